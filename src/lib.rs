@@ -3,4 +3,14 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod arguments;
+pub mod context;
+pub mod error;
+pub mod output;
+mod text;
 
+pub use arguments::{OneOrMany, Sort};
+pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
+pub use error::{Error, ErrorCode};
+pub use output::{Content, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
+pub use text::escape::printable;

@@ -1,0 +1,239 @@
+//! What a call carries besides its arguments: cancellation, deadline, progress and limits.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A flag that stops every call that was given a clone of it.
+///
+/// ```
+/// use ripkit::Cancel;
+///
+/// let cancel = Cancel::new();
+/// let for_the_call = cancel.clone();
+/// cancel.cancel();
+/// assert!(for_the_call.is_cancelled());
+/// ```
+///
+/// A tokio `CancellationToken` is bridged by one task:
+/// `async move { token.cancelled().await; cancel.cancel() }`.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Makes a flag that is not yet raised.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Raises the flag for all clones; it cannot be lowered.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Tells whether the flag was raised.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// How far a long call has come, as passed to the callback of [`Call::on_progress`].
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Files looked at so far; never falls.
+    pub files: u64,
+    /// Results found so far; never falls.
+    pub results: u64,
+}
+
+/// The callback that receives [`Progress`].
+type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// A writer that takes the text of an answer piece by piece, from whichever thread has it.
+#[derive(Clone)]
+pub struct TextStream(Arc<Mutex<dyn fmt::Write + Send>>);
+
+impl TextStream {
+    /// Shares a writer; keep a clone of the `Arc` to have it back after the call.
+    pub fn new<W: fmt::Write + Send + 'static>(writer: Arc<Mutex<W>>) -> TextStream {
+        TextStream(writer)
+    }
+
+    /// Writes a piece.
+    ///
+    /// # Errors
+    /// That of the writer; the call then stops early.
+    pub fn write(&self, text: fmt::Arguments<'_>) -> fmt::Result {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write_fmt(text)
+    }
+}
+
+impl fmt::Debug for TextStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TextStream")
+    }
+}
+
+/// The conditions of one call: cancel flag, deadline and progress callback.
+///
+/// The default never cancels, has no deadline beyond the tool's own `timeout_ms`, and reports
+/// no progress.
+///
+/// ```
+/// use ripkit::{Call, Cancel};
+/// use std::time::Duration;
+///
+/// let cancel = Cancel::new();
+/// let call = Call::default().with_cancel(cancel.clone()).with_timeout(Duration::from_secs(5));
+/// assert_eq!(call.stop_reason(), None);
+/// ```
+#[derive(Clone, Default)]
+pub struct Call {
+    cancel: Cancel,
+    deadline: Option<Instant>,
+    on_progress: Option<OnProgress>,
+    text: Option<TextStream>,
+}
+
+impl Call {
+    /// Stops the call when `cancel` is raised. Default: never.
+    pub fn with_cancel(mut self, cancel: Cancel) -> Call {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Stops the call when `timeout` from now has passed; an earlier deadline stays in force.
+    /// Default: none.
+    pub fn with_timeout(self, timeout: Duration) -> Call {
+        match Instant::now().checked_add(timeout) {
+            Some(deadline) => self.until(deadline),
+            None => self,
+        }
+    }
+
+    /// Stops the call at `deadline`; an earlier one stays in force. Default: none.
+    pub fn until(mut self, deadline: Instant) -> Call {
+        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        self
+    }
+
+    /// Calls `on_progress` now and then, at most ten times a second, while the call runs.
+    /// Default: nobody is told.
+    pub fn on_progress(mut self, on_progress: impl Fn(Progress) + Send + Sync + 'static) -> Call {
+        self.on_progress = Some(Arc::new(on_progress));
+        self
+    }
+
+    /// Writes the text of a success to `text` as it comes, and keeps neither text nor results in
+    /// the answer: for answers that would be large in memory. Default: the answer keeps both.
+    pub fn with_text(mut self, text: TextStream) -> Call {
+        self.text = Some(text);
+        self
+    }
+
+    /// Where the text goes as it comes, if it does.
+    pub fn text(&self) -> Option<&TextStream> {
+        self.text.as_ref()
+    }
+
+    /// The moment at which the call stops, if there is one.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Why the call should stop now, or `None` to go on. Every loop asks.
+    pub fn stop_reason(&self) -> Option<Incomplete> {
+        if self.cancel.is_cancelled() {
+            return Some(Incomplete::Cancelled);
+        }
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        late.then_some(Incomplete::Timeout)
+    }
+
+    /// Tells the host how far the call has come.
+    pub fn report(&self, progress: Progress) {
+        if let Some(on_progress) = &self.on_progress {
+            on_progress(progress);
+        }
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("cancel", &self.cancel)
+            .field("deadline", &self.deadline)
+            .field("on_progress", &self.on_progress.is_some())
+            .field("text", &self.text.is_some())
+            .finish()
+    }
+}
+
+/// Why a call returned before it had looked at everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Incomplete {
+    /// The caller raised the cancel flag.
+    Cancelled,
+    /// The deadline or the tool's own time limit passed.
+    Timeout,
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Incomplete::Cancelled => "cancelled",
+            Incomplete::Timeout => "out of time",
+        })
+    }
+}
+
+/// The bounds that a host can change; everything over them is cut and said.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most results that one call may ask for. Default: 100,000.
+    pub results: usize,
+    /// Bytes of the text that a model reads. Default: 51,200.
+    pub text_bytes: usize,
+    /// Bytes shown of one line; a longer one becomes a window round its match. Default: 500.
+    pub line_bytes: usize,
+    /// The longest time one call may take, whatever it asks for. Default: 10 minutes.
+    pub time: Duration,
+    /// Threads of one search or listing. Default: as many as the machine runs at once.
+    pub threads: usize,
+    /// The longest regular expression, in bytes. Default: 4,096.
+    pub pattern_bytes: usize,
+    /// The largest file that is read whole for a multi-line search, in bytes. Default: 64 MiB.
+    pub multiline_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            results: 100_000,
+            text_bytes: 50 * 1024,
+            line_bytes: 500,
+            time: Duration::from_mins(10),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            pattern_bytes: 4096,
+            multiline_bytes: 64 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// No bound on results, text or lines: for programs and terminals rather than models.
+    /// Time, threads and pattern length stay at their defaults.
+    pub fn unbounded() -> Limits {
+        Limits {
+            results: usize::MAX,
+            text_bytes: usize::MAX,
+            line_bytes: usize::MAX,
+            ..Limits::default()
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The one error type of the crate and its stable codes.
+
+use std::borrow::Cow;
+use std::{fmt, io};
+
+use crate::text::escape;
+
+/// The longest message that [`Error`] shows, in bytes.
+pub const MAX_MESSAGE_BYTES: usize = 2048;
+
+/// A failure: what went wrong, where, why, and what to do next.
+///
+/// The type is opaque so that details can grow; ask it with [`Error::code`], [`Error::path`]
+/// and [`Error::hint`]. `Display` is one or two sentences, at most [`MAX_MESSAGE_BYTES`] long,
+/// written for a model or a person to act on.
+///
+/// ```
+/// use ripkit::{Error, ErrorCode};
+///
+/// let error = Error::new(ErrorCode::FileNotFound, "no such file: src/mian.rs")
+///     .at("src/mian.rs")
+///     .with_hint("Did you mean src/main.rs?");
+/// assert_eq!(error.code().as_str(), "FILE_NOT_FOUND");
+/// assert_eq!(error.to_string(), "no such file: src/mian.rs. Did you mean src/main.rs?");
+/// ```
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    code: ErrorCode,
+    message: String,
+    path: Option<String>,
+    hint: Option<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// Makes an error from its code and a sentence that says what failed and why.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner {
+            code,
+            message: message.into(),
+            path: None,
+            hint: None,
+            source: None,
+        }))
+    }
+
+    /// Records the workspace-relative path that the error is about.
+    pub fn at(mut self, path: impl Into<String>) -> Error {
+        self.0.path = Some(path.into());
+        self
+    }
+
+    /// Adds the next step as a sentence of its own.
+    pub fn with_hint(mut self, next_step: impl Into<String>) -> Error {
+        self.0.hint = Some(next_step.into());
+        self
+    }
+
+    /// Keeps the underlying error as [`source`](std::error::Error::source).
+    pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The stable code, part of the crate's semantic version.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// The path that the error is about, relative to the workspace, where there is one.
+    pub fn path(&self) -> Option<&str> {
+        self.0.path.as_deref()
+    }
+
+    /// The suggested next step, where there is one.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+}
+
+impl Error {
+    /// Makes an error of the operating system: "cannot {action} {path}: {reason}".
+    pub(crate) fn io(action: &str, path: &str, error: io::Error) -> Error {
+        let code = ErrorCode::of_io(&error);
+        let message = format!("cannot {action} {}: {error}", escape::display_path(path.as_bytes()));
+        Error::new(code, message).at(path).because(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = bounded(&self.0.message, MAX_MESSAGE_BYTES);
+        f.write_str(&message)?;
+        let Some(hint) = &self.0.hint else { return Ok(()) };
+        let separator = match message.chars().next_back() {
+            Some('\n') => "",
+            Some('.' | '?' | '!') => " ",
+            _ => ". ",
+        };
+        let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + separator.len());
+        write!(f, "{separator}{}", bounded(hint, room))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+fn bounded(text: &str, room: usize) -> Cow<'_, str> {
+    if text.len() <= room {
+        return Cow::Borrowed(text);
+    }
+    let end = text.floor_char_boundary(room.saturating_sub('…'.len_utf8()));
+    Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default()))
+}
+
+macro_rules! error_codes {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// What kind of failure an [`Error`] is; the names are stable.
+        #[non_exhaustive]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ErrorCode {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &[ErrorCode] = &[$(ErrorCode::$variant,)*];
+
+            /// The stable name, such as `FILE_NOT_FOUND`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(ErrorCode::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// The file or directory does not exist.
+    FileNotFound = "FILE_NOT_FOUND",
+    /// The operating system refuses the access.
+    PermissionDenied = "PERMISSION_DENIED",
+    /// The destination exists already.
+    FileAlreadyExists = "FILE_ALREADY_EXISTS",
+    /// A directory that should be empty is not.
+    DirectoryNotEmpty = "DIRECTORY_NOT_EMPTY",
+    /// The text to replace is not in the file.
+    PatternNotFound = "PATTERN_NOT_FOUND",
+    /// The text to replace is in the file more than once.
+    PatternNotUnique = "PATTERN_NOT_UNIQUE",
+    /// The path is empty, malformed, outside the workspace, or of the wrong type.
+    InvalidPath = "INVALID_PATH",
+    /// An argument is missing, unknown, of the wrong type or out of range.
+    InvalidArgument = "INVALID_ARGUMENT",
+    /// A regular expression or a glob cannot be compiled.
+    InvalidPattern = "INVALID_PATTERN",
+    /// The file is binary where text is needed.
+    NotText = "NOT_TEXT",
+    /// The file or the argument is over a documented size limit.
+    TooLarge = "TOO_LARGE",
+    /// The target changed since it was read.
+    Conflict = "CONFLICT",
+    /// The device or the quota is full.
+    NoSpace = "NO_SPACE",
+    /// The file system or the workspace is read-only.
+    ReadOnly = "READ_ONLY",
+    /// Descriptors, memory or threads ran out.
+    ResourceExhausted = "RESOURCE_EXHAUSTED",
+    /// Any other failure of the operating system.
+    IoError = "IO_ERROR",
+    /// The caller cancelled.
+    Cancelled = "CANCELLED",
+    /// The deadline passed before there was anything to return.
+    Timeout = "TIMEOUT",
+    /// A rule of the host refuses the path or the operation.
+    PolicyDenied = "POLICY_DENIED",
+    /// The toolkit has no tool of that name.
+    UnknownTool = "UNKNOWN_TOOL",
+    /// A bug in this crate or in a host's tool; only this call is affected.
+    Internal = "INTERNAL",
+}
+
+impl ErrorCode {
+    /// The code for a failure of the operating system.
+    pub(crate) fn of_io(error: &io::Error) -> ErrorCode {
+        use io::ErrorKind as Kind;
+        match error.kind() {
+            Kind::NotFound => ErrorCode::FileNotFound,
+            Kind::PermissionDenied => ErrorCode::PermissionDenied,
+            Kind::AlreadyExists => ErrorCode::FileAlreadyExists,
+            Kind::DirectoryNotEmpty => ErrorCode::DirectoryNotEmpty,
+            Kind::NotADirectory
+            | Kind::IsADirectory
+            | Kind::InvalidFilename
+            | Kind::InvalidInput => ErrorCode::InvalidPath,
+            Kind::ReadOnlyFilesystem => ErrorCode::ReadOnly,
+            Kind::StorageFull | Kind::QuotaExceeded => ErrorCode::NoSpace,
+            Kind::FileTooLarge => ErrorCode::TooLarge,
+            Kind::OutOfMemory | Kind::WouldBlock => ErrorCode::ResourceExhausted,
+            _ => ErrorCode::of_number(error.raw_os_error()),
+        }
+    }
+
+    /// Numbers for which the standard library has no stable kind: ENFILE, EMFILE, and ELOOP,
+    /// for which FreeBSD says EMLINK.
+    fn of_number(number: Option<i32>) -> ErrorCode {
+        match number {
+            Some(23 | 24) if cfg!(unix) => ErrorCode::ResourceExhausted,
+            Some(40) if cfg!(target_os = "linux") => ErrorCode::InvalidPath,
+            Some(31 | 62) if cfg!(all(unix, not(target_os = "linux"))) => ErrorCode::InvalidPath,
+            _ => ErrorCode::IoError,
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_is_cut_at_a_character() {
+        let error = Error::new(ErrorCode::IoError, "é".repeat(5000)).with_hint("Try again.");
+        let shown = error.to_string();
+        assert!(shown.len() <= MAX_MESSAGE_BYTES + 4, "{}", shown.len());
+        assert!(shown.contains('…'));
+    }
+
+    #[test]
+    fn a_hint_is_a_sentence_of_its_own() {
+        let plain = Error::new(ErrorCode::IoError, "disk on fire").with_hint("Leave.");
+        assert_eq!(plain.to_string(), "disk on fire. Leave.");
+        let ended = Error::new(ErrorCode::IoError, "Disk on fire.").with_hint("Leave.");
+        assert_eq!(ended.to_string(), "Disk on fire. Leave.");
+    }
+}

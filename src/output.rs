@@ -1,0 +1,350 @@
+//! What every answer is made of: content, the receipt of a scan, and how an answer was cut.
+
+use std::fmt::{self, Display};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Incomplete;
+
+/// The result of a tool: `Display` is what a model reads, `Serialize` what a program reads.
+pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
+    /// How the call ended, from which a shell's exit status follows. Default: [`Outcome::Found`].
+    fn outcome(&self) -> Outcome {
+        Outcome::Found
+    }
+
+    /// Repairs and surprises worth a sentence each. Default: none.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+}
+
+/// How a call that did not fail ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It did its work, or found something.
+    Found,
+    /// It looked at everything and found nothing.
+    Empty,
+    /// It stopped early; the answer holds what was there by then.
+    Partial(Incomplete),
+}
+
+/// One piece of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Content {
+    /// Text that a model reads.
+    Text {
+        /// The text itself.
+        text: String,
+    },
+}
+
+/// What a search or a listing looked at, and what it left out and why.
+///
+/// An empty answer with this receipt says which kind of empty it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Receipt {
+    /// Files whose content was searched, or which were listed.
+    pub files: u64,
+    /// Directories that were read.
+    pub directories: u64,
+    /// What was left out, by reason.
+    pub skipped: Skipped,
+    /// The first entries that could not be read, at most 20, in path order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trouble: Vec<Trouble>,
+    /// Sentences on ignore files that were not read whole, and on names left out by default, at
+    /// most 20; where there were more, the last says how many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// How many warnings came when `warnings` was full.
+    #[serde(skip)]
+    pub(crate) more_warnings: u64,
+}
+
+/// How many entries a scan left out, by reason; an ignored directory counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Skipped {
+    /// Files that an ignore rule excludes.
+    pub ignored_files: u64,
+    /// Directories that an ignore rule excludes, with all that is in them.
+    pub ignored_directories: u64,
+    /// Files and directories left out because their name starts with a dot.
+    pub hidden: u64,
+    /// Files that `include`, `exclude` or `file_type` leave out, and directories that `exclude`
+    /// does.
+    pub filtered: u64,
+    /// Files with a NUL byte, searched only up to it.
+    pub binary: u64,
+    /// Files over a size limit.
+    pub too_large: u64,
+    /// Entries that could not be opened or read.
+    pub unreadable: u64,
+    /// FIFOs, sockets and devices.
+    pub special: u64,
+    /// Symbolic links, which are not followed.
+    pub links: u64,
+    /// Entries that a deny rule of the host excludes.
+    pub denied: u64,
+}
+
+/// An entry that could not be read, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Trouble {
+    /// The path, relative to the workspace.
+    pub path: String,
+    /// The reason, in the words of the operating system.
+    pub reason: String,
+}
+
+/// The most entries that [`Receipt::trouble`] names.
+pub const MAX_TROUBLE: usize = 20;
+
+/// The most sentences of [`Receipt::warnings`].
+pub const MAX_WARNINGS: usize = 20;
+
+impl Receipt {
+    /// Adds what another part of the same scan counted.
+    pub(crate) fn absorb(&mut self, mut other: Receipt) {
+        self.files += other.files;
+        self.directories += other.directories;
+        self.skipped.absorb(&other.skipped);
+        self.unsettle();
+        other.unsettle();
+        // Parts come in path order, so the first are those that will be named.
+        let room = MAX_TROUBLE.saturating_sub(self.trouble.len());
+        self.trouble.extend(other.trouble.into_iter().take(room));
+        self.more_warnings += other.more_warnings;
+        for warning in other.warnings {
+            if self.warnings.contains(&warning) {
+                continue;
+            }
+            if self.warnings.len() < MAX_WARNINGS {
+                self.warnings.push(warning);
+            } else {
+                self.more_warnings += 1;
+            }
+        }
+    }
+
+    /// Records an entry that could not be read.
+    pub(crate) fn unreadable(&mut self, path: String, reason: String) {
+        self.skipped.unreadable += 1;
+        self.trouble.push(Trouble { path, reason });
+    }
+
+    /// Puts the lists into path order and cuts them, once everything is counted.
+    pub(crate) fn settle(&mut self) {
+        self.unsettle();
+        self.trouble.sort();
+        self.trouble.truncate(MAX_TROUBLE);
+        self.warnings.sort();
+        if self.more_warnings > 0 && self.warnings.len() >= MAX_WARNINGS {
+            self.warnings.truncate(MAX_WARNINGS - 1);
+            self.more_warnings += 1;
+        }
+        self.warnings.extend(self.summary());
+    }
+
+    /// Takes back the sentence on further warnings, so that others can join them.
+    fn unsettle(&mut self) {
+        if let Some(summary) = self.summary() {
+            self.warnings.retain(|warning| *warning != summary);
+        }
+    }
+
+    /// The sentence for the warnings that found no room.
+    fn summary(&self) -> Option<String> {
+        let more = self.more_warnings;
+        (more > 0).then(|| format!("and {}", counted(more, "more warning", "more warnings")))
+    }
+
+    /// What could not be searched or looked at, with that verb, in half a sentence; none if
+    /// there is nothing of the kind.
+    pub(crate) fn shortfall(&self, verb_past: &str) -> Option<String> {
+        let reasons = named(&[
+            (self.skipped.unreadable, "unreadable entry", "unreadable entries"),
+            (self.skipped.too_large, "file too large", "files too large"),
+        ]);
+        let reasons = reasons.join(", ");
+        (!reasons.is_empty()).then(|| format!("not everything was {verb_past}: {reasons}"))
+    }
+
+    /// One sentence: how much was looked at, with `verb` as in "Searched", and what was skipped.
+    pub(crate) fn sentence(&self, verb: &str) -> String {
+        let mut sentence = format!("{verb} {}", counted(self.files, "file", "files"));
+        let skipped = self.skipped.reasons();
+        if !skipped.is_empty() {
+            sentence.push_str("; skipped ");
+            sentence.push_str(&skipped.join(", "));
+        }
+        sentence.push('.');
+        sentence
+    }
+}
+
+impl Skipped {
+    fn absorb(&mut self, other: &Skipped) {
+        self.ignored_files += other.ignored_files;
+        self.ignored_directories += other.ignored_directories;
+        self.hidden += other.hidden;
+        self.filtered += other.filtered;
+        self.binary += other.binary;
+        self.too_large += other.too_large;
+        self.unreadable += other.unreadable;
+        self.special += other.special;
+        self.links += other.links;
+        self.denied += other.denied;
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        named(&[
+            (self.ignored_files, "ignored file", "ignored files"),
+            (self.ignored_directories, "ignored directory", "ignored directories"),
+            (self.hidden, "hidden entry", "hidden entries"),
+            (self.filtered, "entry by filter", "entries by filter"),
+            (self.binary, "binary file", "binary files"),
+            (self.too_large, "file too large", "files too large"),
+            (self.unreadable, "unreadable entry", "unreadable entries"),
+            (self.special, "special file", "special files"),
+            (self.links, "symbolic link", "symbolic links"),
+            (self.denied, "entry denied by policy", "entries denied by policy"),
+        ])
+    }
+}
+
+/// Those of the counts that are not 0, in words.
+fn named(counts: &[(u64, &str, &str)]) -> Vec<String> {
+    let counts = counts.iter().filter(|(count, ..)| *count > 0);
+    counts.map(|(count, one, many)| counted(*count, one, many)).collect()
+}
+
+/// "1 file", "12 files".
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Where and why an answer was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Truncation {
+    /// The asked number of results is reached and at least one more exists.
+    Results,
+    /// The text reached its byte limit and at least one more result exists.
+    Bytes,
+}
+
+impl Truncation {
+    /// The line that tells a model about the cut: `... (truncated at 50 matches)`.
+    pub(crate) fn line(self, shown: u64, noun: &str, limit_bytes: usize) -> String {
+        match self {
+            Truncation::Results => format!("... (truncated at {shown} {noun})"),
+            Truncation::Bytes => {
+                format!("... (truncated at {limit_bytes} bytes, after {shown} {noun})")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Truncation::Results => "results",
+            Truncation::Bytes => "bytes",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_names_every_reason_and_no_other() {
+        let skipped = Skipped { ignored_files: 3, binary: 1, ..Skipped::default() };
+        let receipt = Receipt { files: 120, skipped, ..Receipt::default() };
+        assert_eq!(
+            receipt.sentence("Searched"),
+            "Searched 120 files; skipped 3 ignored files, 1 binary file."
+        );
+        let nothing = Receipt { files: 1, ..Receipt::default() };
+        assert_eq!(nothing.sentence("Listed"), "Listed 1 file.");
+    }
+
+    #[test]
+    fn the_shortfall_names_what_could_not_be_read_and_nothing_else() {
+        let skipped = Skipped { unreadable: 1, too_large: 2, binary: 3, ..Skipped::default() };
+        let receipt = Receipt { skipped, ..Receipt::default() };
+        assert_eq!(
+            receipt.shortfall("searched").as_deref(),
+            Some("not everything was searched: 1 unreadable entry, 2 files too large")
+        );
+        let skipped = Skipped { binary: 3, hidden: 1, ..Skipped::default() };
+        assert_eq!(Receipt { skipped, ..Receipt::default() }.shortfall("searched"), None);
+    }
+
+    fn warned(numbers: std::ops::Range<u32>) -> Receipt {
+        let warnings = numbers.map(|number| format!("warning {number:02}")).collect();
+        Receipt { warnings, ..Receipt::default() }
+    }
+
+    #[test]
+    fn warnings_without_room_are_counted_in_the_last_entry() {
+        for (count, last) in
+            [(20, "warning 19"), (21, "and 2 more warnings"), (50, "and 31 more warnings")]
+        {
+            let mut receipt = Receipt::default();
+            receipt.absorb(warned(0..count));
+            receipt.settle();
+            assert_eq!(receipt.warnings.len(), MAX_WARNINGS);
+            assert_eq!(receipt.warnings.last().unwrap(), last);
+            assert_eq!(receipt.warnings[18], "warning 18");
+        }
+    }
+
+    #[test]
+    fn a_warning_that_is_repeated_counts_once() {
+        let mut receipt = Receipt::default();
+        receipt.absorb(warned(0..20));
+        receipt.absorb(warned(0..20));
+        receipt.settle();
+        assert_eq!(receipt.warnings, warned(0..20).warnings);
+    }
+
+    #[test]
+    fn a_settled_receipt_can_be_absorbed_and_settled_again() {
+        let mut listed = Receipt::default();
+        listed.absorb(warned(0..25));
+        listed.settle();
+        let settled = listed.clone();
+        listed.settle();
+        assert_eq!(listed, settled);
+        let mut searched = Receipt::default();
+        searched.absorb(listed);
+        searched.absorb(warned(30..33));
+        searched.settle();
+        assert_eq!(searched.warnings.len(), MAX_WARNINGS);
+        assert_eq!(searched.warnings.last().unwrap(), "and 9 more warnings");
+    }
+
+    #[test]
+    fn trouble_is_sorted_and_cut() {
+        let mut receipt = Receipt::default();
+        for number in (0..30).rev() {
+            receipt.unreadable(format!("{number:02}"), "denied".into());
+        }
+        receipt.settle();
+        assert_eq!(receipt.skipped.unreadable, 30);
+        assert_eq!(receipt.trouble.len(), MAX_TROUBLE);
+        assert_eq!(receipt.trouble[0].path, "00");
+    }
+}

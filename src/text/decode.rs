@@ -1,0 +1,71 @@
+//! What the first bytes of a file say about its text.
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+
+/// How much of a file ripgrep has in hand at a time; a NUL byte condemns all of it.
+pub(crate) const WINDOW: usize = 64 * 1024;
+
+/// The text of a file without its byte order mark; UTF-16 is turned into UTF-8 in `decoded`.
+pub(crate) fn text<'a>(bytes: &'a [u8], decoded: &'a mut String) -> &'a [u8] {
+    if let Some(text) = bytes.strip_prefix(b"\xEF\xBB\xBF") {
+        return text;
+    }
+    let Some(encoding) = utf16(bytes) else { return bytes };
+    decoded.clear();
+    let (text, _) = encoding.decode_without_bom_handling(bytes.get(2..).unwrap_or_default());
+    decoded.push_str(&text);
+    decoded.as_bytes()
+}
+
+/// Tells whether the bytes begin with a byte order mark of UTF-16.
+pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
+    utf16(bytes).is_some()
+}
+
+fn utf16(bytes: &[u8]) -> Option<&'static Encoding> {
+    match bytes {
+        [0xFF, 0xFE, ..] => Some(UTF_16LE),
+        [0xFE, 0xFF, ..] => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+/// How much of a text ripgrep searches when its first NUL byte is at `nul`: whole lines, up to
+/// the window in which it meets the byte.
+pub(crate) fn before_binary(text: &[u8], nul: usize) -> usize {
+    let (mut start, mut window) = (0, WINDOW);
+    loop {
+        let end = start + window;
+        if nul < end {
+            return start;
+        }
+        match text.get(start..end).and_then(|lines| memchr::memrchr(b'\n', lines)) {
+            Some(last) => start += last + 1,
+            None => window *= 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_taken_off_and_utf16_becomes_utf8() {
+        let mut decoded = String::new();
+        assert_eq!(text(b"\xEF\xBB\xBFa", &mut decoded), b"a");
+        assert_eq!(text(b"\xFF\xFEa\0b\0", &mut decoded), b"ab");
+        assert_eq!(text(b"\xFE\xFF\0a\0b", &mut decoded), b"ab");
+        assert_eq!(text(b"plain", &mut decoded), b"plain");
+        assert_eq!(text(b"", &mut decoded), b"");
+    }
+
+    #[test]
+    fn lines_before_the_window_with_the_nul_are_searched() {
+        let mut bytes = b"line\n".repeat(20_000);
+        bytes[70_000] = 0;
+        let searched = before_binary(&bytes, 70_000);
+        assert_eq!(searched, 65_535);
+        assert_eq!(before_binary(&bytes, 100), 0);
+    }
+}
