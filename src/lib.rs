@@ -6,6 +6,7 @@
 mod arguments;
 pub mod context;
 pub mod error;
+mod os;
 pub mod output;
 mod text;
 

@@ -1,0 +1,197 @@
+//! Linux: handles, getdents and openat2, by `rustix`.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::os::{Kind, Stat, Volume};
+
+/// Flags of every open: close on exec, never follow the last link, never block, never become
+/// the controlling terminal.
+const SAFE: OFlags =
+    OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// How often an open that raced a rename is tried again.
+const RETRIES: usize = 64;
+
+/// A directory handle.
+#[derive(Debug)]
+pub(crate) struct Dir(OwnedFd);
+
+impl Dir {
+    /// Opens a directory by a path that the host names, following links.
+    pub(crate) fn open_ambient(path: &Path) -> io::Result<Dir> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Dir(rustix::fs::open(path, flags, Mode::empty())?))
+    }
+
+    /// Opens a child directory for passing through; it need not be readable.
+    pub(crate) fn traverse(&self, name: &[u8]) -> io::Result<Dir> {
+        self.open(name, OFlags::PATH | OFlags::DIRECTORY).map(Dir)
+    }
+
+    /// Opens a child directory for listing; `.` opens this one anew.
+    pub(crate) fn open_dir(&self, name: &[u8]) -> io::Result<Dir> {
+        self.open(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Dir)
+    }
+
+    /// Opens a descendant directory for passing through, without any link on the way.
+    ///
+    /// One call where the kernel can (5.6 and later), name by name where it cannot.
+    pub(crate) fn descend(&self, path: &[u8]) -> io::Result<Dir> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        for _ in 0..RETRIES {
+            match rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                // A seccomp filter says EPERM for calls that it does not know.
+                Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => {
+                    return self.step_down(path);
+                }
+                opened => return Ok(Dir(opened?)),
+            }
+        }
+        Err(Errno::AGAIN.into())
+    }
+
+    fn step_down(&self, path: &[u8]) -> io::Result<Dir> {
+        let mut names = path.split(|byte| *byte == b'/');
+        let first = names.next().unwrap_or(b".");
+        names.try_fold(self.traverse(first)?, |dir, name| dir.traverse(name))
+    }
+
+    /// Opens a child for reading. A FIFO or device does not block; [`File::stat`] tells it.
+    pub(crate) fn open_file(&self, name: &[u8]) -> io::Result<File> {
+        self.open(name, OFlags::RDONLY).map(File)
+    }
+
+    /// The facts about a child.
+    pub(crate) fn stat(&self, name: &[u8]) -> io::Result<Stat> {
+        Ok(facts(&rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// The text of a child that is a symbolic link; `EINVAL` if it is something else.
+    pub(crate) fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
+        Ok(rustix::fs::readlinkat(&self.0, name, Vec::new())?.into_bytes())
+    }
+
+    /// Calls `each` with the name and kind of every entry, in no order, until it breaks.
+    pub(crate) fn list(
+        &self,
+        mut each: impl FnMut(&[u8], Kind) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
+        let mut entries = RawDir::new(&self.0, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Some file systems do not say; an entry that vanished meanwhile is left out.
+                FileType::Unknown => match self.stat(name) {
+                    Ok(stat) => stat.kind,
+                    Err(_) => continue,
+                },
+                known => kind(known),
+            };
+            if each(name, kind).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the file system of this directory promises.
+    pub(crate) fn volume(&self) -> Volume {
+        match rustix::fs::fstatfs(&self.0) {
+            Ok(facts) => volume(facts.f_type),
+            Err(_) => Volume::Other,
+        }
+    }
+
+    fn open(&self, name: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+        if name == b".." || name.contains(&b'/') {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for _ in 0..RETRIES {
+            match rustix::fs::openat(&self.0, name, flags | SAFE, Mode::empty()) {
+                Err(Errno::INTR) => {}
+                opened => return Ok(opened?),
+            }
+        }
+        Err(Errno::INTR.into())
+    }
+
+    /// A second handle to the directory that the host opened.
+    pub(crate) fn root_of_host() -> io::Result<Dir> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Dir(rustix::fs::openat(CWD, "/", flags, Mode::empty())?))
+    }
+}
+
+/// A file opened for reading.
+#[derive(Debug)]
+pub(crate) struct File(OwnedFd);
+
+impl File {
+    /// Reads from where the last read ended; 0 is the end.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match rustix::io::read(&self.0, &mut *buffer) {
+                Err(Errno::INTR) => {}
+                count => return Ok(count?),
+            }
+        }
+    }
+
+    /// Reads at `offset` without moving; 0 is the end.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        loop {
+            match rustix::io::pread(&self.0, &mut *buffer, offset) {
+                Err(Errno::INTR) => {}
+                count => return Ok(count?),
+            }
+        }
+    }
+
+    /// The facts about the opened file.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        Ok(facts(&rustix::fs::fstat(&self.0)?))
+    }
+}
+
+/// The magic numbers of `statfs(2)`.
+fn volume(magic: i64) -> Volume {
+    match magic {
+        // ext, xfs, btrfs, tmpfs, f2fs, zfs, overlayfs
+        0xEF53 | 0x5846_5342 | 0x9123_683E | 0x0102_1994 | 0xF2F5_2010 | 0x2FC1_2FC1
+        | 0x794C_7630 => Volume::Disk,
+        // proc, sysfs, debugfs, tracefs, devpts, cgroup2
+        0x9FA0 | 0x6265_6572 | 0x6462_6720 | 0x7472_6163 | 0x1CD1 | 0x6367_7270 => Volume::Pseudo,
+        _ => Volume::Other,
+    }
+}
+
+fn facts(stat: &rustix::fs::Stat) -> Stat {
+    Stat {
+        kind: kind(FileType::from_raw_mode(stat.st_mode)),
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        modified: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+    }
+}
+
+fn kind(file_type: FileType) -> Kind {
+    match file_type {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Link,
+        _ => Kind::Special,
+    }
+}

@@ -1,0 +1,113 @@
+//! The ground floor: the only place that names the operating system.
+//!
+//! Everything is relative to a directory handle and takes one name, never a path with `/`, and
+//! never follows a symbolic link; [`Dir::descend`] is the one call that takes several names.
+//! Nothing here knows about policy: [`workspace`](crate::workspace) is the only caller that may
+//! turn text into a handle.
+
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod linux;
+#[cfg(any(not(target_os = "linux"), ripkit_portable))]
+mod portable;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+pub(crate) use linux::{Dir, File};
+#[cfg(any(not(target_os = "linux"), ripkit_portable))]
+pub(crate) use portable::{Dir, File};
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a directory entry is, without following links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A FIFO, socket or device.
+    Special,
+}
+
+/// What the file system of a directory promises about its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Volume {
+    /// A read that gives less than was asked for has reached the end of the file.
+    Disk,
+    /// The files are made by the kernel as they are read; some never end.
+    Pseudo,
+    /// Nothing is known.
+    Other,
+}
+
+/// The facts about one entry that the tools use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stat {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Bytes of a regular file.
+    pub(crate) size: u64,
+    /// Nanoseconds of the last change since 1970; negative before.
+    pub(crate) modified: i128,
+}
+
+/// The absolute path without links of a directory that the host names, for messages and for
+/// recognising absolute paths; containment never rests on it.
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "os is the floor that may")]
+    std::fs::canonicalize(path)
+}
+
+/// Reads at most `limit` bytes of a file that the host names, outside any workspace.
+///
+/// Anything but a regular file is an error, and opening it does not block.
+pub(crate) fn read_ambient(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    let path = canonical(path)?;
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    Dir::open_ambient(parent)?.open_file(name.as_encoded_bytes())?.read_up_to(limit)
+}
+
+/// Tells whether a path that the host names exists, without following a final link.
+pub(crate) fn exists_ambient(path: &Path) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "os is the floor that may")]
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+impl File {
+    /// Reads the whole of a regular file, but at most `limit` bytes of it.
+    pub(crate) fn read_up_to(&self, limit: usize) -> io::Result<Vec<u8>> {
+        if self.stat()?.kind != Kind::File {
+            return Err(not_regular());
+        }
+        let mut bytes = vec![0; limit.min(64 * 1024)];
+        let mut length = 0;
+        loop {
+            let Some(room) = bytes.get_mut(length..).filter(|room| !room.is_empty()) else {
+                if length >= limit {
+                    break;
+                }
+                bytes.resize((length * 2).min(limit), 0);
+                continue;
+            };
+            match self.read(room)? {
+                0 => break,
+                count => length += count,
+            }
+        }
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+}
+
+/// The error for a FIFO, socket, device or directory where a regular file is needed.
+pub(crate) fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
+}
