@@ -9,9 +9,11 @@ pub mod error;
 mod os;
 pub mod output;
 mod text;
+pub mod workspace;
 
 pub use arguments::{OneOrMany, Sort};
 pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
 pub use output::{Content, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
 pub use text::escape::printable;
+pub use workspace::Workspace;

@@ -1,0 +1,64 @@
+//! The entries of one directory, for listing it.
+
+use std::ops::ControlFlow;
+
+use crate::error::Error;
+use crate::os::Kind;
+use crate::text::escape;
+use crate::workspace::{Access, Workspace, WorkspacePath};
+
+/// How many entries are read between two looks at the clock.
+const CHECK_EVERY: usize = 256;
+
+/// An entry of a directory.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectoryEntry {
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: Kind,
+}
+
+/// Reads the entries of a directory, without those that the host denies, until `check` breaks.
+///
+/// # Errors
+/// `PERMISSION_DENIED` or another failure to read the directory.
+pub(crate) fn entries(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    mut check: impl FnMut() -> ControlFlow<()>,
+) -> Result<Vec<DirectoryEntry>, Error> {
+    let mut entries: Vec<DirectoryEntry> = Vec::new();
+    let listed = directory.open_dir()?.list(|name, kind| {
+        let path = below(directory, name);
+        if !workspace.policy().denies(&path, kind == Kind::Directory) {
+            entries.push(DirectoryEntry { name: name.to_vec(), kind });
+        }
+        if entries.len().is_multiple_of(CHECK_EVERY) { check() } else { ControlFlow::Continue(()) }
+    });
+    listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
+    Ok(entries)
+}
+
+/// Bytes of a file in a directory; 0 if it vanished or cannot be examined.
+pub(crate) fn size(directory: &WorkspacePath, name: &[u8]) -> u64 {
+    let (parent, own_name) = directory.entry();
+    let stat = parent.traverse(own_name).and_then(|directory| directory.stat(name));
+    stat.map_or(0, |stat| stat.size)
+}
+
+/// Tells whether a link in a directory leads to a directory inside the workspace.
+pub(crate) fn leads_to_directory(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    name: &[u8],
+) -> bool {
+    let path = below(directory, name);
+    let target = workspace.resolve(&escape::exact_path(&path), Access::Read);
+    target.is_ok_and(|target| target.is_directory())
+}
+
+fn below(directory: &WorkspacePath, name: &[u8]) -> Vec<u8> {
+    match directory.relative() {
+        b"" => name.to_vec(),
+        above => [above, b"/", name].concat(),
+    }
+}

@@ -1,0 +1,55 @@
+//! Names like one that does not exist.
+
+use std::ops::ControlFlow;
+
+use crate::os::Dir;
+use crate::text::escape;
+use crate::workspace::PathPolicy;
+
+/// How many entries of a directory are looked at.
+const MAX_ENTRIES: usize = 10_000;
+
+/// How alike two names must be, from 0 to 1.
+const SIMILARITY: f64 = 0.85;
+
+/// How many names are suggested.
+const SUGGESTIONS: usize = 3;
+
+/// Entries of `parent` with a name like the first of the last `missing` names of `path`, the
+/// most alike first, as paths from where `path` starts.
+pub(super) fn names(
+    parent: &Dir,
+    path: &[Vec<u8>],
+    missing: usize,
+    policy: &PathPolicy,
+) -> Vec<String> {
+    let (existing, absent) = path.split_at(path.len().saturating_sub(missing));
+    let Some(wanted) = absent.first() else { return Vec::new() };
+    let mut near = siblings(parent, wanted);
+    near.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
+    let full = |name: Vec<u8>| {
+        let names: Vec<&[u8]> = existing.iter().chain([&name]).map(Vec::as_slice).collect();
+        names.join(&b'/')
+    };
+    let paths = near.into_iter().map(|(_, name)| full(name));
+    let allowed = paths.filter(|path| !policy.denies(path, false) && !policy.denies(path, true));
+    allowed.take(SUGGESTIONS).map(|path| escape::display_path(&path).into_owned()).collect()
+}
+
+fn siblings(parent: &Dir, wanted: &[u8]) -> Vec<(f64, Vec<u8>)> {
+    let folded = |name: &[u8]| String::from_utf8_lossy(name).to_lowercase();
+    let wanted = folded(wanted);
+    let mut near = Vec::new();
+    let mut looked_at = 0;
+    let Ok(directory) = parent.open_dir(b".") else { return near };
+    // A directory that cannot be listed to its end only makes the suggestions fewer.
+    let _ = directory.list(|name, _| {
+        looked_at += 1;
+        let similarity = strsim::jaro_winkler(&wanted, &folded(name));
+        if similarity > SIMILARITY {
+            near.push((similarity, name.to_vec()));
+        }
+        if looked_at < MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    near
+}

@@ -1,0 +1,118 @@
+//! Ignore rules from outside the root, which only the host may bring in.
+
+use std::path::Path;
+
+use crate::os;
+
+/// The most bytes that are read of one ignore file.
+pub(crate) const MAX_IGNORE_BYTES: usize = 1 << 20;
+
+/// Which kind of ignore file rules come from; the first wins over those after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum IgnoreSource {
+    /// `.rgignore`
+    Ripgrep,
+    /// `.ignore`
+    Ignore,
+    /// `.gitignore`
+    Git,
+    /// `.git/info/exclude`
+    Exclude,
+}
+
+impl IgnoreSource {
+    /// Every source that lies in a directory, by its file name.
+    pub(crate) const FILES: [(IgnoreSource, &'static str); 3] = [
+        (IgnoreSource::Ripgrep, ".rgignore"),
+        (IgnoreSource::Ignore, ".ignore"),
+        (IgnoreSource::Git, ".gitignore"),
+    ];
+}
+
+/// The ignore files above a workspace, up to its repository's root, and a person's own
+/// excludes.
+///
+/// A workspace looks at nothing above its root by itself; a host that wants what `rg` would do
+/// reads these once and passes them to
+/// [`Workspace::with_outer_ignores`](crate::Workspace::with_outer_ignores).
+///
+/// ```no_run
+/// use ripkit::Workspace;
+/// use ripkit::workspace::OuterIgnores;
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let workspace = Workspace::open("repository/crates/core")?;
+/// let outer = OuterIgnores::above(workspace.root());
+/// let workspace = workspace.with_outer_ignores(outer);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OuterIgnores {
+    /// Directories above the root, the outermost first.
+    pub(crate) directories: Vec<OuterDirectory>,
+    /// Excludes of lowest rank, relative to the root.
+    pub(crate) global: Vec<u8>,
+}
+
+/// One directory above the root.
+#[derive(Clone, Debug)]
+pub(crate) struct OuterDirectory {
+    /// The path from there to the root, ending in `/`.
+    pub(crate) way_down: Vec<u8>,
+    /// What its ignore files say.
+    pub(crate) files: Vec<(IgnoreSource, Vec<u8>)>,
+    /// Whether it is the root of a repository.
+    pub(crate) is_repository: bool,
+}
+
+impl OuterIgnores {
+    /// Reads the ignore files above `root`, an absolute path, up to the root of the repository
+    /// that it lies in; none if it lies in no repository or is itself the root of one.
+    ///
+    /// Files that cannot be read, are not regular, or lie past the first mebibyte are left out.
+    pub fn above(root: &Path) -> OuterIgnores {
+        let mut directories = Vec::new();
+        if os::exists_ambient(&root.join(".git")) {
+            return OuterIgnores::default();
+        }
+        for directory in root.ancestors().skip(1) {
+            let Some(outer) = OuterDirectory::read(directory, root) else { break };
+            let ends = outer.is_repository;
+            directories.push(outer);
+            if ends {
+                directories.reverse();
+                return OuterIgnores { directories, global: Vec::new() };
+            }
+        }
+        OuterIgnores::default()
+    }
+
+    /// Adds a file of excludes in the syntax of `.gitignore`, such as git's
+    /// `core.excludesFile`; nothing happens if it cannot be read. Default: none.
+    pub fn with_global_excludes(mut self, file: &Path) -> OuterIgnores {
+        self.global = os::read_ambient(file, MAX_IGNORE_BYTES).unwrap_or_default();
+        self
+    }
+
+    /// Tells whether the root lies in a repository that begins above it.
+    pub(crate) fn in_repository(&self) -> bool {
+        self.directories.iter().any(|directory| directory.is_repository)
+    }
+}
+
+impl OuterDirectory {
+    fn read(directory: &Path, root: &Path) -> Option<OuterDirectory> {
+        let below = root.strip_prefix(directory).ok()?;
+        let mut way_down = below.as_os_str().as_encoded_bytes().to_vec();
+        way_down.push(b'/');
+        let read = |name: &str| os::read_ambient(&directory.join(name), MAX_IGNORE_BYTES).ok();
+        let mut files: Vec<_> = IgnoreSource::FILES
+            .iter()
+            .filter_map(|(source, name)| Some((*source, read(name)?)))
+            .collect();
+        files.extend(read(".git/info/exclude").map(|text| (IgnoreSource::Exclude, text)));
+        let is_repository = os::exists_ambient(&directory.join(".git"));
+        Some(OuterDirectory { way_down, files, is_repository })
+    }
+}

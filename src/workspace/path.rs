@@ -1,0 +1,98 @@
+//! A path that was checked.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::os::{Dir, Kind, Stat};
+use crate::text::escape;
+
+/// The proof that a path was resolved inside a workspace, and the handle to act on.
+///
+/// Only [`Workspace::resolve`](crate::Workspace::resolve) makes one. It holds the parent
+/// directory open, so a rename or a swapped link afterwards does not change what it means.
+#[derive(Clone, Debug)]
+pub struct WorkspacePath {
+    pub(super) parent: Arc<Dir>,
+    /// The last name; `.` for the root.
+    pub(super) name: Vec<u8>,
+    /// The real path relative to the root, without links; empty for the root.
+    pub(super) relative: Vec<u8>,
+    /// What is there; nothing for a path still to be written.
+    pub(super) stat: Option<Stat>,
+    /// `relative` as text.
+    pub(super) text: String,
+}
+
+impl WorkspacePath {
+    pub(super) fn new(
+        parent: Arc<Dir>,
+        name: Vec<u8>,
+        relative: Vec<u8>,
+        stat: Option<Stat>,
+    ) -> WorkspacePath {
+        let text = match relative.as_slice() {
+            b"" => ".".to_owned(),
+            bytes => escape::exact_path(bytes).into_owned(),
+        };
+        WorkspacePath { parent, name, relative, stat, text }
+    }
+
+    /// The path relative to the root, `.` for the root itself; a name that is not UTF-8 is
+    /// escaped, and [`Workspace::resolve`](crate::Workspace::resolve) takes it back so.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Tells whether something is there.
+    pub fn exists(&self) -> bool {
+        self.stat.is_some()
+    }
+
+    /// Tells whether a directory is there.
+    pub fn is_directory(&self) -> bool {
+        self.kind() == Some(Kind::Directory)
+    }
+
+    /// Tells whether a regular file is there.
+    pub fn is_file(&self) -> bool {
+        self.kind() == Some(Kind::File)
+    }
+
+    /// The bytes of the path relative to the root; empty for the root.
+    pub(crate) fn relative(&self) -> &[u8] {
+        &self.relative
+    }
+
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        self.stat.map(|stat| stat.kind)
+    }
+
+    /// The directory that holds it, and its name in there.
+    pub(crate) fn entry(&self) -> (&Arc<Dir>, &[u8]) {
+        (&self.parent, &self.name)
+    }
+
+    /// Opens it as a directory to list.
+    pub(crate) fn open_dir(&self) -> Result<Dir, Error> {
+        self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
+    }
+
+    /// Tells whether it can be opened for listing or reading.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` and the like.
+    pub(crate) fn check_readable(&self) -> Result<(), Error> {
+        if self.is_directory() {
+            return self.open_dir().map(drop);
+        }
+        let opened = self.parent.open_file(&self.name);
+        opened.map(drop).map_err(|error| Error::io("open", &self.text, error))
+    }
+}
+
+impl fmt::Display for WorkspacePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escape::display_path(self.text.as_bytes()))
+    }
+}

@@ -1,0 +1,88 @@
+//! What the host allows.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::error::{Error, ErrorCode};
+
+/// What a path is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// Reading or listing what exists; links are followed.
+    Read,
+    /// Writing a file that may not exist yet, nor its parents; links are followed.
+    Write,
+    /// Removing or renaming the entry itself; a final link is not followed.
+    Entry,
+}
+
+/// The rules of a workspace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathPolicy {
+    pub(super) relaxed: bool,
+    pub(super) read_only: bool,
+    pub(super) deny: Option<Arc<Gitignore>>,
+    /// The absolute path of the workspace's root, as names with `/` between.
+    pub(super) root: Vec<u8>,
+}
+
+impl PathPolicy {
+    pub(super) fn compile_deny<'a>(
+        globs: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Option<Arc<Gitignore>>, Error> {
+        let mut builder = GitignoreBuilder::new("");
+        // Where the file system takes any case for the same name, so must the rules.
+        let folds = cfg!(any(windows, target_os = "macos"));
+        builder.case_insensitive(folds).map_err(|error| invalid("deny", error))?;
+        for glob in globs {
+            builder.add_line(None, glob).map_err(|error| invalid(glob, error))?;
+        }
+        let matcher = builder.build().map_err(|error| invalid("deny", error))?;
+        Ok((!matcher.is_empty()).then(|| Arc::new(matcher)))
+    }
+
+    /// Tells whether a rule excludes the path or a directory above it.
+    pub(crate) fn denies(&self, relative: &[u8], is_directory: bool) -> bool {
+        let Some(deny) = &self.deny else { return false };
+        let matches = |path: &[u8]| {
+            let path = as_path(path);
+            let named = !path.as_os_str().is_empty() && !path.has_root();
+            named && deny.matched_path_or_any_parents(&*path, is_directory).is_ignore()
+        };
+        // A relaxed workspace also reaches paths outside, which begin with `/`; from above the
+        // root they lead down into it again.
+        let Some(outside) = relative.strip_prefix(b"/") else { return matches(relative) };
+        let below = outside.strip_prefix(self.root.as_slice());
+        let below = below.and_then(|below| below.strip_prefix(b"/"));
+        matches(outside) || below.is_some_and(matches)
+    }
+}
+
+pub(super) fn denied(path: &str) -> Error {
+    Error::new(ErrorCode::PolicyDenied, format!("{path} is denied by a rule of the host"))
+        .at(path)
+        .with_hint("Leave this path alone.")
+}
+
+fn invalid(glob: &str, error: ignore::Error) -> Error {
+    Error::new(ErrorCode::InvalidPattern, format!("cannot compile the deny glob {glob}: {error}"))
+        .because(error)
+}
+
+/// A path of the system from the bytes of a name; lossy only where names are not bytes.
+#[cfg(unix)]
+pub(crate) fn as_path(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
+    use std::os::unix::ffi::OsStrExt;
+    Path::new(OsStr::from_bytes(bytes)).into()
+}
+
+/// A path of the system from the bytes of a name; lossy only where names are not bytes.
+#[cfg(not(unix))]
+pub(crate) fn as_path(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    Path::new(OsStr::new(&text)).to_path_buf().into()
+}

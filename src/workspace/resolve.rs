@@ -1,0 +1,95 @@
+//! From text to a checked path.
+//!
+//! Two stages. The text becomes a list of names below a start directory, by rules on the text
+//! alone. Then the names become handles: in one call where no link is on the way, else name by
+//! name, reading links ourselves. Each step works on the handle of the step before, so whatever
+//! another process renames meanwhile, nothing above the root is ever looked at.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode};
+use crate::os::Kind;
+use crate::text::escape;
+use crate::workspace::names::{Names, Target};
+use crate::workspace::steps::Steps;
+use crate::workspace::{Access, Workspace, WorkspacePath, near, policy};
+
+pub(super) fn resolve(
+    workspace: &Workspace,
+    text: &str,
+    access: Access,
+) -> Result<WorkspacePath, Error> {
+    let found = resolve_bytes(workspace, text, text.as_bytes(), access);
+    let missing = match &found {
+        Ok(path) => !path.exists(),
+        Err(error) => error.code() == ErrorCode::FileNotFound,
+    };
+    // A name that is not UTF-8 was shown escaped; a file of that very spelling comes first.
+    match escape::unescape(text).filter(|_| missing) {
+        Some(bytes) => match resolve_bytes(workspace, text, &bytes, access) {
+            Ok(path) if path.exists() => Ok(path),
+            _ => found,
+        },
+        None => found,
+    }
+}
+
+fn resolve_bytes(
+    workspace: &Workspace,
+    text: &str,
+    bytes: &[u8],
+    access: Access,
+) -> Result<WorkspacePath, Error> {
+    let names = Names::parse(workspace, text, bytes)?;
+    let follow = access != Access::Entry;
+    let target = match direct(&names, follow) {
+        Some(target) => target,
+        None => Steps::new(workspace, text, &names).walk(names.list, follow)?,
+    };
+    let target = target.come_home(workspace);
+    if target.stat().is_none() && access != Access::Write {
+        return Err(not_found(text, &target, workspace));
+    }
+    Ok(target.into_path())
+}
+
+/// The common case: no link on the way, one call to the parent and one stat.
+fn direct(names: &Names, follow: bool) -> Option<Target> {
+    let Some((name, parents)) = names.list.split_last() else {
+        let stat = names.start.stat(b".").ok()?;
+        return Some(Target {
+            parent: names.start.clone(),
+            real: Vec::new(),
+            state: Ok(stat),
+            outside: names.outside,
+        });
+    };
+    let parent = match parents {
+        [] => names.start.clone(),
+        _ => Arc::new(names.start.descend(&parents.join(&b'/')).ok()?),
+    };
+    let stat = parent.stat(name).ok()?;
+    let settled = stat.kind != Kind::Link || !follow;
+    settled.then(|| Target {
+        parent,
+        real: names.list.clone(),
+        state: Ok(stat),
+        outside: names.outside,
+    })
+}
+
+fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
+    // Whether a denied file exists is nobody's business either.
+    if workspace.0.policy.denies(&target.relative(), false) {
+        return policy::denied(text);
+    }
+    let shown = escape::display_path(text.as_bytes());
+    let error =
+        Error::new(ErrorCode::FileNotFound, format!("no such file or directory: {shown}")).at(text);
+    let missing = target.state.err().unwrap_or(0);
+    let near = near::names(&target.parent, &target.real, missing, &workspace.0.policy);
+    match near.as_slice() {
+        [] => error.with_hint("Use find_files or list_directory to see what is there."),
+        near => error.with_hint(format!("Did you mean {}?", near.join(" or "))),
+    }
+}
