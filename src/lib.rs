@@ -8,6 +8,7 @@ pub mod context;
 pub mod error;
 mod os;
 pub mod output;
+mod pool;
 mod text;
 pub mod workspace;
 
