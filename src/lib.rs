@@ -10,6 +10,7 @@ mod os;
 pub mod output;
 mod pool;
 mod text;
+mod walk;
 pub mod workspace;
 
 pub use arguments::{OneOrMany, Sort};

@@ -1,0 +1,223 @@
+//! Where a walk begins: the paths that the caller named.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode};
+use crate::output::Receipt;
+use crate::text::escape;
+use crate::walk::WalkOptions;
+use crate::walk::entries::{Batch, Handle, Listing, OpenCount, OpenDir};
+use crate::walk::frontier::Directory;
+use crate::walk::report::DirectoryReport;
+use crate::walk::rules::{Found, Rules, Verdict};
+use crate::workspace::{Access, Dir, Kind, Workspace, WorkspacePath};
+
+/// A file or directory where a walk begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    pub(crate) path: WorkspacePath,
+    /// Bytes of the paths below it that a filter does not look at: its own, with the `/`.
+    pub(crate) base: usize,
+    /// Whether a filter let it pass already, as one that an earlier walk came across.
+    passed: bool,
+}
+
+impl Start {
+    /// Resolves the paths where a walk begins, in path order, each once and none below another
+    /// that is a directory.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], and `INVALID_PATH` for a FIFO, socket or device.
+    pub(crate) fn resolve(workspace: &Workspace, paths: &[String]) -> Result<Vec<Start>, Error> {
+        if paths.is_empty() {
+            return Ok(vec![Start::at(workspace.resolve(".", Access::Read)?)]);
+        }
+        let mut starts = Vec::new();
+        for path in paths {
+            let path = workspace.resolve(path, Access::Read)?;
+            if path.kind() == Some(Kind::Special) {
+                return Err(special(&path));
+            }
+            // What was named and cannot be read is an error; what a walk meets is counted.
+            path.check_readable()?;
+            starts.push(Start::at(path));
+        }
+        starts.sort_by_key(Start::key);
+        starts.dedup_by(|next, previous| previous.covers(next));
+        Ok(starts)
+    }
+
+    fn at(path: WorkspacePath) -> Start {
+        let base = match path.relative().len() {
+            0 => 0,
+            length if path.is_directory() => length + 1,
+            _ => path.relative().iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1),
+        };
+        Start { path, base, passed: false }
+    }
+
+    /// An entry that a walk left out, if it is still there.
+    pub(crate) fn left_out(workspace: &Workspace, path: &[u8]) -> Option<Start> {
+        let path = workspace.resolve(&escape::exact_path(path), Access::Read).ok()?;
+        let walkable = path.is_directory() || path.is_file();
+        walkable.then(|| Start { passed: true, ..Start::at(path) })
+    }
+
+    /// Tells whether it, or something below it, lies past the position to resume at.
+    fn is_reached(&self, options: &WalkOptions) -> bool {
+        let path = self.path.relative();
+        path.is_empty() || options.reaches(path, self.path.is_directory())
+    }
+
+    /// Tells whether it is a file that the filter leaves out; that a path was named does not
+    /// make it match.
+    fn is_filtered(&self, options: &WalkOptions) -> bool {
+        !self.passed
+            && !self.path.is_directory()
+            && !options.filter.passes(self.path.relative(), self.base)
+    }
+
+    /// The path with the `/` of a directory, empty for the root.
+    fn key(&self) -> Vec<u8> {
+        let mut key = self.path.relative().to_vec();
+        if self.path.is_directory() && !key.is_empty() {
+            key.push(b'/');
+        }
+        key
+    }
+
+    fn covers(&self, other: &Start) -> bool {
+        let (key, other) = (self.key(), other.key());
+        key == other || (self.path.is_directory() && other.starts_with(&key))
+    }
+}
+
+fn special(path: &WorkspacePath) -> Error {
+    Error::new(
+        ErrorCode::InvalidPath,
+        format!("{path} is a FIFO, socket or device; only regular files are read"),
+    )
+    .at(path.as_str())
+}
+
+/// A start, ready for the first task of a walk.
+#[derive(Debug)]
+pub(super) enum Beginning {
+    /// A directory to list.
+    Directory(Directory),
+    /// A file, with the number of its start.
+    File(usize, Batch),
+}
+
+/// Makes all starts ready, each with the rules of the directories above it.
+pub(super) fn all(
+    workspace: &Workspace,
+    options: &WalkOptions,
+    report: &mut DirectoryReport,
+) -> Result<Vec<Beginning>, Error> {
+    if let Some(files) = &options.files {
+        return Ok(exactly(workspace, files));
+    }
+    let Receipt { warnings, skipped, .. } = &mut report.receipt;
+    let outer = if options.no_ignore {
+        Rules::default()
+    } else {
+        Rules::outer(workspace.outer(), warnings)
+    };
+    let mut beginnings = Vec::new();
+    for (index, start) in options.starts.iter().enumerate() {
+        if !start.is_reached(options) {
+            continue;
+        }
+        if start.is_filtered(options) {
+            skipped.filtered += 1;
+            continue;
+        }
+        let rules = if options.no_ignore {
+            Rules::default()
+        } else {
+            rules_above(workspace, start, outer.clone(), warnings)
+        };
+        let beginning = begin(index, start, rules);
+        beginnings.push(beginning.map_err(|error| Error::io("open", start.path.as_str(), error))?);
+    }
+    Ok(beginnings)
+}
+
+/// Files that an earlier walk found, each opened again by its path.
+fn exactly(workspace: &Workspace, files: &[Vec<u8>]) -> Vec<Beginning> {
+    let count = OpenCount::default();
+    let batch = |path: &Vec<u8>| {
+        let base = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let (prefix, name) = path.split_at(base);
+        let prefix: Arc<[u8]> = prefix.into();
+        let handle = Handle::Path(workspace.root_handle().clone(), prefix.clone(), count.clone());
+        let mut listing = Listing::default();
+        listing.push(name, Kind::File);
+        Batch::new(handle, (prefix, base), Arc::new(listing), 0..1)
+    };
+    files.iter().enumerate().map(|(index, path)| Beginning::File(index, batch(path))).collect()
+}
+
+fn begin(index: usize, start: &Start, rules: Rules) -> std::io::Result<Beginning> {
+    let (parent, name) = start.path.entry();
+    let parent = Handle::Open(OpenDir::new(parent.traverse(b".")?, &OpenCount::default()));
+    let prefix: Arc<[u8]> = if start.path.is_directory() {
+        start.key().into()
+    } else {
+        start.path.relative().get(..start.base).unwrap_or_default().into()
+    };
+    if start.path.is_directory() {
+        let name = name.to_vec();
+        return Ok(Beginning::Directory(Directory {
+            parent,
+            name,
+            prefix,
+            rules,
+            depth: 0,
+            start: index,
+        }));
+    }
+    let mut listing = Listing::default();
+    listing.push(name, Kind::File);
+    Ok(Beginning::File(index, Batch::new(parent, (prefix, start.base), Arc::new(listing), 0..1)))
+}
+
+/// The rules of every directory from the root down to the one that holds the start. A start
+/// that they leave out is walked all the same, because it was named; the report says so.
+fn rules_above(
+    workspace: &Workspace,
+    start: &Start,
+    mut rules: Rules,
+    warnings: &mut Vec<String>,
+) -> Rules {
+    let path = start.path.relative();
+    if path.is_empty() || path.first() == Some(&b'/') {
+        return rules;
+    }
+    let mut directory: Option<Dir> = None;
+    let mut ignored = false;
+    let mut end = 0;
+    while end < path.len() {
+        let begin = end;
+        let name = path.get(begin..).unwrap_or_default();
+        let name = name.split(|byte| *byte == b'/').next().unwrap_or_default();
+        let here = directory.as_ref().unwrap_or(workspace.root_handle());
+        let prefix = path.get(..begin).unwrap_or_default();
+        rules = rules.enter(here, prefix, Found::probe(here), warnings);
+        end = begin + name.len();
+        let upto = path.get(..end).unwrap_or_default();
+        let is_directory = end < path.len() || start.path.is_directory();
+        ignored |= rules.verdict(upto, is_directory) == Verdict::Ignored;
+        end += 1;
+        match here.traverse(name) {
+            Ok(next) if end < path.len() => directory = Some(next),
+            _ => break,
+        }
+    }
+    if ignored {
+        let path = escape::display_path(path);
+        warnings.push(format!("{path} is ignored, but it was named, so it is looked at"));
+    }
+    rules
+}

@@ -1,0 +1,72 @@
+//! How much of what was found fits into one answer.
+
+use std::ops::ControlFlow;
+
+use crate::output::Truncation;
+
+/// Bytes of the answer that are kept for what follows the entries.
+const FOOTER: usize = 1024;
+
+/// What an answer may still show, an entry a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    results: usize,
+    bytes: usize,
+    begun: bool,
+}
+
+impl Budget {
+    /// A budget of so many entries, in a text of so many bytes with all that follows them.
+    pub(crate) fn new(results: usize, text_bytes: usize) -> Budget {
+        Budget { results, bytes: text_bytes.saturating_sub(FOOTER), begun: false }
+    }
+
+    /// A budget that nothing exhausts.
+    pub(crate) fn unbounded() -> Budget {
+        Budget::new(usize::MAX, usize::MAX)
+    }
+
+    /// Takes an entry of so many printed bytes out of the budget, or breaks with what is spent.
+    ///
+    /// The first entry always fits: from a page without any there would be no way to go on.
+    pub(crate) fn spend(&mut self, printed: usize) -> ControlFlow<Truncation> {
+        let line = printed.saturating_add(1);
+        if self.begun && self.results == 0 {
+            return ControlFlow::Break(Truncation::Results);
+        }
+        if self.begun && self.bytes < line {
+            return ControlFlow::Break(Truncation::Bytes);
+        }
+        self.begun = true;
+        self.results = self.results.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(line);
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_entry_fits_into_any_budget_and_the_second_does_not() {
+        for (results, text_bytes, cut) in [
+            (0, usize::MAX, Truncation::Results),
+            (1, usize::MAX, Truncation::Results),
+            (2, 0, Truncation::Bytes),
+            (2, FOOTER + 9, Truncation::Bytes),
+        ] {
+            let mut budget = Budget::new(results, text_bytes);
+            assert_eq!(budget.spend(9), ControlFlow::Continue(()), "{results} {text_bytes}");
+            assert_eq!(budget.spend(9), ControlFlow::Break(cut), "{results} {text_bytes}");
+        }
+    }
+
+    #[test]
+    fn an_entry_costs_its_line_with_the_line_end() {
+        let mut budget = Budget::new(usize::MAX, FOOTER + 20);
+        assert_eq!(budget.spend(9), ControlFlow::Continue(()));
+        assert_eq!(budget.spend(9), ControlFlow::Continue(()));
+        assert_eq!(budget.spend(0), ControlFlow::Break(Truncation::Bytes));
+    }
+}

@@ -1,0 +1,328 @@
+//! Names of files and directories, without looking into them.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use crate::context::{Call, Incomplete};
+use crate::error::Error;
+use crate::output::{Receipt, Truncation};
+use crate::pool::{Pool, lock};
+use crate::text::escape;
+use crate::walk::entries::Batch;
+use crate::walk::{
+    Budget, Collect, Cursor, DirectoryReport, PathGlobs, Resume, Scan, Scanned, Visit, WalkOptions,
+};
+use crate::workspace::{Kind, Workspace};
+
+/// The time of an entry that vanished or cannot be examined. It is a number like any other, so
+/// that a cursor at such an entry still is one of the order by time.
+const OLDEST: i128 = i128::MIN;
+
+/// A listing, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct ListOptions {
+    /// Where, and which files.
+    pub(crate) walk: WalkOptions,
+    /// Which entries, directories too; all if there are none.
+    pub(crate) globs: Option<PathGlobs>,
+    /// Whether files and links are listed.
+    pub(crate) files: bool,
+    /// Whether the last change comes first, instead of the order of paths.
+    pub(crate) newest_first: bool,
+    /// Entries listed at most.
+    pub(crate) max_results: usize,
+    /// Bytes of text that the paths may fill.
+    pub(crate) text_bytes: usize,
+    /// Where an earlier listing ended.
+    pub(crate) cursor: Option<Cursor>,
+}
+
+impl ListOptions {
+    /// Everything that a walk gives, in path order.
+    pub(crate) fn new(walk: WalkOptions) -> ListOptions {
+        ListOptions {
+            walk,
+            globs: None,
+            files: true,
+            newest_first: false,
+            max_results: usize::MAX,
+            text_bytes: usize::MAX,
+            cursor: None,
+        }
+    }
+
+    fn budget(&self) -> Budget {
+        Budget::new(self.max_results, self.text_bytes)
+    }
+}
+
+/// An entry of a listing.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    /// The path in the workspace; a directory's ends in `/`.
+    pub(crate) path: Vec<u8>,
+    /// Nanoseconds of the last change, where the order asks for it.
+    pub(crate) modified: Option<i128>,
+}
+
+impl Listed {
+    /// Bytes of its line, without the line end.
+    fn printed(&self) -> usize {
+        escape::display_path(&self.path).len()
+    }
+}
+
+/// What a listing gave.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListReport {
+    pub(crate) entries: Vec<Listed>,
+    /// How many there are in all, as far as is known.
+    pub(crate) total: u64,
+    /// Where it was cut.
+    pub(crate) truncation: Option<Truncation>,
+    /// Where to go on.
+    pub(crate) cursor: Option<Cursor>,
+    pub(crate) receipt: Receipt,
+    pub(crate) incomplete: Option<Incomplete>,
+}
+
+/// Runs a listing.
+///
+/// # Errors
+/// Those of the walk's beginnings and of its threads.
+pub(crate) fn list(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    mut options: ListOptions,
+) -> Result<ListReport, Error> {
+    let collector = if options.newest_first {
+        Collector::new(Budget::unbounded(), None)
+    } else {
+        options.walk.resume = options.cursor.as_ref().map(resume);
+        Collector::new(options.budget(), options.cursor.clone())
+    };
+    let lister = Lister {
+        globs: options.globs.take(),
+        files: options.files,
+        directories: options.walk.directories,
+        times: options.newest_first,
+    };
+    let walk = std::mem::take(&mut options.walk);
+    let (collector, incomplete) = Scan::run(workspace, walk, (pool, call), (lister, collector))?;
+    let mut report = collector.finish(incomplete);
+    if options.newest_first {
+        order_by_time(&mut report, &options);
+    }
+    report.receipt.settle();
+    Ok(report)
+}
+
+fn resume(cursor: &Cursor) -> Resume {
+    Resume { path: cursor.path.clone(), inclusive: false }
+}
+
+/// Puts everything that was seen into the order by time, and cuts it.
+fn order_by_time(report: &mut ListReport, options: &ListOptions) {
+    report.entries.sort_by(|a, b| time_order(a).cmp(&time_order(b)));
+    if let Some(cursor) = &options.cursor {
+        let position = (Reverse(cursor.modified), cursor.path.as_slice());
+        report.entries.retain(|entry| time_order(entry) > position);
+        report.total = report.entries.len() as u64;
+    }
+    // What was not seen may be newer than all that was, so there is no place to go on from.
+    report.cursor = None;
+    let mut budget = options.budget();
+    let cut = report.entries.iter().position(|entry| {
+        report.truncation = budget.spend(entry.printed()).break_value();
+        report.truncation.is_some()
+    });
+    let Some(cut) = cut else { return };
+    report.entries.truncate(cut);
+    report.cursor = report.entries.last().map(|last| Cursor {
+        modified: last.modified,
+        line: None,
+        path: last.path.clone(),
+    });
+}
+
+/// The key of the order by time: the last change first, then the path.
+pub(crate) fn time_order(entry: &Listed) -> (Reverse<Option<i128>>, &[u8]) {
+    (Reverse(entry.modified), &entry.path)
+}
+
+/// Turns batches into paths.
+#[derive(Debug)]
+struct Lister {
+    globs: Option<PathGlobs>,
+    files: bool,
+    directories: bool,
+    times: bool,
+}
+
+/// The paths of one batch.
+#[derive(Debug, Default)]
+struct Found {
+    entries: Vec<Listed>,
+    receipt: Receipt,
+}
+
+impl Visit for Lister {
+    const ON_THE_SPOT: bool = true;
+    type State = ();
+    type Found = Found;
+
+    fn weight(found: &Found) -> usize {
+        found.entries.len() * 64
+    }
+
+    fn state(&self) {}
+
+    fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn Scanned, found: &Mutex<Found>) {
+        let mut found = lock(found);
+        for (name, kind) in batch.entries() {
+            let is_directory = kind == Kind::Directory;
+            found.receipt.files += u64::from(!is_directory);
+            if !(if is_directory { self.directories } else { self.files }) {
+                continue;
+            }
+            let mut path = batch.path(name);
+            if self.globs.as_ref().is_some_and(|globs| !globs.matches(&path, batch.base)) {
+                continue;
+            }
+            if is_directory {
+                path.push(b'/');
+            }
+            let modified = self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
+            found.entries.push(Listed { path, modified });
+        }
+        scan.count(found.receipt.files, found.entries.len() as u64);
+    }
+}
+
+fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {
+    let stat = batch.handle.open().ok()?.stat(name).ok()?;
+    Some(stat.modified)
+}
+
+/// Takes paths in order until the budget is spent.
+#[derive(Debug)]
+struct Collector {
+    report: ListReport,
+    budget: Budget,
+    gap: bool,
+}
+
+impl Collector {
+    /// A collector for what comes after `cursor`.
+    fn new(budget: Budget, cursor: Option<Cursor>) -> Collector {
+        let report = ListReport { cursor, ..ListReport::default() };
+        Collector { report, budget, gap: false }
+    }
+
+    fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
+        self.reach();
+        let mut report = self.report;
+        report.incomplete = incomplete;
+        if report.truncation.is_none() && incomplete.is_none() {
+            report.cursor = None;
+        }
+        report
+    }
+
+    /// Moves the cursor to the last entry, unless something before that entry is missing.
+    fn reach(&mut self) {
+        if let Some(last) = self.report.entries.last().filter(|_| !self.gap) {
+            self.report.cursor = Some(Cursor::after(last.path.clone()));
+        }
+    }
+}
+
+impl Collect<Found> for Collector {
+    fn directory(&mut self, report: DirectoryReport) {
+        self.report.receipt.absorb(report.receipt);
+    }
+
+    fn found(&mut self, found: Found) -> ControlFlow<()> {
+        self.report.receipt.absorb(found.receipt);
+        for entry in found.entries {
+            self.report.total += 1;
+            if let ControlFlow::Break(cut) = self.budget.spend(entry.printed()) {
+                self.report.truncation = Some(cut);
+                return ControlFlow::Break(());
+            }
+            self.report.entries.push(entry);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn gap(&mut self) {
+        self.reach();
+        self.gap = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(paths: &[(&str, Option<i128>)]) -> Vec<Listed> {
+        let entry =
+            |(path, modified): &(&str, _)| Listed { path: (*path).into(), modified: *modified };
+        paths.iter().map(entry).collect()
+    }
+
+    fn found(path: &str) -> Found {
+        Found { entries: listed(&[(path, None)]), receipt: Receipt::default() }
+    }
+
+    fn cursor(report: &ListReport) -> Option<String> {
+        report.cursor.as_ref().map(Cursor::to_string)
+    }
+
+    #[test]
+    fn behind_a_gap_the_cursor_stays_where_it_was() {
+        for (results, entries) in [(2, 2), (9, 3)] {
+            let mut collector = Collector::new(Budget::new(results, usize::MAX), None);
+            assert!(collector.found(found("a")).is_continue());
+            collector.gap();
+            assert!(collector.found(found("c")).is_continue());
+            collector.gap();
+            assert_eq!(collector.found(found("d")).is_break(), results == 2);
+            let report = collector.finish(Some(Incomplete::Timeout));
+            assert_eq!(report.entries.len(), entries);
+            assert_eq!(cursor(&report).as_deref(), Some(":a"), "{results} results at most");
+        }
+    }
+
+    #[test]
+    fn an_incomplete_listing_that_came_no_further_keeps_its_cursor() {
+        let before = Cursor::after(b"a".to_vec());
+        for gap in [false, true] {
+            let mut collector = Collector::new(Budget::unbounded(), Some(before.clone()));
+            if gap {
+                collector.gap();
+                assert!(collector.found(found("c")).is_continue());
+            }
+            let report = collector.finish(Some(Incomplete::Timeout));
+            assert_eq!(report.cursor, Some(before.clone()));
+        }
+        let whole = Collector::new(Budget::unbounded(), Some(before)).finish(None);
+        assert_eq!(whole.cursor, None, "nothing is left");
+    }
+
+    #[test]
+    fn an_incomplete_listing_by_time_has_a_cursor_only_where_it_was_cut() {
+        for (max_results, expected) in [(9, None), (1, Some("m2::b"))] {
+            let mut report = ListReport {
+                entries: listed(&[("a", Some(OLDEST)), ("b", Some(2)), ("c", Some(1))]),
+                cursor: Some(Cursor::after(b"c".to_vec())),
+                incomplete: Some(Incomplete::Timeout),
+                ..ListReport::default()
+            };
+            let options = ListOptions { max_results, ..ListOptions::new(WalkOptions::default()) };
+            order_by_time(&mut report, &options);
+            assert_eq!(cursor(&report).as_deref(), expected);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The account of one directory.
+
+use crate::output::Receipt;
+
+/// What listing a directory told.
+#[derive(Debug, Default)]
+pub(crate) struct DirectoryReport {
+    /// Counts and trouble.
+    pub(crate) receipt: Receipt,
+    /// Ignored and hidden entries, as paths, so that a hint can look into them.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// The call ended before the directory was read to its end.
+    pub(crate) interrupted: bool,
+}
+
+/// An entry that a rule left out.
+#[derive(Clone, Debug)]
+pub(crate) struct LeftOut {
+    /// Its path in the workspace.
+    pub(crate) path: Vec<u8>,
+    /// Its name was the reason; else an ignore rule was.
+    pub(crate) hidden: bool,
+}
+
+impl LeftOut {
+    /// Tells whether a path is this entry or lies below it.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        let rest = path.as_bytes().strip_prefix(self.path.as_slice());
+        rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+    }
+}

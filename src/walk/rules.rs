@@ -1,0 +1,303 @@
+//! Which entries the ignore files of a tree leave out, with ripgrep's precedence.
+
+use std::sync::Arc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::text::escape;
+use crate::workspace::{Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, as_path};
+
+/// The most rules that are taken from one ignore file.
+const MAX_RULES: usize = 10_000;
+
+/// The most of them that have to be compiled to a regular expression, which takes time and
+/// memory, instead of a look-up of a name or an extension.
+const MAX_WILD_RULES: usize = 2000;
+
+/// The longest line that is taken for a rule, in bytes.
+const MAX_RULE_BYTES: usize = 4096;
+
+/// The most directories above an entry whose ignore files are held against it; every one of them
+/// costs time for every entry.
+const MAX_LAYERS: usize = 256;
+
+/// How many sources an ignore rule can come from; the index is that of [`IgnoreSource`].
+const SOURCES: usize = 4;
+
+/// What the rules say of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// No rule matches.
+    Open,
+    /// A rule leaves it out.
+    Ignored,
+    /// A rule brings it back, even if it is hidden.
+    Wanted,
+}
+
+/// The ignore files found in one directory listing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    files: [Option<Kind>; 3],
+    git: Option<Kind>,
+    jujutsu: bool,
+}
+
+impl Found {
+    /// Notes an entry of the listing if its name is that of an ignore file or of `.git`.
+    pub(crate) fn note(&mut self, name: &[u8], kind: Kind) {
+        if name.first() != Some(&b'.') {
+            return;
+        }
+        if name == b".git" {
+            self.git = Some(kind);
+        }
+        self.jujutsu |= name == b".jj" && kind == Kind::Directory;
+        for (slot, (_, file)) in self.files.iter_mut().zip(IgnoreSource::FILES) {
+            if name == file.as_bytes() {
+                *slot = Some(kind);
+            }
+        }
+    }
+
+    /// What there is in a directory that was not listed.
+    pub(crate) fn probe(directory: &Dir) -> Found {
+        let kind = |name: &str| directory.stat(name.as_bytes()).ok().map(|stat| stat.kind);
+        let files = IgnoreSource::FILES.map(|(_, name)| kind(name));
+        let jujutsu = kind(".jj") == Some(Kind::Directory);
+        Found { files, git: kind(".git"), jujutsu }
+    }
+
+    fn is_empty(self) -> bool {
+        !self.is_repository() && self.files.iter().all(Option::is_none)
+    }
+
+    fn is_repository(self) -> bool {
+        self.git.is_some() || self.jujutsu
+    }
+}
+
+/// The rules in force in a directory: its own and those of the directories above.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules(Option<Arc<Layer>>);
+
+/// The rules of one directory.
+#[derive(Debug)]
+struct Layer {
+    above: Rules,
+    /// Bytes of the directory's path, with its `/`, to take off a path of the workspace.
+    strip: usize,
+    /// The way from an outer directory down to the root, to put before it.
+    way_down: Vec<u8>,
+    matchers: [Option<Gitignore>; SOURCES],
+    /// Rules of outer repositories' `.gitignore` end here.
+    is_repository: bool,
+    /// Only the host's own excludes, which win over nothing.
+    is_global: bool,
+    /// How many layers there are, with this one.
+    depth: usize,
+}
+
+impl Rules {
+    /// The rules that the host brought from outside the root.
+    pub(crate) fn outer(outer: &OuterIgnores, warnings: &mut Vec<String>) -> Rules {
+        let mut rules = Rules::default();
+        if !outer.global.is_empty() {
+            let excludes = compile(&outer.global, "global excludes", warnings);
+            let matchers = [None, None, None, excludes];
+            rules = rules.with(Layer::new(0, Vec::new(), matchers, false, true));
+        }
+        for directory in &outer.directories {
+            let mut matchers = [const { None }; SOURCES];
+            for (source, text) in &directory.files {
+                if let Some(slot) = matchers.get_mut(*source as usize) {
+                    *slot = compile(text, "an ignore file above the root", warnings);
+                }
+            }
+            let way_down = directory.way_down.clone();
+            rules = rules.with(Layer::new(0, way_down, matchers, directory.is_repository, false));
+        }
+        rules
+    }
+
+    /// The rules inside a directory: these and its own ignore files. `prefix` is its path in
+    /// the workspace, empty or ending in `/`.
+    pub(crate) fn enter(
+        &self,
+        directory: &Dir,
+        prefix: &[u8],
+        found: Found,
+        warnings: &mut Vec<String>,
+    ) -> Rules {
+        if found.is_empty() {
+            return self.clone();
+        }
+        if self.depth() >= MAX_LAYERS {
+            warnings.push(format!("ignore files more than {MAX_LAYERS} levels deep are not used"));
+            return self.clone();
+        }
+        let mut matchers = [const { None }; SOURCES];
+        for ((slot, kind), (_, name)) in
+            matchers.iter_mut().zip(found.files).zip(IgnoreSource::FILES)
+        {
+            *slot = kind.and_then(|kind| read(directory, prefix, name, kind, warnings));
+        }
+        if found.git == Some(Kind::Directory) {
+            matchers[IgnoreSource::Exclude as usize] = read_exclude(directory, prefix, warnings);
+        }
+        let is_repository = found.is_repository();
+        self.with(Layer::new(prefix.len(), Vec::new(), matchers, is_repository, false))
+    }
+
+    /// Tells whether any ignore file or repository has a say here.
+    pub(crate) fn govern(&self) -> bool {
+        self.layers().any(|layer| !layer.is_global)
+    }
+
+    /// What the rules say of an entry, by its path in the workspace.
+    pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> Verdict {
+        let mut verdicts = [Verdict::Open; SOURCES];
+        let mut global = Verdict::Open;
+        let mut left_repository = false;
+        for layer in self.layers() {
+            let path = layer.relative(path);
+            for (index, matcher) in layer.matchers.iter().enumerate() {
+                let is_git = index >= IgnoreSource::Git as usize;
+                let Some(matcher) = matcher else { continue };
+                let verdict =
+                    if layer.is_global { Some(&mut global) } else { verdicts.get_mut(index) };
+                if let Some(verdict) = verdict.filter(|verdict| {
+                    **verdict == Verdict::Open && !(is_git && left_repository && !layer.is_global)
+                }) {
+                    *verdict = ask(matcher, &path, is_directory);
+                }
+            }
+            left_repository |= layer.is_repository;
+        }
+        let decided = verdicts.into_iter().find(|verdict| *verdict != Verdict::Open);
+        decided.unwrap_or(global)
+    }
+
+    fn with(&self, mut layer: Layer) -> Rules {
+        layer.above = self.clone();
+        layer.depth = self.depth() + 1;
+        Rules(Some(Arc::new(layer)))
+    }
+
+    fn depth(&self) -> usize {
+        self.0.as_ref().map_or(0, |layer| layer.depth)
+    }
+
+    /// From the innermost directory outwards.
+    fn layers(&self) -> impl Iterator<Item = &Layer> {
+        std::iter::successors(self.0.as_deref(), |layer| layer.above.0.as_deref())
+    }
+}
+
+impl Layer {
+    fn new(
+        strip: usize,
+        way_down: Vec<u8>,
+        matchers: [Option<Gitignore>; SOURCES],
+        is_repository: bool,
+        is_global: bool,
+    ) -> Layer {
+        let above = Rules::default();
+        Layer { above, strip, way_down, matchers, is_repository, is_global, depth: 0 }
+    }
+
+    fn relative<'a>(&self, path: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+        let path = path.get(self.strip..).unwrap_or_default();
+        if self.way_down.is_empty() {
+            return path.into();
+        }
+        [self.way_down.as_slice(), path].concat().into()
+    }
+}
+
+fn ask(matcher: &Gitignore, path: &[u8], is_directory: bool) -> Verdict {
+    match matcher.matched(&*as_path(path), is_directory) {
+        ignore::Match::None => Verdict::Open,
+        ignore::Match::Ignore(_) => Verdict::Ignored,
+        ignore::Match::Whitelist(_) => Verdict::Wanted,
+    }
+}
+
+/// Reads an ignore file of the tree. Like git, it does not follow a link.
+fn read(
+    directory: &Dir,
+    prefix: &[u8],
+    name: &str,
+    kind: Kind,
+    warnings: &mut Vec<String>,
+) -> Option<Gitignore> {
+    let shown = format!("{}{name}", escape::display_path(prefix));
+    if kind != Kind::File {
+        warnings.push(format!("{shown} is not a regular file; its rules are not used"));
+        return None;
+    }
+    let text = directory.open_file(name.as_bytes()).and_then(|file| {
+        let text = file.read_up_to(MAX_IGNORE_BYTES + 1)?;
+        Ok(text)
+    });
+    match text {
+        Ok(text) => compile(&text, &shown, warnings),
+        Err(error) => {
+            warnings.push(format!("{shown} cannot be read, its rules are not used: {error}"));
+            None
+        }
+    }
+}
+
+fn read_exclude(directory: &Dir, prefix: &[u8], warnings: &mut Vec<String>) -> Option<Gitignore> {
+    let info = directory.traverse(b".git").ok()?.traverse(b"info").ok()?;
+    let kind = info.stat(b"exclude").ok()?.kind;
+    let prefix = [prefix, b".git/info/"].concat();
+    read(&info, &prefix, "exclude", kind, warnings)
+}
+
+/// Whether a rule is more than a name, a path or an extension.
+fn is_wild(rule: &[u8]) -> bool {
+    let plain = rule.strip_prefix(b"*").unwrap_or(rule);
+    plain.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'))
+}
+
+/// Compiles the rules of one file; a line that is no valid rule is skipped, as ripgrep does.
+fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<Gitignore> {
+    let text = match text.get(..MAX_IGNORE_BYTES) {
+        Some(start) if text.len() > MAX_IGNORE_BYTES => {
+            warnings
+                .push(format!("{shown} is over {MAX_IGNORE_BYTES} bytes; the rest is not used"));
+            start
+        }
+        _ => text,
+    };
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let mut builder = GitignoreBuilder::new("");
+    let (mut rules, mut wild_rules) = (0, 0);
+    for line in text.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() || line.first() == Some(&b'#') {
+            continue;
+        }
+        rules += 1;
+        wild_rules += usize::from(is_wild(line));
+        if rules > MAX_RULES || wild_rules > MAX_WILD_RULES {
+            let used = rules - 1;
+            warnings.push(format!("{shown} has too many rules; only the first {used} are used"));
+            break;
+        }
+        // Rules are text; a line that is not UTF-8 or absurdly long matches no name we know.
+        if let Some(line) = std::str::from_utf8(line).ok().filter(|_| line.len() <= MAX_RULE_BYTES)
+        {
+            let _ = builder.add_line(None, line);
+        }
+    }
+    match builder.build() {
+        Ok(matcher) => (!matcher.is_empty()).then_some(matcher),
+        Err(error) => {
+            warnings.push(format!("{shown} cannot be compiled, its rules are not used: {error}"));
+            None
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The threads of one walk: who lists, who visits, and in which order results are collected.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError};
+
+use crate::context::{Call, Incomplete, Progress};
+use crate::error::{Error, ErrorCode};
+use crate::pool::{Job, Pool, lock};
+use crate::walk::WalkOptions;
+use crate::walk::beginning::{self, Beginning};
+use crate::walk::entries::Batch;
+use crate::walk::expand::{Expander, Part};
+use crate::walk::frontier::{Directory, Frontier, Task};
+use crate::walk::report::DirectoryReport;
+use crate::walk::sequence::{Place, Sequence};
+use crate::walk::visit::{Assistance, Collect, Scanned, Visit};
+use crate::workspace::Workspace;
+
+/// How much may wait for a result that comes before it, in bytes or so. Behind one slow file
+/// everything else would pile up.
+const MAX_WAITING: usize = 16 << 20;
+
+/// How many batches the walk may be ahead of the visits, for each thread.
+const AHEAD: usize = 4;
+
+/// One walk in progress.
+pub(crate) struct Scan<V: Visit, C> {
+    visitor: V,
+    expander: Expander,
+    frontier: Frontier,
+    sender: Sender<(Batch, Place)>,
+    receiver: Receiver<(Batch, Place)>,
+    order: Mutex<Order<V::Found>>,
+    taker: Mutex<Taker<C>>,
+    /// Nobody should go on: there is enough, or the call is over.
+    stopped: AtomicBool,
+    /// The call was over before everything was looked at.
+    interrupted: AtomicBool,
+    call: Call,
+    threads: usize,
+    /// Threads that are visiting a batch.
+    busy: AtomicUsize,
+    files: AtomicU64,
+    results: AtomicU64,
+}
+
+/// Results that wait for their turn.
+struct Order<F> {
+    sequence: Sequence<Piece<F>>,
+    /// The weight of those that wait.
+    waiting: usize,
+}
+
+/// The collector, used by one thread at a time.
+struct Taker<C> {
+    /// Gone once the caller has taken it away.
+    collector: Option<C>,
+    enough: bool,
+}
+
+enum Piece<F> {
+    Directory(DirectoryReport),
+    /// Shared with the thread that is still at it; the weight is known when it is done.
+    Found(Arc<Mutex<F>>, Arc<AtomicUsize>),
+}
+
+/// What follows from a part of a directory.
+enum Step<F> {
+    Done(Piece<F>),
+    Visit(Batch),
+    List(Directory),
+}
+
+impl<F> Step<F> {
+    /// What is still to be done for it; what is done already takes its place.
+    fn into_task(self, place: Place, sequence: &mut Sequence<Piece<F>>) -> Option<Task> {
+        match self {
+            Step::Visit(batch) => Some(Task::Visit(batch, place)),
+            Step::List(directory) => Some(Task::List(directory, place)),
+            Step::Done(piece) => {
+                sequence.show(place, piece);
+                sequence.settle(place);
+                None
+            }
+        }
+    }
+}
+
+impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
+    /// Walks, visits and collects; returns the collector, and why it is incomplete if it is.
+    ///
+    /// # Errors
+    /// Those of [`Pool::run`].
+    pub(crate) fn run(
+        workspace: &Workspace,
+        options: WalkOptions,
+        (pool, call): (&Pool, &Call),
+        (visitor, mut collector): (V, C),
+    ) -> Result<(C, Option<Incomplete>), Error> {
+        let (sequence, place) = Sequence::new();
+        let mut report = DirectoryReport::default();
+        let starts = beginning::all(workspace, &options, &mut report)?;
+        collector.directory(report);
+        let (sender, receiver) = crossbeam_channel::bounded(AHEAD * pool.threads());
+        let scan = Arc::new(Scan {
+            visitor,
+            expander: Expander::new(options, workspace.clone()),
+            frontier: Frontier::default(),
+            sender,
+            receiver,
+            order: Mutex::new(Order { sequence, waiting: 0 }),
+            taker: Mutex::new(Taker { collector: Some(collector), enough: false }),
+            stopped: AtomicBool::new(false),
+            interrupted: AtomicBool::new(false),
+            call: call.clone(),
+            threads: pool.threads(),
+            busy: AtomicUsize::new(0),
+            files: AtomicU64::new(0),
+            results: AtomicU64::new(0),
+        });
+        scan.begin(place, starts);
+        pool.run(&scan, call)?;
+        scan.take().ok_or_else(|| {
+            Error::new(ErrorCode::Internal, "the results of a walk were taken twice")
+        })
+    }
+
+    fn begin(&self, place: Place, starts: Vec<Beginning>) {
+        let first = Piece::Directory(DirectoryReport::default());
+        let places = lock(&self.order).sequence.expand(place, first, starts.len());
+        self.frontier.push(starts.into_iter().zip(places).map(|(start, place)| {
+            let (index, task) = match start {
+                Beginning::Directory(inner) => (inner.start, Task::List(inner, place)),
+                Beginning::File(index, batch) => (index, Task::Visit(batch, place)),
+            };
+            (index, task.position(), task)
+        }));
+    }
+
+    /// Lists, or hands a batch on; false if there is nothing to walk at the moment.
+    fn walk(&self, state: &mut V::State) -> bool {
+        match self.frontier.pop() {
+            None => return false,
+            Some(Task::List(directory, place)) => self.list(state, &directory, place),
+            Some(Task::Assist(work)) => {
+                work(self);
+                self.frontier.finish();
+            }
+            Some(Task::Visit(batch, place)) => match self.sender.try_send((batch, place)) {
+                Ok(()) => self.frontier.nudge(),
+                // Another thread filled the channel meanwhile.
+                Err(TrySendError::Full(task) | TrySendError::Disconnected(task)) => {
+                    self.visit(state, task);
+                }
+            },
+        }
+        true
+    }
+
+    fn list(&self, state: &mut V::State, directory: &Directory, place: Place) {
+        let expansion = self.expander.expand(directory, &|| self.keeps_going());
+        let report = Piece::Directory(expansion.report);
+        let mut parts = Vec::with_capacity(expansion.parts.len());
+        for part in expansion.parts {
+            parts.push(match part {
+                Part::Files(batch) if V::ON_THE_SPOT => Step::Done(self.look(state, &batch)),
+                Part::Files(batch) => Step::Visit(batch),
+                Part::Directory(inner) => Step::List(inner),
+            });
+        }
+        let tasks = self.settle(|sequence| {
+            let places = sequence.expand(place, report, parts.len());
+            let steps = parts.into_iter().zip(places);
+            steps.filter_map(|(step, place)| step.into_task(place, sequence)).collect::<Vec<_>>()
+        });
+        self.frontier.push(tasks.into_iter().map(|task| (directory.start, task.position(), task)));
+        self.frontier.finish();
+    }
+
+    /// Visits a batch of files right where it was listed.
+    fn look(&self, state: &mut V::State, batch: &Batch) -> Piece<V::Found> {
+        let found = Mutex::default();
+        self.visitor.visit(state, batch, self, &found);
+        Piece::Found(Arc::new(found), Arc::default())
+    }
+
+    fn visit(&self, state: &mut V::State, (batch, place): (Batch, Place)) {
+        let (found, weight) = (Arc::new(Mutex::default()), Arc::new(AtomicUsize::new(0)));
+        lock(&self.order).sequence.show(place, Piece::Found(found.clone(), weight.clone()));
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        self.visitor.visit(state, &batch, self, &found);
+        self.busy.fetch_sub(1, Ordering::AcqRel);
+        drop(batch);
+        let bytes = V::weight(&lock(&found));
+        weight.store(bytes, Ordering::Relaxed);
+        lock(&self.order).waiting += bytes;
+        self.settle(|sequence| sequence.settle(place));
+        self.frontier.finish();
+    }
+
+    /// Whether too much waits already, and somebody else is at work on what it waits for. Tasks
+    /// are begun from the left, so that what is waited for has been begun.
+    fn must_wait(&self) -> bool {
+        self.busy.load(Ordering::Acquire) > 0 && lock(&self.order).waiting > MAX_WAITING
+    }
+
+    /// Settles a place, then collects what has come to its turn.
+    fn settle<R>(&self, change: impl FnOnce(&mut Sequence<Piece<V::Found>>) -> R) -> R {
+        let result = change(&mut lock(&self.order).sequence);
+        self.collect();
+        result
+    }
+
+    /// Hands over what has come to its turn. Who finds the collector in use leaves that to its
+    /// user, who looks again before going on, so nobody waits while results are written.
+    fn collect(&self) {
+        while lock(&self.order).sequence.is_ready() {
+            let mut taker = match self.taker.try_lock() {
+                Ok(taker) => taker,
+                Err(TryLockError::Poisoned(taker)) => taker.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            self.hand_over(&mut taker);
+            if taker.enough {
+                self.stopped.store(true, Ordering::Release);
+                return self.frontier.nudge();
+            }
+        }
+    }
+
+    fn hand_over(&self, taker: &mut Taker<C>) {
+        while !taker.enough
+            && let Some(piece) = lock(&self.order).pop()
+        {
+            taker.receive(piece);
+        }
+    }
+
+    /// The collector with all that was found, behind gaps too, and why there are any.
+    fn take(&self) -> Option<(C, Option<Incomplete>)> {
+        let mut taker = lock(&self.taker);
+        self.hand_over(&mut taker);
+        let interrupted = !taker.enough && self.interrupted.load(Ordering::Acquire);
+        while !taker.enough {
+            // What a place has so far still follows what came before it.
+            let open = lock(&self.order).sequence.take_open();
+            if let Some(piece) = open {
+                taker.receive(piece);
+            }
+            if !lock(&self.order).sequence.skip_open() {
+                break;
+            }
+            if let Some(collector) = &mut taker.collector {
+                collector.gap();
+            }
+            self.hand_over(&mut taker);
+        }
+        let why = || self.call.stop_reason().unwrap_or(Incomplete::Timeout);
+        Some((taker.collector.take()?, interrupted.then(why)))
+    }
+}
+
+impl<F> Order<F> {
+    fn pop(&mut self) -> Option<Piece<F>> {
+        let piece = self.sequence.pop()?;
+        if let Piece::Found(_, weight) = &piece {
+            self.waiting = self.waiting.saturating_sub(weight.load(Ordering::Relaxed));
+        }
+        Some(piece)
+    }
+}
+
+impl<C> Taker<C> {
+    fn receive<F: Default>(&mut self, piece: Piece<F>)
+    where
+        C: Collect<F>,
+    {
+        let Some(collector) = &mut self.collector else { return };
+        match piece {
+            Piece::Directory(report) => {
+                if report.interrupted {
+                    collector.gap();
+                }
+                collector.directory(report);
+            }
+            Piece::Found(found, _) => {
+                let found = std::mem::take(&mut *lock(&found));
+                self.enough = collector.found(found).is_break();
+            }
+        }
+    }
+}
+
+impl<V: Visit, C: Collect<V::Found>> Job for Scan<V, C> {
+    fn work(&self) {
+        let mut state = self.visitor.state();
+        while self.keeps_going() {
+            if self.must_wait() {
+                self.frontier.assist_or_nap(self);
+                continue;
+            }
+            if !self.sender.is_full() && self.walk(&mut state) {
+                continue;
+            }
+            match self.receiver.try_recv() {
+                Ok(task) => self.visit(&mut state, task),
+                Err(_) if self.frontier.rest(|| !self.receiver.is_empty()) => {}
+                Err(_) => break,
+            }
+        }
+    }
+
+    fn stop(&self) {
+        if !self.frontier.is_done() {
+            self.interrupted.store(true, Ordering::Release);
+        }
+        self.stopped.store(true, Ordering::Release);
+        self.frontier.nudge();
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            files: self.files.load(Ordering::Relaxed),
+            results: self.results.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl<V: Visit, C: Collect<V::Found>> Scanned for Scan<V, C> {
+    fn keeps_going(&self) -> bool {
+        if self.stopped.load(Ordering::Acquire) {
+            return false;
+        }
+        if self.call.stop_reason().is_some() {
+            self.stop();
+            return false;
+        }
+        true
+    }
+
+    fn share(&self, work: Assistance) {
+        let help = (1..self.threads).map(|_| (0, Vec::new(), Task::Assist(work.clone())));
+        self.frontier.push(help);
+    }
+
+    fn count(&self, files: u64, results: u64) {
+        self.files.fetch_add(files, Ordering::Relaxed);
+        self.results.fetch_add(results, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! What a walk is for: who looks at the files, and who takes what was found.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use crate::walk::entries::Batch;
+use crate::walk::report::DirectoryReport;
+
+/// What is done with the files of a batch.
+pub(crate) trait Visit: Send + Sync + 'static {
+    /// Whether a visit costs so little that it is made on the spot, without handing batches over.
+    const ON_THE_SPOT: bool = false;
+    /// What a thread keeps from batch to batch, such as its buffers.
+    type State;
+    /// What a batch gives.
+    type Found: Default + Send + 'static;
+
+    /// How much memory results take while they wait for their turn, in bytes or so.
+    fn weight(found: &Self::Found) -> usize;
+
+    /// Makes the state of one thread.
+    fn state(&self) -> Self::State;
+
+    /// Looks at the files of a batch; checks [`Scanned::keeps_going`] between them, and puts
+    /// results into `found` as soon as it has them: the caller may take it away when it has
+    /// waited too long.
+    fn visit(
+        &self,
+        state: &mut Self::State,
+        batch: &Batch,
+        scan: &dyn Scanned,
+        found: &Mutex<Self::Found>,
+    );
+}
+
+/// Who takes the results, in path order and one at a time.
+pub(crate) trait Collect<F>: Send + 'static {
+    /// Takes the account of a directory, before anything in it.
+    fn directory(&mut self, report: DirectoryReport);
+
+    /// Takes the results of a batch; breaks when it has enough.
+    fn found(&mut self, found: F) -> ControlFlow<()>;
+
+    /// Results are missing here; what comes now lies behind them.
+    fn gap(&mut self) {}
+}
+
+/// A walk as seen from a visit.
+pub(crate) trait Scanned {
+    /// False when the visit should return with what it has.
+    fn keeps_going(&self) -> bool;
+
+    /// Lets threads that have nothing to do run `work` too.
+    fn share(&self, work: Assistance);
+
+    /// Counts for the progress report.
+    fn count(&self, files: u64, results: u64);
+}
+
+/// Work that a thread shares with those that have nothing to do.
+pub(crate) type Assistance = Arc<dyn Fn(&dyn Scanned) + Send + Sync>;
