@@ -9,6 +9,7 @@ pub mod error;
 mod os;
 pub mod output;
 mod pool;
+mod search;
 mod text;
 mod walk;
 pub mod workspace;

@@ -1,0 +1,186 @@
+//! Taking results in path order until the budget is spent.
+
+use std::ops::ControlFlow;
+
+use crate::context::{Incomplete, Limits, TextStream};
+use crate::output::Truncation;
+use crate::search::file::Found;
+use crate::search::order::Ordered;
+use crate::search::report::{FileMatches, SearchReport, Shape};
+use crate::search::{Report, SearchOptions};
+use crate::text::escape;
+use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut};
+
+/// The most left-out entries that are remembered for the hint of an empty answer.
+const MAX_LEFT_OUT: usize = 1000;
+
+/// Bytes of the answer that are kept for what follows the matches.
+const FOOTER: usize = 1024;
+
+/// Builds the report of a search.
+#[derive(Debug)]
+pub(super) struct Collector {
+    report: SearchReport,
+    left_out: Vec<LeftOut>,
+    max_results: u64,
+    /// Bytes of text that may still be added.
+    room: usize,
+    /// Lines of context after a match.
+    after: u64,
+    /// The end of what was looked at without a gap.
+    reached: Option<Cursor>,
+    gap: bool,
+    stream: Option<TextStream>,
+    ordered: Option<Ordered>,
+}
+
+impl Collector {
+    pub(super) fn new(options: &SearchOptions, limits: &Limits) -> Collector {
+        let shape = Shape {
+            report: options.report,
+            grouped: options.context != (0, 0),
+            streamed: false,
+            truncation: None,
+            text_bytes: limits.text_bytes,
+        };
+        let notes = options.pattern.notes().to_vec();
+        Collector {
+            report: SearchReport { notes, shape, ..SearchReport::default() },
+            left_out: Vec::new(),
+            max_results: options.max_results as u64,
+            after: options.context.1 as u64,
+            room: limits.text_bytes.saturating_sub(FOOTER),
+            reached: options.cursor.clone(),
+            gap: false,
+            stream: options.stream.clone(),
+            ordered: None,
+        }
+    }
+
+    /// Takes the result of the walk that put the files into order of time.
+    pub(super) fn receive(&mut self, ordered: Ordered) {
+        self.report.receipt.absorb(ordered.receipt());
+        self.ordered = Some(ordered);
+    }
+
+    /// The report, and what the rules left out.
+    pub(super) fn finish(mut self, incomplete: Option<Incomplete>) -> (SearchReport, Vec<LeftOut>) {
+        let mut report = self.report;
+        let listed = self.ordered.as_ref().and_then(Ordered::incomplete);
+        report.incomplete = incomplete.or(listed);
+        report.receipt.settle();
+        // The order of a listing that ended early is not the order of the next.
+        if (report.truncated || incomplete.is_some()) && listed.is_none() {
+            report.cursor = self.reached.take().map(|cursor| cursor.to_string());
+        }
+        report.notes.append(&mut report.receipt.warnings.clone());
+        (report, self.left_out)
+    }
+
+    fn file(&mut self, mut file: FileMatches) -> ControlFlow<()> {
+        if self.report.shape.report != Report::Content {
+            return self.whole(file);
+        }
+        let count = file.lines.count();
+        let most = self.max_results - self.report.matches;
+        let room = self.room.saturating_sub(file.tail(Report::Content).len());
+        // The first match is shown however long its lines are, or no page would ever end.
+        let least = usize::from(self.report.matches == 0);
+        if least > 0 {
+            file.lines.cut_before(room);
+        }
+        let fits = file.lines.fitting(most, room).max(least.min(count));
+        if fits == count {
+            self.report.matches += count as u64;
+            file.lines.cut_to(room);
+            return self.push(file);
+        }
+        let cut = if fits as u64 == most { Truncation::Results } else { Truncation::Bytes };
+        if fits > 0 {
+            self.report.matches += fits as u64;
+            file.lines.keep(fits, self.after);
+            file.more = false;
+            file.lines.cut_to(room);
+            self.push(file)?;
+        }
+        self.cut(cut)
+    }
+
+    /// A result that is a file, not its lines.
+    fn whole(&mut self, file: FileMatches) -> ControlFlow<()> {
+        let bytes = file.tail(self.report.shape.report).len();
+        if self.report.matches == self.max_results {
+            return self.cut(Truncation::Results);
+        }
+        if bytes > self.room && self.report.matches > 0 {
+            return self.cut(Truncation::Bytes);
+        }
+        self.report.matches += 1;
+        self.push(file)
+    }
+
+    fn push(&mut self, file: FileMatches) -> ControlFlow<()> {
+        let report = self.report.shape.report;
+        let apart = if self.report.shape.grouped { 3 } else { 0 };
+        let text = file.lines.text().len() + file.tail(report).len() + apart;
+        self.room = self.room.saturating_sub(text);
+        let count = file.lines.count();
+        if self.report.largest.as_ref().is_none_or(|(_, most)| count > *most) {
+            let shown = escape::display_path(file.path.as_bytes()).into_owned();
+            self.report.largest = Some((shown, count));
+        }
+        if !self.gap {
+            self.reach(file.exact_bytes(), file.lines.last_match());
+        }
+        let Some(stream) = &self.stream else {
+            self.report.files.push(file);
+            return ControlFlow::Continue(());
+        };
+        let apart =
+            if self.report.shape.grouped && self.report.shape.streamed { "--\n" } else { "" };
+        self.report.shape.streamed = true;
+        let written = stream.write(format_args!("{apart}{}", file.shown(report)));
+        // Nobody reads on: the pipe is closed, or the disk is full.
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Moves the cursor; its path is written over, as this happens for every file.
+    fn reach(&mut self, path: &[u8], line: Option<u64>) {
+        let modified = self.ordered.as_ref().and_then(|ordered| ordered.modified(path));
+        let reached = self.reached.get_or_insert_with(|| Cursor::after(Vec::new()));
+        (reached.modified, reached.line) = (modified, line);
+        reached.path.clear();
+        reached.path.extend_from_slice(path);
+    }
+
+    fn cut(&mut self, cut: Truncation) -> ControlFlow<()> {
+        self.report.shape.truncation = Some(cut);
+        self.report.truncated = true;
+        ControlFlow::Break(())
+    }
+}
+
+impl Collect<Found> for Collector {
+    fn directory(&mut self, report: DirectoryReport) {
+        self.report.receipt.absorb(report.receipt);
+        let room = MAX_LEFT_OUT.saturating_sub(self.left_out.len());
+        self.left_out.extend(report.left_out.into_iter().take(room));
+    }
+
+    fn found(&mut self, found: Found) -> ControlFlow<()> {
+        self.report.receipt.absorb(found.receipt);
+        for file in found.files {
+            self.file(file)?;
+        }
+        // A file that was searched in part is further than the last that was searched whole.
+        if !self.gap && !found.partial && !found.upto.is_empty() {
+            self.reach(&found.upto, None);
+        }
+        self.gap |= found.interrupted;
+        ControlFlow::Continue(())
+    }
+
+    fn gap(&mut self) {
+        self.gap = true;
+    }
+}

@@ -1,0 +1,302 @@
+//! Searching one file: open, one read, reject by literals, then line by line.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use grep_searcher::{BinaryDetection, SearcherBuilder};
+
+use crate::context::Limits;
+use crate::output::Receipt;
+use crate::pool::lock;
+use crate::search::matcher::Pattern;
+use crate::search::report::FileMatches;
+use crate::search::sink::{Keep, LineSink};
+use crate::search::{Report, SearchOptions};
+use crate::text::{decode, escape};
+use crate::walk::{Batch, OpenDir, Scanned, Visit};
+use crate::workspace::{File, Kind, Version, Volume};
+
+/// The first read; most source files fit in.
+pub(super) const FIRST_READ: usize = 256 * 1024;
+
+/// Files up to this size are searched whole, larger ones in blocks, in bytes.
+pub(super) const WHOLE: u64 = 1 << 20;
+
+/// How much of a file is looked at for a NUL byte before anything else, in bytes.
+const BINARY_PROBE: usize = 8 * 1024;
+
+/// Searches the files of a walk.
+#[derive(Clone, Debug)]
+pub(super) struct Searcher {
+    pub(super) pattern: Pattern,
+    pub(super) keep: Keep,
+    pub(super) versions: bool,
+    pub(super) multiline_bytes: usize,
+    /// A file of an earlier answer, and the last line of it that was shown there.
+    pub(super) resume: Option<(Vec<u8>, u64)>,
+    /// Files that the caller named, which are searched even past a NUL byte.
+    pub(super) named: Arc<[Vec<u8>]>,
+}
+
+impl Searcher {
+    pub(super) fn new(options: &SearchOptions, limits: &Limits) -> Searcher {
+        let counts = options.report == Report::Count;
+        let lines = if counts { usize::MAX } else { options.max_results.saturating_add(1) };
+        let cursor = options.cursor.as_ref();
+        let named = options.walk.starts.iter().filter(|start| start.path.is_file());
+        Searcher {
+            pattern: options.pattern.clone(),
+            keep: Keep {
+                report: options.report,
+                lines: lines as u64,
+                per_file: if counts { u64::MAX } else { options.max_per_file as u64 },
+                multiline: options.pattern.is_multiline(),
+                spans: options.stream.is_none(),
+                context: options.context,
+                line_bytes: limits.line_bytes,
+            },
+            versions: options.versions,
+            multiline_bytes: limits.multiline_bytes,
+            resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
+            named: named.map(|start| start.path.relative().to_vec()).collect(),
+        }
+    }
+
+    pub(super) fn after_line(&self, path: &[u8]) -> u64 {
+        match &self.resume {
+            Some((resumed, line)) if resumed == path => *line,
+            _ => 0,
+        }
+    }
+}
+
+/// What a batch gave so far.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) files: Vec<FileMatches>,
+    pub(super) receipt: Receipt,
+    /// The last file that was searched to its end; empty for none.
+    pub(super) upto: Vec<u8>,
+    /// The last file of the batch is not reached, or not searched to its end.
+    pub(super) interrupted: bool,
+    /// The file was not searched at all; the receipt says why.
+    left_out: bool,
+    /// The last of `files` was not searched to its end.
+    pub(super) partial: bool,
+}
+
+impl Found {
+    /// Counts the file as binary and not searched.
+    pub(super) fn leave_binary(&mut self) {
+        self.receipt.skipped.binary += 1;
+        self.left_out = true;
+    }
+
+    /// Counts the file as too large and not searched.
+    pub(super) fn leave_too_large(&mut self) {
+        self.receipt.skipped.too_large += 1;
+        self.left_out = true;
+    }
+
+    /// Counts the file as none.
+    pub(super) fn leave_special(&mut self) {
+        self.receipt.skipped.special += 1;
+        self.left_out = true;
+    }
+
+    /// Adds what one file gave.
+    fn add(&mut self, file: Found, (prefix, name): (&[u8], &[u8])) {
+        self.receipt.absorb(file.receipt);
+        self.partial = file.interrupted && !file.files.is_empty();
+        self.files.extend(file.files);
+        if !file.interrupted {
+            self.upto.clear();
+            self.upto.extend_from_slice(prefix);
+            self.upto.extend_from_slice(name);
+        }
+    }
+}
+
+/// The buffers and the regex caches of one thread.
+pub(super) struct Worker {
+    pub(super) pattern: Pattern,
+    pub(super) lines: grep_searcher::Searcher,
+    pub(super) buffer: Vec<u8>,
+    pub(super) decoded: String,
+}
+
+impl Visit for Searcher {
+    type State = Worker;
+    type Found = Found;
+
+    fn weight(found: &Found) -> usize {
+        found.files.iter().map(|file| file.lines.text().len() + 256).sum()
+    }
+
+    fn state(&self) -> Worker {
+        Worker {
+            pattern: self.pattern.clone(),
+            lines: self.line_searcher().build(),
+            buffer: vec![0; FIRST_READ],
+            decoded: String::new(),
+        }
+    }
+
+    fn visit(&self, worker: &mut Worker, batch: &Batch, scan: &dyn Scanned, found: &Mutex<Found>) {
+        let directory = match batch.handle.open() {
+            Ok(directory) => directory,
+            Err(error) => {
+                let shown = escape::exact_path(&batch.prefix).into_owned();
+                return lock(found).receipt.unreadable(shown, error.to_string());
+            }
+        };
+        lock(found).interrupted = true;
+        for (name, _) in batch.entries().filter(|(_, kind)| *kind == Kind::File) {
+            if !scan.keeps_going() {
+                return;
+            }
+            let file = self.search_entry(worker, &directory, (batch, name), scan);
+            scan.count(1, file.files.len() as u64);
+            let interrupted = file.interrupted;
+            lock(found).add(file, (&batch.prefix, name));
+            if interrupted {
+                return;
+            }
+        }
+        lock(found).interrupted = false;
+    }
+}
+
+impl Searcher {
+    pub(super) fn line_searcher(&self) -> SearcherBuilder {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_number(self.keep.report == Report::Content)
+            .before_context(self.keep.context.0)
+            .after_context(self.keep.context.1)
+            .multi_line(self.pattern.is_multiline())
+            .binary_detection(BinaryDetection::none())
+            .bom_sniffing(false);
+        builder
+    }
+
+    fn search_entry(
+        &self,
+        worker: &mut Worker,
+        directory: &OpenDir,
+        (batch, name): (&Batch, &[u8]),
+        scan: &dyn Scanned,
+    ) -> Found {
+        let mut found = Found::default();
+        let path = || batch.path(name);
+        let searched = directory.open_file(name).and_then(|file| {
+            let length = read_start(&file, &mut worker.buffer, directory.volume)?;
+            if length < worker.buffer.len() {
+                self.search_buffer(worker, length, &path, scan, &mut found);
+                return Ok(());
+            }
+            self.search_large(worker, file, &path, scan, &mut found)
+        });
+        match searched {
+            Ok(()) => {
+                found.receipt.files += u64::from(!found.interrupted && !found.left_out);
+            }
+            Err(error) => {
+                let shown = escape::exact_path(&path()).into_owned();
+                found.receipt.unreadable(shown, error.to_string());
+            }
+        }
+        found
+    }
+
+    /// Searches a file that is wholly in the buffer.
+    pub(super) fn search_buffer(
+        &self,
+        worker: &mut Worker,
+        length: usize,
+        path: &dyn Fn() -> Vec<u8>,
+        scan: &dyn Scanned,
+        found: &mut Found,
+    ) {
+        let bytes = worker.buffer.get(..length).unwrap_or_default();
+        let text = decode::text(bytes, &mut worker.decoded);
+        if memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some()
+            && !self.is_named(&path())
+        {
+            return found.leave_binary();
+        }
+        let Some(matcher) = worker.pattern.for_text(text) else { return };
+        // Everything that can match passes here; most files do not, and cost nothing more.
+        if !worker.pattern.may_match(matcher, text) {
+            return;
+        }
+        let path = path();
+        let nul = memchr::memchr(0, text);
+        let searched = if self.is_named(&path) { text.len() } else { self.reach(text, nul) };
+        if searched == 0 && nul.is_some() {
+            return found.leave_binary();
+        }
+        let text = text.get(..searched).unwrap_or(text);
+        let mut file = FileMatches::default();
+        found.receipt.skipped.binary += u64::from(nul.is_some() && !self.is_named(&path));
+        file.binary_offset = nul.map(|offset| offset as u64);
+        let keeps_going = || scan.keeps_going();
+        let shown = escape::display_path(&path);
+        let place = (&*shown, self.after_line(&path));
+        let mut sink = LineSink::new(self.keep, matcher, place, (&mut file, &keeps_going));
+        // With all lines in hand, a NUL byte past the first window counts only in a match.
+        let quits = self.keep.multiline && !self.is_named(&path);
+        let binary = if quits { BinaryDetection::quit(0) } else { BinaryDetection::none() };
+        worker.lines.set_binary_detection(binary);
+        // A sink that only collects has no error to give.
+        let _ = worker.lines.search_slice(matcher, text, &mut sink);
+        let (count, interrupted) = (sink.count, sink.interrupted);
+        found.interrupted |= interrupted;
+        if count > 0 && self.reports(interrupted) {
+            file.version = self.versions.then(|| Version::of(bytes).to_string());
+            self.report(&path, file, count, found);
+        }
+    }
+
+    /// How much of a text is searched, given where its first NUL byte is; as ripgrep has it.
+    fn reach(&self, text: &[u8], nul: Option<usize>) -> usize {
+        match nul {
+            None => text.len(),
+            // All lines are in hand at once, so only the first window decides.
+            Some(nul) if self.keep.multiline && nul >= decode::WINDOW => text.len(),
+            Some(_) if self.keep.multiline => 0,
+            Some(nul) => decode::before_binary(text, nul),
+        }
+    }
+
+    /// Whether what is known of a file is worth telling; half a count is wrong.
+    pub(super) fn reports(&self, interrupted: bool) -> bool {
+        !interrupted || self.keep.report != Report::Count
+    }
+
+    pub(super) fn report(&self, path: &[u8], mut file: FileMatches, count: u64, found: &mut Found) {
+        file.path = escape::exact_path(path).into_owned();
+        if std::str::from_utf8(path).is_err() {
+            file.bytes = path.to_vec();
+        }
+        file.count = (self.keep.report == Report::Count).then_some(count);
+        found.files.push(file);
+    }
+
+    pub(super) fn is_named(&self, path: &[u8]) -> bool {
+        self.named.iter().any(|named| named == path)
+    }
+}
+
+/// Reads the start of a file; less than the buffer means that this is all of it.
+fn read_start(file: &File, buffer: &mut [u8], volume: Volume) -> io::Result<usize> {
+    let mut length = file.read(buffer)?;
+    while volume != Volume::Disk && length > 0 {
+        let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) else { break };
+        match file.read(room)? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    Ok(length)
+}

@@ -1,0 +1,94 @@
+use super::*;
+
+const STYLE: Style<'static> = Style { path: "a.rs", line_bytes: 40, grouped: true };
+
+fn sample() -> Lines {
+    let mut lines = Lines::default();
+    lines.push_context(STYLE, 1, b"before");
+    lines.push_match(STYLE, 2, b"one two", &[(0, 3), (4, 7)]);
+    lines.push_context(STYLE, 3, b"between");
+    lines.push_match(STYLE, 9, b"first\r\nsecond", &[(0, 13)]);
+    lines
+}
+
+#[test]
+fn lines_are_written_as_they_are_shown() {
+    let text = "a.rs-1-before\na.rs:2:one two\na.rs-3-between\n--\na.rs:9:first\na.rs:10:second\n";
+    assert_eq!(sample().text(), text);
+}
+
+#[test]
+fn each_match_keeps_its_own_text_and_spans() {
+    let matches: Vec<_> = sample().matches().collect();
+    assert_eq!(matches[0].text, "one two");
+    assert_eq!(matches[0].spans, [[0, 3], [4, 7]]);
+    assert_eq!(matches[1].text, "first\r\nsecond");
+    assert_eq!(matches[1].spans, [[0, 13]]);
+    let context: Vec<_> = sample().context().map(|line| line.line).collect();
+    assert_eq!(context, [1, 3]);
+}
+
+#[test]
+fn a_cut_keeps_context_only_near_the_last_match() {
+    let mut lines = sample();
+    lines.keep(1, 0);
+    assert_eq!(lines.text(), "a.rs-1-before\na.rs:2:one two\n");
+    assert_eq!(lines.matches().next().map(|found| found.spans.len()), Some(2));
+    let mut lines = sample();
+    lines.keep(1, 1);
+    assert_eq!(lines.text(), "a.rs-1-before\na.rs:2:one two\na.rs-3-between\n");
+    let mut lines = sample();
+    lines.keep(0, 1);
+    assert_eq!(lines.text(), "");
+}
+
+#[test]
+fn what_fits_is_counted_with_the_context_before_it() {
+    let lines = sample();
+    let first = "a.rs-1-before\na.rs:2:one two\n".len();
+    assert_eq!(lines.fitting(9, first), 1);
+    assert_eq!(lines.fitting(9, first - 1), 0);
+    assert_eq!(lines.fitting(1, usize::MAX), 1);
+    assert_eq!(lines.fitting(9, usize::MAX), 2);
+}
+
+#[test]
+fn a_part_is_appended_with_its_lines_renumbered() {
+    let mut part = Lines::default();
+    part.push_match(STYLE, 1, b"hit", &[(0, 3)]);
+    part.push_match(STYLE, 4, &[b'x'; 100], &[(50, 51)]);
+    let mut lines = Lines::default();
+    lines.append(&part, STYLE, (10, 0), 9);
+    let matches: Vec<_> = lines.matches().collect();
+    assert_eq!((matches[0].line, matches[1].line), (11, 14));
+    assert_eq!(matches[1].spans.len(), 1);
+    assert!(lines.text().ends_with(" (column 51)\n"), "{}", lines.text());
+    let appended = Lines::default().append(&part, STYLE, (10, 11), 9);
+    assert_eq!((appended.seen, appended.added, appended.left), (1, 1, false));
+    let appended = Lines::default().append(&part, STYLE, (10, 0), 1);
+    assert_eq!((appended.seen, appended.added, appended.left), (0, 1, true));
+}
+
+#[test]
+fn numbers_are_written_in_full() {
+    for number in [0, 7, 10, 1_234_567_890, u64::MAX] {
+        let mut text = String::new();
+        push_number(&mut text, number);
+        assert_eq!(text, number.to_string());
+    }
+}
+
+#[test]
+fn context_before_the_first_match_is_cut_from_its_start() {
+    let whole = sample();
+    let first = "a.rs-1-before\n".len();
+    let match_end = first + "a.rs:2:one two\n".len();
+    let mut lines = sample();
+    lines.cut_before(match_end);
+    assert_eq!(lines.text(), whole.text());
+    lines.cut_before(match_end - 1);
+    assert_eq!(lines.text(), &whole.text()[first..]);
+    assert!(lines.matches().eq(whole.matches()));
+    lines.cut_before(0);
+    assert_eq!(lines.text(), &whole.text()[first..]);
+}

@@ -1,0 +1,326 @@
+//! The compiled pattern, with the matching rules of ripgrep for the same options.
+
+use grep_matcher::Matcher;
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+use regex_syntax::ast;
+use regex_syntax::hir::Hir;
+use regex_syntax::hir::translate::TranslatorBuilder;
+
+use crate::error::Error;
+use crate::search::ascii::AsciiForm;
+use crate::search::classes;
+use crate::search::pattern_error;
+
+/// Bounds the compiled program and so the time that compiling takes.
+const SIZE_LIMIT: usize = 8 << 20;
+/// Bounds the cache of the lazy automaton; with less, bad patterns run up to thirty times slower.
+const DFA_SIZE_LIMIT: usize = 32 << 20;
+/// The deepest nesting of groups, the parser's own default.
+const NEST_LIMIT: u32 = 250;
+
+const MULTILINE_NOTE: &str = "multiline was turned on because the pattern can match a line break";
+
+/// A pattern as the caller gave it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PatternOptions<'a> {
+    /// The regular expression, or the text of a literal search.
+    pub pattern: &'a str,
+    /// Whether `a` and `A` differ.
+    pub case_sensitive: bool,
+    /// Whether the pattern is plain text.
+    pub literal: bool,
+    /// Whether a match must begin and end at a word boundary.
+    pub word: bool,
+    /// Whether a match may span lines.
+    pub multiline: bool,
+    /// The longest pattern that is compiled, in bytes.
+    pub max_bytes: usize,
+}
+
+/// A compiled pattern; a clone shares the program but not the caches, so each thread has its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    unicode: RegexMatcher,
+    ascii: OnAscii,
+    multiline: bool,
+    notes: Vec<String>,
+}
+
+/// How text is searched that is all ASCII.
+#[derive(Clone, Debug)]
+enum OnAscii {
+    Same,
+    Never,
+    Faster(Box<RegexMatcher>),
+}
+
+impl Pattern {
+    /// Compiles a pattern, or fails with `INVALID_PATTERN` and the way round.
+    pub(crate) fn compile(options: &PatternOptions) -> Result<Pattern, Error> {
+        if options.pattern.len() > options.max_bytes {
+            return Err(pattern_error::too_long(options.pattern.len(), options.max_bytes));
+        }
+        let hir = parse(options)?;
+        if classes::are_too_large(&hir) {
+            return Err(pattern_error::too_large());
+        }
+        let (unicode, multiline) = build(options)?;
+        let ascii = OnAscii::build(&hir, options, multiline);
+        let turned_on = multiline && !options.multiline;
+        let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
+        Ok(Pattern { unicode, ascii, multiline, notes })
+    }
+
+    /// Whether a match may span lines: the pattern can match a line break, and it was asked for or
+    /// turned on because the pattern needs it.
+    pub(crate) fn is_multiline(&self) -> bool {
+        self.multiline
+    }
+
+    /// What was changed for the pattern to work, a sentence each.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The matcher for any text.
+    pub(crate) fn matcher(&self) -> &RegexMatcher {
+        &self.unicode
+    }
+
+    /// Whether a text can hold a match at all, by one look at the whole of it; `matcher` is one
+    /// of this pattern's. A pattern with `\\A` or `\\z` has to be tried line by line.
+    pub(crate) fn may_match(&self, matcher: &RegexMatcher, text: &[u8]) -> bool {
+        let whole = self.is_multiline() || matcher.line_terminator().is_some();
+        !whole || !matches!(matcher.find_candidate_line(text), Ok(None))
+    }
+
+    /// The fastest matcher that finds the same in `text`, or `None` when there is nothing to find.
+    pub(crate) fn for_text(&self, text: &[u8]) -> Option<&RegexMatcher> {
+        match &self.ascii {
+            OnAscii::Never if text.is_ascii() => None,
+            OnAscii::Faster(matcher) if text.is_ascii() => Some(matcher),
+            _ => Some(&self.unicode),
+        }
+    }
+}
+
+impl OnAscii {
+    /// Never fails: without a faster build, the one for any text serves.
+    fn build(hir: &Hir, options: &PatternOptions, multiline: bool) -> OnAscii {
+        let terminator = (!multiline).then_some(b'\n');
+        let pattern = match AsciiForm::of(hir, terminator) {
+            AsciiForm::Same => return OnAscii::Same,
+            AsciiForm::Never => return OnAscii::Never,
+            AsciiForm::Pattern(pattern) => pattern,
+        };
+        let mut builder = shared_settings(options);
+        builder.unicode(false).line_terminator(terminator);
+        let matcher = builder.build(&pattern);
+        matcher.map_or(OnAscii::Same, |matcher| OnAscii::Faster(Box::new(matcher)))
+    }
+}
+
+/// The parsed pattern, for its places in messages and for the ASCII shortcut.
+fn parse(options: &PatternOptions) -> Result<Hir, Error> {
+    if options.literal && options.case_sensitive {
+        return Ok(Hir::literal(options.pattern.as_bytes()));
+    }
+    let escaped = options.literal.then(|| regex_syntax::escape(options.pattern));
+    let source = escaped.as_deref().unwrap_or(options.pattern);
+    // The matcher puts a group of its own round the pattern.
+    let mut parser = ast::parse::ParserBuilder::new();
+    let ast = parser.nest_limit(NEST_LIMIT - 1).build().parse(source);
+    let ast = ast.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))?;
+    let may_fold = !options.case_sensitive || source.contains("(?");
+    if may_fold && classes::are_excessive_to_fold(&ast) {
+        return Err(pattern_error::too_many_classes());
+    }
+    let mut translator = TranslatorBuilder::new();
+    translator.utf8(false).case_insensitive(!options.case_sensitive).multi_line(true);
+    let hir = translator.build().translate(source, &ast);
+    hir.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))
+}
+
+/// Builds the matcher for any text, and tells whether its matches may span lines.
+fn build(options: &PatternOptions) -> Result<(RegexMatcher, bool), Error> {
+    let mut builder = shared_settings(options);
+    builder
+        .case_insensitive(!options.case_sensitive)
+        .fixed_strings(options.literal)
+        .ban_byte(Some(b'\0'));
+    if !options.multiline {
+        builder.line_terminator(Some(b'\n'));
+    }
+    match builder.build(options.pattern) {
+        Ok(matcher) if options.multiline && !spans_lines(&matcher) => {
+            let matcher = builder.line_terminator(Some(b'\n')).build(options.pattern);
+            Ok((matcher.map_err(|error| pattern_error::uncompilable(&error))?, false))
+        }
+        Ok(matcher) => Ok((matcher, options.multiline)),
+        // A line break that cannot be taken out of the pattern: it is meant to match one.
+        Err(error) if matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
+            let matcher = builder.line_terminator(None).build(options.pattern);
+            Ok((matcher.map_err(|error| pattern_error::uncompilable(&error))?, true))
+        }
+        Err(error) => Err(pattern_error::uncompilable(&error)),
+    }
+}
+
+/// Whether a match may hold a line break; if not, even a multi-line search goes line by line.
+fn spans_lines(matcher: &RegexMatcher) -> bool {
+    matcher.non_matching_bytes().is_none_or(|bytes| !bytes.contains(b'\n'))
+}
+
+/// What both builds of a pattern have in common.
+fn shared_settings(options: &PatternOptions) -> RegexMatcherBuilder {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .multi_line(true)
+        .word(options.word)
+        .nest_limit(NEST_LIMIT)
+        .size_limit(SIZE_LIMIT)
+        .dfa_size_limit(DFA_SIZE_LIMIT);
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use grep_matcher::{Match, Matcher};
+
+    use super::*;
+
+    const OPTIONS: PatternOptions<'static> = PatternOptions {
+        pattern: "",
+        case_sensitive: true,
+        literal: false,
+        word: false,
+        multiline: false,
+        max_bytes: 4096,
+    };
+
+    fn spans(matcher: &RegexMatcher, text: &[u8]) -> Vec<Match> {
+        let mut spans = Vec::new();
+        let searched = matcher.find_iter(text, |span| {
+            spans.push(span);
+            true
+        });
+        searched.unwrap();
+        spans
+    }
+
+    fn found<'t>(options: &PatternOptions, text: &'t str) -> Vec<&'t str> {
+        let pattern = Pattern::compile(options).unwrap();
+        let spans = spans(pattern.matcher(), text.as_bytes());
+        spans.iter().map(|span| &text[span.start()..span.end()]).collect()
+    }
+
+    #[test]
+    fn options_mean_what_they_mean_to_ripgrep() {
+        let text = "foo Foo foobar\nx.y xay\n";
+        let cases: [(PatternOptions, &[&str]); 8] = [
+            (PatternOptions { pattern: "foo", ..OPTIONS }, &["foo", "foo"]),
+            (
+                PatternOptions { pattern: "foo", case_sensitive: false, ..OPTIONS },
+                &["foo", "Foo", "foo"],
+            ),
+            (PatternOptions { pattern: "foo", word: true, ..OPTIONS }, &["foo"]),
+            (PatternOptions { pattern: "x.y", literal: true, ..OPTIONS }, &["x.y"]),
+            (
+                PatternOptions { pattern: "X.Y", literal: true, case_sensitive: false, ..OPTIONS },
+                &["x.y"],
+            ),
+            (PatternOptions { pattern: "^x.y", ..OPTIONS }, &["x.y"]),
+            (PatternOptions { pattern: "bar$", ..OPTIONS }, &["bar"]),
+            (PatternOptions { pattern: "bar.x", multiline: true, ..OPTIONS }, &[]),
+        ];
+        for (options, expected) in cases {
+            assert_eq!(found(&options, text), expected, "{options:?}");
+        }
+    }
+
+    #[test]
+    fn multiline_is_turned_on_and_told_only_when_the_pattern_needs_it() {
+        for pattern in ["a\nb", "a\\nb", "a[\\n]b", "a\\x0Ab", "a(?:\\n|cd)b", "\\n?"] {
+            let pattern = Pattern::compile(&PatternOptions { pattern, ..OPTIONS }).unwrap();
+            assert!(pattern.is_multiline());
+            assert_eq!(pattern.notes(), [MULTILINE_NOTE]);
+        }
+        for pattern in ["a\\sb", "[^x]", "(?s)a.b", "[\\r\\n]", "\\n|c", "", "^", "$", "\\\\n"] {
+            let pattern = Pattern::compile(&PatternOptions { pattern, ..OPTIONS }).unwrap();
+            assert!(!pattern.is_multiline());
+            assert!(pattern.notes().is_empty());
+        }
+        let literal = PatternOptions { pattern: "a\nb", literal: true, ..OPTIONS };
+        assert!(Pattern::compile(&literal).unwrap().is_multiline());
+        assert_eq!(found(&literal, "a\nb"), ["a\nb"]);
+        let asked = PatternOptions { pattern: "a\nb", multiline: true, ..OPTIONS };
+        assert!(Pattern::compile(&asked).unwrap().notes().is_empty());
+    }
+
+    #[test]
+    fn hostile_patterns_compile_or_fail_soon_with_a_short_message() {
+        let patterns = [
+            "(?:(?:a{100}){100}){100}".to_owned(),
+            "\\w".repeat(640),
+            "\\w{50}".to_owned(),
+            "(?:\\w{10}){10}".to_owned(),
+            "\\w".repeat(2048),
+            "\\pL".repeat(1365),
+            "\\pL".repeat(140),
+            "\\p{Age=16.0}".repeat(71),
+            "[!-\u{10ffff}]".repeat(17),
+            "[\\w--\\d]".repeat(100),
+            "\\W".repeat(2048),
+            "[^a]".repeat(1024),
+            ".".repeat(4096),
+            "(?:[ab]{1,500}){1,10}[cd]".to_owned(),
+            "(?:a?){1000}a{1000}".to_owned(),
+            "(?:a*)*b".to_owned(),
+            "(?:.*){100}x".to_owned(),
+            "\\p{L}{1,60}x".to_owned(),
+            "(".repeat(4096),
+            format!("{}a{}", "(".repeat(249), ")".repeat(249)),
+            format!("{}a{}", "(".repeat(248), ")*".repeat(248)),
+            "[".repeat(4096),
+            format!("{}a{}", "[".repeat(200), "]".repeat(200)),
+            "a|".repeat(2048),
+            "\\b".repeat(2048),
+            "\\b\\w+".repeat(200),
+            "(?:x{0,1000}){10}".to_owned(),
+            "[a-z&&[^aeiou]]".repeat(270),
+            "[\\w--\\d]".repeat(450),
+            "\\u{10FFFF}".repeat(400),
+            "ſ".repeat(2048),
+            "a{0}".repeat(1000),
+            "(?s:.){400}".to_owned(),
+        ];
+        // Unoptimized code is that much slower.
+        let limit = Duration::from_millis(if cfg!(debug_assertions) { 10_000 } else { 300 });
+        for pattern in &patterns {
+            let start: String = pattern.chars().take(30).collect();
+            for case_sensitive in [true, false] {
+                let options = PatternOptions { pattern, case_sensitive, ..OPTIONS };
+                let compile = || {
+                    let started = Instant::now();
+                    (Pattern::compile(&options), started.elapsed())
+                };
+                let (result, elapsed) = compile();
+                // A second time, in case the machine was busy with something else.
+                assert!(elapsed < limit || compile().1 < limit, "{start}: {elapsed:?}");
+                let message = result.map_or_else(|error| error.to_string(), |_| String::new());
+                assert!(message.len() <= 512, "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_text_is_searched_with_unicode() {
+        let pattern = Pattern::compile(&PatternOptions { pattern: "\\w+", ..OPTIONS }).unwrap();
+        let text = "größe x".as_bytes();
+        let matcher = pattern.clone();
+        let matcher = matcher.for_text(text).unwrap();
+        assert_eq!(spans(matcher, text).len(), 2);
+    }
+}

@@ -1,0 +1,147 @@
+//! Search of contents: from options to a report in path order.
+
+mod ascii;
+mod blocks;
+mod classes;
+mod collector;
+mod file;
+mod large;
+mod lines;
+
+pub(crate) mod matcher;
+mod merged;
+mod order;
+mod pattern_error;
+pub(crate) mod report;
+mod sink;
+
+use std::time::{Duration, Instant};
+
+use crate::context::{Call, Limits, TextStream};
+use crate::error::Error;
+use crate::pool::Pool;
+use crate::search::collector::Collector;
+use crate::search::file::Searcher;
+use crate::search::matcher::Pattern;
+use crate::search::report::{LeftOutMatch, SearchReport};
+use crate::walk::{Cursor, LeftOut, Resume, Scan, Start, WalkOptions};
+use crate::workspace::Workspace;
+
+/// The longest look into ignored and hidden files after a search that found nothing.
+const HINT_TIME: Duration = Duration::from_secs(2);
+
+/// The most ignored and hidden entries that such a look goes through.
+const MAX_HINTS: usize = 500;
+
+/// What is reported of a file that matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// The matching lines.
+    #[default]
+    Content,
+    /// Its path only.
+    Files,
+    /// How many lines match.
+    Count,
+}
+
+/// In which order files come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// Byte order of the path.
+    #[default]
+    Path,
+    /// The last change first, then by path.
+    Modified,
+}
+
+/// A search, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchOptions {
+    pub(crate) pattern: Pattern,
+    /// Where and in what; `contents` is set by the search itself.
+    pub(crate) walk: WalkOptions,
+    pub(crate) report: Report,
+    pub(crate) sort: Sort,
+    /// Lines shown before and after each match.
+    pub(crate) context: (usize, usize),
+    /// Matching lines, or files where only those are reported.
+    pub(crate) max_results: usize,
+    pub(crate) max_per_file: usize,
+    pub(crate) versions: bool,
+    /// Where results go as they come; then the report holds none.
+    pub(crate) stream: Option<TextStream>,
+    pub(crate) cursor: Option<Cursor>,
+}
+
+/// Runs a search.
+///
+/// # Errors
+/// Those of the workspace for the starting paths, and of [`Pool::run`]. Files that cannot be
+/// read are counted in the receipt.
+pub(crate) fn search(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    limits: &Limits,
+    mut options: SearchOptions,
+) -> Result<SearchReport, Error> {
+    options.walk.contents = true;
+    let mut collector = Collector::new(&options, limits);
+    match options.sort {
+        Sort::Path => options.walk.resume = options.cursor.as_ref().map(resume),
+        Sort::Modified => {
+            let files = order::newest_first(workspace, (pool, call), &mut options)?;
+            collector.receive(files);
+        }
+    }
+    let searcher = Searcher::new(&options, limits);
+    let walk = options.walk.clone();
+    let (collector, incomplete) = Scan::run(workspace, walk, (pool, call), (searcher, collector))?;
+    let (mut report, left_out) = collector.finish(incomplete);
+    let nothing = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
+    if nothing && !left_out.is_empty() {
+        report.left_out = look_into(&left_out, workspace, (pool, call), limits, options);
+    }
+    Ok(report)
+}
+
+fn resume(cursor: &Cursor) -> Resume {
+    Resume { path: cursor.path.clone(), inclusive: cursor.line.is_some() }
+}
+
+/// The first match in what the rules left out, so that an empty answer can say how to see it.
+/// It is a hint: whatever goes wrong on the way only means that there is none.
+fn look_into(
+    left_out: &[LeftOut],
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    limits: &Limits,
+    mut options: SearchOptions,
+) -> Option<LeftOutMatch> {
+    let until = Instant::now().checked_add(HINT_TIME)?;
+    let call = call.clone().until(until);
+    let starts: Vec<Start> = left_out
+        .iter()
+        .take(MAX_HINTS)
+        .filter_map(|entry| Start::left_out(workspace, &entry.path))
+        .collect();
+    if starts.is_empty() {
+        return None;
+    }
+    options.max_results = 1;
+    options.report = Report::Content;
+    options.context = (0, 0);
+    options.sort = Sort::Path;
+    options.stream = None;
+    let walk = &mut options.walk;
+    (walk.starts, walk.hidden, walk.no_ignore) = (starts, true, true);
+    let collector = Collector::new(&options, limits);
+    let searcher = Searcher::new(&options, limits);
+    let walk = options.walk.clone();
+    let (collector, _) = Scan::run(workspace, walk, (pool, &call), (searcher, collector)).ok()?;
+    let (report, _) = collector.finish(None);
+    let file = report.files.first()?;
+    let line = file.matches().next()?.line;
+    let hidden = left_out.iter().any(|entry| entry.hidden && entry.holds(&file.path));
+    Some(LeftOutMatch { path: file.path.clone(), line, hidden })
+}

@@ -1,0 +1,334 @@
+//! What `INVALID_PATTERN` says of a regular expression: the place, the reason and the way round.
+
+use regex_syntax::ast::ErrorKind;
+use regex_syntax::hir;
+
+use crate::error::{Error, ErrorCode};
+
+/// Characters of the pattern that a message shows.
+const EXCERPT_CHARS: usize = 48;
+/// The longest pattern, in bytes, that a message repeats in its escaped form.
+const ESCAPED_BYTES: usize = 48;
+
+const NO_LOOK_AROUND: &str = "look-around is not supported";
+const NO_BACKREFERENCES: &str = "backreferences are not supported";
+
+/// The pattern has more bytes than are compiled.
+pub(crate) fn too_long(bytes: usize, limit: usize) -> Error {
+    let message = format!("the pattern has {bytes} bytes, more than the limit of {limit}");
+    invalid(message).with_hint("Search for a short part of it that is characteristic.")
+}
+
+/// The pattern holds more characters in its classes than their case is folded for.
+pub(crate) fn too_many_classes() -> Error {
+    invalid("the pattern has too many large character classes to match without regard to case")
+        .with_hint("Set `case_sensitive: true`, or use small classes such as `[a-z]`.")
+}
+
+/// The pattern would take more memory than is allowed.
+pub(crate) fn too_large() -> Error {
+    invalid("the compiled pattern is over the limit of 8 MiB").with_hint(
+        "Use smaller repetition counts, or ASCII classes: `[a-z]` or `(?-u:\\w)` for `\\w`.",
+    )
+}
+
+/// The pattern is not a regular expression.
+pub(crate) fn syntax(pattern: &str, error: &regex_syntax::Error) -> Error {
+    let (span, reason, next_step) = match error {
+        regex_syntax::Error::Parse(error) => {
+            let place = error.span().start.offset;
+            let construct = Construct::at(pattern, place, error.kind());
+            (error.span(), construct.reason(error.kind()), construct.next_step(pattern))
+        }
+        regex_syntax::Error::Translate(error) => {
+            let (reason, next_step) = translation(error.kind());
+            (error.span(), reason, next_step.to_owned())
+        }
+        other => return invalid(bounded(&other.to_string())),
+    };
+    let column = characters(pattern, 0, span.start.offset) + 1;
+    let marked = excerpt(pattern, span.start.offset, span.end.offset);
+    invalid(format!("invalid pattern at column {column}: {reason}\n{marked}\n"))
+        .with_hint(next_step)
+}
+
+/// The pattern is a regular expression that cannot be compiled.
+pub(crate) fn uncompilable(error: &grep_regex::Error) -> Error {
+    match error.kind() {
+        grep_regex::ErrorKind::Banned(_) => {
+            invalid("the pattern needs a NUL byte, and a search ends where a file has one")
+                .with_hint("Search for the text before or after the NUL byte.")
+        }
+        grep_regex::ErrorKind::Regex(reason) if reason.contains("size limit") => too_large(),
+        // The one thing that is valid by itself and not in the group that matchers put round it.
+        grep_regex::ErrorKind::Regex(reason) if reason.contains("unclosed group") => {
+            invalid("the comment at the end of the pattern is never closed")
+                .with_hint("End it with a line break.")
+        }
+        _ => invalid(format!("invalid pattern: {}", bounded(&error.to_string()))),
+    }
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::InvalidPattern, message)
+}
+
+/// The last line of a foreign message, which holds the reason, cut to a bearable length.
+fn bounded(message: &str) -> String {
+    message.lines().next_back().unwrap_or_default().chars().take(100).collect()
+}
+
+/// What the faulty part of a pattern was meant to be, which decides the advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Construct {
+    LookAround,
+    Backreference,
+    EndOfText,
+    Blank,
+    LineBreak,
+    Nesting,
+    Text,
+}
+
+impl Construct {
+    fn at(pattern: &str, place: usize, kind: &ErrorKind) -> Construct {
+        let rest = pattern.get(place..).unwrap_or_default();
+        match kind {
+            ErrorKind::UnsupportedLookAround => Construct::LookAround,
+            ErrorKind::UnsupportedBackreference => Construct::Backreference,
+            ErrorKind::NestLimitExceeded(_) => Construct::Nesting,
+            ErrorKind::EscapeUnrecognized => match rest.chars().nth(1) {
+                Some('k' | 'g') => Construct::Backreference,
+                Some('K') => Construct::LookAround,
+                Some('Z') => Construct::EndOfText,
+                Some('h') => Construct::Blank,
+                Some('R') => Construct::LineBreak,
+                _ => Construct::Text,
+            },
+            ErrorKind::FlagUnrecognized if rest.starts_with("P=") => Construct::Backreference,
+            _ => Construct::Text,
+        }
+    }
+
+    fn reason(self, kind: &ErrorKind) -> String {
+        let reason = match (self, kind) {
+            (Construct::LookAround, _) => NO_LOOK_AROUND,
+            (Construct::Backreference, _) => NO_BACKREFERENCES,
+            (_, ErrorKind::GroupUnclosed) => "this group is never closed",
+            (_, ErrorKind::GroupUnopened) => "this parenthesis closes no group",
+            (_, ErrorKind::ClassUnclosed) => "this bracket is never closed",
+            (_, ErrorKind::ClassRangeInvalid) => "this range runs backwards",
+            (_, ErrorKind::RepetitionMissing) => "there is nothing to repeat",
+            (_, ErrorKind::RepetitionCountUnclosed) => "this repetition is never closed",
+            (_, ErrorKind::RepetitionCountDecimalEmpty) => "a repetition needs a number",
+            (_, ErrorKind::RepetitionCountInvalid) => "this repetition runs backwards",
+            (_, ErrorKind::EscapeUnrecognized) => "this escape has no meaning",
+            (_, ErrorKind::EscapeUnexpectedEof) => "the pattern ends inside an escape",
+            (_, other) => return other.to_string(),
+        };
+        reason.to_owned()
+    }
+
+    fn next_step(self, pattern: &str) -> String {
+        let next_step = match self {
+            Construct::LookAround => {
+                "Search for the plain part and filter what is found (`context` shows the lines \
+                 round it), or write the alternatives out."
+            }
+            Construct::Backreference => {
+                "Write the alternatives out, or search for the plain part and filter what is found."
+            }
+            Construct::EndOfText => "Write `\\z` for the end of the text.",
+            Construct::Blank => "Write `[ \\t]` for a blank.",
+            Construct::LineBreak => "Write `\\r?\\n` for a line break.",
+            Construct::Nesting => "Use fewer nested groups.",
+            Construct::Text => return literally(pattern),
+        };
+        next_step.to_owned()
+    }
+}
+
+fn translation(kind: &hir::ErrorKind) -> (String, &'static str) {
+    match kind {
+        hir::ErrorKind::UnicodePropertyNotFound | hir::ErrorKind::UnicodePropertyValueNotFound => {
+            let next_step =
+                "Write a general category, as in `\\p{Lu}`, or a script, as in `\\p{Greek}`.";
+            ("there is no such Unicode property".to_owned(), next_step)
+        }
+        other => (other.to_string(), "Leave out the flag `-u`."),
+    }
+}
+
+/// How to search for the text of the pattern itself.
+fn literally(pattern: &str) -> String {
+    let escaped = regex_syntax::escape(pattern);
+    if escaped.len() > ESCAPED_BYTES || escaped.chars().any(char::is_control) {
+        return "To search for this very text, set `literal: true`.".to_owned();
+    }
+    format!("To search for this very text, set `literal: true` or escape it: `{escaped}`.")
+}
+
+/// The part of the pattern round the fault, and under it a line that marks the fault.
+fn excerpt(pattern: &str, start: usize, end: usize) -> String {
+    let before = characters(pattern, 0, start);
+    let marked = characters(pattern, start, end).max(1);
+    let total = characters(pattern, 0, pattern.len());
+    let from = if total <= EXCERPT_CHARS {
+        0
+    } else {
+        before.saturating_sub(EXCERPT_CHARS / 2).min(total - EXCERPT_CHARS)
+    };
+    let mut shown = String::from("    ");
+    shown.extend((from > 0).then_some('…'));
+    // One character each, so that the mark stays under the fault.
+    let visible = |ch: char| if ch.is_control() { '·' } else { ch };
+    shown.extend(pattern.chars().skip(from).take(EXCERPT_CHARS).map(visible));
+    shown.extend((from + EXCERPT_CHARS < total).then_some('…'));
+    let indent = 4 + usize::from(from > 0) + before - from;
+    let marked = marked.min((from + EXCERPT_CHARS).saturating_sub(before).max(1));
+    format!("{shown}\n{}{}", " ".repeat(indent), "^".repeat(marked))
+}
+
+/// How many characters the bytes from `start` to `end` hold.
+fn characters(pattern: &str, start: usize, end: usize) -> usize {
+    pattern.get(start..end).unwrap_or_default().chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::search::matcher::{Pattern, PatternOptions};
+
+    fn message(pattern: &str) -> String {
+        let options = PatternOptions {
+            pattern,
+            case_sensitive: false,
+            literal: false,
+            word: false,
+            multiline: false,
+            max_bytes: 4096,
+        };
+        Pattern::compile(&options).map_or_else(|error| error.to_string(), |_| "valid".into())
+    }
+
+    fn advice(pattern: &str) -> String {
+        message(pattern).lines().next_back().unwrap_or_default().to_owned()
+    }
+
+    const FILTER: &str = "Search for the plain part and filter what is found (`context` shows the \
+                          lines round it), or write the alternatives out.";
+    const WRITE_OUT: &str =
+        "Write the alternatives out, or search for the plain part and filter what is found.";
+
+    #[test]
+    fn text_taken_for_a_pattern_is_shown_escaped() {
+        let cases = [
+            ("foo(", 4, "this group is never closed", "       ^", "foo\\("),
+            ("foo)", 4, "this parenthesis closes no group", "       ^", "foo\\)"),
+            (
+                "interface{}",
+                11,
+                "a repetition needs a number",
+                "              ^",
+                "interface\\{\\}",
+            ),
+            ("a{,2}", 3, "a repetition needs a number", "      ^", "a\\{,2\\}"),
+            ("a{2", 2, "this repetition is never closed", "     ^^", "a\\{2"),
+            ("a{2,1}", 2, "this repetition runs backwards", "     ^^^^^", "a\\{2,1\\}"),
+            ("[z-a]", 2, "this range runs backwards", "     ^^^", "\\[z\\-a\\]"),
+            ("é[a", 2, "this bracket is never closed", "     ^", "é\\[a"),
+            ("*foo", 1, "there is nothing to repeat", "    ^", "\\*foo"),
+            ("\\q", 1, "this escape has no meaning", "    ^^", "\\\\q"),
+            ("a\\", 2, "the pattern ends inside an escape", "     ^", "a\\\\"),
+            ("(?>a)", 3, "unrecognized flag", "      ^", "\\(\\?>a\\)"),
+        ];
+        for (pattern, column, reason, mark, escaped) in cases {
+            let expected = format!(
+                "invalid pattern at column {column}: {reason}\n    {pattern}\n{mark}\n\
+                 To search for this very text, set `literal: true` or escape it: `{escaped}`."
+            );
+            assert_eq!(message(pattern), expected);
+        }
+    }
+
+    #[test]
+    fn what_the_engine_lacks_is_named_with_the_way_round() {
+        for pattern in ["(?=x)y", "(?!x)y", "(?<=x)y", "(?<!x)y"] {
+            let mark = "^".repeat(pattern.find('x').unwrap());
+            let expected = format!(
+                "invalid pattern at column 1: look-around is not supported\n    {pattern}\n    \
+                 {mark}\n{FILTER}"
+            );
+            assert_eq!(message(pattern), expected);
+        }
+        let expected = format!(
+            "invalid pattern at column 4: backreferences are not supported\n    (a)\\1\n       ^^\n\
+             {WRITE_OUT}"
+        );
+        assert_eq!(message("(a)\\1"), expected);
+        let cases = [
+            ("(?<n>a)\\k<n>", WRITE_OUT),
+            ("(?P<n>a)(?P=n)", WRITE_OUT),
+            ("\\Kx", FILTER),
+            ("a\\Z", "Write `\\z` for the end of the text."),
+            ("a\\h", "Write `[ \\t]` for a blank."),
+            ("a\\R", "Write `\\r?\\n` for a line break."),
+            (
+                "\\p{Klingon}",
+                "Write a general category, as in `\\p{Lu}`, or a script, as in `\\p{Greek}`.",
+            ),
+            ("(?-u)\\pL", "Leave out the flag `-u`."),
+            (&format!("{}a{}", "(".repeat(250), ")".repeat(250)), "Use fewer nested groups."),
+        ];
+        for (pattern, next_step) in cases {
+            assert_eq!(advice(pattern), next_step, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn faults_without_a_place_are_told_in_one_line() {
+        let cases = [
+            (
+                "a\0",
+                "the pattern needs a NUL byte, and a search ends where a file has one. \
+                 Search for the text before or after the NUL byte.",
+            ),
+            (
+                "\\w{1000}{10}",
+                "the compiled pattern is over the limit of 8 MiB. Use smaller repetition counts, \
+                 or ASCII classes: `[a-z]` or `(?-u:\\w)` for `\\w`.",
+            ),
+            (
+                &"\\pL".repeat(1000),
+                "the pattern has too many large character classes to match without regard to \
+                 case. Set `case_sensitive: true`, or use small classes such as `[a-z]`.",
+            ),
+            (
+                "(?x)a # c",
+                "the comment at the end of the pattern is never closed. End it with a line break.",
+            ),
+            (
+                &"a".repeat(4097),
+                "the pattern has 4097 bytes, more than the limit of 4096. \
+                 Search for a short part of it that is characteristic.",
+            ),
+        ];
+        for (pattern, expected) in cases {
+            assert_eq!(message(pattern), expected);
+        }
+    }
+
+    #[test]
+    fn a_long_pattern_is_shown_round_the_fault() {
+        let pattern = format!("{}(\n{}", "é".repeat(100), "b".repeat(100));
+        let expected = format!(
+            "invalid pattern at column 101: this group is never closed\n    \
+             …{}(·{}…\n    {}^\nTo search for this very text, set `literal: true`.",
+            "é".repeat(24),
+            "b".repeat(22),
+            " ".repeat(25)
+        );
+        assert_eq!(message(&pattern), expected);
+        let all_faulty = format!("[{}", "😀".repeat(1000));
+        assert!(message(&all_faulty).len() <= 512);
+    }
+}
