@@ -9,8 +9,11 @@ pub mod error;
 mod os;
 pub mod output;
 mod pool;
+pub mod schema;
 mod search;
 mod text;
+pub mod tool;
+pub mod tools;
 mod walk;
 pub mod workspace;
 
@@ -19,4 +22,5 @@ pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
 pub use output::{Content, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
 pub use text::escape::printable;
+pub use tool::{Effect, Tool, ToolContext, ToolSpec};
 pub use workspace::Workspace;

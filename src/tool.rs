@@ -1,0 +1,141 @@
+//! What an author of a tool writes: one trait, its context, and the description that follows.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::context::{Call, Limits};
+use crate::error::Error;
+use crate::output::Output;
+use crate::pool::Pool;
+use crate::workspace::Workspace;
+
+/// A tool: a name, arguments, an answer, and a function from one to the other.
+///
+/// The doc comment of `Args` is the description that a model reads, the doc comments of its
+/// fields are those of the parameters. The JSON schema, the command line, the listing for every
+/// protocol and the typed Rust call all follow from this one implementation.
+///
+/// ```
+/// use ripkit::{Effect, Error, Output, Tool, ToolContext, Toolkit, Workspace};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// /// Greets somebody.
+/// #[derive(Debug, Deserialize, JsonSchema)]
+/// struct Args {
+///     /// Whom to greet.
+///     name: String,
+/// }
+///
+/// #[derive(Debug, Serialize, JsonSchema)]
+/// struct Greeting(String);
+///
+/// impl std::fmt::Display for Greeting {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         write!(f, "Hello, {}!", self.0)
+///     }
+/// }
+///
+/// impl Output for Greeting {}
+///
+/// #[derive(Debug)]
+/// struct Greet;
+///
+/// impl Tool for Greet {
+///     const NAME: &'static str = "greet";
+///     const EFFECT: Effect = Effect::Read;
+///     type Args = Args;
+///     type Output = Greeting;
+///
+///     fn run(&self, _: &ToolContext<'_>, args: Args) -> Result<Greeting, Error> {
+///         Ok(Greeting(args.name))
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?).with(Greet);
+/// let answer = tools.call("greet", serde_json::json!({ "name": "Ada" }), &Default::default());
+/// assert_eq!(answer.text(), "Hello, Ada!");
+/// # Ok(())
+/// # }
+/// ```
+pub trait Tool: Send + Sync + 'static {
+    /// The name on the wire: lower case, words joined by `_`.
+    const NAME: &'static str;
+    /// The name of its command in a shell. Default: the name on the wire.
+    const COMMAND: &'static str = Self::NAME;
+    /// Other names under which it is found. Default: none.
+    const ALIASES: &'static [&'static str] = &[];
+    /// What it does to the world.
+    const EFFECT: Effect;
+    /// Other names of arguments, as (other, ours). Default: none.
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[];
+    /// The arguments; the doc comments are what a model reads.
+    type Args: DeserializeOwned + JsonSchema;
+    /// The answer.
+    type Output: Output;
+
+    /// Does the work.
+    ///
+    /// # Errors
+    /// Those of the tool. Finding nothing, or only a part, is not an error.
+    fn run(&self, context: &ToolContext<'_>, args: Self::Args) -> Result<Self::Output, Error>;
+}
+
+/// What a tool works with: the workspace, the limits, the threads and the call's conditions.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ToolContext<'a> {
+    /// The files, behind their path policy.
+    pub workspace: &'a Workspace,
+    /// The bounds set by the host.
+    pub limits: &'a Limits,
+    /// Cancel flag, deadline and progress of this call.
+    pub call: &'a Call,
+    /// The threads for searching and listing.
+    pub(crate) pool: &'a Pool,
+}
+
+impl ToolContext<'_> {
+    /// The call's conditions, with a time limit of its own in milliseconds.
+    pub fn within(&self, timeout_ms: u64) -> Call {
+        self.call.clone().with_timeout(Duration::from_millis(timeout_ms))
+    }
+}
+
+/// What a tool does to the world; protocol hints and read-only toolkits follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Adds something new and never replaces what is there.
+    Create,
+    /// Replaces or removes what is there.
+    Change,
+    /// Runs programs, which may do anything.
+    Execute,
+}
+
+/// The description of a tool, from which every provider's form is rendered.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// The name on the wire.
+    pub name: String,
+    /// The name of its command in a shell.
+    pub command: &'static str,
+    /// Other names under which it is found.
+    pub aliases: &'static [&'static str],
+    /// What it does, for a model.
+    pub description: String,
+    /// JSON Schema of the arguments, in the order of the fields.
+    pub input_schema: Value,
+    /// JSON Schema of the structured answer.
+    pub output_schema: Value,
+    /// What it does to the world.
+    pub effect: Effect,
+}

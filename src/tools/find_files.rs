@@ -1,0 +1,203 @@
+//! `find_files`: where files of a name are.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{Sort, at_least_one, root, yes};
+use crate::error::{Error, ErrorCode};
+use crate::output::{Outcome, Output};
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::tools::list_files::{Ending, cursor, default_timeout};
+use crate::walk::list::{self, ListOptions};
+use crate::walk::{PathGlobs, Start, WalkOptions};
+use crate::workspace::{Access, Workspace};
+
+/// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
+/// Files that ignore files exclude are left out.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The glob: `*.toml` finds names at any depth, `src/**/*.rs` finds paths. The path of a
+    /// file that exists finds that file.
+    pub pattern: String,
+    /// The directory to look in. Default: the workspace root.
+    #[serde(default = "root")]
+    pub path: String,
+    /// What to find: files (links among them), directories, or both; a directory ends in `/`.
+    #[serde(default)]
+    pub kind: FindKind,
+    /// Results after which the answer is cut.
+    #[serde(default = "default_max_results")]
+    #[schemars(range(min = 1))]
+    pub max_results: u32,
+    /// The order: by path, or the last modified first.
+    #[serde(default)]
+    pub sort: Sort,
+    /// Whether names that start with a dot are looked at; a pattern with such a name turns it
+    /// on by itself.
+    #[serde(default = "yes")]
+    pub hidden: bool,
+    /// Finds ignored files too; version control directories stay out.
+    #[serde(default)]
+    pub no_ignore: bool,
+    /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Milliseconds after which what was found so far is returned.
+    #[serde(default = "default_timeout")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: u64,
+}
+
+/// What to find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum FindKind {
+    /// Files and symbolic links.
+    #[default]
+    File,
+    /// Directories.
+    Directory,
+    /// Both.
+    Any,
+}
+
+impl Default for Args {
+    fn default() -> Args {
+        Args {
+            pattern: String::new(),
+            path: root(),
+            kind: FindKind::File,
+            max_results: default_max_results(),
+            sort: Sort::Path,
+            hidden: true,
+            no_ignore: false,
+            cursor: None,
+            timeout_ms: default_timeout(),
+        }
+    }
+}
+
+fn default_max_results() -> u32 {
+    1000
+}
+
+/// The paths that were found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct FoundPaths {
+    /// The paths, relative to the workspace; a directory ends in `/`.
+    pub paths: Vec<String>,
+    /// How many there are; at least so many if the listing was cut or ended early.
+    pub total: u64,
+    #[serde(flatten)]
+    #[doc(hidden)]
+    pub(crate) ending: Ending,
+}
+
+/// Finds files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FindFiles;
+
+impl Tool for FindFiles {
+    const NAME: &'static str = "find_files";
+    const COMMAND: &'static str = "find";
+    const ALIASES: &'static [&'static str] = &["find", "glob"];
+    const EFFECT: Effect = Effect::Read;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
+        &[("glob", "pattern"), ("query", "pattern"), ("dir_path", "path"), ("type", "kind")];
+    type Args = Args;
+    type Output = FoundPaths;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FoundPaths, Error> {
+        let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;
+        let glob = literal_first(context.workspace, &path, &pattern);
+        let globs = PathGlobs::new(&[glob.as_str()])?;
+        let begin = existing_file(context.workspace, &path, &pattern).unwrap_or(path);
+        let starts = Start::resolve(context.workspace, std::slice::from_ref(&begin))?;
+        let walk = WalkOptions {
+            starts,
+            hidden: args.hidden || PathGlobs::names_hidden(&glob),
+            no_ignore: args.no_ignore,
+            drop_noise: true,
+            directories: args.kind != FindKind::File,
+            ..WalkOptions::default()
+        };
+        let options = ListOptions {
+            globs: Some(globs),
+            files: args.kind != FindKind::Directory,
+            newest_first: args.sort == Sort::Modified,
+            max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
+            text_bytes: context.limits.text_bytes,
+            cursor: cursor(args.cursor.as_deref(), args.sort)?,
+            ..ListOptions::new(walk)
+        };
+        let call = context.within(args.timeout_ms);
+        let report = list::list(context.workspace, (context.pool, &call), options)?;
+        let (paths, total, ending) = Ending::of(report, context.limits.text_bytes);
+        Ok(FoundPaths { paths, total, ending })
+    }
+}
+
+/// An absolute pattern is a directory and a pattern below it.
+fn split_base(workspace: &Workspace, path: &str, pattern: &str) -> Result<(String, String), Error> {
+    if pattern.is_empty() {
+        return Err(Error::new(ErrorCode::InvalidArgument, "pattern: must not be empty")
+            .with_hint("Use \"**\" for all files."));
+    }
+    if !pattern.starts_with('/') {
+        return Ok((path.to_owned(), pattern.to_owned()));
+    }
+    let names: Vec<&str> = pattern.split('/').collect();
+    let plain = names.iter().take_while(|name| PathGlobs::is_literal(name)).count();
+    let base = names.get(..plain.min(names.len() - 1)).unwrap_or_default().join("/");
+    let rest = names.get(plain.min(names.len() - 1)..).unwrap_or_default().join("/");
+    let base = if base.is_empty() { "/".to_owned() } else { base };
+    let base = workspace.resolve(&base, Access::Read)?;
+    Ok((base.as_str().to_owned(), format!("/{rest}")))
+}
+
+/// A pattern that is the path of something that exists, and that as a glob would miss it, means
+/// that: `[id].tsx` is a common name.
+fn literal_first(workspace: &Workspace, path: &str, pattern: &str) -> String {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    if PathGlobs::is_literal(pattern) {
+        return pattern.to_owned();
+    }
+    let below = if path == "." { pattern.to_owned() } else { format!("{path}/{pattern}") };
+    let Ok(existing) = workspace.resolve(&below, Access::Read) else {
+        return pattern.to_owned();
+    };
+    let found = PathGlobs::new(&[pattern])
+        .is_ok_and(|globs| globs.matches(existing.relative(), below.len() - pattern.len()));
+    if found { pattern.to_owned() } else { format!("/{}", globset::escape(pattern)) }
+}
+
+/// The path of a file that the pattern names in full; it is found even where it is ignored.
+fn existing_file(workspace: &Workspace, path: &str, pattern: &str) -> Option<String> {
+    let plain = PathGlobs::is_literal(pattern) && pattern.contains('/');
+    let below = if path == "." { pattern.to_owned() } else { format!("{path}/{pattern}") };
+    let below = below.trim_start_matches('/').to_owned();
+    let found = plain.then(|| workspace.resolve(&below, Access::Read)).and_then(Result::ok)?;
+    found.is_file().then_some(below)
+}
+
+impl Output for FoundPaths {
+    fn outcome(&self) -> Outcome {
+        self.ending.outcome(self.paths.len())
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.ending.receipt.warnings
+    }
+}
+
+impl fmt::Display for FoundPaths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.ending.fmt(&self.paths, f)
+    }
+}

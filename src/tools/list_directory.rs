@@ -1,0 +1,248 @@
+//! `list_directory`: what is in one directory.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::ControlFlow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{at_least_one, root};
+use crate::context::Incomplete;
+use crate::error::{Error, ErrorCode};
+use crate::output::{Outcome, Output, Truncation};
+use crate::text::escape;
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::walk::{Budget, Cursor};
+use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspacePath};
+
+/// Lists what is directly in a directory, a name a line, sorted without regard to case;
+/// directories end in `/`. Ignored and hidden entries are listed too.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The directory. Default: the workspace root.
+    #[serde(default = "root")]
+    pub path: String,
+    /// Entries after which the answer is cut.
+    #[serde(default = "default_max_results")]
+    #[schemars(range(min = 1))]
+    pub max_results: u32,
+    /// Goes on where an earlier answer was cut: its cursor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl Default for Args {
+    fn default() -> Args {
+        Args { path: root(), max_results: default_max_results(), cursor: None }
+    }
+}
+
+fn default_max_results() -> u32 {
+    1000
+}
+
+/// The entries of a directory.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct DirectoryList {
+    /// The entries, sorted without regard to case, then by bytes.
+    pub entries: Vec<Entry>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Whether more exist than are shown.
+    pub truncated: bool,
+    /// Pass this to go on exactly after the last entry; absent when nothing is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Why the listing ended early; absent when it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<Incomplete>,
+    #[serde(skip)]
+    truncation: Option<Truncation>,
+    #[serde(skip)]
+    text_bytes: usize,
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// What it is; links are not followed.
+    #[serde(rename = "type")]
+    pub kind: EntryType,
+    /// Bytes; 0 for anything but a regular file.
+    pub size: u64,
+    /// Whether it is a link to a directory inside the workspace.
+    #[serde(skip)]
+    leads_to_directory: bool,
+}
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum EntryType {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+/// Lists a directory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListDirectory;
+
+impl Tool for ListDirectory {
+    const NAME: &'static str = "list_directory";
+    const COMMAND: &'static str = "ls";
+    const ALIASES: &'static [&'static str] = &["ls", "directory_list"];
+    const EFFECT: Effect = Effect::Read;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("dir_path", "path"),
+        ("directory", "path"),
+        ("limit", "max_results"),
+    ];
+    type Args = Args;
+    type Output = DirectoryList;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<DirectoryList, Error> {
+        let directory = context.workspace.resolve(&args.path, Access::Read)?;
+        if !directory.is_directory() {
+            return Err(not_a_directory(&directory));
+        }
+        let most = at_least_one("max_results", args.max_results)?.min(context.limits.results);
+        let mut incomplete = None;
+        let mut entries = workspace::entries(context.workspace, &directory, || {
+            incomplete = context.call.stop_reason();
+            if incomplete.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        entries.sort_by_cached_key(|entry| sort_key(&entry.name));
+        let total = entries.len() as u64;
+        if let Some(cursor) = &args.cursor {
+            let last = sort_key(&Cursor::parse_for_listing(cursor, false)?.path);
+            entries.retain(|entry| sort_key(&entry.name) > last);
+        }
+        let text_bytes = context.limits.text_bytes;
+        let page = Page::take(Budget::new(most, text_bytes), &entries, |entry| {
+            describe(context.workspace, &directory, entry)
+        });
+        Ok(DirectoryList {
+            entries: page.entries,
+            total,
+            truncated: page.truncation.is_some(),
+            cursor: page.cursor.map(|cursor| cursor.to_string()),
+            incomplete,
+            truncation: page.truncation,
+            text_bytes,
+        })
+    }
+}
+
+/// As many entries as fit into one answer.
+#[derive(Default)]
+struct Page {
+    entries: Vec<Entry>,
+    truncation: Option<Truncation>,
+    cursor: Option<Cursor>,
+}
+
+impl Page {
+    /// Takes entries until the budget is spent; of those behind the cut only the first is
+    /// examined.
+    fn take(
+        mut budget: Budget,
+        entries: &[DirectoryEntry],
+        describe: impl Fn(&DirectoryEntry) -> Entry,
+    ) -> Page {
+        let mut page = Page::default();
+        let mut last = None;
+        for entry in entries {
+            let described = describe(entry);
+            if let ControlFlow::Break(cut) = budget.spend(described.printed().len()) {
+                page.truncation = Some(cut);
+                page.cursor = last.map(|last: &DirectoryEntry| Cursor::after(last.name.clone()));
+                break;
+            }
+            page.entries.push(described);
+            last = Some(entry);
+        }
+        page
+    }
+}
+
+fn not_a_directory(path: &WorkspacePath) -> Error {
+    Error::new(ErrorCode::InvalidPath, format!("{path} is not a directory"))
+        .at(path.as_str())
+        .with_hint("Use read_file to read a file.")
+}
+
+/// The key of the order; the bytes tell names apart that are written alike.
+fn sort_key(name: &[u8]) -> (String, String, Vec<u8>) {
+    let shown = escape::exact_path(name).into_owned();
+    (shown.to_lowercase(), shown, name.to_vec())
+}
+
+fn describe(workspace: &Workspace, directory: &WorkspacePath, entry: &DirectoryEntry) -> Entry {
+    let size = || workspace::size(directory, &entry.name);
+    let (kind, size) = match entry.kind {
+        Kind::File => (EntryType::File, size()),
+        Kind::Directory => (EntryType::Directory, 0),
+        Kind::Link => (EntryType::Symlink, 0),
+        Kind::Special => (EntryType::Other, 0),
+    };
+    let leads_to_directory = entry.kind == Kind::Link
+        && workspace::leads_to_directory(workspace, directory, &entry.name);
+    let name = escape::exact_path(&entry.name).into_owned();
+    Entry { name, kind, size, leads_to_directory }
+}
+
+impl Entry {
+    /// Its line of the text, without the line end.
+    fn printed(&self) -> Cow<'_, str> {
+        let name = escape::display_path(self.name.as_bytes());
+        if self.kind == EntryType::Directory || self.leads_to_directory { name + "/" } else { name }
+    }
+}
+
+impl Output for DirectoryList {
+    fn outcome(&self) -> Outcome {
+        match self.incomplete {
+            Some(why) => Outcome::Partial(why),
+            None => Outcome::Found,
+        }
+    }
+}
+
+impl fmt::Display for DirectoryList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.entries.is_empty() {
+            f.write_str("(empty directory)")?;
+        }
+        for (index, entry) in self.entries.iter().enumerate() {
+            let separator = if index > 0 { "\n" } else { "" };
+            write!(f, "{separator}{}", entry.printed())?;
+        }
+        if let Some(truncation) = self.truncation {
+            let line = truncation.line(self.entries.len() as u64, "entries", self.text_bytes);
+            write!(f, "\n{line}")?;
+        }
+        if let Some(why) = self.incomplete {
+            write!(f, "\n... (incomplete: {why})")?;
+        }
+        match &self.cursor {
+            Some(cursor) => write!(f, "\nTo go on, pass cursor: {cursor:?}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `list_files`: the files below a directory.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{Sort, at_least_one, root, yes};
+use crate::context::Incomplete;
+use crate::error::Error;
+use crate::output::{Outcome, Output, Receipt, Truncation};
+use crate::text::escape;
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::walk::list::{self, ListOptions, ListReport};
+use crate::walk::{Cursor, Filter, Start, WalkOptions};
+
+/// Lists the files below a directory, a path a line, in path order. Files that ignore files
+/// exclude are left out. Use `find_files` to look for names at any depth.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The directory. Default: the workspace root.
+    #[serde(default = "root")]
+    pub path: String,
+    /// Only files that match this glob: on the name, such as `*.rs`, or on the path if it has
+    /// a `/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// How many levels deep to look; 1 is the directory itself.
+    #[serde(default = "default_max_depth")]
+    #[schemars(range(min = 1))]
+    pub max_depth: u32,
+    /// Files after which the answer is cut.
+    #[serde(default = "default_max_results")]
+    #[schemars(range(min = 1))]
+    pub max_results: u32,
+    /// Whether files and directories whose name starts with a dot are listed.
+    #[serde(default = "yes")]
+    pub hidden: bool,
+    /// Lists ignored files too; version control directories stay out.
+    #[serde(default)]
+    pub no_ignore: bool,
+    /// The order: by path, or the last modified first.
+    #[serde(default)]
+    pub sort: Sort,
+    /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Milliseconds after which what was found so far is returned.
+    #[serde(default = "default_timeout")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: u64,
+}
+
+impl Default for Args {
+    fn default() -> Args {
+        Args {
+            path: root(),
+            pattern: None,
+            max_depth: default_max_depth(),
+            max_results: default_max_results(),
+            hidden: true,
+            no_ignore: false,
+            sort: Sort::Path,
+            cursor: None,
+            timeout_ms: default_timeout(),
+        }
+    }
+}
+
+fn default_max_depth() -> u32 {
+    3
+}
+
+fn default_max_results() -> u32 {
+    200
+}
+
+/// Reads the cursor of a listing in this order, if there is one.
+pub(super) fn cursor(text: Option<&str>, sort: Sort) -> Result<Option<Cursor>, Error> {
+    text.map(|text| Cursor::parse_for_listing(text, sort == Sort::Modified)).transpose()
+}
+
+pub(super) fn default_timeout() -> u64 {
+    10_000
+}
+
+/// The files that were listed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct FileList {
+    /// The paths, relative to the workspace.
+    pub files: Vec<String>,
+    /// How many files there are; at least so many if the listing was cut or ended early.
+    pub total: u64,
+    #[serde(flatten)]
+    #[doc(hidden)]
+    pub(crate) ending: Ending,
+}
+
+/// How a listing ended, the same for all tools that list.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct Ending {
+    /// Whether more exists than is shown.
+    pub(crate) truncated: bool,
+    /// Pass this to go on exactly after the last path; absent when nothing is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<String>,
+    /// What was looked at, and what was left out and why.
+    pub(crate) receipt: Receipt,
+    /// Why the listing ended early; absent when it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) incomplete: Option<Incomplete>,
+    #[serde(skip)]
+    pub(crate) truncation: Option<Truncation>,
+    #[serde(skip)]
+    pub(crate) text_bytes: usize,
+}
+
+/// Lists files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListFiles;
+
+impl Tool for ListFiles {
+    const NAME: &'static str = "list_files";
+    const COMMAND: &'static str = "list";
+    const ALIASES: &'static [&'static str] = &["list"];
+    const EFFECT: Effect = Effect::Read;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
+        &[("glob", "pattern"), ("directory", "path"), ("dir_path", "path")];
+    type Args = Args;
+    type Output = FileList;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FileList, Error> {
+        let globs: Vec<String> = args.pattern.iter().cloned().collect();
+        let filter = Filter::new(&globs, &[], &[])?;
+        let walk = WalkOptions {
+            starts: Start::resolve(context.workspace, std::slice::from_ref(&args.path))?,
+            max_depth: Some(at_least_one("max_depth", args.max_depth)?),
+            hidden: args.hidden || filter.names_hidden(),
+            no_ignore: args.no_ignore,
+            drop_noise: true,
+            filter,
+            ..WalkOptions::default()
+        };
+        let options = ListOptions {
+            newest_first: args.sort == Sort::Modified,
+            max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
+            text_bytes: context.limits.text_bytes,
+            cursor: cursor(args.cursor.as_deref(), args.sort)?,
+            ..ListOptions::new(walk)
+        };
+        let call = context.within(args.timeout_ms);
+        let report = list::list(context.workspace, (context.pool, &call), options)?;
+        let (files, total, ending) = Ending::of(report, context.limits.text_bytes);
+        Ok(FileList { files, total, ending })
+    }
+}
+
+impl Ending {
+    /// Takes a report apart: its paths, how many there are, and how it ended.
+    pub(crate) fn of(report: ListReport, text_bytes: usize) -> (Vec<String>, u64, Ending) {
+        let paths =
+            report.entries.into_iter().map(|entry| escape::into_exact(entry.path)).collect();
+        let ending = Ending {
+            truncated: report.truncation.is_some(),
+            cursor: report.cursor.map(|cursor| cursor.to_string()),
+            receipt: report.receipt,
+            incomplete: report.incomplete,
+            truncation: report.truncation,
+            text_bytes,
+        };
+        (paths, report.total, ending)
+    }
+
+    pub(crate) fn outcome(&self, shown: usize) -> Outcome {
+        match self.incomplete {
+            Some(why) => Outcome::Partial(why),
+            None if shown == 0 => Outcome::Empty,
+            None => Outcome::Found,
+        }
+    }
+
+    /// Writes the paths and how the listing ended.
+    pub(crate) fn fmt(&self, paths: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if paths.is_empty() {
+            match self.incomplete {
+                Some(why) => write!(f, "No files found before the listing ended ({why})")?,
+                None => f.write_str("No files found")?,
+            }
+            write!(f, "\n{}", self.receipt.sentence("Looked at"))?;
+        }
+        for (index, path) in paths.iter().enumerate() {
+            let separator = if index > 0 { "\n" } else { "" };
+            write!(f, "{separator}{}", escape::display_path(path.as_bytes()))?;
+        }
+        if let Some(truncation) = self.truncation {
+            let line = truncation.line(paths.len() as u64, "results", self.text_bytes);
+            write!(f, "\n{line}")?;
+        }
+        self.fmt_shortfall(paths.is_empty(), f)?;
+        match &self.cursor {
+            Some(cursor) => write!(f, "\nTo go on, pass cursor: {cursor:?}"),
+            None => Ok(()),
+        }
+    }
+
+    /// Says under the paths what was not looked at; an answer without any says so by itself.
+    fn fmt_shortfall(&self, is_empty: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if is_empty {
+            return Ok(());
+        }
+        if let Some(why) = self.incomplete {
+            let receipt = self.receipt.sentence("Looked at");
+            return write!(f, "\n... (incomplete: {why}) {receipt}");
+        }
+        match self.receipt.shortfall("looked at") {
+            Some(shortfall) => write!(f, "\n... ({shortfall})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Output for FileList {
+    fn outcome(&self) -> Outcome {
+        self.ending.outcome(self.files.len())
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.ending.receipt.warnings
+    }
+}
+
+impl fmt::Display for FileList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.ending.fmt(&self.files, f)
+    }
+}

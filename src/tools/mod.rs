@@ -1,0 +1,22 @@
+//! The one list of the standard tools; each tool is one file of this directory.
+
+pub mod find_files;
+pub mod list_directory;
+pub mod list_files;
+pub mod search;
+
+use crate::tool::Tool;
+
+/// Takes the tools of the list, one after the other.
+pub(crate) trait Register {
+    /// Adds one tool.
+    fn add<T: Tool>(&mut self, tool: T);
+}
+
+/// Names every standard tool, in the order in which a model reads them.
+pub(crate) fn standard(tools: &mut impl Register) {
+    tools.add(search::Search);
+    tools.add(list_files::ListFiles);
+    tools.add(find_files::FindFiles);
+    tools.add(list_directory::ListDirectory);
+}

@@ -1,0 +1,225 @@
+//! `search`: which lines of which files match a regular expression.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{OneOrMany, Sort, at_least_one, yes};
+use crate::error::Error;
+use crate::search::matcher::{Pattern, PatternOptions};
+pub use crate::search::report::{ContextLine, FileMatches, LeftOutMatch, LineMatch, SearchReport};
+use crate::search::{self, Report, SearchOptions};
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::walk::{Cursor, Filter, Start, WalkOptions};
+
+/// The most context lines on each side of a match.
+const MAX_CONTEXT: u32 = 1000;
+
+/// Searches the contents of files with a regular expression (Rust syntax, as in ripgrep) and
+/// returns `path:line:text` for each matching line, in path order. Files that ignore files
+/// exclude are left out, links are not followed. Case does not matter unless asked.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// What to search for: a regular expression, at most 4096 bytes. No look-around, no
+    /// backreferences; use `literal` for plain text.
+    pub pattern: String,
+    /// Files or directories to search, one or several. Default: the whole workspace.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub path: OneOrMany,
+    /// Only files that match one of these globs, such as `*.rs` or `src/**/*.ts`; a leading `!`
+    /// excludes. Never brings ignored files back.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub include: OneOrMany,
+    /// No files that match one of these globs.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub exclude: OneOrMany,
+    /// Only files of these types, by ripgrep's names, such as `rust`, `py` or `js`.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub file_type: OneOrMany,
+    /// Whether upper and lower case differ.
+    #[serde(default)]
+    pub case_sensitive: bool,
+    /// Takes the pattern as plain text, not as a regular expression.
+    #[serde(default)]
+    pub literal: bool,
+    /// Only matches that are whole words.
+    #[serde(default)]
+    pub word: bool,
+    /// Lets a match span several lines; turned on by itself when the pattern needs it.
+    #[serde(default)]
+    pub multiline: bool,
+    /// Lines of context before and after each match, at most 1000.
+    #[serde(default)]
+    #[schemars(range(max = 1000))]
+    pub context: u32,
+    /// Lines of context before each match. Default: `context`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub before: Option<u32>,
+    /// Lines of context after each match. Default: `context`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub after: Option<u32>,
+    /// What to return: matching lines, only the paths of matching files, or how many lines
+    /// match in each.
+    #[serde(default)]
+    pub output: OutputMode,
+    /// Matching lines in all (or files, for the other outputs), after which the answer is cut.
+    #[serde(default = "default_max_results")]
+    #[schemars(range(min = 1))]
+    pub max_results: u32,
+    /// Matching lines of one file, after which the search goes on with the next. Default: no
+    /// bound but `max_results`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_per_file: Option<u32>,
+    /// The order of files: by path, or the last modified first.
+    #[serde(default)]
+    pub sort: Sort,
+    /// Whether files and directories whose name starts with a dot are searched.
+    #[serde(default = "yes")]
+    pub hidden: bool,
+    /// Searches ignored files too; version control directories stay out.
+    #[serde(default)]
+    pub no_ignore: bool,
+    /// Adds the version token of each file, for `expected_version` of a later edit.
+    #[serde(default)]
+    pub versions: bool,
+    /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Milliseconds after which what was found so far is returned.
+    #[serde(default = "default_timeout")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: u64,
+}
+
+/// What a search returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum OutputMode {
+    /// The matching lines.
+    #[default]
+    Content,
+    /// Only the paths of files that match.
+    Files,
+    /// How many lines match in each file.
+    Count,
+}
+
+impl Default for Args {
+    fn default() -> Args {
+        Args {
+            pattern: String::new(),
+            path: OneOrMany::default(),
+            include: OneOrMany::default(),
+            exclude: OneOrMany::default(),
+            file_type: OneOrMany::default(),
+            case_sensitive: false,
+            literal: false,
+            word: false,
+            multiline: false,
+            context: 0,
+            before: None,
+            after: None,
+            output: OutputMode::Content,
+            max_results: default_max_results(),
+            max_per_file: None,
+            sort: Sort::Path,
+            hidden: true,
+            no_ignore: false,
+            versions: false,
+            cursor: None,
+            timeout_ms: default_timeout(),
+        }
+    }
+}
+
+fn default_max_results() -> u32 {
+    50
+}
+
+fn default_timeout() -> u64 {
+    30_000
+}
+
+/// Searches contents.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Search;
+
+impl Tool for Search {
+    const NAME: &'static str = "search";
+    const ALIASES: &'static [&'static str] = &["grep", "search_files"];
+    const EFFECT: Effect = Effect::Read;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("query", "pattern"),
+        ("regex", "pattern"),
+        ("paths", "path"),
+        ("file_path", "path"),
+        ("filePath", "path"),
+        ("glob", "include"),
+        ("type", "file_type"),
+        ("output_mode", "output"),
+    ];
+    type Args = Args;
+    type Output = SearchReport;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<SearchReport, Error> {
+        let options = options(context, &args)?;
+        let call = context.within(args.timeout_ms);
+        search::search(context.workspace, (context.pool, &call), context.limits, options)
+    }
+}
+
+fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Error> {
+    let pattern = Pattern::compile(&PatternOptions {
+        pattern: &args.pattern,
+        case_sensitive: args.case_sensitive,
+        literal: args.literal,
+        word: args.word,
+        multiline: args.multiline,
+        max_bytes: context.limits.pattern_bytes,
+    })?;
+    let lines = |side: Option<u32>| side.unwrap_or(args.context).min(MAX_CONTEXT) as usize;
+    Ok(SearchOptions {
+        pattern,
+        walk: WalkOptions {
+            starts: Start::resolve(context.workspace, args.path.as_slice())?,
+            hidden: args.hidden,
+            no_ignore: args.no_ignore,
+            filter: Filter::new(
+                args.include.as_slice(),
+                args.exclude.as_slice(),
+                args.file_type.as_slice(),
+            )?,
+            ..WalkOptions::default()
+        },
+        report: match args.output {
+            OutputMode::Content => Report::Content,
+            OutputMode::Files => Report::Files,
+            OutputMode::Count => Report::Count,
+        },
+        sort: match args.sort {
+            Sort::Path => search::Sort::Path,
+            Sort::Modified => search::Sort::Modified,
+        },
+        context: match args.output {
+            OutputMode::Content => (lines(args.before), lines(args.after)),
+            OutputMode::Files | OutputMode::Count => (0, 0),
+        },
+        max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
+        max_per_file: match args.max_per_file {
+            Some(lines) => at_least_one("max_per_file", lines)?,
+            None => usize::MAX,
+        },
+        versions: args.versions,
+        stream: context.call.text().cloned(),
+        cursor: args
+            .cursor
+            .as_deref()
+            .map(|text| Cursor::parse_for(text, args.sort == Sort::Modified))
+            .transpose()?,
+    })
+}
