@@ -1,5 +1,60 @@
 //! The file tools of an LLM agent, inside the host's process: search, list and find, on
 //! ripgrep's own libraries and without starting a program.
+//!
+//! A [`Workspace`] is a directory tree and the rules for touching it. A [`Toolkit`] holds the
+//! tools over one workspace: it describes them to a model and carries out the model's calls.
+//!
+//! ```
+//! use ripkit::{Call, Toolkit, Workspace};
+//!
+//! fn main() -> Result<(), ripkit::Error> {
+//!     let tools = Toolkit::new(Workspace::open(".")?);
+//!     for spec in tools.specs() {
+//!         println!("{}: {}", spec.name, spec.description); // hand these to the model
+//!     }
+//!     let arguments = serde_json::json!({ "pattern": "fn main", "include": "*.rs" });
+//!     let answer = tools.call("search", arguments, &Call::default());
+//!     println!("{}", answer.text());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # The same with types
+//!
+//! Arguments and answers are plain structs, and [`Toolkit::run`] returns a `Result`:
+//!
+//! ```
+//! use ripkit::tools::search::{Args, Search};
+//! use ripkit::{Call, Toolkit, Workspace};
+//!
+//! # fn main() -> Result<(), ripkit::Error> {
+//! let tools = Toolkit::new(Workspace::open(".")?);
+//! let args = Args { pattern: "edition".into(), include: "*.toml".into(), ..Args::default() };
+//! let report = tools.run::<Search>(args, &Call::default())?;
+//! for file in &report.files {
+//!     println!("{}: {} matches", file.path, file.matches().count());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What to expect
+//!
+//! - Nothing outside the root is looked at, whatever the arguments, the links in the tree, or
+//!   another process that renames things meanwhile.
+//! - Answers are in path order and the same for any number of threads. A cut answer says so and
+//!   has a cursor that goes on exactly there; a [`Receipt`] says what was left out and why.
+//! - A [`Call`] carries a cancel flag and a deadline; a call that ends early returns what it has.
+//! - Calls block. From async code, make them in a blocking task.
+//! - The library prints nothing, reads no environment, home or current directory, keeps no
+//!   global state, and uses its own threads.
+//!
+//! Own tools are made with the trait that ours are made with: [`Tool`].
+//!
+//! # Features
+//!
+//! `cli` (on by default) builds the `ripkit` program. A host that embeds the library turns the
+//! default features off.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -13,6 +68,7 @@ pub mod schema;
 mod search;
 mod text;
 pub mod tool;
+pub mod toolkit;
 pub mod tools;
 mod walk;
 pub mod workspace;
@@ -23,4 +79,5 @@ pub use error::{Error, ErrorCode};
 pub use output::{Content, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
 pub use text::escape::printable;
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};
+pub use toolkit::{Answer, Toolkit};
 pub use workspace::Workspace;

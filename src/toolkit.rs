@@ -1,0 +1,269 @@
+//! The toolkit: which tools, over which workspace, within which limits.
+
+mod answer;
+mod arguments;
+mod entry;
+mod wording;
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::context::{Call, Incomplete, Limits};
+use crate::error::{Error, ErrorCode};
+use crate::pool::{self, Pool};
+use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
+use crate::tools::{self, Register};
+use crate::workspace::Workspace;
+
+pub use self::answer::Answer;
+use self::entry::Entry;
+
+/// A set of tools over one workspace, ready to be called by name or by type.
+///
+/// Cloning is cheap and shares everything. The methods that choose tools take the toolkit by
+/// value and leave other clones as they are.
+///
+/// ```
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?).read_only();
+/// let answer = tools.call("no_such_tool", serde_json::json!({}), &Call::default());
+/// assert!(answer.is_error());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Toolkit(Arc<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    entries: Vec<Arc<Entry>>,
+    workspace: Workspace,
+    limits: Limits,
+    pool: Arc<Pool>,
+}
+
+impl Register for Vec<Arc<Entry>> {
+    /// A tool of the same name is replaced where it stands.
+    fn add<T: Tool>(&mut self, tool: T) {
+        let entry = Arc::new(Entry::new(tool));
+        match self.iter_mut().find(|old| old.spec.name == entry.spec.name) {
+            Some(old) => *old = entry,
+            None => self.push(entry),
+        }
+    }
+}
+
+/// The descriptions of the standard tools, for those who have no workspace yet.
+pub fn standard_specs() -> Vec<ToolSpec> {
+    standard_entries().iter().map(|entry| entry.spec.clone()).collect()
+}
+
+fn standard_entries() -> Vec<Arc<Entry>> {
+    let mut entries = Vec::new();
+    tools::standard(&mut entries);
+    entries
+}
+
+/// Choosing the tools.
+impl Toolkit {
+    /// Makes a toolkit of the standard tools over `workspace`, with the default [`Limits`].
+    pub fn new(workspace: Workspace) -> Toolkit {
+        let limits = Limits::default();
+        let pool = Arc::new(Pool::new(limits.threads));
+        Toolkit(Arc::new(Inner { entries: standard_entries(), workspace, limits, pool }))
+    }
+
+    /// Adds a tool; one of the same name is replaced.
+    pub fn with(self, tool: impl Tool) -> Toolkit {
+        self.changed(|inner| inner.entries.add(tool))
+    }
+
+    /// Leaves a tool out, under whichever of its names; an unknown name changes nothing.
+    pub fn without(self, name: &str) -> Toolkit {
+        let unwanted = self.shown_name(name);
+        self.changed(|inner| {
+            inner.entries.retain(|entry| Some(&entry.spec.name) != unwanted.as_ref());
+        })
+    }
+
+    /// Keeps the named tools only, under whichever of their names; unknown names are passed over.
+    pub fn only<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Toolkit {
+        let wanted: Vec<String> =
+            names.into_iter().filter_map(|name| self.shown_name(name)).collect();
+        self.changed(|inner| inner.entries.retain(|entry| wanted.contains(&entry.spec.name)))
+    }
+
+    /// Keeps the tools whose effect is [`Effect::Read`], and makes the workspace read-only.
+    pub fn read_only(self) -> Toolkit {
+        self.changed(|inner| {
+            inner.entries.retain(|entry| entry.spec.effect == Effect::Read);
+            inner.workspace = inner.workspace.clone().read_only();
+        })
+    }
+
+    /// Sets the bounds of every call.
+    pub fn with_limits(self, limits: Limits) -> Toolkit {
+        self.changed(|inner| {
+            inner.pool = Arc::new(Pool::new(limits.threads));
+            inner.limits = limits;
+        })
+    }
+
+    /// Shows the tool `name` as `shown`; the old names still find it, and a tool that was shown
+    /// as `shown` before is replaced. An unknown `name` changes nothing.
+    pub fn renamed(self, name: &str, shown: &str) -> Toolkit {
+        let Some(old) = self.shown_name(name) else { return self };
+        if old == shown {
+            return self;
+        }
+        self.changed(|inner| {
+            inner.entries.retain(|entry| entry.spec.name != shown);
+            for entry in inner.entries.iter_mut().filter(|entry| entry.spec.name == old) {
+                *entry = Arc::new(entry.shown_as(shown));
+            }
+        })
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Toolkit {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
+    fn shown_name(&self, name: &str) -> Option<String> {
+        self.find(name).map(|entry| entry.spec.name.clone())
+    }
+}
+
+/// Asking and calling.
+impl Toolkit {
+    /// The files that the tools work on.
+    pub fn workspace(&self) -> &Workspace {
+        &self.0.workspace
+    }
+
+    /// The bounds of every call.
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// The descriptions of all tools, in a fixed order.
+    pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.0.entries.iter().map(|entry| &entry.spec)
+    }
+
+    /// The description of one tool, by its name on the wire (`_` or `-`), command or alias.
+    pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
+        self.find(name).map(|entry| &entry.spec)
+    }
+
+    /// Calls a tool as a model does: by any of its names, with JSON arguments.
+    ///
+    /// It never fails as a Rust call and never panics: what goes wrong is an [`Answer`] with
+    /// [`Answer::is_error`] set, for the model to read. Arguments may be an object or the text of
+    /// one; small mistakes are repaired and told in [`Answer::notes`].
+    pub fn call(&self, name: &str, args: Value, call: &Call) -> Answer {
+        self.answer(name, args, call).unwrap_or_else(Answer::from)
+    }
+
+    /// Calls a tool as a program does: by its type, with its own arguments and its own answer.
+    ///
+    /// # Errors
+    /// `UNKNOWN_TOOL` if this toolkit does not hold `T`, `CANCELLED` and `TIMEOUT` if the call
+    /// was over before it started, `INTERNAL` if the tool panicked, and those of the tool.
+    pub fn run<T: Tool>(&self, args: T::Args, call: &Call) -> Result<T::Output, Error> {
+        still_wanted(call)?;
+        let mut typed = self.0.entries.iter().filter_map(|entry| {
+            let tool = entry.tool.as_any().downcast_ref::<T>()?;
+            Some((entry, tool))
+        });
+        let (entry, tool) = typed.next().ok_or_else(|| self.unknown(T::NAME))?;
+        let call = call.clone().with_timeout(self.0.limits.time);
+        guarded(&entry.spec.name, || tool.run(&self.context(&call), args))
+    }
+
+    fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
+        still_wanted(call)?;
+        let entry = self.find(name).ok_or_else(|| self.unknown(name))?;
+        let call = call.clone().with_timeout(self.0.limits.time);
+        guarded(&entry.spec.name, || {
+            let (args, notes) = arguments::check(&entry.arguments, entry.argument_aliases, args)?;
+            let output = entry.tool.run_erased(&self.context(&call), args)?;
+            match call.text() {
+                None => Ok(Answer::new(output, notes)),
+                Some(text) => {
+                    // A writer that fails keeps its own error.
+                    let _ = output.write_text(text);
+                    Ok(Answer::told(output, notes))
+                }
+            }
+        })
+    }
+
+    fn context<'a>(&'a self, call: &'a Call) -> ToolContext<'a> {
+        let Inner { workspace, limits, pool, .. } = &*self.0;
+        ToolContext { workspace, limits, call, pool }
+    }
+
+    /// Shown names win over all others, whatever the order of the tools.
+    fn find(&self, name: &str) -> Option<&Entry> {
+        let entries = || self.0.entries.iter().map(|entry| &**entry);
+        entries()
+            .find(|entry| entry.is_shown_as(name))
+            .or_else(|| entries().find(|entry| entry.is_called(name)))
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let shown: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
+        let names = self.0.entries.iter().flat_map(|entry| entry.names());
+        let nearest = wording::nearest(name, names).and_then(|near| self.spec(near));
+        let unknown = wording::unknown(name, nearest.map(|spec| spec.name.as_str()));
+        let known = match shown.as_slice() {
+            [] => "this toolkit has no tools".to_owned(),
+            shown => format!("the tools are {}", shown.join(", ")),
+        };
+        Error::new(ErrorCode::UnknownTool, format!("unknown tool {unknown}; {known}"))
+    }
+}
+
+impl fmt::Debug for Toolkit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
+        let Inner { workspace, limits, .. } = &*self.0;
+        let mut shown = f.debug_struct("Toolkit");
+        shown.field("tools", &names).field("workspace", workspace).field("limits", limits);
+        shown.finish_non_exhaustive()
+    }
+}
+
+fn still_wanted(call: &Call) -> Result<(), Error> {
+    match call.stop_reason() {
+        None => Ok(()),
+        Some(Incomplete::Cancelled) => {
+            Err(Error::new(ErrorCode::Cancelled, "the call was cancelled before it started"))
+        }
+        Some(Incomplete::Timeout) => {
+            Err(Error::new(ErrorCode::Timeout, "the deadline passed before the call started"))
+        }
+    }
+}
+
+/// A tool that panics fails this call only: the context holds nothing that it could break.
+fn guarded<R>(name: &str, run: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    panic::catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|payload| Err(panicked(name, &*payload)))
+}
+
+fn panicked(name: &str, payload: &(dyn Any + Send)) -> Error {
+    let text = pool::panic_text(payload);
+    let reason = wording::cut(&text, 200);
+    Error::new(
+        ErrorCode::Internal,
+        format!("the tool {name} failed unexpectedly: {reason}; other calls are not affected"),
+    )
+}

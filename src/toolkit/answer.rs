@@ -1,0 +1,187 @@
+//! What a call gives back: text for a model, details for a program, and how it ended.
+
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::context::TextStream;
+use crate::error::{Error, ErrorCode};
+use crate::output::{Content, Outcome, Output};
+
+/// The answer of a call, be it a success or a failure.
+///
+/// An [`Error`] becomes an answer by `Answer::from`.
+pub struct Answer {
+    text: String,
+    /// Where the notes begin in `text`.
+    body: usize,
+    notes: Vec<String>,
+    ending: Ending,
+    /// Made when first asked for: whoever prints the text of a big search pays for no JSON.
+    details: OnceLock<Value>,
+}
+
+enum Ending {
+    /// The lock makes the answer `Sync`, which an output need not be.
+    Done {
+        outcome: Outcome,
+        output: Mutex<Box<dyn AnyOutput>>,
+    },
+    Failed(Error),
+}
+
+/// An [`Output`] without its type.
+pub(super) trait AnyOutput: Send {
+    fn text(&self) -> String;
+    fn write_text(&self, to: &TextStream) -> fmt::Result;
+    fn details(&self) -> Option<Value>;
+    fn outcome(&self) -> Outcome;
+    fn notes(&self) -> &[String];
+}
+
+impl<O: Output> AnyOutput for O {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn write_text(&self, to: &TextStream) -> fmt::Result {
+        to.write(format_args!("{self}"))
+    }
+
+    fn details(&self) -> Option<Value> {
+        serde_json::to_value(self).ok()
+    }
+
+    fn outcome(&self) -> Outcome {
+        Output::outcome(self)
+    }
+
+    fn notes(&self) -> &[String] {
+        Output::notes(self)
+    }
+}
+
+impl Answer {
+    /// `notes` are those of the arguments; the output's own follow them.
+    pub(super) fn new(output: Box<dyn AnyOutput>, mut notes: Vec<String>) -> Answer {
+        notes.extend_from_slice(output.notes());
+        let mut text = output.text();
+        let body = text.len();
+        for note in &notes {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str("Note: ");
+            text.push_str(note);
+        }
+        let ending = Ending::Done { outcome: output.outcome(), output: Mutex::new(output) };
+        Answer { text, body, notes, ending, details: OnceLock::new() }
+    }
+
+    /// The answer whose text was written elsewhere.
+    pub(super) fn told(output: Box<dyn AnyOutput>, mut notes: Vec<String>) -> Answer {
+        notes.extend_from_slice(output.notes());
+        let ending = Ending::Done { outcome: output.outcome(), output: Mutex::new(output) };
+        Answer { text: String::new(), body: 0, notes, ending, details: OnceLock::new() }
+    }
+
+    /// What a model reads: the output's text and its notes, or the error's message and code.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text without the notes, for those who show notes elsewhere.
+    pub fn body(&self) -> &str {
+        self.text.get(..self.body).unwrap_or(&self.text)
+    }
+
+    /// What a program reads: the output as JSON, or `code`, `message`, `path` and `hint` of the
+    /// error. `null` if the output cannot be written as JSON.
+    pub fn details(&self) -> &Value {
+        self.details.get_or_init(|| match &self.ending {
+            Ending::Failed(error) => error_details(error),
+            Ending::Done { output, .. } => {
+                let output = output.lock().unwrap_or_else(PoisonError::into_inner);
+                let details = panic::catch_unwind(AssertUnwindSafe(|| output.details()));
+                details.ok().flatten().unwrap_or_default()
+            }
+        })
+    }
+
+    /// Tells whether the call failed.
+    pub fn is_error(&self) -> bool {
+        self.error().is_some()
+    }
+
+    /// The stable code of the failure, or `None` for a success.
+    pub fn error_code(&self) -> Option<ErrorCode> {
+        self.error().map(Error::code)
+    }
+
+    /// The failure itself, or `None` for a success.
+    pub fn error(&self) -> Option<&Error> {
+        match &self.ending {
+            Ending::Failed(error) => Some(error),
+            Ending::Done { .. } => None,
+        }
+    }
+
+    /// Repairs of the arguments and surprises of the tool, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The pieces of the answer, for protocols that carry more than text.
+    pub fn content(&self) -> Vec<Content> {
+        vec![Content::Text { text: self.text.clone() }]
+    }
+
+    /// How the call ended, or `None` if it failed.
+    pub fn outcome(&self) -> Option<Outcome> {
+        match &self.ending {
+            Ending::Failed(_) => None,
+            Ending::Done { outcome, .. } => Some(*outcome),
+        }
+    }
+
+    /// The whole answer, with the keys `is_error`, `code`, `text`, `details`, `content`, `notes`.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "is_error": self.is_error(),
+            "code": self.error_code().map(ErrorCode::as_str),
+            "text": self.text,
+            "details": self.details(),
+            "content": self.content(),
+            "notes": self.notes,
+        })
+    }
+}
+
+fn error_details(error: &Error) -> Value {
+    json!({
+        "code": error.code().as_str(),
+        "message": error.to_string(),
+        "path": error.path(),
+        "hint": error.hint(),
+    })
+}
+
+impl From<Error> for Answer {
+    fn from(error: Error) -> Answer {
+        let text = format!("{error} [{}]", error.code());
+        let (body, details) = (text.len(), OnceLock::new());
+        Answer { text, body, notes: Vec::new(), ending: Ending::Failed(error), details }
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer")
+            .field("text", &self.text)
+            .field("code", &self.error_code())
+            .field("outcome", &self.outcome())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,224 @@
+use serde_json::json;
+
+use super::*;
+
+const ALIASES: &[(&str, &str)] =
+    &[("query", "pattern"), ("oldText", "old_text"), ("old_string", "old_text")];
+
+fn schema() -> Value {
+    let edit = json!({
+        "type": "object",
+        "properties": { "old_text": { "type": "string" }, "new_text": { "type": "string" } },
+        "required": ["old_text", "new_text"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": {
+            "pattern": { "type": "string" },
+            "path": { "anyOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" } },
+            ] },
+            "include": { "type": "array", "items": { "type": "string" } },
+            "max_results": {
+                "type": "integer", "format": "uint32", "minimum": 0, "default": 50,
+            },
+            "offset": { "type": "integer", "format": "int64" },
+            "score": { "type": "number", "minimum": 0, "maximum": 1 },
+            "hidden": { "type": "boolean", "default": true },
+            "output": { "type": "string", "enum": ["content", "files"], "default": "content" },
+            "edits": { "type": "array", "items": edit },
+        },
+        "required": ["pattern"],
+        "additionalProperties": false,
+    })
+}
+
+fn checked(args: Value) -> Result<(Value, Vec<String>), String> {
+    check(&schema(), ALIASES, args).map_err(|error| {
+        assert_eq!(error.code(), ErrorCode::InvalidArgument);
+        error.to_string()
+    })
+}
+
+/// Checks one argument besides the required one.
+#[expect(clippy::needless_pass_by_value, reason = "tables of values read better")]
+fn one(name: &str, value: Value) -> Result<(Value, Vec<String>), String> {
+    let (mut args, notes) = checked(json!({ "pattern": "x", name: value }))?;
+    Ok((args.get_mut(name).map(Value::take).unwrap_or_default(), notes))
+}
+
+#[test]
+fn what_fits_passes_unchanged_and_without_a_note() {
+    let args = json!({
+        "pattern": "x", "path": ["a", "b"], "include": ["*.rs"], "max_results": 0, "offset": -5,
+        "score": 0.5, "hidden": false, "output": "files",
+        "edits": [{ "old_text": "a", "new_text": "b" }],
+    });
+    assert_eq!(checked(args.clone()), Ok((args, vec![])));
+    assert_eq!(one("path", json!("a")), Ok((json!("a"), vec![])));
+}
+
+#[test]
+fn text_holds_the_arguments_and_none_is_an_empty_object() {
+    let wanted = json!({ "pattern": "x" });
+    assert_eq!(checked(json!(r#" {"pattern": "x"} "#)), Ok((wanted, vec![])));
+    for empty in [json!(""), json!(" \n"), json!(null), json!({})] {
+        let missing = "missing the required argument pattern (text)";
+        assert_eq!(checked(empty).unwrap_err(), missing);
+    }
+}
+
+#[test]
+fn null_is_absent() {
+    let args = json!({ "pattern": "x", "max_results": null, "no_such_name": null, "query": null });
+    assert_eq!(checked(args), Ok((json!({ "pattern": "x" }), vec![])));
+}
+
+#[test]
+fn each_repair_is_told_once_and_word_for_word() {
+    let repairs = [
+        (
+            "max_results",
+            json!("50"),
+            json!(50),
+            r#"max_results: took the text "50" as the number 50"#,
+        ),
+        ("max_results", json!(3.0), json!(3), "max_results: took the number 3.0 as the number 3"),
+        ("offset", json!("-2"), json!(-2), r#"offset: took the text "-2" as the number -2"#),
+        ("hidden", json!("true"), json!(true), r#"hidden: took the text "true" as true"#),
+        ("hidden", json!("false"), json!(false), r#"hidden: took the text "false" as false"#),
+        (
+            "output",
+            json!(["files"]),
+            json!("files"),
+            r#"output: took the list ["files"] as its one value"#,
+        ),
+        (
+            "include",
+            json!("*.rs"),
+            json!(["*.rs"]),
+            r#"include: took the text "*.rs" as a list of one"#,
+        ),
+        (
+            "edits",
+            json!({ "old_text": "a", "new_text": "b" }),
+            json!([{ "old_text": "a", "new_text": "b" }]),
+            r#"edits: took the object {"old_text":"a","new_text":"b"} as a list of one"#,
+        ),
+        (
+            "edits",
+            json!(r#"[{"old_text": "a", "new_text": "b"}]"#),
+            json!([{ "old_text": "a", "new_text": "b" }]),
+            "edits: took the text as the JSON in it",
+        ),
+    ];
+    for (name, given, wanted, note) in repairs {
+        assert_eq!(one(name, given), Ok((wanted, vec![note.to_owned()])));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_word_for_word() {
+    let whole = "expected a whole number from 0 to 4294967295 (default 50), got";
+    let refusals = [
+        ("max_results", json!(2.5), format!("max_results: {whole} the number 2.5")),
+        ("max_results", json!(-1), format!("max_results: {whole} the number -1")),
+        ("max_results", json!("-1"), format!("max_results: {whole} the text \"-1\"")),
+        ("max_results", json!("1.5"), format!("max_results: {whole} the text \"1.5\"")),
+        ("max_results", json!("many"), format!("max_results: {whole} the text \"many\"")),
+        ("max_results", json!(4_294_967_296_u64), format!("max_results: {whole} the number 4294967296")),
+        ("max_results", json!(1e300), format!("max_results: {whole} the number 1e+300")),
+        ("max_results", json!(true), format!("max_results: {whole} true")),
+        ("max_results", json!([1, 2]), format!("max_results: {whole} the list [1,2]")),
+        ("max_results", json!({}), format!("max_results: {whole} the object {{}}")),
+        ("offset", json!("x"), "offset: expected a whole number, got the text \"x\"".into()),
+        ("score", json!(1.5), "score: expected a number from 0 to 1, got the number 1.5".into()),
+        ("hidden", json!(1), "hidden: expected true or false (default true), got the number 1".into()),
+        ("hidden", json!("yes"), "hidden: expected true or false (default true), got the text \"yes\"".into()),
+        (
+            "output",
+            json!("file"),
+            "output: expected one of \"files\", \"content\" (default \"content\"), got the text \"file\"".into(),
+        ),
+        ("path", json!(5), "path: expected text or a list of texts, got the number 5".into()),
+        ("path", json!(["a", 5]), "path[1]: expected text, got the number 5".into()),
+        ("include", json!(5), "include: expected a list of texts, got the number 5".into()),
+        ("include", json!([5]), "include[0]: expected text, got the number 5".into()),
+        ("edits", json!("x"), "edits: expected a list of objects, got the text \"x\"".into()),
+        (
+            "edits",
+            json!([{ "new_text": "b" }]),
+            "missing the required argument edits[0].old_text (text)".into(),
+        ),
+    ];
+    for (name, given, message) in refusals {
+        assert_eq!(one(name, given).unwrap_err(), message);
+    }
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_nearest_and_all() {
+    let all = "the arguments are pattern, path, include, max_results, offset, score, hidden, output, edits";
+    let one_wrong = checked(json!({ "patern": "x" })).unwrap_err();
+    assert_eq!(
+        one_wrong,
+        format!("unknown argument \"patern\" (did you mean \"pattern\"?); {all}")
+    );
+    let by_alias = checked(json!({ "querry": "x" })).unwrap_err();
+    assert_eq!(by_alias, format!("unknown argument \"querry\" (did you mean \"pattern\"?); {all}"));
+    let two = checked(json!({ "pattern": "x", "zzz": 1, "maxResults": 2 })).unwrap_err();
+    let named = "\"zzz\", \"maxResults\" (did you mean \"max_results\"?)";
+    assert_eq!(two, format!("unknown arguments {named}; {all}"));
+    let nested = one("edits", json!([{ "old": "a" }])).unwrap_err();
+    let named = "\"old\" (did you mean \"old_text\"?); the arguments are old_text, new_text";
+    assert_eq!(nested, format!("edits[0]: unknown argument {named}"));
+    let none = json!({ "properties": {}, "additionalProperties": false });
+    let none = check(&none, &[], json!({ "a": 1 })).unwrap_err().to_string();
+    assert_eq!(none, "unknown argument \"a\"; there are none");
+}
+
+#[test]
+fn names_of_other_dialects_are_ours() {
+    let args = json!({ "query": "x", "edits": [{ "oldText": "a", "new_text": "b" }] });
+    let wanted = json!({ "pattern": "x", "edits": [{ "old_text": "a", "new_text": "b" }] });
+    assert_eq!(checked(args), Ok((wanted, vec![])));
+    let both = checked(json!({ "query": "x", "pattern": "y" })).unwrap_err();
+    assert_eq!(both, "query: the same argument as pattern, which is given too; give only pattern");
+    let both = one("edits", json!([{ "oldText": "a", "old_string": "a" }])).unwrap_err();
+    let named = "edits[0].old_string: the same argument as old_text";
+    assert_eq!(both, format!("{named}, which is given too; give only old_text"));
+}
+
+#[test]
+fn what_is_no_object_is_refused() {
+    let text = checked(json!("{")).unwrap_err();
+    assert_eq!(text, "the arguments are not JSON: EOF while parsing an object at line 1 column 1");
+    let list = checked(json!([1, "é"])).unwrap_err();
+    assert_eq!(list, r#"expected the arguments as one object, got the list [1,"é"]"#);
+    let missing = json!({ "required": ["a", "b"], "properties": {
+        "a": { "type": "string" }, "b": { "type": "integer", "minimum": 1 },
+    } });
+    let missing = check(&missing, &[], json!({})).unwrap_err().to_string();
+    assert_eq!(
+        missing,
+        "missing the required arguments a (text), b (a whole number of at least 1)"
+    );
+}
+
+#[test]
+fn a_long_value_is_cut_in_the_message() {
+    let message = one("max_results", json!("9".repeat(10_000))).unwrap_err();
+    assert!(message.ends_with("999…"), "{message}");
+    assert!(message.len() < 200, "{}", message.len());
+}
+
+#[test]
+fn a_long_list_of_values_begins_with_the_nearest() {
+    let names: Vec<String> = (0..30).map(|number| format!("skill-{number}")).collect();
+    let schema = json!({ "properties": { "name": { "type": "string", "enum": names } } });
+    let message = check(&schema, &[], json!({ "name": "skil-29" })).unwrap_err().to_string();
+    assert!(message.starts_with("name: expected one of \"skill-29\", "), "{message}");
+    assert!(message.contains(" and 10 more, got the text \"skil-29\""), "{message}");
+}

@@ -1,0 +1,107 @@
+//! One tool of a toolkit, with its type erased.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::answer::AnyOutput;
+use crate::error::{Error, ErrorCode};
+use crate::schema;
+use crate::tool::{Tool, ToolContext, ToolSpec};
+
+/// A tool, its description, and what the check of its arguments needs.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) tool: Arc<dyn AnyTool>,
+    pub(super) spec: ToolSpec,
+    /// The input schema with the widths of its integers, which the shown one leaves out.
+    pub(super) arguments: Value,
+    pub(super) argument_aliases: &'static [(&'static str, &'static str)],
+    /// The name that the author gave, which finds the tool under any shown name.
+    own_name: &'static str,
+}
+
+impl Entry {
+    pub(super) fn new<T: Tool>(tool: T) -> Entry {
+        let (description, arguments) = schema::arguments::<T::Args>();
+        let spec = ToolSpec {
+            name: T::NAME.to_owned(),
+            command: T::COMMAND,
+            aliases: T::ALIASES,
+            description,
+            input_schema: schema::without_formats(&arguments),
+            output_schema: schema::output::<T::Output>(),
+            effect: T::EFFECT,
+        };
+        let argument_aliases = T::ARGUMENT_ALIASES;
+        Entry { tool: Arc::new(tool), spec, arguments, argument_aliases, own_name: T::NAME }
+    }
+
+    pub(super) fn shown_as(&self, name: &str) -> Entry {
+        let mut entry = self.clone();
+        name.clone_into(&mut entry.spec.name);
+        entry
+    }
+
+    pub(super) fn is_shown_as(&self, name: &str) -> bool {
+        same_name(&self.spec.name, name)
+    }
+
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.names().any(|own| same_name(own, name))
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let firsts = [self.spec.name.as_str(), self.own_name, self.spec.command];
+        firsts.into_iter().chain(self.spec.aliases.iter().copied())
+    }
+}
+
+/// `list-files` is `list_files`.
+fn same_name(own: &str, asked: &str) -> bool {
+    let fold = |byte: u8| if byte == b'-' { b'_' } else { byte };
+    own.bytes().map(fold).eq(asked.bytes().map(fold))
+}
+
+/// A [`Tool`] without its types.
+pub(super) trait AnyTool: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+
+    fn run_erased(
+        &self,
+        context: &ToolContext<'_>,
+        args: Value,
+    ) -> Result<Box<dyn AnyOutput>, Error>;
+}
+
+impl<T: Tool> AnyTool for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn run_erased(
+        &self,
+        context: &ToolContext<'_>,
+        args: Value,
+    ) -> Result<Box<dyn AnyOutput>, Error> {
+        let args = serde_json::from_value(args).map_err(|reason| {
+            let message = format!("the arguments do not fit: {reason}");
+            Error::new(ErrorCode::InvalidArgument, message).because(reason)
+        })?;
+        Ok(Box::new(self.run(context, args)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hyphens_and_underscores_are_the_same() {
+        assert!(same_name("list_files", "list-files"));
+        assert!(same_name("list_files", "list_files"));
+        assert!(!same_name("list_files", "listfiles"));
+        assert!(!same_name("list_files", "list_file"));
+    }
+}
