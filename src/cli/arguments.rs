@@ -1,0 +1,42 @@
+//! From what was typed to the JSON arguments of a tool.
+
+use clap::ArgMatches;
+use ripkit::{Error, ToolSpec};
+use serde_json::{Map, Value};
+
+use super::parameter::{Parameter, parameters};
+use super::root::Standing;
+use super::standard_input;
+
+/// The arguments that were given; defaults are left to the tool.
+pub(super) fn arguments(
+    spec: &ToolSpec,
+    matches: &ArgMatches,
+    standing: &Standing,
+) -> Result<Map<String, Value>, Error> {
+    let mut args = Map::new();
+    for parameter in parameters(spec) {
+        let Some(value) = given(&parameter, matches) else { continue };
+        let value = match value {
+            Value::String(dash) if dash == "-" && parameter.reads_input() => {
+                Value::String(standard_input()?)
+            }
+            paths if parameter.is_path() => standing.rooted(paths),
+            value => value,
+        };
+        args.insert(parameter.name.to_owned(), value);
+    }
+    Ok(args)
+}
+
+fn given(parameter: &Parameter<'_>, matches: &ArgMatches) -> Option<Value> {
+    let off = parameter.negation().is_some_and(|negation| matches.get_flag(&negation));
+    if off {
+        return Some(Value::Bool(false));
+    }
+    let mut values: Vec<Value> = matches.get_many::<Value>(parameter.name)?.cloned().collect();
+    if values.len() == 1 && !parameter.always_list || !parameter.repeatable {
+        return values.pop();
+    }
+    Some(Value::Array(values))
+}
