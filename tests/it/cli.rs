@@ -1,0 +1,234 @@
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What a run left behind: status, standard output, standard error.
+type Run = (i32, String, String);
+
+/// The program, away from the settings of whoever runs the tests.
+fn ripkit(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    command.current_dir(directory).env_remove("RIPKIT_ROOT").env_remove("NO_COLOR");
+    command.stdin(Stdio::null());
+    command
+}
+
+fn ended(output: &Output) -> Run {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+}
+
+fn run(directory: &Path, words: &[&str]) -> Run {
+    ended(&ripkit(directory).args(words).output().expect("the program starts"))
+}
+
+fn run_with_input(directory: &Path, words: &[&str], input: &str) -> Run {
+    let mut command = ripkit(directory);
+    command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("the program reads");
+    drop(stdin);
+    ended(&child.wait_with_output().expect("the program ends"))
+}
+
+/// `src/main.rs` and `src/deep/lib.rs` say TODO, `notes.md` does not.
+fn tree() -> TempDir {
+    let root = tempfile::tempdir().expect("a directory");
+    fs::create_dir_all(root.path().join("src/deep")).expect("directories");
+    let files = [
+        ("src/main.rs", "fn main() {}\n// TODO one\n"),
+        ("src/deep/lib.rs", "// todo two\n"),
+        ("notes.md", "nothing\n"),
+    ];
+    for (path, text) in files {
+        fs::write(root.path().join(path), text).expect("a file");
+    }
+    root
+}
+
+#[test]
+fn bad_usage_is_status_two_and_help_is_none() {
+    let root = tree();
+    for words in
+        [&[][..], &["no-such-command"], &["--no-such-flag"], &["call"], &["--threads", "0", "spec"]]
+    {
+        let (status, out, error) = run(root.path(), words);
+        assert_eq!((status, out.as_str()), (2, ""), "{words:?}");
+        assert!(!error.is_empty(), "{words:?}");
+    }
+    for words in [&["--help"][..], &["-h"], &["--version"], &["help", "spec"], &["call", "-h"]] {
+        let (status, out, error) = run(root.path(), words);
+        assert_eq!((status, error.as_str()), (0, ""), "{words:?}");
+        assert!(!out.is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn short_help_fits_one_screen_and_tells_the_statuses() {
+    let (_, help, _) = run(tree().path(), &["-h"]);
+    assert!(help.lines().count() <= 40, "{help}");
+    assert!(help.contains("124 out of time, 130 interrupted"), "{help}");
+}
+
+#[test]
+fn spec_is_one_json_document() {
+    let (status, out, _) = run(tree().path(), &["spec", "--format", "mcp"]);
+    assert_eq!(status, 0);
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    let count = document.as_array().expect("an array").len();
+    assert_eq!(count, ripkit::toolkit::standard_specs().len());
+}
+
+#[test]
+fn an_agent_reads_its_error_on_standard_output() {
+    let (status, out, error) = run(tree().path(), &["call", "no_such_tool", "{}"]);
+    assert_eq!((status, error.as_str()), (2, ""));
+    assert!(out.starts_with("unknown tool \"no_such_tool\""), "{out}");
+    assert!(out.ends_with(" [UNKNOWN_TOOL]\n"), "{out}");
+}
+
+#[test]
+fn the_whole_answer_is_one_line_of_json() {
+    let (status, out, _) = run(tree().path(), &["--json", "call", "no_such_tool", "{}"]);
+    assert_eq!((status, out.lines().count()), (2, 1));
+    let answer: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(answer["code"], "UNKNOWN_TOOL");
+    assert_eq!(answer["is_error"], true);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let root = tree();
+    let mut command = ripkit(root.path());
+    command.args(["spec"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let (status, _, error) = ended(&child.wait_with_output().expect("the program ends"));
+    assert_eq!((status, error.as_str()), (0, ""));
+}
+
+#[test]
+
+fn search_prints_lines_in_path_order() {
+    let found = "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n";
+    for name in ["search", "grep", "search_files", "search-files"] {
+        assert_eq!(run(tree().path(), &[name, "TODO"]), (0, found.into(), String::new()), "{name}");
+    }
+}
+
+#[test]
+
+fn nothing_found_is_status_one() {
+    let (status, out, error) = run(tree().path(), &["search", "zebra"]);
+    assert_eq!((status, error.as_str()), (1, ""));
+    assert!(out.starts_with("No matches found"), "{out}");
+}
+
+#[test]
+
+fn lists_are_a_path_a_line() {
+    let root = tree();
+    let all = "notes.md\nsrc/deep/lib.rs\nsrc/main.rs\n";
+    let rust = "src/deep/lib.rs\nsrc/main.rs\n";
+    let runs: [(&[&str], &str); 5] = [
+        (&["list"], all),
+        (&["list-files", "--pattern", "*.rs"], rust),
+        (&["find", "*.rs"], rust),
+        (&["ls"], "notes.md\nsrc/\n"),
+        (&["list_directory", "src"], "deep/\nmain.rs\n"),
+    ];
+    for (words, wanted) in runs {
+        assert_eq!(run(root.path(), words), (0, wanted.into(), String::new()), "{words:?}");
+    }
+}
+
+#[test]
+
+fn paths_are_taken_from_where_one_stands() {
+    let root = tree();
+    let inside = root.path().join("src");
+    let given = root.path().to_str().expect("UTF-8");
+    let wanted = (0, "src/deep/lib.rs:1:// todo two\n".to_owned(), String::new());
+    assert_eq!(run(&inside, &["--root", given, "search", "todo", "deep"]), wanted);
+    assert_eq!(run(&inside, &["search", "todo", "--root", "..", "deep"]), wanted);
+    assert_eq!(run(Path::new("/"), &["--root", given, "search", "todo", "src/deep"]), wanted);
+    let by_variable =
+        ripkit(&inside).env("RIPKIT_ROOT", given).args(["search", "todo", "deep"]).output();
+    assert_eq!(ended(&by_variable.expect("the program starts")), wanted);
+}
+
+#[test]
+
+fn errors_are_one_line_on_standard_error() {
+    let (status, out, error) = run(tree().path(), &["ls", "no-such-directory"]);
+    assert_eq!((status, out.as_str(), error.lines().count()), (2, "", 1));
+    assert!(error.starts_with("ripkit: ") && error.contains("no-such-directory"), "{error}");
+    let (status, out, error) = run(tree().path(), &["--root", "no-such-root", "ls"]);
+    assert_eq!((status, out.as_str(), error.lines().count()), (2, "", 1));
+    let (status, _, error) = run(tree().path(), &["search", "("]);
+    assert_eq!((status, error.lines().count()), (2, 1), "{error}");
+}
+
+#[test]
+
+fn call_is_what_an_agent_sends_and_reads() {
+    let root = tree();
+    let args = r#"{"query": "todo", "max_results": "1"}"#;
+    let text = "src/deep/lib.rs:1:// todo two\n... (truncated at 1 match";
+    let note = "\nNote: max_results: took the text \"1\" as the number 1\n";
+    for (status, out, error) in [
+        run(root.path(), &["call", "grep", args]),
+        run_with_input(root.path(), &["call", "grep", "-"], args),
+    ] {
+        assert_eq!((status, error.as_str()), (0, ""));
+        assert!(out.starts_with(text) && out.ends_with(note), "{out}");
+    }
+}
+
+#[test]
+
+fn json_has_exactly_the_promised_keys() {
+    let (status, out, _) = run(tree().path(), &["search", "todo", "--json"]);
+    let answer: Value = serde_json::from_str(&out).expect("JSON");
+    let keys: Vec<&str> =
+        answer.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(keys, ["is_error", "code", "text", "details", "content", "notes"]);
+    assert_eq!((status, &answer["details"]["matches"]), (0, &json!(2)));
+}
+
+#[test]
+
+fn all_lifts_the_caps() {
+    let root = tempfile::tempdir().expect("a directory");
+    fs::write(root.path().join("many.txt"), "todo\n".repeat(20_000)).expect("a file");
+    let (_, capped, _) = run(root.path(), &["search", "todo"]);
+    assert!(capped.contains("... (truncated at 50 matches)"), "{capped}");
+    let (status, all, _) = run(root.path(), &["search", "todo", "--all"]);
+    assert_eq!((status, all.matches("many.txt:").count()), (0, 20_000));
+    assert!(!all.contains("truncated"));
+}
+
+#[test]
+
+fn colours_are_as_ripgrep_has_them() {
+    let (_, out, _) = run(tree().path(), &["--color", "always", "search", "one"]);
+    let wanted = "\u{1b}[35msrc/main.rs\u{1b}[0m:\u{1b}[32m2\u{1b}[0m:// TODO \u{1b}[1m\u{1b}[31mone\u{1b}[0m\n";
+    assert_eq!(out, wanted);
+}
+
+#[test]
+#[ignore = "needs the writing tools"]
+fn content_comes_from_standard_input() {
+    let root = tree();
+    let (status, ..) = run_with_input(root.path(), &["write", "new.txt", "-"], "text\n");
+    assert_eq!(status, 0);
+    assert_eq!(fs::read_to_string(root.path().join("new.txt")).expect("a file"), "text\n");
+    let (status, out, error) = run(root.path(), &["--read-only", "write", "other.txt", "x"]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert_eq!(error, "ripkit: --read-only leaves out write, which changes files\n");
+}

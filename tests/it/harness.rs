@@ -1,0 +1,517 @@
+//! Builds a workspace, calls its tools, and states what the answers must be.
+
+use std::ffi::OsStr;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use ripkit::{Answer, Call, ErrorCode, Limits, Toolkit, Workspace};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Long enough for a loaded machine, short enough to tell a hang from work.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A directory that is the root of a workspace, with another directory beside it.
+///
+/// The other directory, [`TestWorkspace::outside`], holds what no answer may show.
+pub(crate) struct TestWorkspace {
+    dir: TempDir,
+    tools: OnceLock<Toolkit>,
+}
+
+impl TestWorkspace {
+    pub(crate) fn new() -> TestWorkspace {
+        let dir = tempfile::Builder::new().prefix("ripkit-test-").tempdir().unwrap();
+        fs::create_dir(dir.path().join("root")).unwrap();
+        fs::create_dir(dir.path().join("outside")).unwrap();
+        TestWorkspace { dir, tools: OnceLock::new() }
+    }
+
+    /// The root of the workspace.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir.path().join("root")
+    }
+
+    /// A directory beside the root.
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.dir.path().join("outside")
+    }
+
+    /// The directory that holds the root and the outside.
+    pub(crate) fn above(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Writes a file of the workspace, making its parents.
+    pub(crate) fn put(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) {
+        put(&self.root().join(path), bytes.as_ref());
+    }
+
+    pub(crate) fn file(self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> TestWorkspace {
+        self.put(path, bytes);
+        self
+    }
+
+    pub(crate) fn dir(self, path: impl AsRef<Path>) -> TestWorkspace {
+        fs::create_dir_all(self.root().join(path)).unwrap();
+        self
+    }
+
+    /// Writes a file beside the root.
+    pub(crate) fn outside_file(self, path: &str, bytes: impl AsRef<[u8]>) -> TestWorkspace {
+        put(&self.outside().join(path), bytes.as_ref());
+        self
+    }
+
+    /// Makes a link at `path` that holds exactly `target`.
+    #[cfg(unix)]
+    pub(crate) fn symlink(self, path: &str, target: impl AsRef<Path>) -> TestWorkspace {
+        let link = self.root().join(path);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, link).unwrap();
+        self
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn fifo(self, path: &str) -> TestWorkspace {
+        let fifo = self.root().join(path);
+        fs::create_dir_all(fifo.parent().unwrap()).unwrap();
+        run_program("mkfifo", &[fifo.as_os_str()]);
+        self
+    }
+
+    /// Takes all permissions from a file or directory; the user root reads it all the same.
+    #[cfg(unix)]
+    pub(crate) fn unreadable(self, path: &str) -> TestWorkspace {
+        set_mode(&self.root().join(path), 0o000);
+        self
+    }
+
+    /// Sets the time of the last change to `seconds` after the epoch.
+    pub(crate) fn mtime(self, path: &str, seconds: u64) -> TestWorkspace {
+        let file = fs::File::options().write(true).open(self.root().join(path)).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        self
+    }
+
+    pub(crate) fn open(&self) -> Workspace {
+        Workspace::open(self.root()).unwrap()
+    }
+
+    /// The tools over this workspace, made once.
+    pub(crate) fn tools(&self) -> &Toolkit {
+        self.tools.get_or_init(|| Toolkit::new(self.open()))
+    }
+
+    #[track_caller]
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Said {
+        ask(self.tools(), tool, arguments)
+    }
+
+    #[track_caller]
+    pub(crate) fn call_with(&self, limits: Limits, tool: &str, arguments: Value) -> Said {
+        ask(&Toolkit::new(self.open()).with_limits(limits), tool, arguments)
+    }
+
+    /// Searches for `pattern` with all defaults.
+    #[track_caller]
+    pub(crate) fn search(&self, pattern: &str) -> Said {
+        self.call("search", json!({ "pattern": pattern }))
+    }
+}
+
+/// Calls a tool in a thread of its own and fails when there is no answer in [`PATIENCE`].
+#[track_caller]
+pub(crate) fn ask(tools: &Toolkit, tool: &str, arguments: Value) -> Said {
+    ask_within(PATIENCE, tools, tool, arguments, Call::default())
+}
+
+#[track_caller]
+pub(crate) fn ask_within(
+    patience: Duration,
+    tools: &Toolkit,
+    tool: &str,
+    arguments: Value,
+    call: Call,
+) -> Said {
+    let what = format!("{tool} {}", shortened(&arguments.to_string()));
+    let (tools, tool) = (tools.clone(), tool.to_owned());
+    within(patience, &what, move || Said::new(&tools.call(&tool, arguments, &call)))
+}
+
+/// Runs `work` in a thread of its own and fails when it takes longer than `patience`.
+#[track_caller]
+pub(crate) fn within<T: Send + 'static>(
+    patience: Duration,
+    what: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let (sender, receiver) = mpsc::channel();
+    let worker = thread::spawn(move || {
+        // The receiver is gone only when the test has already failed.
+        let _ = sender.send(work());
+    });
+    match receiver.recv_timeout(patience) {
+        Ok(result) => result,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("no answer in {patience:?}: {what}"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => match worker.join() {
+            Err(payload) => std::panic::resume_unwind(payload),
+            Ok(()) => unreachable!("the worker sends before it ends"),
+        },
+    }
+}
+
+fn shortened(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(200)).unwrap_or(text)
+}
+
+/// An answer, taken apart.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) details: Value,
+    pub(crate) code: Option<ErrorCode>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Said {
+    pub(crate) fn new(answer: &Answer) -> Said {
+        assert_eq!(
+            answer.is_error(),
+            answer.error_code().is_some(),
+            "an error and its code come together: {}",
+            answer.text()
+        );
+        Said {
+            text: answer.text().to_string(),
+            details: serde_json::to_value(answer.details()).unwrap(),
+            code: answer.error_code(),
+            notes: answer.notes().to_vec(),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn succeeds(self) -> Said {
+        assert_eq!(self.code, None, "{}", self.text);
+        self
+    }
+
+    /// Fails with `code`; what is left to look at is the message.
+    #[track_caller]
+    pub(crate) fn fails_with(self, code: ErrorCode) -> Said {
+        assert_eq!(self.code, Some(code), "{}", self.text);
+        assert!(!self.text.trim().is_empty(), "an error without a word");
+        assert!(self.text.len() <= 2100, "an error of {} bytes", self.text.len());
+        self
+    }
+
+    /// Is word for word this text.
+    #[track_caller]
+    pub(crate) fn reads(self, text: &str) -> Said {
+        let said = self.succeeds();
+        assert_eq!(said.text, text);
+        said
+    }
+
+    #[track_caller]
+    pub(crate) fn mentions(self, part: &str) -> Said {
+        assert!(self.text.contains(part), "{part:?} is not in:\n{}", self.text);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn never_mentions(self, part: &str) -> Said {
+        let details = self.details.to_string();
+        assert!(!self.text.contains(part), "{part:?} is in:\n{}", self.text);
+        assert!(!details.contains(part), "{part:?} is in {details}");
+        assert!(!self.notes.iter().any(|note| note.contains(part)), "{:?}", self.notes);
+        self
+    }
+
+    /// Search: exactly these matching lines, as `path:line`, in this order.
+    #[track_caller]
+    pub(crate) fn finds<const N: usize>(self, places: [&str; N]) -> Said {
+        let said = self.succeeds();
+        let found: Vec<_> =
+            said.matches().iter().map(|found| format!("{}:{}", found.path, found.line)).collect();
+        assert_eq!(found, places, "{}", said.text);
+        assert_eq!(said.details["matches"], N, "{}", said.details);
+        said
+    }
+
+    /// Search: nothing, and says so.
+    #[track_caller]
+    pub(crate) fn finds_nothing(self) -> Said {
+        let said = self.finds([]);
+        assert!(said.text.starts_with("No matches found"), "{}", said.text);
+        said
+    }
+
+    /// Listings, and searches for files: exactly these paths, in this order.
+    #[track_caller]
+    pub(crate) fn lists<const N: usize>(self, paths: [&str; N]) -> Said {
+        let said = self.succeeds();
+        assert_eq!(said.paths(), paths, "{}", said.text);
+        said
+    }
+
+    #[track_caller]
+    pub(crate) fn truncated(self, truncated: bool) -> Said {
+        assert_eq!(self.details["truncated"], truncated, "{}", self.text);
+        assert_eq!(self.cursor().is_some(), truncated, "a cursor exactly when cut: {}", self.text);
+        self
+    }
+
+    /// The receipt counts `count` entries under `reason`, such as `binary`.
+    #[track_caller]
+    pub(crate) fn skipped(self, reason: &str, count: u64) -> Said {
+        let skipped = &self.details["receipt"]["skipped"];
+        assert_eq!(skipped[reason], count, "{reason}: {}", self.details["receipt"]);
+        self
+    }
+
+    /// The receipt says something with this part, as a warning or as trouble with a path.
+    #[track_caller]
+    pub(crate) fn warns_of(self, part: &str) -> Said {
+        let receipt = &self.details["receipt"];
+        let told = format!("{}{}", receipt["warnings"], receipt["trouble"]);
+        assert!(told.contains(part), "{part:?} is not in {receipt}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn notes_mention(self, part: &str) -> Said {
+        assert!(self.notes.iter().any(|note| note.contains(part)), "{part:?}: {:?}", self.notes);
+        self
+    }
+
+    pub(crate) fn cursor(&self) -> Option<String> {
+        self.details["cursor"].as_str().map(str::to_owned)
+    }
+
+    /// The paths or names of any listing.
+    #[track_caller]
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let lists = ["files", "paths", "entries"];
+        let list = lists.iter().find_map(|list| self.details[list].as_array());
+        let list = list.unwrap_or_else(|| panic!("no list in {}", self.details));
+        list.iter().map(|item| name_of(item).to_owned()).collect()
+    }
+
+    /// The matching lines of a search.
+    #[track_caller]
+    pub(crate) fn matches(&self) -> Vec<Match> {
+        let mut matches = Vec::new();
+        for file in self.details["files"].as_array().expect("files of a search") {
+            for found in file["matches"].as_array().into_iter().flatten() {
+                matches.push(Match {
+                    path: file["path"].as_str().expect("a path").to_owned(),
+                    line: found["line"].as_u64().expect("a line number"),
+                    column: found["column"].as_u64().expect("a column"),
+                    text: found["text"].as_str().expect("a text").to_owned(),
+                });
+            }
+        }
+        matches
+    }
+}
+
+#[track_caller]
+fn name_of(item: &Value) -> &str {
+    let name = item.as_str().or_else(|| item["path"].as_str()).or_else(|| item["name"].as_str());
+    name.unwrap_or_else(|| panic!("neither a path nor a name: {item}"))
+}
+
+/// One matching line.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Match {
+    pub(crate) path: String,
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    pub(crate) text: String,
+}
+
+/// Limits of one thread count, and otherwise the defaults.
+pub(crate) fn with_threads(threads: usize) -> Limits {
+    let mut limits = Limits::default();
+    limits.threads = threads;
+    limits
+}
+
+/// Calls `tool` page by page, `size` results a page, until there is no cursor.
+#[track_caller]
+pub(crate) fn pages(
+    tools: &Toolkit,
+    tool: &str,
+    arguments: &Value,
+    size: Option<u64>,
+) -> Vec<Said> {
+    let mut pages: Vec<Said> = Vec::new();
+    loop {
+        let mut arguments = arguments.clone();
+        if let Some(size) = size {
+            arguments["max_results"] = json!(size);
+        }
+        if let Some(page) = pages.last() {
+            arguments["cursor"] = json!(page.cursor().expect("the loop ends without a cursor"));
+        }
+        let page = ask(tools, tool, arguments).succeeds();
+        let more = page.cursor().is_some();
+        assert_eq!(page.details["truncated"], more, "{}", page.text);
+        pages.push(page);
+        if !more {
+            return pages;
+        }
+        assert!(pages.len() < 10_000, "the pages of {tool} never end");
+    }
+}
+
+/// Runs `check` in a process of its own, for what would disturb the other tests.
+///
+/// `test` is the full name of the calling test: the process is this binary, asked for that test
+/// alone, and comes back here with the root in its environment.
+#[cfg(unix)]
+#[track_caller]
+pub(crate) fn in_child(test: &str, who: Who, workspace: &TestWorkspace, check: impl FnOnce(&Path)) {
+    if let Some(root) = std::env::var_os(CHILD_ROOT) {
+        assert_eq!(std::env::var(CHILD_TEST).as_deref(), Ok(test));
+        check(Path::new(&root));
+        return;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    if who == Who::Nobody && running_as_root() {
+        use std::os::unix::process::CommandExt;
+        // Neither the build directory nor the temporary one need be open to others.
+        let program = workspace.above().join("tests");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        set_mode(&program, 0o755);
+        set_mode(workspace.above(), 0o755);
+        command = Command::new(program);
+        command.uid(NOBODY).gid(NOBODY).env("TMPDIR", "/tmp");
+    }
+    let output = command
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CHILD_ROOT, workspace.root())
+        .env(CHILD_TEST, test)
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let printed = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(output.status.success(), "the child process failed:\n{printed}");
+    assert!(printed.contains("1 passed"), "the child process ran no test {test}:\n{printed}");
+}
+
+/// Whether this process is a child of [`in_child`].
+#[cfg(unix)]
+pub(crate) fn is_child() -> bool {
+    std::env::var_os(CHILD_ROOT).is_some()
+}
+
+/// The user of a child process.
+#[cfg(unix)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// The same as of the tests.
+    Same,
+    /// One without privileges, even when the tests run as root.
+    Nobody,
+}
+
+#[cfg(unix)]
+const NOBODY: u32 = 64_123;
+#[cfg(unix)]
+const CHILD_ROOT: &str = "RIPKIT_TEST_CHILD_ROOT";
+#[cfg(unix)]
+const CHILD_TEST: &str = "RIPKIT_TEST_CHILD_NAME";
+
+#[cfg(unix)]
+pub(crate) fn running_as_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    // A new file belongs to whoever made it.
+    tempfile::tempfile().unwrap().metadata().unwrap().uid() == 0
+}
+
+#[cfg(unix)]
+pub(crate) fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Writes a file, making its parents.
+pub(crate) fn put(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+/// Runs a program that must succeed, and gives what it printed.
+#[track_caller]
+pub(crate) fn run_program<S: AsRef<OsStr> + Debug>(program: &str, arguments: &[S]) -> Vec<u8> {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.unwrap_or_else(|error| panic!("cannot run {program}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
+    output.stdout
+}
+
+/// Whether the comparison with `program` can run. On a developer's machine its absence is told
+/// and skips the test; on a build server it fails the test.
+#[track_caller]
+pub(crate) fn has_program(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        let ci = std::env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
+        assert!(!ci, "{program} is not installed, and CI is set");
+        eprintln!("SKIPPED: {program} is not installed, so nothing was compared with it");
+    }
+    found
+}
+
+/// A small generator of numbers, the same for the same seed everywhere (xorshift64*).
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Dice {
+        // Spreads small seeds; the state must not be zero.
+        Dice(seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub(crate) fn roll(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.roll() % bound as u64).unwrap()
+    }
+
+    /// True once in `times`.
+    pub(crate) fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
+
+/// How many rounds a random test runs: `RIPKIT_ROUNDS`, or `default`.
+pub(crate) fn rounds(default: u64) -> u64 {
+    match std::env::var("RIPKIT_ROUNDS") {
+        Ok(rounds) => rounds.parse().expect("RIPKIT_ROUNDS is a number"),
+        Err(_) => default,
+    }
+}

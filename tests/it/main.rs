@@ -1,0 +1,43 @@
+//! Every integration test of the crate, in one binary so that it links once.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests build the trees and start the programs that the library must not touch by itself"
+)]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking and says why it was skipped"
+)]
+
+// The workspace builder, the sentences about answers, deadlines and child processes. No tests.
+mod harness;
+
+// A tiny tool set for tests of the toolkit itself.
+mod tools;
+
+// Examples for people: runs every file of `fixtures/cases`.
+mod cases;
+// The `ripkit` program, from its arguments to its exit status.
+#[cfg(feature = "cli")]
+mod cli;
+// The same answers as `rg` and `git` on the same trees.
+mod differential;
+// Hostile trees, paths, patterns and surroundings: one test for each row of the matrix.
+#[cfg(unix)]
+mod hostile;
+// What holds for any tree and any arguments: order, pages, cuts, containment.
+mod properties;
+// What a protocol is told about each tool.
+mod schema;
+// The search tool where an answer is easily wrong: interrupted, cut, in pieces, or beside rg.
+mod search;
+// The behaviour that the founding descriptions of the tools ask for, sentence by sentence.
+mod seeds;
+// The house itself: floors, sizes, names, lists.
+mod tidy;
+// Calls, arguments and their repair, whatever the tool.
+mod toolkit;

@@ -1,0 +1,787 @@
+//! The search tool where an answer is easily wrong: interrupted, cut, in pieces, or beside rg.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use ripkit::{Call, ErrorCode, Limits, TextStream, Toolkit, Workspace};
+use serde_json::{Value, json};
+
+use crate::harness::{
+    PATIENCE, Said, TestWorkspace, ask, ask_within, has_program, pages, put, with_threads,
+};
+
+/// A place in the order of results.
+type Place = (String, u64);
+
+/// Lines that a search holds in one piece at most, and by how much its pieces overlap.
+const PIECE: usize = 4 << 20;
+const OVERLAP: usize = 64 << 10;
+
+// Answers that ran out of time.
+
+/// Calls with little time until an answer is complete, and gives all the answers. Where a call
+/// got no further, the next has more time.
+#[track_caller]
+fn interrupted_pages(tools: &Toolkit, arguments: &Value) -> Vec<Said> {
+    let mut pages: Vec<Said> = Vec::new();
+    let mut cursor: Option<String> = None;
+    let mut time = 1;
+    loop {
+        let mut arguments = arguments.clone();
+        arguments["timeout_ms"] = json!(time);
+        if let Some(cursor) = &cursor {
+            arguments["cursor"] = json!(cursor);
+        }
+        let page = ask(tools, "search", arguments).succeeds();
+        let (next, incomplete) = (page.cursor(), !page.details["incomplete"].is_null());
+        pages.push(page);
+        if next.is_none() && !incomplete {
+            return pages;
+        }
+        if next.is_none() || next == cursor {
+            time = time * 3 / 2 + 1;
+        }
+        cursor = next.or(cursor);
+        assert!(pages.len() < 1000, "the pages never end");
+    }
+}
+
+/// The place that a cursor names; the end of a file lies after its lines.
+fn place_of(cursor: &str) -> Place {
+    let (line, path) = cursor.split_once(':').unwrap();
+    (path.to_owned(), line.parse().unwrap_or(u64::MAX))
+}
+
+fn places(pages: &[Said]) -> Vec<Place> {
+    pages.iter().flat_map(Said::matches).map(|found| (found.path, found.line)).collect()
+}
+
+/// No answer is cut for its size.
+fn roomy(workspace: &TestWorkspace, threads: usize) -> Toolkit {
+    let mut limits = Limits::unbounded();
+    limits.threads = threads;
+    Toolkit::new(workspace.open()).with_limits(limits)
+}
+
+/// Lines of 64 bytes; one in four matches `needle`.
+fn frequent(bytes: usize) -> String {
+    let line = |number| {
+        let word = if number % 4 == 0 { "needle" } else { "thread" };
+        format!("{word} {number:0>56}\n")
+    };
+    (0..bytes / 64).map(line).collect()
+}
+
+#[test]
+fn a_call_that_runs_out_of_time_in_a_big_file_goes_on_with_the_next_line() {
+    let text = frequent(8 << 20);
+    let workspace = TestWorkspace::new().file("big.txt", &text);
+    let arguments = json!({ "pattern": "needle", "max_results": 1_000_000 });
+    for threads in [1, 3] {
+        let tools = roomy(&workspace, threads);
+        let whole = ask(&tools, "search", arguments.clone()).succeeds().truncated(false);
+        assert_eq!(whole.details["matches"], text.lines().count() / 4);
+        let pages = interrupted_pages(&tools, &arguments);
+        let inside = pages.iter().filter(|page| page.cursor().is_some()).count();
+        assert!(inside > 0, "no call ended inside the file");
+        let joined: Vec<_> = pages.iter().flat_map(Said::matches).collect();
+        let equal = joined.iter().zip(whole.matches()).take_while(|(a, b)| **a == *b).count();
+        assert_eq!(equal, joined.len(), "{threads} threads: {:?}", joined.get(equal));
+        assert_eq!(joined.len(), whole.matches().len(), "{threads} threads");
+    }
+}
+
+#[test]
+fn the_cursor_of_an_interrupted_answer_never_goes_backwards() {
+    let workspace = TestWorkspace::new().file("a", "needle\n").file("b", frequent(5 << 20));
+    let arguments = json!({ "pattern": "needle", "max_results": 1_000_000 });
+    for threads in [1, 3] {
+        let pages = interrupted_pages(&roomy(&workspace, threads), &arguments);
+        let mut reached = (String::new(), 0);
+        for cursor in pages.iter().filter_map(Said::cursor) {
+            let place = place_of(&cursor);
+            assert!(place >= reached, "{threads} threads: {place:?} after {reached:?}");
+            reached = place;
+        }
+        let places = places(&pages);
+        assert!(places.is_sorted_by(|a, b| a < b), "{threads} threads: a match came twice");
+        assert_eq!(places.len(), 1 + (5 << 20) / 64 / 4, "{threads} threads");
+    }
+}
+
+/// Text on which [`SLOW`] finds nothing, but only after much longer than a caller waits.
+fn slow_text() -> Vec<u8> {
+    let mut dice = crate::harness::Dice::new(7);
+    let mut text: Vec<u8> = (0..300_000).map(|_| dice.pick(b"ab")).collect();
+    text.push(b'\n');
+    text
+}
+
+const SLOW: &str = "a[ab]{300}[cd]";
+
+#[test]
+fn what_was_found_before_a_file_that_took_too_long_is_not_found_again() {
+    let found = "a".repeat(301) + "d\n";
+    for slow in ["b.txt", "b/b.txt"] {
+        let workspace =
+            TestWorkspace::new().file("a.txt", &found).file(slow, slow_text().repeat(3));
+        let tools = roomy(&workspace, 1);
+        let arguments = json!({ "pattern": SLOW, "case_sensitive": true, "timeout_ms": 300 });
+        let said = ask(&tools, "search", arguments.clone()).finds(["a.txt:1"]);
+        assert_eq!(said.details["incomplete"], "timeout", "{}", said.text);
+        let cursor = said.cursor().expect("a cursor after what was found");
+        assert_eq!(place_of(&cursor).0, "a.txt", "{slow}");
+        let mut next = arguments;
+        (next["cursor"], next["timeout_ms"]) = (json!(cursor), json!(60_000));
+        ask(&tools, "search", next).finds([]);
+    }
+}
+
+#[test]
+fn output_count_never_reports_a_half_count() {
+    let workspace = TestWorkspace::new()
+        .file("a", "needle\n")
+        .file("b", frequent(5 << 20))
+        .file("c", "needle\nneedle\n");
+    let arguments = json!({ "pattern": "needle", "output": "count" });
+    let counts = |said: &Said| {
+        let files = said.details["files"].as_array().unwrap().clone();
+        files.into_iter().map(|file| (file["path"].clone(), file["count"].clone()))
+    };
+    for threads in [1, 3] {
+        let tools = roomy(&workspace, threads);
+        let whole: Vec<_> = counts(&ask(&tools, "search", arguments.clone())).collect();
+        assert_eq!(whole[1], (json!("b"), json!((5 << 20) / 64 / 4)));
+        let pages = interrupted_pages(&tools, &arguments);
+        let interrupted = pages.iter().filter(|page| !page.details["incomplete"].is_null());
+        assert!(interrupted.count() > 0, "no call ran out of time");
+        let mut joined: Vec<_> = pages.iter().flat_map(&counts).collect();
+        for count in &joined {
+            assert!(whole.contains(count), "{threads} threads: {count:?} of {whole:?}");
+        }
+        // What lies behind a gap is shown and comes again.
+        joined.sort_by_key(|(path, _)| path.to_string());
+        joined.dedup();
+        assert_eq!(joined, whole, "{threads} threads");
+    }
+}
+
+// Lines that are searched in pieces.
+
+/// A line of `length` times `z`, with each text at its place, between two short lines.
+fn long_line(length: usize, texts: &[(usize, &str)]) -> TestWorkspace {
+    let mut line = vec![b'z'; length];
+    for (at, text) in texts {
+        line[*at..at + text.len()].copy_from_slice(text.as_bytes());
+    }
+    TestWorkspace::new().file("a.txt", [b"first\n", &line[..], b"\nlast\n"].concat())
+}
+
+/// The second piece of a line begins here.
+const SECOND: usize = PIECE - OVERLAP;
+
+#[track_caller]
+fn finds_in_long_line(workspace: &TestWorkspace, pattern: &str, columns: &[u64]) {
+    let arguments = json!({ "pattern": pattern, "case_sensitive": true, "timeout_ms": 60_000 });
+    let said = workspace.call("search", arguments).succeeds();
+    let found: Vec<_> = said.matches().iter().map(|found| (found.line, found.column)).collect();
+    let expected: Vec<_> = columns.iter().map(|column| (2, *column)).collect();
+    assert_eq!(found, expected, "{pattern}");
+    let note = "a.txt has a line over 4194304 bytes, which was searched in pieces";
+    assert_eq!(said.notes, [note]);
+}
+
+#[test]
+fn the_edges_of_a_long_line_are_only_where_the_line_has_them() {
+    let length = PIECE + (1 << 20);
+    let inside = [(SECOND - 1, "xxx"), (PIECE - 2, "xxxx")];
+    let workspace = long_line(length, &inside);
+    finds_in_long_line(&workspace, "^x", &[]);
+    finds_in_long_line(&workspace, "x$", &[]);
+    finds_in_long_line(&workspace, "^z", &[1]);
+    finds_in_long_line(&workspace, "z$", &[length as u64]);
+    let workspace = long_line(length, &[(0, "x"), (length - 1, "x")]);
+    finds_in_long_line(&workspace, "^x", &[1]);
+    finds_in_long_line(&workspace, "x$", &[length as u64]);
+}
+
+#[test]
+fn the_edges_of_a_word_in_a_long_line_are_only_where_the_line_has_them() {
+    let length = PIECE + (1 << 20);
+    for at in [SECOND, SECOND + 1, SECOND + 2, PIECE - 6] {
+        let workspace = long_line(length, &[(at, "needle")]);
+        finds_in_long_line(&workspace, r"\bneedle\b", &[]);
+        let workspace = long_line(length, &[(at - 1, " needle ")]);
+        finds_in_long_line(&workspace, r"\bneedle\b", &[at as u64 + 1]);
+    }
+    // A letter that the beginning of a piece cuts in two is still a letter.
+    for at in [SECOND - 1, SECOND - 2] {
+        let workspace = long_line(length, &[(at, "水needle ")]);
+        finds_in_long_line(&workspace, r"\bneedle", &[]);
+        finds_in_long_line(&workspace, r"\Bneedle", &[at as u64 + 4]);
+    }
+}
+
+#[test]
+fn a_text_across_the_pieces_of_a_long_line_is_found_at_its_column() {
+    let length = 2 * PIECE + (1 << 20);
+    for at in [SECOND - 3, SECOND, PIECE - 6, PIECE - 3, PIECE, 2 * SECOND - 3, 2 * PIECE - 3] {
+        let workspace = long_line(length, &[(at, "needle")]);
+        finds_in_long_line(&workspace, "needle", &[at as u64 + 1]);
+        finds_in_long_line(&workspace, "ne+dl[aeiou]", &[at as u64 + 1]);
+    }
+}
+
+#[test]
+fn a_match_that_goes_on_past_a_piece_of_a_long_line_is_found() {
+    let workspace = long_line(PIECE + (1 << 20), &[(100, "needle")]);
+    finds_in_long_line(&workspace, "needle", &[101]);
+    finds_in_long_line(&workspace, "needle.*", &[101]);
+    finds_in_long_line(&workspace, "d.+", &[104]);
+    finds_in_long_line(&workspace, "^z.*$", &[1]);
+}
+
+#[test]
+fn with_context_a_long_line_is_told() {
+    let workspace = long_line(PIECE + (1 << 20), &[]);
+    let arguments = json!({ "pattern": "first", "context": 1 });
+    let said = workspace.call("search", arguments).finds(["a.txt:1"]);
+    said.notes_mention("a.txt has a line over 4194304 bytes, which ends its search with context");
+}
+
+// The size of a text.
+
+/// The pages of a search, none of which is longer than a model is promised.
+#[track_caller]
+fn short_pages(tools: &Toolkit, arguments: &Value) -> Vec<Said> {
+    let pages = pages(tools, "search", arguments, None);
+    for (number, page) in pages.iter().enumerate() {
+        let length = page.text.len();
+        assert!(length <= 51_200 + 1000, "page {number} of {} has {length} bytes", pages.len());
+    }
+    assert!(pages.len() > 1, "the answer is not cut");
+    pages
+}
+
+#[track_caller]
+fn pages_are_the_whole(workspace: &TestWorkspace, arguments: &Value) {
+    let mut limits = with_threads(2);
+    limits.text_bytes = usize::MAX;
+    let whole = workspace.call_with(limits, "search", arguments.clone());
+    let whole = whole.succeeds().truncated(false);
+    let pages = short_pages(workspace.tools(), arguments);
+    let results = |said: &Said| {
+        let files = said.details["files"].as_array().unwrap().clone();
+        let matches = |file: Value| match file["matches"].as_array() {
+            Some(matches) => matches.iter().map(|one| format!("{}{one}", file["path"])).collect(),
+            None => vec![file.to_string()],
+        };
+        files.into_iter().flat_map(matches).collect::<Vec<String>>()
+    };
+    let joined: Vec<_> = pages.iter().flat_map(results).collect();
+    assert_eq!(joined, results(&whole));
+}
+
+#[test]
+fn much_context_does_not_make_a_text_longer_than_promised() {
+    let lines: Vec<String> = (1..=5000)
+        .map(|number| {
+            let word =
+                if matches!(number, 1500 | 1510 | 3500 | 3700) { "needle" } else { "thread" };
+            format!("{word} {number:0>393}\n")
+        })
+        .collect();
+    let workspace = TestWorkspace::new().file("a.txt", lines.concat());
+    for sides in [json!({}), json!({ "before": 0 }), json!({ "after": 0 })] {
+        let mut arguments = json!({ "pattern": "needle", "context": 1000 });
+        for (side, lines) in sides.as_object().unwrap() {
+            arguments[side] = lines.clone();
+        }
+        pages_are_the_whole(&workspace, &arguments);
+    }
+}
+
+#[test]
+fn many_short_lines_of_one_match_do_not_make_a_text_longer_than_promised() {
+    let path = format!("{}/{}/f.txt", "d".repeat(147), "e".repeat(147));
+    let group = format!("start\n{}end\n\n", "a\n".repeat(2000));
+    let workspace = TestWorkspace::new().file(path, group.repeat(4));
+    pages_are_the_whole(&workspace, &json!({ "pattern": r"(?s)start.*?end", "multiline": true }));
+}
+
+#[test]
+fn names_that_are_shown_longer_do_not_make_a_text_longer_than_promised() {
+    let mut workspace = TestWorkspace::new();
+    for number in 0..100 {
+        workspace = workspace.file(format!("{}{number:03}", "\u{1b}".repeat(240)), "needle\n");
+    }
+    for output in ["content", "files", "count"] {
+        let arguments = json!({ "pattern": "needle", "output": output, "max_results": 1000 });
+        pages_are_the_whole(&workspace, &arguments);
+    }
+}
+
+#[test]
+fn what_is_said_of_files_does_not_make_a_text_longer_than_promised() {
+    let mut workspace = TestWorkspace::new();
+    for number in 0..600 {
+        workspace = workspace.file(format!("{}{number:03}", "n".repeat(50)), "needle\nneedle\n");
+    }
+    let arguments = json!({ "pattern": "needle", "max_per_file": 1, "max_results": 1000 });
+    pages_are_the_whole(&workspace, &arguments);
+}
+
+// The same as rg.
+
+/// What rg prints as `--json` for the root: each match as path, line, and its places in the line
+/// as we show it.
+fn rg_matches(root: &Path, arguments: &[&str]) -> Vec<(String, u64, Vec<[u64; 2]>)> {
+    let output = rg(root, &[&["--json", "--sort=path"], arguments].concat());
+    let events = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let matches = events.filter(|event| event["type"] == "match").map(|event| {
+        let data = &event["data"];
+        let path = data["path"]["text"].as_str().unwrap().trim_start_matches("./").to_owned();
+        // Bytes of a line that is no UTF-8 come otherwise; its length is not asked for here.
+        let text = data["lines"]["text"].as_str();
+        let shown = text.map(|text| text.strip_suffix('\n').unwrap_or(text));
+        let shown = shown.map(|text| text.strip_suffix('\r').unwrap_or(text).len() as u64);
+        let place = |place: &Value, side: &str| {
+            place[side].as_u64().unwrap().min(shown.unwrap_or(u64::MAX))
+        };
+        let places = data["submatches"].as_array().unwrap().iter();
+        let places = places.map(|one| [place(one, "start"), place(one, "end")]).collect();
+        (path, data["line_number"].as_u64().unwrap(), places)
+    });
+    matches.collect()
+}
+
+fn our_matches(said: &Said) -> Vec<(String, u64, Vec<[u64; 2]>)> {
+    let mut matches = Vec::new();
+    for file in said.details["files"].as_array().unwrap() {
+        for found in file["matches"].as_array().unwrap() {
+            let spans: Vec<[u64; 2]> = serde_json::from_value(found["spans"].clone()).unwrap();
+            let column = spans.first().map_or(0, |span| span[0] + 1);
+            assert_eq!(found["column"], column, "{found}");
+            let path = file["path"].as_str().unwrap().to_owned();
+            matches.push((path, found["line"].as_u64().unwrap(), spans));
+        }
+    }
+    matches
+}
+
+fn rg(root: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("rg");
+    command.args(["--no-config", "--no-messages", "--no-ignore-parent"]).args(arguments).arg("./");
+    let output = command.current_dir(root).env_remove("RIPGREP_CONFIG_PATH").output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "rg {arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Lines of text with a NUL byte at one place.
+fn with_nul(bytes: usize, nul: usize) -> Vec<u8> {
+    let mut text = "needle one\nneedle two\nother\n".repeat(bytes / 28).into_bytes();
+    text[nul] = 0;
+    text
+}
+
+#[test]
+fn a_multi_line_search_skips_a_file_with_a_nul_byte_in_its_first_64_kilobytes() {
+    for nul in [0, 20_000, 65_535] {
+        let workspace = TestWorkspace::new().file("a.bin", with_nul(100_000, nul));
+        let arguments = json!({ "pattern": r"one\nneedle", "multiline": true });
+        workspace.call("search", arguments).finds_nothing().skipped("binary", 1);
+    }
+}
+
+#[test]
+fn a_multi_line_search_of_a_later_nul_byte_finds_what_rg_finds() {
+    if !has_program("rg") {
+        return;
+    }
+    for nul in [0, 65_535, 65_536, 65_540, 65_550, 70_000, 99_000, 300_000] {
+        let bytes = if nul < 100_000 { 100_000 } else { 2 << 20 };
+        let workspace = TestWorkspace::new().file("a.bin", with_nul(bytes, nul));
+        for pattern in [r"one\nneedle", "two", "needle", r"other\n"] {
+            let arguments = json!({
+                "pattern": pattern, "multiline": true, "case_sensitive": true,
+                "max_results": 1_000_000,
+            });
+            let ours = our_matches(&ask(&roomy(&workspace, 2), "search", arguments));
+            let theirs = rg_matches(&workspace.root(), &["-U", "-e", pattern]);
+            let equal = ours.iter().zip(&theirs).take_while(|(ours, theirs)| ours == theirs);
+            let equal = equal.count();
+            let counts = (ours.len(), theirs.len());
+            let first = (ours.get(equal), theirs.get(equal));
+            assert_eq!((equal, equal), counts, "{pattern}, NUL at {nul}: {first:?}");
+        }
+    }
+}
+
+#[test]
+fn columns_of_matches_that_reach_into_the_line_end_are_those_of_rg() {
+    if !has_program("rg") {
+        return;
+    }
+    let text = "foo\r\nfoo \r\nfoo\nx foo \n\nfoo\t\r\n\r\nlast foo\r";
+    let workspace = TestWorkspace::new().file("a.txt", text);
+    for (pattern, multiline) in [
+        (r"foo\r", false),
+        (r"o\r?", false),
+        (r"\s$", false),
+        (r"\s+$", false),
+        (r"\r", false),
+        (r"\r$", false),
+        (r"foo\r", true),
+        (r"o\n", true),
+        (r"o\s+", true),
+        (r"\r\n", true),
+        (r"\s$", true),
+        (r"\nfoo", true),
+        (r"foo\s*\n\s*foo", true),
+        (r"foo\s*\z", true),
+        (r"foo\r\n\b", true),
+        (r"\n\b", true),
+    ] {
+        let arguments =
+            json!({ "pattern": pattern, "multiline": multiline, "case_sensitive": true });
+        let ours = our_matches(&workspace.call("search", arguments).succeeds());
+        let flags: &[&str] = if multiline { &["-U"] } else { &[] };
+        let theirs = rg_matches(&workspace.root(), &[flags, &["-e", pattern]].concat());
+        assert_eq!(ours, theirs, "{pattern}, multiline: {multiline}");
+    }
+}
+
+#[test]
+fn a_pattern_for_the_end_of_the_text_finds_what_rg_finds() {
+    if !has_program("rg") {
+        return;
+    }
+    let line = "an end\nno end here\nthe END\n";
+    for text in [line.to_owned(), format!("{line}end"), line.repeat(80_000) + "end"] {
+        let workspace = TestWorkspace::new().file("a.txt", &text);
+        for pattern in [r"end\z", r"\Aan", r"\Ano end here\z", r"(?i)end\z"] {
+            let arguments = json!({
+                "pattern": pattern, "case_sensitive": true, "max_results": 1_000_000
+            });
+            let mut ours = our_matches(&ask(&roomy(&workspace, 2), "search", arguments).succeeds());
+            let theirs = rg_matches(&workspace.root(), &["-e", pattern]);
+            for (ours, theirs) in ours.iter_mut().zip(&theirs) {
+                // rg looks for the places from the start of the file, and `\A` is not there.
+                if theirs.2.is_empty() {
+                    ours.2.clear();
+                }
+            }
+            assert!(ours == theirs, "{pattern}: {} and {}", ours.len(), theirs.len());
+        }
+    }
+}
+
+#[test]
+fn with_context_asked_two_dashes_stand_where_rg_prints_them() {
+    if !has_program("rg") {
+        return;
+    }
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "needle\n")
+        .file("b.txt", "needle\n")
+        .file("c.txt", "one\nneedle\ntwo\nthree\nfour\nneedle\nneedle\nfive\n")
+        .file("d.txt", "needle");
+    for (before, after) in [(0, 1), (1, 0), (1, 1), (2, 2), (5, 0), (0, 0)] {
+        let arguments = json!({ "pattern": "needle", "before": before, "after": after });
+        let said = workspace.call("search", arguments).succeeds();
+        let flags = [format!("-B{before}"), format!("-A{after}")];
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let fixed = ["--sort=path", "--no-heading", "--line-number", "--with-filename", "needle"];
+        let theirs = rg(&workspace.root(), &[&flags, &fixed[..]].concat());
+        let theirs: Vec<_> = theirs.lines().map(|line| line.trim_start_matches("./")).collect();
+        assert_eq!(said.text, theirs.join("\n"), "before {before}, after {after}");
+    }
+}
+
+// What is shown, and what is counted.
+
+#[test]
+fn the_context_before_a_match_that_is_not_shown_is_not_shown() {
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "one\nneedle 2\nthree\nfour\nfive\nneedle 6\nseven\n")
+        .file("b.txt", "one\ntwo\nneedle 3\n");
+    let first = "a.txt-1-one\na.txt:2:needle 2\na.txt-3-three\n";
+    let mut arguments = json!({ "pattern": "needle", "before": 2, "after": 1, "max_per_file": 1 });
+    let more = "a.txt: more matches in this file, cut by max_per_file";
+    let last = "b.txt-1-one\nb.txt-2-two\nb.txt:3:needle 3";
+    workspace.call("search", arguments.clone()).reads(&format!("{first}{more}\n--\n{last}"));
+    arguments["max_per_file"] = Value::Null;
+    arguments["max_results"] = json!(1);
+    let cursor = "2:a.txt";
+    let cut = format!("... (truncated at 1 matches)\nTo go on, pass cursor: {cursor:?}");
+    workspace.call("search", arguments.clone()).reads(&format!("{first}{cut}"));
+    arguments["cursor"] = json!(cursor);
+    let second = "a.txt-4-four\na.txt-5-five\na.txt:6:needle 6\na.txt-7-seven\n";
+    let cut = "... (truncated at 1 matches)\nTo go on, pass cursor: \"6:a.txt\"";
+    workspace.call("search", arguments.clone()).reads(&format!("{second}{cut}"));
+    // The first match of the next file came in, but is not shown.
+    arguments["cursor"] = Value::Null;
+    arguments["max_results"] = json!(2);
+    let cut = "... (truncated at 2 matches)\nTo go on, pass cursor: \"6:a.txt\"";
+    workspace.call("search", arguments).reads(&format!("{first}{second}{cut}"));
+}
+
+#[test]
+fn a_file_that_is_not_searched_is_not_counted_as_searched() {
+    let mut limits = with_threads(2);
+    limits.multiline_bytes = 300_000;
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "needle\nother\n")
+        .file("large.txt", "needle\nother\n".repeat(40_000))
+        .file("start.bin", "\0needle\n")
+        .file("start-large.bin", [b"\0", "needle\n".repeat(300_000).as_bytes()].concat());
+    let said = workspace.call_with(
+        limits,
+        "search",
+        json!({ "pattern": r"needle\nother", "max_results": 9 }),
+    );
+    let said = said.finds(["a.txt:1"]).skipped("too_large", 2).skipped("binary", 1);
+    assert_eq!(said.details["receipt"]["files"], 1, "{}", said.details["receipt"]);
+    for (pattern, files) in [("needle", 2), ("absent", 2), ("é", 2)] {
+        let arguments = json!({ "pattern": pattern, "output": "files" });
+        let said = workspace.call("search", arguments).succeeds().skipped("binary", 2);
+        assert_eq!(
+            said.details["receipt"]["files"], files,
+            "{pattern}: {}",
+            said.details["receipt"]
+        );
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn names_that_are_shown_alike_are_paged_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let workspace = TestWorkspace::new().file(r"a\xff", "needle\n");
+    let odd = std::ffi::OsStr::from_bytes(b"a\xff");
+    let workspace = workspace.file(odd, "needle\nneedle\n").file("b", "needle\n");
+    let found = pages(workspace.tools(), "search", &json!({ "pattern": "needle" }), Some(1));
+    let places: Vec<_> = places(&found);
+    let expected = [(r"a\xff", 1), (r"a\xff", 1), (r"a\xff", 2), ("b", 1)];
+    assert_eq!(places, expected.map(|(path, line)| (path.to_owned(), line)));
+    for output in ["files", "count"] {
+        let arguments = json!({ "pattern": "needle", "output": output });
+        let found = pages(workspace.tools(), "search", &arguments, Some(1));
+        let paths: Vec<_> = found.iter().flat_map(Said::paths).collect();
+        assert_eq!(paths, [r"a\xff", r"a\xff", "b"], "{output}");
+    }
+    let listed = pages(workspace.tools(), "list_files", &json!({}), Some(1));
+    let paths: Vec<_> = listed.iter().flat_map(Said::paths).collect();
+    assert_eq!(paths, [r"a\xff", r"a\xff", "b"]);
+}
+
+// Text that goes elsewhere as it comes.
+
+/// The answer's text, and what a writer was given by the same call.
+#[track_caller]
+fn told_and_streamed(tools: &Toolkit, arguments: &Value) -> (Said, String) {
+    let said = ask(tools, "search", arguments.clone()).succeeds();
+    let text = Arc::new(Mutex::new(String::new()));
+    let call = Call::default().with_text(TextStream::new(text.clone()));
+    let streamed = ask_within(PATIENCE, tools, "search", arguments.clone(), call).succeeds();
+    assert_eq!(streamed.text, "", "the answer keeps no text");
+    assert_eq!(streamed.notes, said.notes, "{arguments}");
+    for key in ["matches", "truncated", "cursor", "receipt"] {
+        assert_eq!(streamed.details[key], said.details[key], "{key} of {arguments}");
+    }
+    let text = text.lock().unwrap().clone();
+    (said, text)
+}
+
+#[test]
+fn a_writer_receives_the_text_of_the_answer() {
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "one\nneedle\ntwo\nthree\nfour\nneedle\nneedle\nfive\n")
+        .file("b/c.txt", "needle\n")
+        .file("b/late.bin", [&b"needle\n".repeat(20_000)[..], b"\0"].concat())
+        .file("b/z.txt", format!("{}needle\n", "é".repeat(2000)));
+    let mut limits = with_threads(2);
+    limits.text_bytes = 4000;
+    let small = Toolkit::new(workspace.open()).with_limits(limits);
+    for tools in [workspace.tools(), &roomy(&workspace, 2), &small] {
+        for output in ["content", "files", "count"] {
+            for more in [
+                json!({}),
+                json!({ "context": 2 }),
+                json!({ "context": 1, "max_results": 3 }),
+                json!({ "max_results": 2 }),
+                json!({ "max_results": 5 }),
+                json!({ "max_per_file": 2 }),
+                json!({ "max_per_file": 1, "context": 1 }),
+                json!({ "pattern": "absent" }),
+                json!({ "path": "b/z.txt" }),
+                json!({ "max_results": 1_000_000 }),
+            ] {
+                let mut arguments = json!({ "pattern": "needle", "output": output });
+                for (name, value) in more.as_object().unwrap() {
+                    arguments[name] = value.clone();
+                }
+                let (said, streamed) = told_and_streamed(tools, &arguments);
+                let streamed = streamed.strip_suffix('\n').unwrap_or(&streamed);
+                assert_eq!(streamed, said.text, "{arguments}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_writer_receives_the_text_without_the_notes() {
+    let workspace = TestWorkspace::new().file("a.txt", "one\ntwo\n");
+    let (said, streamed) = told_and_streamed(workspace.tools(), &json!({ "pattern": r"one\ntwo" }));
+    assert_eq!(streamed, "a.txt:1:one\na.txt:2:two\n");
+    assert_eq!(said.text, format!("{streamed}Note: {}", said.notes[0]));
+}
+
+/// A writer that takes a few pieces and then fails.
+struct Full {
+    room: usize,
+    refused: usize,
+}
+
+impl fmt::Write for Full {
+    fn write_str(&mut self, _: &str) -> fmt::Result {
+        match self.room.checked_sub(1) {
+            Some(room) => self.room = room,
+            None => self.refused += 1,
+        }
+        if self.refused > 0 { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_writer_that_fails_stops_the_search() {
+    let mut workspace = TestWorkspace::new();
+    for number in 0..3000 {
+        workspace = workspace.file(format!("{:02}/{number:04}.txt", number / 50), "needle\n");
+    }
+    for output in ["content", "files", "count"] {
+        let full = Arc::new(Mutex::new(Full { room: 8, refused: 0 }));
+        let call = Call::default().with_text(TextStream::new(full.clone()));
+        let arguments = json!({ "pattern": "needle", "output": output, "max_results": 100_000 });
+        let said = ask_within(PATIENCE, &roomy(&workspace, 2), "search", arguments, call);
+        let said = said.succeeds();
+        let files = said.details["receipt"]["files"].as_u64().unwrap();
+        assert!(files < 1000, "{output}: {files} files were searched");
+        // Once for the file, and once for what follows the last.
+        let refused = full.lock().unwrap().refused;
+        assert!((1..=2).contains(&refused), "{output}: {refused} more pieces");
+    }
+}
+
+// What the caller's globs and the host's rules leave out.
+
+#[test]
+fn an_exclude_prunes_a_directory_with_all_that_is_in_it() {
+    let workspace = TestWorkspace::new()
+        .file("a/deep/x.txt", "needle\n")
+        .file("a/y.txt", "needle\n")
+        .file("deep/er/z.txt", "needle\n")
+        .file("deeper.txt", "needle\n");
+    let arguments = json!({ "pattern": "needle", "exclude": "deep" });
+    let said = workspace.call("search", arguments).finds(["a/y.txt:1", "deeper.txt:1"]);
+    let said = said.skipped("filtered", 2);
+    // The root and `a`.
+    assert_eq!(said.details["receipt"]["directories"], 2, "{}", said.details["receipt"]);
+}
+
+#[test]
+fn an_include_never_adds_to_a_file_that_was_named() {
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "needle\n")
+        .file("b.rs", "needle\n")
+        .file("sub/a.txt", "needle\n")
+        .file("sub/b.rs", "needle\n");
+    for include in [json!("*"), json!("**/*.txt"), json!(["*.txt", "*.rs"]), json!("a.txt")] {
+        let arguments = json!({ "pattern": "needle", "path": "a.txt", "include": include });
+        workspace.call("search", arguments).finds(["a.txt:1"]);
+        let arguments =
+            json!({ "pattern": "needle", "path": ["a.txt", "sub/a.txt"], "include": include });
+        workspace.call("search", arguments).finds(["a.txt:1", "sub/a.txt:1"]);
+    }
+    let arguments = json!({ "pattern": "needle", "path": "a.txt", "include": "*.rs" });
+    workspace.call("search", arguments).finds_nothing().skipped("filtered", 1);
+}
+
+#[test]
+#[cfg(unix)]
+fn in_relaxed_mode_a_way_back_through_the_outside_does_not_get_round_a_deny_rule() {
+    let workspace = TestWorkspace::new()
+        .file("in.txt", "needle\n")
+        .file("private/secret.txt", "needle SECRET\n")
+        .symlink("out", "../outside");
+    let links = [("back", workspace.root()), ("direct", workspace.root().join("private"))];
+    for (name, target) in links {
+        std::os::unix::fs::symlink(target, workspace.outside().join(name)).unwrap();
+    }
+    put(&workspace.outside().join("o.txt"), b"needle\n");
+    let outside = workspace.outside().display().to_string();
+    for rule in ["private", "/private/", "private/**", "private/secret.txt"] {
+        let denying = Workspace::open(workspace.root()).unwrap().relaxed().deny([rule]).unwrap();
+        let tools = Toolkit::new(denying);
+        for path in [
+            "private/secret.txt".to_owned(),
+            "out/back/private/secret.txt".to_owned(),
+            "out/direct/secret.txt".to_owned(),
+            format!("{outside}/back/private/secret.txt"),
+            format!("{outside}/direct/secret.txt"),
+            "../outside/back/./private/secret.txt".to_owned(),
+            "../root/private/secret.txt".to_owned(),
+        ] {
+            let said = ask(&tools, "search", json!({ "pattern": "needle", "path": path }));
+            assert_eq!(said.code, Some(ErrorCode::PolicyDenied), "{rule}, {path}: {}", said.text);
+            said.never_mentions("SECRET");
+        }
+        for path in ["out", "out/back", "out/direct", "../outside", "../root", ".."] {
+            let said = ask(&tools, "search", json!({ "pattern": "needle", "path": path }));
+            assert!(!said.text.contains("SECRET"), "{rule}, {path}: {}", said.text);
+        }
+        let said = ask(&tools, "search", json!({ "pattern": "needle", "path": "out/back" }));
+        said.finds(["in.txt:1"]).skipped("denied", 1);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_denied_name_is_never_suggested() {
+    let workspace = TestWorkspace::new()
+        .file("secret.txt", "x")
+        .file("secreta.txt", "x")
+        .file("private/inner.txt", "x")
+        .symlink("out", "../outside");
+    std::os::unix::fs::symlink(workspace.root(), workspace.outside().join("back")).unwrap();
+    let workspace = workspace.outside_file("secret.txt", "x");
+    let outside = workspace.outside().display().to_string();
+    for relaxed in [false, true] {
+        let open = Workspace::open(workspace.root()).unwrap();
+        let open = if relaxed { open.relaxed() } else { open };
+        let tools = Toolkit::new(open.deny(["secret.txt", "private"]).unwrap());
+        for tool in ["search", "list_files", "find_files", "list_directory"] {
+            for path in [
+                "secre.txt".to_owned(),
+                "secret.tx".to_owned(),
+                "privat".to_owned(),
+                "privat/inner.txt".to_owned(),
+                "out/back/secret.tx".to_owned(),
+                "out/secret.tx".to_owned(),
+                format!("{outside}/secret.tx"),
+                format!("{outside}/back/privat"),
+            ] {
+                let said = ask(&tools, tool, json!({ "pattern": "x", "path": path }));
+                assert!(said.code.is_some(), "{tool} of {path}: {}", said.text);
+                let suggested = said.text.replace(&path, "");
+                for denied in ["secret.txt", "private"] {
+                    assert!(!suggested.contains(denied), "{tool} of {path}: {}", said.text);
+                }
+            }
+        }
+        let said = ask(&tools, "search", json!({ "pattern": "x", "path": "secre.txt" }));
+        said.fails_with(ErrorCode::FileNotFound).mentions("secreta.txt");
+    }
+}

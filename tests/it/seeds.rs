@@ -1,0 +1,618 @@
+//! The behaviour that the founding descriptions of these tools ask for, sentence by sentence.
+//!
+//! Where the descriptions disagree, the test says which one the default follows.
+
+use std::time::Duration;
+
+use ripkit::{Call, Cancel, ErrorCode, Toolkit, Workspace};
+use serde_json::{Value, json};
+
+use crate::harness::{PATIENCE, Said, TestWorkspace, ask, ask_within, pages};
+
+fn cancelled() -> Call {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    Call::default().with_cancel(cancel)
+}
+
+// ListFilesTool.
+
+#[test]
+fn list_files_starts_at_the_root_by_default() {
+    let workspace = TestWorkspace::new().file("b.txt", "").file("a/c.txt", "");
+    workspace.call("list_files", json!({})).reads("a/c.txt\nb.txt");
+}
+
+#[test]
+fn list_files_takes_a_path() {
+    let workspace = TestWorkspace::new().file("b.txt", "").file("a/c.txt", "");
+    workspace.call("list_files", json!({ "path": "a" })).reads("a/c.txt");
+}
+
+#[test]
+fn list_files_goes_three_levels_deep_by_default() {
+    let workspace =
+        TestWorkspace::new().file("1", "").file("a/2", "").file("a/b/3", "").file("a/b/c/4", "");
+    workspace.call("list_files", json!({})).lists(["1", "a/2", "a/b/3"]);
+    workspace.call("list_files", json!({ "path": "a" })).lists(["a/2", "a/b/3", "a/b/c/4"]);
+    workspace.call("list_files", json!({ "max_depth": 1 })).lists(["1"]);
+}
+
+#[test]
+fn list_files_lists_files_and_no_directories() {
+    let workspace = TestWorkspace::new().file("a/b", "").dir("empty");
+    workspace.call("list_files", json!({})).lists(["a/b"]);
+}
+
+#[test]
+fn list_files_filters_names_by_a_glob() {
+    let workspace = TestWorkspace::new().file("a.rs", "").file("b/c.rs", "").file("d.txt", "");
+    workspace.call("list_files", json!({ "pattern": "*.rs" })).lists(["a.rs", "b/c.rs"]);
+}
+
+#[test]
+fn list_files_holds_a_file_that_is_its_path_against_the_pattern() {
+    let workspace = TestWorkspace::new().file("a/b.rs", "").file("a/c.txt", "");
+    let list = |path: &str, pattern: &str| {
+        workspace.call("list_files", json!({ "path": path, "pattern": pattern }))
+    };
+    list("a/b.rs", "*.rs").lists(["a/b.rs"]).skipped("filtered", 0);
+    list("a/b.rs", "a/*.rs").lists(["a/b.rs"]);
+    let nothing = list("a/c.txt", "*.rs").lists([]).skipped("filtered", 1);
+    nothing.reads("No files found\nLooked at 0 files; skipped 1 entry by filter.");
+}
+
+#[test]
+fn list_files_by_time_goes_on_page_by_page() {
+    let workspace = TestWorkspace::new()
+        .file("a", "")
+        .file("b", "")
+        .file("c", "")
+        .mtime("a", 2000)
+        .mtime("b", 3000)
+        .mtime("c", 1000);
+    let list = json!({ "sort": "modified" });
+    let pages = pages(workspace.tools(), "list_files", &list, Some(1));
+    let paths: Vec<_> = pages.iter().flat_map(Said::paths).collect();
+    assert_eq!(paths, ["b", "a", "c"]);
+}
+
+#[test]
+fn a_listing_refuses_the_cursor_of_another_order() {
+    let workspace = TestWorkspace::new().file("a", "").file("b", "");
+    let refuses = |tool, mut arguments: Value, cursor: &str| {
+        arguments["cursor"] = json!(cursor);
+        let said = workspace.call(tool, arguments).fails_with(ErrorCode::InvalidArgument);
+        said.mentions("belongs to another order of results").mentions("the same arguments");
+    };
+    for (by_path, by_time) in [(":a", "m123::a"), ("7:a", "m123:7:a")] {
+        for (tool, arguments) in [
+            ("list_files", json!({})),
+            ("find_files", json!({ "pattern": "*" })),
+            ("list_directory", json!({})),
+        ] {
+            refuses(tool, arguments, by_time);
+        }
+        refuses("list_files", json!({ "sort": "modified" }), by_path);
+        refuses("find_files", json!({ "pattern": "*", "sort": "modified" }), by_path);
+    }
+    // No listing ends within a file.
+    refuses("list_files", json!({}), "7:a");
+    refuses("list_files", json!({ "sort": "modified" }), "m123:7:a");
+    workspace.call("list_files", json!({ "cursor": ":a" })).lists(["b"]);
+}
+
+#[test]
+fn list_files_runs_no_shell_on_its_pattern() {
+    let workspace = TestWorkspace::new().file("a.txt", "");
+    let pattern = "' ; touch broken-out ; echo '";
+    workspace.call("list_files", json!({ "pattern": pattern })).lists([]);
+    workspace.call("list_files", json!({})).lists(["a.txt"]);
+}
+
+#[test]
+fn list_files_leaves_out_target_git_and_node_modules() {
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "")
+        .file("target/debug/b", "")
+        .file("sub/target/c", "")
+        .file("node_modules/d", "");
+    workspace.call("list_files", json!({})).lists(["a.txt"]).warns_of("target");
+    // In a repository its ignore files alone say what is left out.
+    let workspace = workspace.file(".git/config", "");
+    let listed = workspace.call("list_files", json!({}));
+    listed.lists(["a.txt", "node_modules/d", "sub/target/c", "target/debug/b"]);
+}
+
+#[test]
+fn list_files_shows_200_results_and_says_that_there_are_more() {
+    let workspace = TestWorkspace::new();
+    for number in 0..201 {
+        workspace.put(format!("{number:03}"), "");
+    }
+    let said = workspace.call("list_files", json!({})).truncated(true);
+    assert_eq!(said.paths().len(), 200);
+    assert_eq!(said.text.lines().nth(199), Some("199"));
+    let cut = said.text.lines().nth(200).unwrap();
+    assert!(cut.starts_with("... (truncated at 200 results)"), "{cut}");
+}
+
+#[test]
+fn list_files_shows_exactly_200_without_a_word() {
+    let workspace = TestWorkspace::new();
+    for number in 0..200 {
+        workspace.put(format!("{number:03}"), "");
+    }
+    let said = workspace.call("list_files", json!({})).truncated(false);
+    assert_eq!(said.text.lines().count(), 200);
+}
+
+#[test]
+fn list_files_counts_its_total_before_the_cut() {
+    let workspace = TestWorkspace::new().file("a", "").file("b", "").file("c", "");
+    let said = workspace.call("list_files", json!({ "max_results": 2 })).truncated(true);
+    assert_eq!(said.details["total"], 3);
+}
+
+#[test]
+fn every_tool_answers_cancelled_before_it_starts() {
+    let workspace = TestWorkspace::new().file("a.txt", "needle");
+    for (tool, arguments) in [
+        ("search", json!({ "pattern": "needle" })),
+        ("list_files", json!({})),
+        ("find_files", json!({ "pattern": "*" })),
+        ("list_directory", json!({})),
+    ] {
+        let said = ask_within(PATIENCE, workspace.tools(), tool, arguments, cancelled());
+        said.fails_with(ErrorCode::Cancelled);
+    }
+}
+
+#[test]
+fn a_deadline_that_has_passed_keeps_the_answer_short() {
+    let workspace = TestWorkspace::new().file("a.txt", "needle");
+    let call = Call::default().with_timeout(Duration::ZERO);
+    let search = json!({ "pattern": "needle" });
+    let said = ask_within(PATIENCE, workspace.tools(), "search", search, call);
+    let timed_out = said.details["incomplete"] == "timeout";
+    assert!(timed_out || said.code == Some(ErrorCode::Timeout), "{:?} {}", said.code, said.text);
+}
+
+// SearchTool.
+
+#[test]
+fn search_needs_a_pattern() {
+    let workspace = TestWorkspace::new();
+    workspace.call("search", json!({})).fails_with(ErrorCode::InvalidArgument).mentions("pattern");
+}
+
+#[test]
+fn search_shows_file_line_number_and_line() {
+    let workspace = TestWorkspace::new().file("src/a.rs", "one\n  two\n");
+    workspace.search("two").reads("src/a.rs:2:  two");
+}
+
+#[test]
+fn search_takes_a_regular_expression() {
+    let workspace = TestWorkspace::new().file("a.txt", "fn one\nfn two\nlet x\n");
+    workspace.search(r"^fn \w+$").finds(["a.txt:1", "a.txt:2"]);
+}
+
+#[test]
+fn search_ignores_case_by_default() {
+    let workspace = TestWorkspace::new().file("a.txt", "Needle\nneedle\n");
+    workspace.search("NEEDLE").finds(["a.txt:1", "a.txt:2"]);
+    let sensitive = json!({ "pattern": "needle", "case_sensitive": true });
+    workspace.call("search", sensitive).finds(["a.txt:2"]);
+}
+
+#[test]
+fn search_takes_a_path_of_a_directory_or_a_file() {
+    let workspace = TestWorkspace::new().file("a/x", "needle\n").file("b/y", "needle\n");
+    workspace.call("search", json!({ "pattern": "needle", "path": "a" })).reads("a/x:1:needle");
+    workspace.call("search", json!({ "pattern": "needle", "path": "b/y" })).reads("b/y:1:needle");
+    let both = json!({ "pattern": "needle", "path": ["b", "a/x"] });
+    workspace.call("search", both).finds(["a/x:1", "b/y:1"]);
+}
+
+#[test]
+fn search_includes_only_files_that_the_glob_names() {
+    let workspace = TestWorkspace::new().file("a.rs", "needle\n").file("b.txt", "needle\n");
+    let search = json!({ "pattern": "needle", "include": "*.rs" });
+    workspace.call("search", search).finds(["a.rs:1"]).skipped("filtered", 1);
+}
+
+#[test]
+fn search_holds_a_file_that_is_its_path_against_include() {
+    let workspace = TestWorkspace::new().file("a.rs", "needle\n").file("b.txt", "needle\n");
+    let search = json!({ "pattern": "needle", "path": "b.txt", "include": "*.rs" });
+    let said = workspace.call("search", search).finds_nothing().skipped("filtered", 1);
+    said.mentions("1 entry by filter");
+    let search = json!({ "pattern": "needle", "path": ["a.rs", "b.txt"], "exclude": "*.rs" });
+    workspace.call("search", search).finds(["b.txt:1"]).skipped("filtered", 1);
+}
+
+#[test]
+fn search_hints_at_an_ignored_file_that_a_glob_names_from_the_searched_directory() {
+    let workspace = TestWorkspace::new()
+        .file(".gitignore", "*.log\n")
+        .file("sub/a/x.log", "needle\n")
+        .file("sub/a/y.txt", "hay\n");
+    let search = json!({ "pattern": "needle", "path": "sub", "include": "/a/*" });
+    workspace.call("search", search).finds_nothing().mentions("sub/a/x.log:1");
+}
+
+#[test]
+fn search_never_lets_include_beat_an_ignore_file() {
+    let workspace = TestWorkspace::new()
+        .file(".gitignore", "b.rs\n")
+        .file("a.rs", "needle\n")
+        .file("b.rs", "needle\n");
+    let search = json!({ "pattern": "needle", "include": "*.rs" });
+    workspace.call("search", search).finds(["a.rs:1"]);
+}
+
+#[test]
+fn search_shows_50_matches_of_the_whole_tree_and_says_that_there_are_more() {
+    let workspace =
+        TestWorkspace::new().file("a", "needle\n".repeat(30)).file("b", "needle\n".repeat(21));
+    let said = workspace.search("needle").truncated(true);
+    assert_eq!(said.matches().len(), 50);
+    assert_eq!(said.details["matches"], 50);
+    let cut = said.text.lines().nth(50).unwrap();
+    assert!(cut.starts_with("... (truncated at 50 matches)"), "{cut}");
+}
+
+#[test]
+fn search_shows_exactly_50_matches_without_a_word_of_a_cut() {
+    let workspace =
+        TestWorkspace::new().file("a", "needle\n".repeat(25)).file("b", "needle\n".repeat(25));
+    let said = workspace.search("needle").truncated(false);
+    assert_eq!(said.matches().len(), 50);
+    assert!(!said.text.contains("truncated"), "{}", said.text);
+}
+
+#[test]
+fn search_that_finds_nothing_is_no_error() {
+    let workspace = TestWorkspace::new().file("a.txt", "x\n");
+    workspace.search("needle").finds_nothing().mentions("1 file");
+}
+
+#[test]
+fn search_that_finds_nothing_hints_at_what_ignore_files_left_out() {
+    let workspace = TestWorkspace::new().file(".gitignore", "*.log\n").file("a.log", "needle\n");
+    let said = workspace.search("needle").finds_nothing().skipped("ignored_files", 1);
+    said.mentions("no_ignore");
+}
+
+#[test]
+fn search_takes_a_pattern_that_looks_like_an_option() {
+    let workspace = TestWorkspace::new().file("a.txt", "--pre=x\n-e\n");
+    workspace.search("--pre=x").finds(["a.txt:1"]);
+    workspace.search("-e").finds(["a.txt:2"]);
+}
+
+#[test]
+fn search_with_a_bad_pattern_fails_and_says_where() {
+    let workspace = TestWorkspace::new().file("a.txt", "f(\n");
+    workspace.search("f(").fails_with(ErrorCode::InvalidPattern).mentions("column 2");
+}
+
+#[test]
+fn search_says_what_to_do_instead_of_look_around_and_backreferences() {
+    let workspace = TestWorkspace::new().file("a.txt", "x\n");
+    for pattern in ["foo(?=bar)", "(?!x)y", "(?<=a)b", "(?<!a)b"] {
+        workspace.search(pattern).fails_with(ErrorCode::InvalidPattern).mentions("look-around");
+    }
+    workspace.search(r"(a)\1").fails_with(ErrorCode::InvalidPattern).mentions("backreference");
+}
+
+#[test]
+fn search_keeps_its_matches_when_a_part_cannot_be_read() {
+    // The descriptions' exit status 2 threw them away.
+    let workspace = TestWorkspace::new().file("a.txt", "needle\n");
+    #[cfg(unix)]
+    let workspace = workspace.symlink("b", "b");
+    workspace.search("needle").finds(["a.txt:1"]);
+}
+
+#[test]
+fn search_suggests_a_shorter_output_when_one_file_takes_over() {
+    let workspace = TestWorkspace::new().file("a", "needle\n".repeat(60)).file("b", "needle\n");
+    workspace.search("needle").truncated(true).mentions("max_per_file");
+    let few = json!({ "pattern": "needle", "max_per_file": 2 });
+    workspace.call("search", few).finds(["a:1", "a:2", "b:1"]);
+}
+
+#[test]
+fn search_accepts_the_names_of_other_dialects() {
+    let workspace = TestWorkspace::new().file("a.rs", "needle\n").file("b.txt", "needle\n");
+    let search = json!({ "query": "needle", "glob": "*.rs" });
+    for name in ["search", "grep", "search_files"] {
+        workspace.call(name, search.clone()).finds(["a.rs:1"]);
+    }
+}
+
+#[test]
+fn search_can_put_the_latest_files_first() {
+    let workspace = TestWorkspace::new()
+        .file("a", "needle\n")
+        .file("b", "needle\n")
+        .file("c", "needle\n")
+        .mtime("a", 2000)
+        .mtime("b", 3000)
+        .mtime("c", 1000);
+    let search = json!({ "pattern": "needle", "sort": "modified" });
+    workspace.call("search", search).finds(["b:1", "a:1", "c:1"]);
+}
+
+// find_files.
+
+#[test]
+fn find_files_needs_a_pattern() {
+    let workspace = TestWorkspace::new();
+    let said = workspace.call("find_files", json!({})).fails_with(ErrorCode::InvalidArgument);
+    said.mentions("pattern");
+}
+
+#[test]
+fn find_files_gives_relative_paths() {
+    let workspace = TestWorkspace::new().file("src/a.ts", "").file("b.ts", "");
+    workspace.call("find_files", json!({ "pattern": "*.ts" })).reads("b.ts\nsrc/a.ts");
+}
+
+#[test]
+fn find_files_gives_paths_that_the_other_tools_accept() {
+    // The description is relative to the searched directory; ours is to the workspace, so that a
+    // path can be handed on as it is.
+    let workspace = TestWorkspace::new().file("src/a.ts", "needle\n");
+    let found = workspace.call("find_files", json!({ "pattern": "*.ts", "path": "src" }));
+    let found = found.lists(["src/a.ts"]);
+    let search = json!({ "pattern": "needle", "path": found.paths()[0] });
+    workspace.call("search", search).finds(["src/a.ts:1"]);
+}
+
+#[test]
+fn find_files_leaves_out_node_modules_and_git() {
+    let workspace = TestWorkspace::new().file("a.ts", "").file("node_modules/b.ts", "");
+    workspace.call("find_files", json!({ "pattern": "*.ts" })).lists(["a.ts"]);
+    let workspace = workspace.file(".git/c.ts", "");
+    let all = json!({ "pattern": "*.ts", "no_ignore": true });
+    workspace.call("find_files", all).lists(["a.ts", "node_modules/b.ts"]);
+}
+
+#[test]
+fn find_files_shows_1000_results_and_says_that_there_are_more() {
+    let workspace = TestWorkspace::new();
+    for number in 0..1001 {
+        workspace.put(format!("{number:04}.ts"), "");
+    }
+    let said = workspace.call("find_files", json!({ "pattern": "*.ts" })).truncated(true);
+    assert_eq!(said.paths().len(), 1000);
+    said.mentions("... (truncated at 1000 results)");
+}
+
+#[test]
+fn find_files_finds_a_bare_name_at_any_depth() {
+    let workspace = TestWorkspace::new().file("Cargo.toml", "").file("a/b/Cargo.toml", "");
+    let find = json!({ "pattern": "Cargo.toml" });
+    workspace.call("find_files", find).lists(["Cargo.toml", "a/b/Cargo.toml"]);
+}
+
+#[test]
+fn find_files_takes_a_name_literally_only_where_the_glob_would_miss_it() {
+    let workspace = TestWorkspace::new().file("[id].tsx", "").file("i.tsx", "");
+    workspace.call("find_files", json!({ "pattern": "[id].tsx" })).lists(["[id].tsx"]);
+    // A file of this name would otherwise hide all others.
+    #[cfg(unix)]
+    {
+        let workspace = TestWorkspace::new().file("*", "").file("a.txt", "");
+        workspace.call("find_files", json!({ "pattern": "*" })).lists(["*", "a.txt"]);
+    }
+}
+
+#[test]
+fn find_files_splits_an_absolute_pattern_under_the_root() {
+    let workspace = TestWorkspace::new().file("src/a.rs", "").file("b.rs", "");
+    let pattern = format!("{}/src/*.rs", workspace.root().display());
+    workspace.call("find_files", json!({ "pattern": pattern })).lists(["src/a.rs"]);
+    let outside = format!("{}/*", workspace.outside().display());
+    workspace.call("find_files", json!({ "pattern": outside })).fails_with(ErrorCode::InvalidPath);
+}
+
+#[test]
+fn find_files_shows_directories_with_a_slash() {
+    let workspace = TestWorkspace::new().file("test/a", "").file("test.txt", "");
+    let any = json!({ "pattern": "test*", "kind": "any" });
+    workspace.call("find_files", any).lists(["test.txt", "test/"]);
+}
+
+#[test]
+fn find_files_turns_hidden_on_for_a_pattern_that_names_a_dot_directory() {
+    let workspace = TestWorkspace::new().file(".github/a.yml", "").file(".hidden/b.yml", "");
+    let find = json!({ "pattern": ".github/*.yml", "hidden": false });
+    workspace.call("find_files", find).lists([".github/a.yml"]);
+    let find = json!({ "pattern": "**/*.yml", "hidden": false });
+    workspace.call("find_files", find).lists([]);
+}
+
+// ls.
+
+#[test]
+fn ls_is_list_directory() {
+    let workspace = TestWorkspace::new().file("a.txt", "").dir("b");
+    workspace.call("ls", json!({})).reads("a.txt\nb/");
+    workspace.call("directory_list", json!({ "path": "." })).reads("a.txt\nb/");
+}
+
+#[test]
+fn ls_sorts_without_regard_to_case_and_then_by_bytes() {
+    let workspace = TestWorkspace::new().file("b", "").file("C", "").file("A", "").file("a", "");
+    workspace.call("ls", json!({})).reads("A\na\nb\nC");
+}
+
+#[cfg(unix)]
+#[test]
+fn ls_keeps_an_entry_that_cannot_be_examined_without_a_slash() {
+    let workspace = TestWorkspace::new().file("a", "").symlink("broken", "nowhere");
+    workspace.call("ls", json!({})).reads("a\nbroken");
+}
+
+#[test]
+fn ls_of_an_empty_directory_says_so() {
+    TestWorkspace::new().call("ls", json!({})).reads("(empty directory)");
+}
+
+#[test]
+fn ls_of_a_missing_path_and_of_a_file_are_different_errors() {
+    let workspace = TestWorkspace::new().file("a.txt", "");
+    workspace.call("ls", json!({ "path": "b" })).fails_with(ErrorCode::FileNotFound).mentions("b");
+    workspace.call("ls", json!({ "path": "a.txt" })).fails_with(ErrorCode::InvalidPath);
+}
+
+// list_directory.
+
+#[test]
+fn list_directory_gives_name_type_and_size() {
+    let workspace = TestWorkspace::new().file("a.txt", "12345").file("d/e", "x");
+    #[cfg(unix)]
+    let workspace = workspace.symlink("l", "a.txt").fifo("p");
+    let said = workspace.call("list_directory", json!({ "path": "." })).succeeds();
+    let entries = said.details["entries"].as_array().unwrap();
+    let kinds: Vec<_> = entries
+        .iter()
+        .map(|entry| (entry["name"].as_str().unwrap(), entry["type"].as_str().unwrap()))
+        .collect();
+    let mut expected = vec![("a.txt", "file"), ("d", "directory")];
+    if cfg!(unix) {
+        expected.extend([("l", "symlink"), ("p", "other")]);
+    }
+    assert_eq!(kinds, expected);
+    assert_eq!(entries[0]["size"], 5);
+    assert_eq!(entries[1]["size"], 0, "a directory has no size");
+}
+
+#[test]
+fn list_directory_is_one_level_and_hides_nothing() {
+    let workspace = TestWorkspace::new()
+        .file(".gitignore", "*.log\n")
+        .file(".git/config", "")
+        .file("a.log", "")
+        .file("d/e/f", "");
+    workspace.call("list_directory", json!({})).lists([".git", ".gitignore", "a.log", "d"]);
+}
+
+// FsContext: its two modes and its codes.
+
+#[test]
+fn a_sandbox_joins_relative_paths_to_the_root_and_includes_the_root() {
+    let workspace = TestWorkspace::new().file("a/b", "");
+    for path in [".", "a/..", "./a/../."] {
+        workspace.call("list_directory", json!({ "path": path })).lists(["a"]);
+    }
+    workspace.call("list_directory", json!({ "path": "./a" })).lists(["b"]);
+}
+
+#[test]
+fn a_sandbox_refuses_what_leaves_it() {
+    let workspace = TestWorkspace::new().outside_file("secret", "SECRET");
+    for path in ["..", "../outside", "a/../../outside", "/etc", "/"] {
+        let said = workspace.call("list_directory", json!({ "path": path }));
+        said.fails_with(ErrorCode::InvalidPath).never_mentions("secret");
+    }
+}
+
+#[test]
+fn a_relaxed_workspace_joins_relative_paths_and_lets_others_leave() {
+    let workspace =
+        TestWorkspace::new().file("a.txt", "needle\n").outside_file("b.txt", "needle\n");
+    let relaxed = Toolkit::new(Workspace::open(workspace.root()).unwrap().relaxed());
+    ask(&relaxed, "list_directory", json!({ "path": "." })).lists(["a.txt"]);
+    ask(&relaxed, "list_directory", json!({ "path": "../outside" })).lists(["b.txt"]);
+    let absolute = workspace.outside().display().to_string();
+    ask(&relaxed, "list_directory", json!({ "path": absolute })).lists(["b.txt"]);
+    let search = json!({ "pattern": "needle", "path": absolute });
+    let found = ask(&relaxed, "search", search).succeeds().matches();
+    assert_eq!(found.len(), 1);
+    assert!(found[0].path.ends_with("b.txt"), "{found:?}");
+}
+
+#[test]
+fn paths_are_normalised_by_their_text() {
+    let workspace = TestWorkspace::new().file("a/b.txt", "");
+    // `nowhere` need not exist for `..` to take it back.
+    let list = json!({ "path": "nowhere/../a" });
+    workspace.call("list_directory", list).lists(["b.txt"]);
+}
+
+#[test]
+fn a_read_only_workspace_can_be_read() {
+    let workspace = TestWorkspace::new().file("a.txt", "needle\n");
+    let tools = Toolkit::new(workspace.open().read_only());
+    ask(&tools, "search", json!({ "pattern": "needle" })).finds(["a.txt:1"]);
+}
+
+#[test]
+fn a_denied_path_is_in_no_answer_and_refused_by_name() {
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "needle\n")
+        .file(".env", "needle\n")
+        .file("sub/.env", "needle\n");
+    let tools = Toolkit::new(workspace.open().deny(["**/.env"]).unwrap());
+    let everything = json!({ "pattern": "needle", "no_ignore": true });
+    ask(&tools, "search", everything).finds(["a.txt:1"]).skipped("denied", 2);
+    ask(&tools, "list_files", json!({})).lists(["a.txt"]);
+    ask(&tools, "find_files", json!({ "pattern": ".env" })).lists([]);
+    for path in [".env", "sub/.env", "sub/../.env"] {
+        let search = json!({ "pattern": "needle", "path": path });
+        ask(&tools, "search", search).fails_with(ErrorCode::PolicyDenied);
+    }
+}
+
+#[test]
+fn a_missing_path_is_file_not_found_in_every_tool() {
+    let workspace = TestWorkspace::new().file("main.rs", "");
+    for (tool, arguments) in [
+        ("search", json!({ "pattern": "x", "path": "mian.rs" })),
+        ("list_files", json!({ "path": "mian.rs" })),
+        ("find_files", json!({ "pattern": "*", "path": "mian.rs" })),
+        ("list_directory", json!({ "path": "mian.rs" })),
+        ("search", json!({ "pattern": "x", "path": "main.rs/below" })),
+    ] {
+        let said = workspace.call(tool, arguments).fails_with(ErrorCode::FileNotFound);
+        said.mentions("rs");
+    }
+}
+
+#[test]
+fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
+    let workspace = TestWorkspace::new();
+    workspace.call("serch", json!({})).fails_with(ErrorCode::UnknownTool).mentions("search");
+}
+
+#[test]
+fn whole_floats_and_digits_are_taken_as_integers_with_a_note() {
+    // The description of the file tools refuses floats; models send them, so ours repairs whole
+    // ones and says so.
+    let workspace = TestWorkspace::new().file("a", "needle\n".repeat(5));
+    for value in [json!(2.0), json!("2")] {
+        let said = workspace.call("search", json!({ "pattern": "needle", "max_results": value }));
+        said.truncated(true).finds(["a:1", "a:2"]).notes_mention("max_results");
+    }
+    let fraction = json!({ "pattern": "needle", "max_results": 2.5 });
+    workspace.call("search", fraction).fails_with(ErrorCode::InvalidArgument);
+}
+
+#[test]
+fn null_stands_for_an_absent_argument() {
+    let workspace = TestWorkspace::new().file("a", "needle\n");
+    let search = json!({ "pattern": "needle", "path": null, "include": null, "context": null });
+    workspace.call("search", search).reads("a:1:needle");
+}
+
+#[test]
+fn an_unknown_argument_is_named_with_the_nearest_one() {
+    let workspace = TestWorkspace::new();
+    let said = workspace.call("list_files", json!({ "max_dept": 1 }));
+    said.fails_with(ErrorCode::InvalidArgument).mentions("max_dept").mentions("max_depth");
+}

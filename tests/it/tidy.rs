@@ -1,0 +1,131 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Directories and files of `src`, from the ground up; a module imports lower floors only.
+/// Those in one row may not import each other.
+const FLOORS: [&[&str]; 11] = [
+    &["text", "context", "os"],
+    &["error", "output"],
+    &["arguments"],
+    &["workspace", "pool"],
+    &["walk"],
+    &["search"],
+    &["tool"],
+    &["schema"],
+    &["tools"],
+    &["toolkit"],
+    &["cli"],
+];
+
+/// Words that say nothing about what is in a file.
+const EMPTY_WORDS: [&str; 8] =
+    ["util", "utils", "helper", "helpers", "common", "manager", "handler", "misc"];
+
+const MAX_LINES: usize = 400;
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut ahead = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(directory) = ahead.pop() {
+        for entry in fs::read_dir(directory).expect("a directory of src").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                ahead.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("a source file");
+                found.push((path, text));
+            }
+        }
+    }
+    assert!(found.len() > 40, "src was not found");
+    found
+}
+
+fn module(path: &Path) -> String {
+    let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let first = below.expect("a file of src").iter().next().expect("a name");
+    first.to_string_lossy().trim_end_matches(".rs").to_owned()
+}
+
+#[test]
+fn no_import_goes_up() {
+    let floors: BTreeMap<&str, usize> = FLOORS
+        .iter()
+        .enumerate()
+        .flat_map(|(floor, names)| names.iter().map(move |name| (*name, floor)))
+        .collect();
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let from = module(&path);
+        let Some(own) = floors.get(from.as_str()) else {
+            assert!(matches!(from.as_str(), "lib" | "main"), "{from} has no floor");
+            continue;
+        };
+        for line in text.lines().map(str::trim_start) {
+            let imported = line
+                .strip_prefix("use crate::")
+                .or_else(|| line.strip_prefix("pub use crate::"))
+                .or_else(|| line.strip_prefix("pub(crate) use crate::"));
+            let Some(imported) = imported else { continue };
+            let to = imported.split([':', ';', '{', ' ']).next().unwrap_or_default();
+            let Some(floor) = floors.get(to) else { continue };
+            if to != from && floor >= own {
+                wrong.push(format!("{}: {from} imports {to}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_the_workspace_names_the_operating_system_floor() {
+    for (path, text) in sources() {
+        let from = module(&path);
+        if matches!(from.as_str(), "os" | "workspace" | "lib") {
+            continue;
+        }
+        let named = text.contains("crate::os") || text.contains("rustix::");
+        assert!(!named, "{} names os", path.display());
+    }
+}
+
+#[test]
+fn every_file_is_short_and_says_what_it_is() {
+    for (path, text) in sources() {
+        let lines = text.lines().count();
+        assert!(lines <= MAX_LINES, "{}: {lines} lines", path.display());
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        assert!(!EMPTY_WORDS.contains(&name.as_str()), "{} says nothing", path.display());
+        let is_test = name == "tests";
+        assert!(is_test || text.starts_with("//! "), "{} has no first line", path.display());
+    }
+}
+
+#[test]
+fn every_tool_has_the_name_of_its_file_and_stands_in_the_list_and_in_the_readme() {
+    let list = include_str!("../../src/tools/mod.rs");
+    let readme = include_str!("../../README.md");
+    let mut tools = 0;
+    for (path, text) in sources() {
+        let is_tool = path.parent().is_some_and(|parent| parent.ends_with("tools"));
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        if !is_tool || name == "mod" {
+            continue;
+        }
+        tools += 1;
+        assert!(text.contains(&format!("const NAME: &'static str = \"{name}\";")), "{name}");
+        assert!(list.contains(&format!("tools.add({name}::")), "{name} is not in the list");
+        assert!(readme.contains(&format!("| `{name}` |")), "{name} is not in the README");
+        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases").join(&name);
+        assert!(cases.is_dir(), "{name} has no cases");
+    }
+    assert!(tools >= 4, "{tools} tools");
+}
+
+#[test]
+fn the_version_stands_in_the_changelog() {
+    let changelog = include_str!("../../CHANGELOG.md");
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(changelog.contains(version) || changelog.contains("Unreleased"), "{version}");
+}

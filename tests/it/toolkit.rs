@@ -1,0 +1,178 @@
+use std::time::{Duration, Instant};
+
+use ripkit::{Call, Cancel, ErrorCode, Limits, Outcome, Toolkit};
+use serde_json::{Value, json};
+
+use crate::tools::{Search, SearchArgs, Write, WriteArgs, toolkit};
+
+fn answer(name: &str, args: Value) -> ripkit::Answer {
+    toolkit().call(name, args, &Call::default())
+}
+
+fn names(tools: &Toolkit) -> Vec<&str> {
+    tools.specs().map(|spec| spec.name.as_str()).collect()
+}
+
+fn search(pattern: &str) -> SearchArgs {
+    SearchArgs { pattern: pattern.to_owned(), ..SearchArgs::default() }
+}
+
+#[test]
+fn the_whole_answer_of_a_success() {
+    let answer = answer("search_text", json!({ "pattern": "x", "max_results": "7" }));
+    let note = r#"max_results: took the text "7" as the number 7"#;
+    let text = format!("a.rs:1:fn x\nNote: {note}");
+    let wanted = json!({
+        "is_error": false,
+        "code": null,
+        "text": text,
+        "details": { "matches": 1, "cursor": null },
+        "content": [{ "type": "text", "text": text }],
+        "notes": [note],
+    });
+    assert_eq!(answer.to_json(), wanted);
+    assert_eq!(answer.body(), "a.rs:1:fn x");
+    assert_eq!(answer.outcome(), Some(Outcome::Found));
+}
+
+#[test]
+fn the_whole_answer_of_a_failure() {
+    let answer = answer("search_text", json!({}));
+    let message = "missing the required argument pattern (text)";
+    let text = format!("{message} [INVALID_ARGUMENT]");
+    let wanted = json!({
+        "is_error": true,
+        "code": "INVALID_ARGUMENT",
+        "text": text,
+        "details": { "code": "INVALID_ARGUMENT", "message": message, "path": null, "hint": null },
+        "content": [{ "type": "text", "text": text }],
+        "notes": [],
+    });
+    assert_eq!(answer.to_json(), wanted);
+    assert_eq!(answer.outcome(), None);
+}
+
+#[test]
+fn keys_keep_their_order() {
+    let object = answer("search_text", json!({ "pattern": "x" })).to_json();
+    let keys: Vec<&str> =
+        object.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(keys, ["is_error", "code", "text", "details", "content", "notes"]);
+}
+
+#[test]
+fn notes_of_the_tool_follow_its_text() {
+    let answer = answer("search_text", json!({ "pattern": "noted" }));
+    assert_eq!(answer.text(), "No matches found\nNote: a surprise");
+    assert_eq!(answer.notes(), ["a surprise"]);
+    assert_eq!(answer.outcome(), Some(Outcome::Empty));
+}
+
+#[test]
+fn a_tool_is_found_by_each_of_its_names() {
+    for name in ["search_text", "search-text", "look", "grep"] {
+        assert!(!answer(name, json!({ "pattern": "x" })).is_error(), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_tool_is_answered_with_the_nearest_and_all() {
+    let near = answer("serch_text", json!({}));
+    let message = "unknown tool \"serch_text\" (did you mean \"search_text\"?); \
+        the tools are search_text, write_text [UNKNOWN_TOOL]";
+    assert_eq!(near.text(), message);
+    let by_alias = answer("grepp", json!({}));
+    assert!(by_alias.text().starts_with("unknown tool \"grepp\" (did you mean \"search_text\"?)"));
+    let far = answer("zzz", json!({}));
+    assert_eq!(
+        far.text(),
+        "unknown tool \"zzz\"; the tools are search_text, write_text [UNKNOWN_TOOL]"
+    );
+    let none = toolkit().only([]).call("zzz", json!({}), &Call::default());
+    assert_eq!(none.text(), "unknown tool \"zzz\"; this toolkit has no tools [UNKNOWN_TOOL]");
+}
+
+#[test]
+fn a_panic_fails_only_its_own_call() {
+    let tools = toolkit();
+    let broken = tools.call("search_text", json!({ "pattern": "panic" }), &Call::default());
+    let message = "the tool search_text failed unexpectedly: the matcher broke; \
+        other calls are not affected [INTERNAL]";
+    assert_eq!(broken.text(), message);
+    let typed = tools.run::<Search>(search("panic"), &Call::default());
+    assert_eq!(typed.map(|_| ()).map_err(|error| error.code()), Err(ErrorCode::Internal));
+    assert!(!tools.call("search_text", json!({ "pattern": "x" }), &Call::default()).is_error());
+}
+
+#[test]
+fn a_call_that_is_over_does_not_start() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let cancelled = Call::default().with_cancel(cancel);
+    let late = Call::default().with_timeout(Duration::ZERO);
+    for (call, code) in [(cancelled, ErrorCode::Cancelled), (late, ErrorCode::Timeout)] {
+        let answer = toolkit().call("search_text", json!({ "pattern": "panic" }), &call);
+        assert_eq!(answer.error_code(), Some(code));
+        let typed = toolkit().run::<Search>(search("panic"), &call);
+        assert_eq!(typed.map(|_| ()).map_err(|error| error.code()), Err(code));
+    }
+}
+
+#[test]
+fn the_nearer_of_two_deadlines_holds() {
+    let mut limits = Limits::default();
+    limits.time = Duration::from_secs(1);
+    let tools = toolkit().with_limits(limits);
+    let far = Call::default().with_timeout(Duration::from_hours(1));
+    for call in [Call::default(), far] {
+        let answer = tools.call("search_text", json!({ "pattern": "wait" }), &call);
+        assert!(!answer.is_error(), "{}", answer.text());
+    }
+    let near = Call::default().with_timeout(Duration::from_secs(1));
+    let answer = toolkit().call("search_text", json!({ "pattern": "wait" }), &near);
+    assert!(!answer.is_error(), "{}", answer.text());
+    assert!(near.deadline() < Some(Instant::now() + Duration::from_secs(2)));
+}
+
+#[test]
+fn a_program_calls_by_type() {
+    let report = toolkit().run::<Search>(search("x"), &Call::default()).expect("found");
+    assert_eq!(report.matches, 1);
+    let missing = toolkit().without("grep").run::<Search>(search("x"), &Call::default());
+    assert_eq!(missing.map(|_| ()).map_err(|error| error.code()), Err(ErrorCode::UnknownTool));
+    let args = WriteArgs { path: "a".into() };
+    assert_eq!(
+        toolkit().run::<Write>(args, &Call::default()).expect("written").to_string(),
+        "Wrote a"
+    );
+}
+
+#[test]
+fn a_host_chooses_the_tools() {
+    let tools = toolkit();
+    assert_eq!(names(&tools.clone().without("look")), ["write_text"]);
+    assert_eq!(names(&tools.clone().without("no_such_tool")), ["search_text", "write_text"]);
+    assert_eq!(names(&tools.clone().only(["write-text", "zzz"])), ["write_text"]);
+    assert_eq!(names(&tools.clone().read_only()), ["search_text"]);
+    assert_eq!(names(&tools.clone().with(Search)), ["search_text", "write_text"]);
+    assert_eq!(names(&tools), ["search_text", "write_text"], "other clones stay as they are");
+}
+
+#[test]
+fn a_tool_may_be_shown_under_another_name() {
+    let tools = toolkit().renamed("search_text", "Grep");
+    assert_eq!(names(&tools), ["Grep", "write_text"]);
+    for name in ["Grep", "search_text", "look"] {
+        let answer = tools.call(name, json!({ "pattern": "x" }), &Call::default());
+        assert!(!answer.is_error(), "{name}");
+    }
+    assert_eq!(names(&tools.renamed("Grep", "write_text")), ["write_text"]);
+}
+
+#[test]
+fn toolkits_and_answers_cross_threads() {
+    fn crosses<T: Send + Sync + 'static>() {}
+    crosses::<Toolkit>();
+    crosses::<ripkit::Answer>();
+    assert!(format!("{:?}", toolkit()).contains("search_text"));
+}
