@@ -1,0 +1,46 @@
+//! The programs that are run beside the toolkit.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The program `rg`, if it is installed.
+pub(crate) fn rg() -> Option<PathBuf> {
+    installed(["rg"])
+}
+
+/// The program `fd`, if it is installed; Debian calls it `fdfind`.
+pub(crate) fn fd() -> Option<PathBuf> {
+    installed(["fd", "fdfind"])
+}
+
+/// The first line of what a program says of its version.
+pub(crate) fn version(program: &Path) -> Option<String> {
+    let told = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let told = told.status.success().then(|| String::from_utf8_lossy(&told.stdout).into_owned())?;
+    told.lines().next().map(str::to_owned)
+}
+
+fn installed<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<PathBuf> {
+    names.into_iter().map(PathBuf::from).find(|program| version(program).is_some())
+}
+
+/// The command of a program, in a directory and without input.
+pub(crate) fn command(program: &Path, arguments: &[String], directory: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(directory).stdin(Stdio::null());
+    command
+}
+
+/// Runs a program to its end and throws its output away.
+///
+/// # Errors
+/// It could not be run, or tells of more trouble than of nothing found.
+pub(crate) fn run(program: &Path, arguments: &[String], directory: &Path) -> io::Result<()> {
+    let mut command = command(program, arguments, directory);
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    match status.code() {
+        Some(0 | 1) => Ok(()),
+        _ => Err(io::Error::other(format!("{} ended with {status}", program.display()))),
+    }
+}

@@ -1,0 +1,163 @@
+//! Searches that `ripkit` and `rg` both can do, and how each of them is asked.
+
+use ripkit::tools::search::{Args, OutputMode};
+use ripkit::{Limits, Toolkit, Workspace};
+
+/// Milliseconds that no call here takes.
+pub(crate) const LONG: u64 = 600_000;
+
+/// A search for all there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Query {
+    /// What kind of search it is.
+    pub(crate) name: &'static str,
+    /// The regular expression.
+    pub(crate) pattern: &'static str,
+    caseless: bool,
+    word: bool,
+    glob: Option<&'static str>,
+    files_only: bool,
+    file: Option<&'static str>,
+}
+
+/// What is known: one of each kind that behaves in its own way.
+pub(crate) const QUERIES: [Query; 12] = [
+    Query::new("rare literal", "pm_runtime_get_sync"),
+    Query::new("frequent literal", "return"),
+    Query::new("identifier, no case", "schedule_work").caseless(),
+    Query::new("alternation of 4", "kmalloc|kzalloc|vmalloc|kvmalloc"),
+    Query::new("no literal", r"[A-Z]{5}\w+_\d+"),
+    Query::new("word", "lock").word(),
+    Query::new("Unicode class", r"\p{Greek}"),
+    Query::new("no match, no case", "zzqqyyxx").caseless(),
+    Query::new("literal in a glob", "mutex_lock").within("*.c"),
+    Query::new("files only", "schedule").files_only(),
+    Query::new("regex with a literal", r"static\s+int\s+\w+_probe\("),
+    VERY_FREQUENT,
+];
+
+/// The search of the most results among them.
+pub(crate) const VERY_FREQUENT: Query = Query::new("very frequent word", "if").word();
+
+/// What is asked of a log.
+pub(crate) const LOG_QUERIES: [Query; 2] =
+    [Query::new("log, rare", "disk full"), Query::new("log, frequent", "WARNING")];
+
+impl Query {
+    const fn new(name: &'static str, pattern: &'static str) -> Query {
+        Query {
+            name,
+            pattern,
+            caseless: false,
+            word: false,
+            glob: None,
+            files_only: false,
+            file: None,
+        }
+    }
+
+    const fn caseless(self) -> Query {
+        Query { caseless: true, ..self }
+    }
+
+    const fn word(self) -> Query {
+        Query { word: true, ..self }
+    }
+
+    const fn within(self, glob: &'static str) -> Query {
+        Query { glob: Some(glob), ..self }
+    }
+
+    const fn files_only(self) -> Query {
+        Query { files_only: true, ..self }
+    }
+
+    /// The same search in one file.
+    pub(crate) const fn in_file(self, file: &'static str) -> Query {
+        Query { file: Some(file), ..self }
+    }
+
+    /// The arguments of the tool, with its default caps.
+    pub(crate) fn capped(&self) -> Args {
+        Args {
+            pattern: self.pattern.to_owned(),
+            path: self.file.into_iter().collect(),
+            include: self.glob.into_iter().collect(),
+            case_sensitive: !self.caseless,
+            word: self.word,
+            output: if self.files_only { OutputMode::Files } else { OutputMode::Content },
+            timeout_ms: LONG,
+            ..Args::default()
+        }
+    }
+
+    /// The arguments of the tool for everything there is.
+    pub(crate) fn uncapped(&self) -> Args {
+        Args { max_results: u32::MAX, ..self.capped() }
+    }
+
+    /// The arguments of the command `ripkit`, after its global options.
+    pub(crate) fn ripkit_arguments(&self) -> Vec<String> {
+        let mut arguments = texts(["search", "--timeout-ms"]);
+        arguments.push(LONG.to_string());
+        arguments.extend((!self.caseless).then(|| "--case-sensitive".to_owned()));
+        arguments.extend(self.word.then(|| "--word".to_owned()));
+        arguments.extend(self.glob.map(|glob| format!("--include={glob}")));
+        arguments.extend(self.files_only.then(|| "--output=files".to_owned()));
+        arguments.push(self.pattern.to_owned());
+        arguments.extend(self.file.map(str::to_owned));
+        arguments
+    }
+
+    /// The arguments of `rg` for the same files and the same lines.
+    pub(crate) fn rg_arguments(&self) -> Vec<String> {
+        let mut arguments = texts(RG_OPTIONS);
+        arguments.extend(texts(["--line-number", "--no-heading", "--with-filename"]));
+        arguments.extend(self.caseless.then(|| "--ignore-case".to_owned()));
+        arguments.extend(self.word.then(|| "--word-regexp".to_owned()));
+        // Its `--glob` would bring ignored files back; a type of our own does not.
+        arguments.extend(
+            self.glob
+                .into_iter()
+                .flat_map(|glob| [format!("--type-add=asked:{glob}"), "--type=asked".to_owned()]),
+        );
+        arguments.extend(self.files_only.then(|| "--files-with-matches".to_owned()));
+        arguments.push(format!("--regexp={}", self.pattern));
+        arguments.push(self.file.unwrap_or("./").to_owned());
+        arguments
+    }
+}
+
+/// What makes `rg` look at the files that a workspace shows: hidden ones too, ignore files
+/// without a repository, nothing above the root and nothing of the user's own.
+pub(crate) const RG_OPTIONS: [&str; 8] = [
+    "--no-config",
+    "--no-messages",
+    "--color=never",
+    "--hidden",
+    "--no-require-git",
+    "--no-ignore-parent",
+    "--no-ignore-global",
+    "--glob=!.git",
+];
+
+/// The same for `fd`; links are listed by the toolkit too.
+pub(crate) const FD_OPTIONS: [&str; 7] = [
+    "--color=never",
+    "--hidden",
+    "--no-require-git",
+    "--no-ignore-parent",
+    "--exclude=.git",
+    "--type=file",
+    "--type=symlink",
+];
+
+/// A toolkit over `workspace` that cuts nothing by itself.
+pub(crate) fn unbounded(workspace: Workspace) -> Toolkit {
+    Toolkit::new(workspace).with_limits(Limits::unbounded())
+}
+
+/// Texts of their own.
+pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    texts.into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,75 @@
+//! Listings in process, with `rg --files` and `fd` as programs beside them.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a host may touch files and start programs by itself"
+)]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot go on may stop")]
+
+mod corpus;
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use criterion::{Criterion, SamplingMode};
+use ripkit::tools::list_files::{Args, ListFiles};
+use ripkit::{Call, Toolkit, Workspace};
+
+use self::corpus::queries::{FD_OPTIONS, LONG, RG_OPTIONS, texts, unbounded};
+use self::corpus::{Corpus, programs};
+
+/// A program and what it is asked.
+type Baseline = (&'static str, Option<PathBuf>, Vec<String>);
+
+fn main() {
+    let corpus = Corpus::open().expect("the tree cannot be opened or generated");
+    let workspace = Workspace::open(corpus.root()).expect("the tree is no workspace");
+    let mut criterion = Criterion::default().configure_from_args();
+    let whole = unbounded(workspace.clone());
+    let everything = everything();
+    compare(&mut criterion, "everything sorted", (&whole, &everything), &corpus, baselines(None));
+    let first = Args { max_results: 200, ..everything };
+    let capped = Toolkit::new(workspace);
+    compare(&mut criterion, "first 200", (&capped, &first), &corpus, baselines(Some(200)));
+    criterion.final_summary();
+}
+
+fn everything() -> Args {
+    Args { max_depth: u32::MAX, max_results: u32::MAX, timeout_ms: LONG, ..Args::default() }
+}
+
+/// The programs that list; `rg` has no way to stop, and `fd` stops at any so many files.
+fn baselines(most: Option<u32>) -> Vec<Baseline> {
+    let mut rg = texts(RG_OPTIONS);
+    rg.push("--files".to_owned());
+    let mut fd = texts(FD_OPTIONS);
+    fd.extend(most.map(|most| format!("--max-results={most}")));
+    vec![("rg --files", programs::rg(), rg), ("fd", programs::fd(), fd)]
+}
+
+fn compare(
+    criterion: &mut Criterion,
+    name: &str,
+    (tools, args): (&Toolkit, &Args),
+    corpus: &Corpus,
+    baselines: Vec<Baseline>,
+) {
+    let mut group = criterion.benchmark_group(format!("list/{name}"));
+    group.sample_size(15).sampling_mode(SamplingMode::Flat);
+    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    group.bench_function("ripkit", |bencher| {
+        bencher.iter(|| {
+            let list = tools.run::<ListFiles>(args.clone(), &Call::default());
+            black_box(list.expect("the listing fails"))
+        });
+    });
+    for (name, program, arguments) in baselines {
+        let Some(program) = program else { continue };
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| programs::run(&program, &arguments, corpus.root()).expect("it fails"));
+        });
+    }
+    group.finish();
+}

@@ -1,0 +1,201 @@
+//! Times `ripkit` beside `rg` and `fd` on a tree of yours, and checks that their answers agree.
+//!
+//! ```text
+//! cargo build --release
+//! cargo run --release --example compare -- TREE [ROUNDS] [--big]
+//! ```
+//!
+//! `--big` adds a generated log of one gigabyte in the directory for temporary files.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a host may touch files and start programs by itself"
+)]
+
+#[path = "compare/contestants.rs"]
+mod contestants;
+#[path = "../benches/corpus/mod.rs"]
+mod corpus;
+#[path = "compare/memory.rs"]
+mod memory;
+#[path = "compare/table.rs"]
+mod table;
+#[path = "compare/timing.rs"]
+mod timing;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use self::contestants::{Contestant, Field};
+use self::corpus::queries::{LOG_QUERIES, QUERIES, Query, RG_OPTIONS, VERY_FREQUENT};
+use self::corpus::{programs, write_log};
+use self::table::{Row, Table};
+use self::timing::measure;
+
+const USAGE: &str = "usage: compare TREE [ROUNDS] [--big]";
+
+/// Timed rounds if nothing else is asked; one round before them warms the caches.
+const ROUNDS: usize = 7;
+
+const LOG: &str = "events.log";
+const LOG_BYTES: u64 = 1 << 30;
+
+/// Whatever ends a comparison.
+type Trouble = Box<dyn Error>;
+
+fn main() -> ExitCode {
+    match Options::parse().and_then(|options| compare(&options, &mut io::stdout().lock())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            // Whoever closed standard error does not want to know.
+            let _ = writeln!(io::stderr(), "compare: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What was asked on the command line.
+struct Options {
+    tree: PathBuf,
+    rounds: usize,
+    big: bool,
+}
+
+impl Options {
+    fn parse() -> Result<Options, Trouble> {
+        let (flags, values): (Vec<String>, Vec<String>) =
+            env::args().skip(1).partition(|argument| argument.starts_with("--"));
+        let [tree, rounds @ ..] = values.as_slice() else { return Err(USAGE.into()) };
+        let rounds = match rounds {
+            [] => ROUNDS,
+            [rounds] => rounds.parse().map_err(|_| format!("{rounds} is no number; {USAGE}"))?,
+            _ => return Err(USAGE.into()),
+        };
+        if flags.iter().any(|flag| flag != "--big") {
+            return Err(USAGE.into());
+        }
+        let tree = fs::canonicalize(tree).map_err(|reason| format!("{tree}: {reason}"))?;
+        Ok(Options { tree, rounds: rounds.max(1), big: !flags.is_empty() })
+    }
+}
+
+fn compare(options: &Options, out: &mut impl Write) -> Result<(), Trouble> {
+    let field = Field::over(&options.tree)?;
+    write_header(options, &field, out)?;
+    full_searches(&field, &QUERIES, options.rounds, "Full searches", out)?;
+    first_results(&field, options.rounds, out)?;
+    listings(&field, options.rounds, out)?;
+    if options.big {
+        big_log(options.rounds, out)?;
+    }
+    let frequent = [QUERIES.first().copied().unwrap_or(VERY_FREQUENT), VERY_FREQUENT];
+    memory::write(&field, &frequent, out)?;
+    Ok(())
+}
+
+fn write_header(options: &Options, field: &Field, out: &mut impl Write) -> io::Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    writeln!(out, "# ripkit beside rg and fd\n")?;
+    writeln!(out, "- Tree: {}", options.tree.display())?;
+    writeln!(out, "- Machine: {} {}, {threads} threads", env::consts::OS, env::consts::ARCH)?;
+    for (name, program) in [("rg", &field.rg), ("fd", &field.fd), ("ripkit", &field.ripkit)] {
+        let version = program.as_deref().and_then(programs::version);
+        let version = version.unwrap_or_else(|| Field::how_to_get(name).to_owned());
+        writeln!(out, "- {name}: {version}")?;
+    }
+    writeln!(
+        out,
+        "- {rounds} rounds after one to warm up, all programs in turn in each. Cells are the \
+         median and in brackets the minimum, in milliseconds; a ratio is the median of the \
+         ratios within each round.",
+        rounds = options.rounds
+    )?;
+    writeln!(
+        out,
+        "- ripkit answers in path order, `rg` and `fd` in any. In process: the typed call, with \
+         the freeing of its answer. Processes write to the null device."
+    )?;
+    writeln!(out, "- `rg` is given `{}`.", RG_OPTIONS.join(" "))?;
+    if cfg!(debug_assertions) {
+        writeln!(out, "- **Not a release build: these times mean nothing.**")?;
+    }
+    Ok(())
+}
+
+/// Everything that matches, for each query, and the means.
+fn full_searches(
+    field: &Field,
+    queries: &[Query],
+    rounds: usize,
+    title: &str,
+    out: &mut impl Write,
+) -> Result<(), Trouble> {
+    let mut table = Table::begin(title, "results", out);
+    for query in queries {
+        let contestants = [
+            field.rg_search(query),
+            Some(field.search_in_process(query)),
+            field.search_as_process(query),
+        ];
+        table.row(&row(label(query), contestants, rounds)?, true)?;
+    }
+    table.means()?;
+    Ok(())
+}
+
+/// What an agent gets when it asks for nothing special, against everything from `rg`.
+fn first_results(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+    let query = VERY_FREQUENT;
+    let contestants = [
+        field.rg_search(&query),
+        Some(field.first_in_process(&query)),
+        field.first_as_process(&query),
+    ];
+    let mut table = Table::begin("The default answer, cut at 50 lines", "results", out);
+    table.row(&row(label(&query), contestants, rounds)?, false)?;
+    Ok(())
+}
+
+fn listings(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+    let title = "Listings (`rg` lists no links, and cannot stop; `fd` stops at any 200)";
+    let mut table = Table::begin(title, "files", out);
+    for (name, most) in [("everything, sorted", None), ("first 200", Some(200))] {
+        let contestants = [
+            field.rg_list(),
+            field.fd_list(most),
+            Some(field.list_in_process(most)),
+            field.list_as_process(most),
+        ];
+        table.row(&row(name.to_owned(), contestants, rounds)?, most.is_none())?;
+    }
+    Ok(())
+}
+
+/// The same kind of search in one file that is much larger than all buffers.
+fn big_log(rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+    let directory = tempfile::tempdir()?;
+    write_log(&directory.path().join(LOG), LOG_BYTES)?;
+    let field = Field::over(&fs::canonicalize(directory.path())?)?;
+    let queries = LOG_QUERIES.map(|query| query.in_file(LOG));
+    full_searches(&field, &queries, rounds, "One log of 1 GiB", out)
+}
+
+/// Measures those that are there.
+fn row<const COUNT: usize>(
+    name: String,
+    contestants: [Option<Contestant<'_>>; COUNT],
+    rounds: usize,
+) -> Result<Row, Trouble> {
+    let contestants: Vec<Contestant<'_>> = contestants.into_iter().flatten().collect();
+    let measured = measure(&contestants, rounds).map_err(|trouble| format!("{name}: {trouble}"))?;
+    Ok(Row { name, measured })
+}
+
+/// The name of a query and its pattern; a bar would end the cell.
+fn label(query: &Query) -> String {
+    format!("{} `{}`", query.name, query.pattern.replace('|', "\\|"))
+}

@@ -1,0 +1,257 @@
+//! Who takes part: the toolkit in this process, its program, and the programs beside it.
+
+use std::env;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use memchr::memmem;
+use ripkit::tools::list_files::{self, ListFiles};
+use ripkit::tools::search::{Args, Search};
+use ripkit::{Call, Toolkit, Workspace};
+
+use crate::Trouble;
+use crate::corpus::programs;
+use crate::corpus::queries::{FD_OPTIONS, LONG, Query, RG_OPTIONS, texts, unbounded};
+
+/// Lines that tell of binary files and are no matches.
+const NOTICES: [&str; 3] = [
+    ": WARNING: stopped searching binary file after match (found ",
+    ": binary file matches (found ",
+    ": binary file, the first NUL byte is at offset ",
+];
+
+/// With this begins what follows the results of an answer that was cut.
+const CUT: &[u8] = b"... (truncated at ";
+
+/// One who answers a question.
+pub(crate) struct Contestant<'a> {
+    /// The head of its column.
+    pub(crate) name: &'static str,
+    /// Whether others are held against it.
+    pub(crate) is_baseline: bool,
+    work: Work<'a>,
+}
+
+enum Work<'a> {
+    /// Answers, frees the answer, and tells how many results it had.
+    InProcess(Box<dyn Fn() -> Result<u64, Trouble> + 'a>),
+    Program(Program),
+}
+
+/// A program and what it is asked.
+pub(crate) struct Program {
+    path: PathBuf,
+    arguments: Vec<String>,
+    directory: PathBuf,
+}
+
+impl Contestant<'_> {
+    /// Does the work as it is timed.
+    pub(crate) fn run(&self) -> Result<(), Trouble> {
+        match &self.work {
+            Work::InProcess(work) => work().map(drop),
+            Work::Program(program) => program.run(),
+        }
+    }
+
+    /// Does the work and counts the results.
+    pub(crate) fn count(&self) -> Result<u64, Trouble> {
+        match &self.work {
+            Work::InProcess(work) => work(),
+            Work::Program(program) => program.count(),
+        }
+    }
+
+    /// The command, if it is one.
+    pub(crate) fn program(&self) -> Option<&Program> {
+        match &self.work {
+            Work::InProcess(_) => None,
+            Work::Program(program) => Some(program),
+        }
+    }
+}
+
+impl Program {
+    /// The program and its arguments.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = vec![self.path.to_string_lossy().into_owned()];
+        words.extend(self.arguments.iter().cloned());
+        words
+    }
+
+    /// Where it runs.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn run(&self) -> Result<(), Trouble> {
+        Ok(programs::run(&self.path, &self.arguments, &self.directory)?)
+    }
+
+    fn count(&self) -> Result<u64, Trouble> {
+        let mut command = programs::command(&self.path, &self.arguments, &self.directory);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let results = child.stdout.take().map_or(Ok(0), |output| results(BufReader::new(output)));
+        let status = child.wait()?;
+        match status.code() {
+            Some(0) => Ok(results?),
+            Some(1) => Ok(0),
+            _ => Err(format!("{} ended with {status}", self.path.display()).into()),
+        }
+    }
+}
+
+/// Counts the lines that are results, and reads on to the end.
+fn results(mut output: impl BufRead) -> io::Result<u64> {
+    let notices = NOTICES.map(memmem::Finder::new);
+    let (mut line, mut count, mut cut) = (Vec::new(), 0, false);
+    while output.read_until(b'\n', &mut line)? > 0 {
+        cut |= line.starts_with(CUT);
+        let is_notice = notices.iter().any(|notice| notice.find(&line).is_some());
+        count += u64::from(!cut && !is_notice);
+        line.clear();
+    }
+    Ok(count)
+}
+
+/// Everybody, over one tree.
+pub(crate) struct Field {
+    root: PathBuf,
+    whole: Toolkit,
+    capped: Toolkit,
+    pub(crate) ripkit: Option<PathBuf>,
+    pub(crate) rg: Option<PathBuf>,
+    pub(crate) fd: Option<PathBuf>,
+}
+
+impl Field {
+    /// Opens the tree and looks for the programs.
+    pub(crate) fn over(root: &Path) -> Result<Field, Trouble> {
+        let workspace = Workspace::open(root)?;
+        Ok(Field {
+            root: root.to_owned(),
+            whole: unbounded(workspace.clone()),
+            capped: Toolkit::new(workspace),
+            ripkit: built_beside(),
+            rg: programs::rg(),
+            fd: programs::fd(),
+        })
+    }
+
+    /// What to do about a program that is not there.
+    pub(crate) fn how_to_get(name: &str) -> &'static str {
+        match name {
+            "ripkit" => "not built, so left out; build it with `cargo build --release`",
+            _ => "not installed, so left out",
+        }
+    }
+
+    /// `rg`, with all results.
+    pub(crate) fn rg_search(&self, query: &Query) -> Option<Contestant<'static>> {
+        self.baseline("rg", self.rg.as_ref(), query.rg_arguments())
+    }
+
+    /// The toolkit, with all results.
+    pub(crate) fn search_in_process(&self, query: &Query) -> Contestant<'_> {
+        in_process(search(&self.whole, query.uncapped()))
+    }
+
+    /// The toolkit, with its default caps.
+    pub(crate) fn first_in_process(&self, query: &Query) -> Contestant<'_> {
+        in_process(search(&self.capped, query.capped()))
+    }
+
+    /// The program `ripkit`, with all results.
+    pub(crate) fn search_as_process(&self, query: &Query) -> Option<Contestant<'static>> {
+        self.as_process(true, query.ripkit_arguments())
+    }
+
+    /// The program `ripkit`, with its default caps.
+    pub(crate) fn first_as_process(&self, query: &Query) -> Option<Contestant<'static>> {
+        self.as_process(false, query.ripkit_arguments())
+    }
+
+    /// `rg --files`, which has no cap.
+    pub(crate) fn rg_list(&self) -> Option<Contestant<'static>> {
+        let mut arguments = texts(RG_OPTIONS);
+        arguments.push("--files".to_owned());
+        self.baseline("rg --files", self.rg.as_ref(), arguments)
+    }
+
+    /// `fd`, with everything or any so many.
+    pub(crate) fn fd_list(&self, most: Option<u32>) -> Option<Contestant<'static>> {
+        let mut arguments = texts(FD_OPTIONS);
+        arguments.extend(most.map(|most| format!("--max-results={most}")));
+        self.baseline("fd", self.fd.as_ref(), arguments)
+    }
+
+    /// The toolkit, with everything or the first so many.
+    pub(crate) fn list_in_process(&self, most: Option<u32>) -> Contestant<'_> {
+        let tools = if most.is_some() { &self.capped } else { &self.whole };
+        let args = list_files::Args {
+            max_depth: u32::MAX,
+            max_results: most.unwrap_or(u32::MAX),
+            timeout_ms: LONG,
+            ..list_files::Args::default()
+        };
+        in_process(move || {
+            let list = tools.run::<ListFiles>(args.clone(), &Call::default())?;
+            Ok(list.files.len() as u64)
+        })
+    }
+
+    /// The program `ripkit`, with everything or the first so many.
+    pub(crate) fn list_as_process(&self, most: Option<u32>) -> Option<Contestant<'static>> {
+        let mut arguments = texts(["list", "--max-depth"]);
+        arguments.push(u32::MAX.to_string());
+        arguments.push(format!("--timeout-ms={LONG}"));
+        arguments.extend(most.map(|most| format!("--max-results={most}")));
+        self.as_process(most.is_none(), arguments)
+    }
+
+    fn as_process(&self, all: bool, asked: Vec<String>) -> Option<Contestant<'static>> {
+        let mut arguments = vec![format!("--root={}", self.root.display())];
+        arguments.extend(all.then(|| "--all".to_owned()));
+        arguments.extend(asked);
+        let work = self.program(self.ripkit.as_ref(), arguments)?;
+        Some(Contestant { name: "cold process", is_baseline: false, work })
+    }
+
+    fn baseline(
+        &self,
+        name: &'static str,
+        path: Option<&PathBuf>,
+        arguments: Vec<String>,
+    ) -> Option<Contestant<'static>> {
+        let work = self.program(path, arguments)?;
+        Some(Contestant { name, is_baseline: true, work })
+    }
+
+    fn program(&self, path: Option<&PathBuf>, arguments: Vec<String>) -> Option<Work<'static>> {
+        let (path, directory) = (path?.clone(), self.root.clone());
+        Some(Work::Program(Program { path, arguments, directory }))
+    }
+}
+
+fn in_process<'a>(work: impl Fn() -> Result<u64, Trouble> + 'a) -> Contestant<'a> {
+    Contestant { name: "in process", is_baseline: false, work: Work::InProcess(Box::new(work)) }
+}
+
+fn search(tools: &Toolkit, args: Args) -> impl Fn() -> Result<u64, Trouble> {
+    move || {
+        let report = tools.run::<Search>(args.clone(), &Call::default())?;
+        match report.incomplete {
+            None => Ok(report.matches),
+            Some(why) => Err(format!("the search ended early: {why}").into()),
+        }
+    }
+}
+
+/// The program of this package: examples lie in a directory beside it.
+fn built_beside() -> Option<PathBuf> {
+    let example = env::current_exe().ok()?;
+    let profile = example.parent()?.parent()?;
+    let program = profile.join(format!("ripkit{}", env::consts::EXE_SUFFIX));
+    program.is_file().then_some(program)
+}

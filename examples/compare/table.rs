@@ -1,0 +1,128 @@
+//! Tables in Markdown, written row by row as they are measured.
+
+use std::io::{self, Write};
+
+use crate::timing::{Measured, geometric_mean};
+
+/// How everybody did on one question.
+pub(crate) struct Row {
+    /// The question.
+    pub(crate) name: String,
+    /// In the order of the columns.
+    pub(crate) measured: Vec<Measured>,
+}
+
+/// A table that is being written.
+pub(crate) struct Table<'a, W> {
+    out: &'a mut W,
+    title: String,
+    /// What is counted.
+    noun: &'static str,
+    has_head: bool,
+    means: Vec<Means>,
+}
+
+/// The ratios of one column to the first baseline, so far.
+struct Means {
+    name: &'static str,
+    baseline: &'static str,
+    medians: Vec<f64>,
+    minima: Vec<f64>,
+}
+
+impl<'a, W: Write> Table<'a, W> {
+    /// Begins a table; its head is written with the first row.
+    pub(crate) fn begin(title: &str, noun: &'static str, out: &'a mut W) -> Table<'a, W> {
+        Table { out, title: title.to_owned(), noun, has_head: false, means: Vec::new() }
+    }
+
+    /// Writes a row; where the numbers of results should `agree`, it says if they do not.
+    pub(crate) fn row(&mut self, row: &Row, agree: bool) -> io::Result<()> {
+        if !self.has_head {
+            self.head(row)?;
+        }
+        write!(self.out, "| {} | {} |", row.name, results(&row.measured, agree))?;
+        for (index, measured) in row.measured.iter().enumerate() {
+            let (median, minimum) = (shown(measured.median()), shown(measured.minimum()));
+            write!(self.out, " {median} ({minimum}) |")?;
+            for baseline in baselines(row, index) {
+                write!(self.out, " {:.3} |", measured.ratio(baseline))?;
+            }
+            self.remember(row, index);
+        }
+        writeln!(self.out)?;
+        self.out.flush()
+    }
+
+    /// Writes the geometric means of the ratios to the first baseline.
+    pub(crate) fn means(&mut self) -> io::Result<()> {
+        writeln!(self.out)?;
+        for means in &self.means {
+            let (medians, minima) = (geometric_mean(&means.medians), geometric_mean(&means.minima));
+            writeln!(
+                self.out,
+                "Geometric mean, {} to {}: **{medians:.3}** (of the minima: {minima:.3})",
+                means.name, means.baseline
+            )?;
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, row: &Row) -> io::Result<()> {
+        self.has_head = true;
+        write!(self.out, "\n## {}\n\n| query | {} |", self.title, self.noun)?;
+        let mut rule = "|---|---|".to_owned();
+        for (index, measured) in row.measured.iter().enumerate() {
+            write!(self.out, " {} |", measured.name)?;
+            rule.push_str("---|");
+            for baseline in baselines(row, index) {
+                write!(self.out, " to {} |", baseline.name)?;
+                rule.push_str("---|");
+            }
+        }
+        writeln!(self.out, "\n{rule}")
+    }
+
+    fn remember(&mut self, row: &Row, index: usize) {
+        let measured = row.measured.get(index);
+        let (Some(measured), Some(baseline)) = (measured, baselines(row, index).next()) else {
+            return;
+        };
+        if self.means.iter().all(|means| means.name != measured.name) {
+            self.means.push(Means::begin(measured.name, baseline.name));
+        }
+        let mut columns = self.means.iter_mut();
+        if let Some(means) = columns.find(|means| means.name == measured.name) {
+            means.medians.push(measured.ratio(baseline));
+            means.minima.push(measured.ratio_of_minima(baseline));
+        }
+    }
+}
+
+impl Means {
+    fn begin(name: &'static str, baseline: &'static str) -> Means {
+        Means { name, baseline, medians: Vec::new(), minima: Vec::new() }
+    }
+}
+
+/// The baselines that come before a column.
+fn baselines(row: &Row, index: usize) -> impl Iterator<Item = &Measured> {
+    row.measured.iter().take(index).filter(|measured| measured.is_baseline)
+}
+
+/// One number if all say the same, else what each says.
+fn results(measured: &[Measured], agree: bool) -> String {
+    let Some((first, others)) = measured.split_first() else { return String::new() };
+    if others.iter().all(|other| other.results == first.results) {
+        return first.results.to_string();
+    }
+    let each = measured.iter().map(|measured| format!("{} {}", measured.name, measured.results));
+    let each = each.collect::<Vec<_>>().join(", ");
+    if agree { format!("**differ**: {each}") } else { each }
+}
+
+/// Seconds as milliseconds.
+fn shown(seconds: f64) -> String {
+    let milliseconds = seconds * 1000.0;
+    if milliseconds < 10.0 { format!("{milliseconds:.2}") } else { format!("{milliseconds:.0}") }
+}
