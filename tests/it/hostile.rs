@@ -722,6 +722,19 @@ impl Drop for Deep {
 }
 
 #[test]
+fn c9_ignore_files_on_every_level_are_used_down_to_a_bound_that_is_told() {
+    let mut workspace = TestWorkspace::new().file("z.txt", "needle\n");
+    for level in 1..=300 {
+        let directory = "d/".repeat(level);
+        workspace = workspace.file(format!("{directory}.gitignore"), "skip.txt\n");
+    }
+    let inner = "d/".repeat(250);
+    let workspace = workspace.file(format!("{inner}skip.txt"), "needle\n");
+    let said = workspace.search("needle").finds(["z.txt:1"]);
+    said.warns_of("more than 256 levels deep");
+}
+
+#[test]
 fn c9_ten_thousand_levels_neither_overflow_nor_end_the_answer() {
     let workspace = TestWorkspace::new().file("z.txt", "needle\n").dir("deep");
     let _remover = Deep(workspace.root().join("deep"));
