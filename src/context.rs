@@ -127,7 +127,8 @@ impl Call {
     }
 
     /// Writes the text of a success to `text` as it comes, and keeps neither text nor results in
-    /// the answer: for answers that would be large in memory. Default: the answer keeps both.
+    /// the answer: for answers that would be large in memory. Notes stay with the answer only.
+    /// Default: the answer keeps all of it.
     pub fn with_text(mut self, text: TextStream) -> Call {
         self.text = Some(text);
         self
