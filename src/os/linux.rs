@@ -1,5 +1,8 @@
 //! Linux: handles, getdents and openat2, by `rustix`.
 
+mod change;
+mod file;
+
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
@@ -9,15 +12,32 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::os::{Kind, Stat, Volume};
+#[cfg(test)]
+use crate::os::faults;
+use crate::os::{Identity, Kind, Stat, Volume};
+
+pub(crate) use file::File;
 
 /// Flags of every open: close on exec, never follow the last link, never block, never become
 /// the controlling terminal.
 const SAFE: OFlags =
     OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// How often an open that raced a rename is tried again.
+/// How often a call that a signal or a rename got in the way of is tried again.
 const RETRIES: usize = 64;
+
+/// Makes a call, again after a signal.
+fn attempt<T>(mut call: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
+    #[cfg(test)]
+    faults::strike()?;
+    for _ in 0..RETRIES {
+        match call() {
+            Err(Errno::INTR) => {}
+            result => return Ok(result?),
+        }
+    }
+    Err(Errno::INTR.into())
+}
 
 /// A directory handle.
 #[derive(Debug)]
@@ -27,7 +47,7 @@ impl Dir {
     /// Opens a directory by a path that the host names, following links.
     pub(crate) fn open_ambient(path: &Path) -> io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Dir(rustix::fs::open(path, flags, Mode::empty())?))
+        attempt(|| rustix::fs::open(path, flags, Mode::empty())).map(Dir)
     }
 
     /// Opens a child directory for passing through; it need not be readable.
@@ -46,6 +66,8 @@ impl Dir {
     pub(crate) fn descend(&self, path: &[u8]) -> io::Result<Dir> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        #[cfg(test)]
+        faults::strike()?;
         for _ in 0..RETRIES {
             match rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -67,17 +89,19 @@ impl Dir {
 
     /// Opens a child for reading. A FIFO or device does not block; [`File::stat`] tells it.
     pub(crate) fn open_file(&self, name: &[u8]) -> io::Result<File> {
-        self.open(name, OFlags::RDONLY).map(File)
+        self.open(name, OFlags::RDONLY).map(File::new)
     }
 
     /// The facts about a child.
     pub(crate) fn stat(&self, name: &[u8]) -> io::Result<Stat> {
-        Ok(facts(&rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
+        let stat = attempt(|| rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW))?;
+        Ok(facts(&stat))
     }
 
     /// The text of a child that is a symbolic link; `EINVAL` if it is something else.
     pub(crate) fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
-        Ok(rustix::fs::readlinkat(&self.0, name, Vec::new())?.into_bytes())
+        let text = attempt(|| rustix::fs::readlinkat(&self.0, name, Vec::new()))?;
+        Ok(text.into_bytes())
     }
 
     /// Calls `each` with the name and kind of every entry, in no order, until it breaks.
@@ -85,6 +109,8 @@ impl Dir {
         &self,
         mut each: impl FnMut(&[u8], Kind) -> ControlFlow<()>,
     ) -> io::Result<()> {
+        #[cfg(test)]
+        faults::strike()?;
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut entries = RawDir::new(&self.0, &mut buffer);
         while let Some(entry) = entries.next() {
@@ -117,54 +143,23 @@ impl Dir {
     }
 
     fn open(&self, name: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
-        if name == b".." || name.contains(&b'/') {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        for _ in 0..RETRIES {
-            match rustix::fs::openat(&self.0, name, flags | SAFE, Mode::empty()) {
-                Err(Errno::INTR) => {}
-                opened => return Ok(opened?),
-            }
-        }
-        Err(Errno::INTR.into())
+        let name = checked(name)?;
+        attempt(|| rustix::fs::openat(&self.0, name, flags | SAFE, Mode::empty()))
     }
 
     /// A second handle to the directory that the host opened.
     pub(crate) fn root_of_host() -> io::Result<Dir> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Dir(rustix::fs::openat(CWD, "/", flags, Mode::empty())?))
+        attempt(|| rustix::fs::openat(CWD, "/", flags, Mode::empty())).map(Dir)
     }
 }
 
-/// A file opened for reading.
-#[derive(Debug)]
-pub(crate) struct File(OwnedFd);
-
-impl File {
-    /// Reads from where the last read ended; 0 is the end.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match rustix::io::read(&self.0, &mut *buffer) {
-                Err(Errno::INTR) => {}
-                count => return Ok(count?),
-            }
-        }
+/// Takes one name and nothing that would lead elsewhere.
+fn checked(name: &[u8]) -> io::Result<&[u8]> {
+    if name == b".." || name.contains(&b'/') {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
-
-    /// Reads at `offset` without moving; 0 is the end.
-    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        loop {
-            match rustix::io::pread(&self.0, &mut *buffer, offset) {
-                Err(Errno::INTR) => {}
-                count => return Ok(count?),
-            }
-        }
-    }
-
-    /// The facts about the opened file.
-    pub(crate) fn stat(&self) -> io::Result<Stat> {
-        Ok(facts(&rustix::fs::fstat(&self.0)?))
-    }
+    Ok(name)
 }
 
 /// The magic numbers of `statfs(2)`.
@@ -183,8 +178,16 @@ fn facts(stat: &rustix::fs::Stat) -> Stat {
     Stat {
         kind: kind(FileType::from_raw_mode(stat.st_mode)),
         size: u64::try_from(stat.st_size).unwrap_or(0),
-        modified: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+        modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+        changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        identity: Identity { device: stat.st_dev, inode: stat.st_ino },
+        links: stat.st_nlink,
+        mode: stat.st_mode & 0o7777,
     }
+}
+
+fn nanoseconds(seconds: impl Into<i128>, rest: impl Into<i128>) -> i128 {
+    seconds.into() * 1_000_000_000 + rest.into()
 }
 
 fn kind(file_type: FileType) -> Kind {

@@ -5,6 +5,10 @@
 //! Nothing here knows about policy: [`workspace`](crate::workspace) is the only caller that may
 //! turn text into a handle.
 
+#[cfg(unix)]
+mod attributes;
+#[cfg(all(test, target_os = "linux", not(ripkit_portable)))]
+pub(crate) mod faults;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod linux;
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
@@ -52,8 +56,41 @@ pub(crate) struct Stat {
     pub(crate) kind: Kind,
     /// Bytes of a regular file.
     pub(crate) size: u64,
-    /// Nanoseconds of the last change since 1970; negative before.
+    /// Nanoseconds of the last change of the content since 1970; negative before.
     pub(crate) modified: i128,
+    /// The same for any change, where the system tells; else that of the content.
+    pub(crate) changed: i128,
+    /// Which file it is, whatever its name.
+    pub(crate) identity: Identity,
+    /// How many names it has.
+    pub(crate) links: u64,
+    /// The permission bits.
+    pub(crate) mode: u32,
+}
+
+impl Stat {
+    /// Tells whether its permissions let nobody write it.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.mode & 0o222 == 0
+    }
+}
+
+/// Which file it is: two names of one file have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Identity {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+/// What a rename does about an entry that has the new name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rename {
+    /// Takes its place.
+    Replace,
+    /// Fails.
+    Exclusive,
+    /// Gives it the old name.
+    Exchange,
 }
 
 /// The absolute path without links of a directory that the host names, for messages and for

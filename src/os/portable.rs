@@ -3,6 +3,8 @@
 //!
 //! `--cfg ripkit_portable` puts it in the place of `linux` on Linux, for tests.
 
+mod change;
+mod file;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -19,11 +21,13 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path, Prefix};
 use std::time::SystemTime;
 
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{FileType, Metadata, OpenOptions};
 
-use crate::os::{Kind, Stat, Volume, canonical, not_regular};
+use crate::os::{Identity, Kind, Stat, Volume, canonical, not_regular};
+
+pub(crate) use file::File;
 
 /// How often a call that a signal interrupted is tried again.
 const RETRIES: usize = 64;
@@ -63,7 +67,7 @@ impl Dir {
         let options = reading();
         let path = checked(name)?;
         match retry(|| self.0.open_with(path, &options)) {
-            Ok(file) => Ok(File(system::Reader::new(file))),
+            Ok(file) => Ok(File::new(file)),
             // Unix opens directories like files and leaves the refusal to the caller.
             Err(_) if cfg!(windows) && self.is_directory(name) => Err(not_regular()),
             Err(error) => Err(error),
@@ -134,27 +138,6 @@ impl Dir {
     }
 }
 
-/// A file opened for reading.
-#[derive(Debug)]
-pub(crate) struct File(system::Reader);
-
-impl File {
-    /// Reads from where the last read ended; 0 is the end.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        retry(|| self.0.read(buffer))
-    }
-
-    /// Reads at `offset` without moving; 0 is the end.
-    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        retry(|| self.0.read_at(buffer, offset))
-    }
-
-    /// The facts about the opened file.
-    pub(crate) fn stat(&self) -> io::Result<Stat> {
-        Ok(facts(&self.0.metadata()?))
-    }
-}
-
 /// The options of every open: read, never follow the last link, never block.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -197,7 +180,15 @@ fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 fn facts(metadata: &Metadata) -> Stat {
     // A file system without times counts as one that never changes.
     let modified = metadata.modified().map_or(0, |time| nanoseconds(time.into_std()));
-    Stat { kind: kind(metadata.file_type()), size: metadata.len(), modified }
+    Stat {
+        kind: kind(metadata.file_type()),
+        size: metadata.len(),
+        modified,
+        changed: system::changed(metadata).unwrap_or(modified),
+        identity: Identity { device: metadata.dev(), inode: metadata.ino() },
+        links: metadata.nlink(),
+        mode: system::mode(metadata),
+    }
 }
 
 /// Nanoseconds since 1970; negative before.

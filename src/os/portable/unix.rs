@@ -2,11 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use cap_std::fs::{Dir, File, FileExt, Metadata, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
+
+use crate::os::attributes;
 
 /// Bytes that no name holds.
 pub(super) const SPECIAL: &[u8] = b"/\0";
@@ -46,14 +49,70 @@ fn set_flags(options: &mut OpenOptions, flags: OFlags) {
     options.custom_flags(flags.bits().cast_signed());
 }
 
-/// A file and where to read on.
-#[derive(Debug)]
-pub(super) struct Reader(File);
+/// The mode that a new file is asked for.
+pub(super) fn create_with(options: &mut OpenOptions, mode: u32) {
+    options.mode(mode);
+}
 
-impl Reader {
-    /// A reader at the start of a file.
-    pub(super) fn new(file: File) -> Reader {
-        Reader(file)
+/// Nanoseconds of the last change of anything about a file.
+pub(super) fn changed(metadata: &Metadata) -> Option<i128> {
+    let seconds = i128::from(MetadataExt::ctime(metadata));
+    Some(seconds * 1_000_000_000 + i128::from(MetadataExt::ctime_nsec(metadata)))
+}
+
+/// The permission bits.
+pub(super) fn mode(metadata: &Metadata) -> u32 {
+    MetadataExt::mode(metadata) & 0o7777
+}
+
+/// Sets the permission bits.
+pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    Ok(rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode as _))?)
+}
+
+/// Takes over owner, extended attributes and permissions.
+pub(super) fn take_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
+    attributes::take(to.as_fd(), from.as_fd())
+}
+
+/// Takes over the times of the last access and change.
+pub(super) fn take_times(to: &File, from: &File) -> io::Result<()> {
+    attributes::take_times(to.as_fd(), from.as_fd())
+}
+
+/// Locks the file against others who ask for this lock.
+pub(super) fn try_lock(file: &File) -> io::Result<bool> {
+    use rustix::fs::FlockOperation;
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// Makes a symbolic link that holds `text`, wherever it leads.
+pub(super) fn make_link(dir: &Dir, text: &[u8], name: &OsStr) -> io::Result<()> {
+    dir.symlink_contents(OsStr::from_bytes(text), name)
+}
+
+/// Waits until the names in a directory are on stable storage.
+pub(super) fn sync_directory(dir: &Dir) -> io::Result<()> {
+    Ok(rustix::fs::fsync(open_dir(dir, OsStr::new("."))?)?)
+}
+
+/// An opened file.
+#[derive(Debug)]
+pub(super) struct Handle(File);
+
+impl Handle {
+    /// A handle that reads from the start.
+    pub(super) fn new(file: File) -> Handle {
+        Handle(file)
+    }
+
+    /// The file itself.
+    pub(super) fn file(&self) -> &File {
+        &self.0
     }
 
     /// Reads from where the last read ended.
@@ -66,8 +125,8 @@ impl Reader {
         self.0.read_at(buffer, offset)
     }
 
-    /// The facts about the file.
-    pub(super) fn metadata(&self) -> io::Result<Metadata> {
-        self.0.metadata()
+    /// Writes at `offset` without moving.
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.0.write_at(bytes, offset)
     }
 }

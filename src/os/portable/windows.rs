@@ -1,6 +1,7 @@
 //! Names are text, and reading at an offset moves the system's position, so we keep our own.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::FileTimes;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -47,17 +48,72 @@ pub(super) fn open_dir(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
     dir.open_dir_nofollow(name)
 }
 
-/// A file and where to read on.
+/// New files take their rights from the directory.
+pub(super) fn create_with(_: &mut OpenOptions, _: u32) {}
+
+/// The system tells no time but that of the content.
+pub(super) fn changed(_: &Metadata) -> Option<i128> {
+    None
+}
+
+/// The one permission of a file, as bits.
+pub(super) fn mode(metadata: &Metadata) -> u32 {
+    if metadata.permissions().readonly() { 0o444 } else { 0o666 }
+}
+
+/// Sets the one permission of a file.
+pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    let mut permissions = file.metadata()?.permissions();
+    permissions.set_readonly(mode & 0o222 == 0);
+    file.set_permissions(permissions)
+}
+
+/// Takes over the one permission; rights come from the directory.
+pub(super) fn take_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
+    set_mode(to, mode(&from.metadata()?))?;
+    Ok(Vec::new())
+}
+
+/// Takes over the times of the last access and change.
+pub(super) fn take_times(to: &File, from: &File) -> io::Result<()> {
+    let from = from.metadata()?;
+    let times = FileTimes::new();
+    let times = times.set_accessed(from.accessed()?.into_std());
+    let times = times.set_modified(from.modified()?.into_std());
+    to.try_clone()?.into_std().set_times(times)
+}
+
+/// A lock here would also keep others from reading, so none is taken.
+pub(super) fn try_lock(_: &File) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Links need a privilege and the kind of their target: none is made.
+pub(super) fn make_link(_: &Dir, _: &[u8], _: &OsStr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The file system keeps its names in a journal of its own.
+pub(super) fn sync_directory(_: &Dir) -> io::Result<()> {
+    Ok(())
+}
+
+/// An opened file and where to read on.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct Handle {
     file: File,
     position: Mutex<u64>,
 }
 
-impl Reader {
-    /// A reader at the start of a file.
-    pub(super) fn new(file: File) -> Reader {
-        Reader { file, position: Mutex::new(0) }
+impl Handle {
+    /// A handle that reads from the start.
+    pub(super) fn new(file: File) -> Handle {
+        Handle { file, position: Mutex::new(0) }
+    }
+
+    /// The file itself.
+    pub(super) fn file(&self) -> &File {
+        &self.file
     }
 
     /// Reads from where the last read ended.
@@ -73,8 +129,8 @@ impl Reader {
         self.file.seek_read(buffer, offset)
     }
 
-    /// The facts about the file.
-    pub(super) fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata()
+    /// Writes at `offset`.
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.file.seek_write(bytes, offset)
     }
 }
