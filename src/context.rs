@@ -210,6 +210,11 @@ pub struct Limits {
     pub pattern_bytes: usize,
     /// The largest file that is read whole for a multi-line search, in bytes. Default: 64 MiB.
     pub multiline_bytes: usize,
+    /// The largest file that is edited or written, and for which `read_file` gives a version, in
+    /// bytes. Default: 64 MiB.
+    pub file_bytes: usize,
+    /// Lines of one page of a file where the call names no number. Default: 2,000.
+    pub page_lines: usize,
 }
 
 impl Default for Limits {
@@ -222,6 +227,8 @@ impl Default for Limits {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             pattern_bytes: 4096,
             multiline_bytes: 64 << 20,
+            file_bytes: 64 << 20,
+            page_lines: 2000,
         }
     }
 }
@@ -234,6 +241,7 @@ impl Limits {
             results: usize::MAX,
             text_bytes: usize::MAX,
             line_bytes: usize::MAX,
+            page_lines: usize::MAX,
             ..Limits::default()
         }
     }

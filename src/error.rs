@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::{fmt, io};
 
+use crate::context::Incomplete;
 use crate::text::escape;
 
 /// The longest message that [`Error`] shows, in bytes.
@@ -87,6 +88,15 @@ impl Error {
         let code = ErrorCode::of_io(&error);
         let message = format!("cannot {action} {}: {error}", escape::display_path(path.as_bytes()));
         Error::new(code, message).at(path).because(error)
+    }
+
+    /// Makes the error of a call that ended before `done`, which has changed nothing.
+    pub(crate) fn stopped(why: Incomplete, done: &str) -> Error {
+        let (code, what) = match why {
+            Incomplete::Cancelled => (ErrorCode::Cancelled, "the call was cancelled"),
+            Incomplete::Timeout => (ErrorCode::Timeout, "the call ran out of time"),
+        };
+        Error::new(code, format!("{what} before {done}"))
     }
 }
 

@@ -14,9 +14,20 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
         Outcome::Found
     }
 
+    /// Whether the text is exactly what a file holds, so that a program that prints it adds no
+    /// line end. Default: it is not.
+    fn is_verbatim(&self) -> bool {
+        false
+    }
+
     /// Repairs and surprises worth a sentence each. Default: none.
     fn notes(&self) -> &[String] {
         &[]
+    }
+
+    /// What goes with the text and is none, such as an image. Default: nothing.
+    fn attachments(&self) -> Vec<Content> {
+        Vec::new()
     }
 }
 
@@ -41,6 +52,14 @@ pub enum Content {
     Text {
         /// The text itself.
         text: String,
+    },
+    /// An image that a model sees.
+    Image {
+        /// Its bytes in base64.
+        data: String,
+        /// Its type, such as `image/png`.
+        #[serde(rename = "mimeType")]
+        mime_type: String,
     },
 }
 

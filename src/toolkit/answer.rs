@@ -38,7 +38,9 @@ pub(super) trait AnyOutput: Send {
     fn write_text(&self, to: &TextStream) -> fmt::Result;
     fn details(&self) -> Option<Value>;
     fn outcome(&self) -> Outcome;
+    fn is_verbatim(&self) -> bool;
     fn notes(&self) -> &[String];
+    fn attachments(&self) -> Vec<Content>;
 }
 
 impl<O: Output> AnyOutput for O {
@@ -58,8 +60,16 @@ impl<O: Output> AnyOutput for O {
         Output::outcome(self)
     }
 
+    fn is_verbatim(&self) -> bool {
+        Output::is_verbatim(self)
+    }
+
     fn notes(&self) -> &[String] {
         Output::notes(self)
+    }
+
+    fn attachments(&self) -> Vec<Content> {
+        Output::attachments(self)
     }
 }
 
@@ -128,14 +138,31 @@ impl Answer {
         }
     }
 
+    /// Whether the body is exactly what a file holds; see [`Output::is_verbatim`].
+    pub fn is_verbatim(&self) -> bool {
+        match &self.ending {
+            Ending::Failed(_) => false,
+            Ending::Done { output, .. } => {
+                output.lock().unwrap_or_else(PoisonError::into_inner).is_verbatim()
+            }
+        }
+    }
+
     /// Repairs of the arguments and surprises of the tool, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The pieces of the answer, for protocols that carry more than text.
+    /// The pieces of the answer, for protocols that carry more than text: the text, then what
+    /// goes with it.
     pub fn content(&self) -> Vec<Content> {
-        vec![Content::Text { text: self.text.clone() }]
+        let mut content = vec![Content::Text { text: self.text.clone() }];
+        if let Ending::Done { output, .. } = &self.ending {
+            let output = output.lock().unwrap_or_else(PoisonError::into_inner);
+            let attached = panic::catch_unwind(AssertUnwindSafe(|| output.attachments()));
+            content.append(&mut attached.unwrap_or_default());
+        }
+        content
     }
 
     /// How the call ended, or `None` if it failed.

@@ -1,0 +1,89 @@
+//! Line numbers before lines, as an answer shows them.
+
+use std::fmt;
+
+/// What stands between a number and its line.
+pub(crate) const MARK: &str = " | ";
+
+/// The least digits of a number, blanks among them.
+const DIGITS: usize = 4;
+
+/// What stands before the number and the line: `  12 | text`.
+pub(crate) struct Gutter(pub(crate) u64);
+
+impl Gutter {
+    /// Its length in bytes.
+    pub(crate) fn len(&self) -> usize {
+        let digits = self.0.checked_ilog10().map_or(1, |digits| digits as usize + 1);
+        digits.max(DIGITS) + MARK.len()
+    }
+}
+
+impl fmt::Display for Gutter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>DIGITS$}{MARK}", self.0)
+    }
+}
+
+/// Tells whether a text is a page as `read_file` shows it: numbers that count up before every
+/// line, below a header or with blanks before the first, which a table would not have.
+pub(crate) fn is_page(text: &str) -> bool {
+    let mut lines = text.lines().peekable();
+    let has_header = lines.next_if(|line| is_header(line)).is_some();
+    // Sentences about the page and its file.
+    let is_told = |line: &&str| line.starts_with("... (") || line.starts_with("Note: ");
+    let numbers = lines.filter(|line| !is_told(line)).map(number);
+    let Some(numbers) = numbers.collect::<Option<Vec<u64>>>() else { return false };
+    let count_up = numbers.windows(2).all(|pair| matches!(pair, [a, b] if a + 1 == *b));
+    let is_padded = text.starts_with(' ') && numbers.len() > 1;
+    count_up && !numbers.is_empty() && (has_header || is_padded)
+}
+
+/// The text without the header of a page.
+pub(crate) fn without_header(text: &str) -> &str {
+    match text.split_once('\n') {
+        Some((first, rest)) if is_header(first) => rest,
+        _ => text,
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    let inner = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+    inner.is_some_and(|inner| inner.starts_with("Lines ") || inner.contains(" line"))
+}
+
+fn number(line: &str) -> Option<u64> {
+    let (number, _) = line.split_once(MARK.trim_end())?;
+    (number.len() >= DIGITS).then(|| number.trim_start().parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_known_by_numbers_that_count_up() {
+        let page = |lines: &[&str]| is_page(&lines.join("\n"));
+        assert!(page(&["[Lines 9-10 of 20]", "   9 | a", "  10 | b", "... (cut at 2 lines)"]));
+        assert!(page(&["[1 lines]", "   1 | a", "Note: something"]));
+        let cut = "... (line 1 has 99999 bytes and is cut; search shows windows of it)";
+        assert!(page(&["[1 lines, CRLF]", "   1 | a…", cut, "... (incomplete: out of time)"]));
+        assert!(page(&["   1 | a", "   2 |", "   3 | c"]));
+        assert!(page(&["[Lines 9999-10000 of 10000]", "9999 | a", "10000 | b"]));
+        assert!(!page(&["2020 | founded", "2021 | moved"]), "a table");
+        assert!(!page(&["   1 | a"]), "one line may be anything");
+        assert!(!page(&["   1 | a", "   3 | b"]));
+        assert!(!page(&["   1 | a", "text"]));
+        assert!(!page(&["1 | a", "2 | b"]), "a table");
+        assert!(!page(&["[3 lines]", "text"]));
+        assert!(!page(&[]));
+    }
+
+    #[test]
+    fn a_number_has_room_for_four_digits_and_takes_more() {
+        for (number, shown) in [(7, "   7 | "), (9999, "9999 | "), (10_000, "10000 | ")] {
+            assert_eq!(Gutter(number).to_string(), shown);
+            assert_eq!(Gutter(number).len(), shown.len());
+        }
+    }
+}
