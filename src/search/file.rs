@@ -14,7 +14,7 @@ use crate::search::sink::{Keep, LineSink};
 use crate::search::{Report, SearchOptions};
 use crate::text::{decode, escape};
 use crate::walk::{Batch, OpenDir, Scanned, Visit};
-use crate::workspace::{File, Kind, Version, Volume};
+use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
 
 /// The first read; most source files fit in.
 pub(super) const FIRST_READ: usize = 256 * 1024;
@@ -36,10 +36,12 @@ pub(super) struct Searcher {
     pub(super) resume: Option<(Vec<u8>, u64)>,
     /// Files that the caller named, which are searched even past a NUL byte.
     pub(super) named: Arc<[Vec<u8>]>,
+    /// The rules for files with several names.
+    pub(super) policy: PathPolicy,
 }
 
 impl Searcher {
-    pub(super) fn new(options: &SearchOptions, limits: &Limits) -> Searcher {
+    pub(super) fn new(options: &SearchOptions, limits: &Limits, workspace: &Workspace) -> Searcher {
         let counts = options.report == Report::Count;
         let lines = if counts { usize::MAX } else { options.max_results.saturating_add(1) };
         let cursor = options.cursor.as_ref();
@@ -59,6 +61,7 @@ impl Searcher {
             multiline_bytes: limits.multiline_bytes,
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
             named: named.map(|start| start.path.relative().to_vec()).collect(),
+            policy: workspace.policy().clone(),
         }
     }
 
@@ -89,6 +92,12 @@ impl Found {
     /// Counts the file as binary and not searched.
     pub(super) fn leave_binary(&mut self) {
         self.receipt.skipped.binary += 1;
+        self.left_out = true;
+    }
+
+    /// Counts the file as denied by the host.
+    fn leave_denied(&mut self) {
+        self.receipt.skipped.denied += 1;
         self.left_out = true;
     }
 
@@ -190,6 +199,10 @@ impl Searcher {
         let mut found = Found::default();
         let path = || batch.path(name);
         let searched = directory.open_file(name).and_then(|file| {
+            if self.policy.asks_for_links() && self.policy.denies_links_of(&file.stat()?) {
+                found.leave_denied();
+                return Ok(());
+            }
             let length = read_start(&file, &mut worker.buffer, directory.volume)?;
             if length < worker.buffer.len() {
                 self.search_buffer(worker, length, &path, scan, &mut found);

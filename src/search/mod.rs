@@ -94,7 +94,7 @@ pub(crate) fn search(
             collector.receive(files);
         }
     }
-    let searcher = Searcher::new(&options, limits);
+    let searcher = Searcher::new(&options, limits, workspace);
     let walk = options.walk.clone();
     let (collector, incomplete) = Scan::run(workspace, walk, (pool, call), (searcher, collector))?;
     let (mut report, left_out) = collector.finish(incomplete);
@@ -136,7 +136,7 @@ fn look_into(
     let walk = &mut options.walk;
     (walk.starts, walk.hidden, walk.no_ignore) = (starts, true, true);
     let collector = Collector::new(&options, limits);
-    let searcher = Searcher::new(&options, limits);
+    let searcher = Searcher::new(&options, limits, workspace);
     let walk = options.walk.clone();
     let (collector, _) = Scan::run(workspace, walk, (pool, &call), (searcher, collector)).ok()?;
     let (report, _) = collector.finish(None);

@@ -86,7 +86,7 @@ impl FileMatches {
     }
 }
 
-/// The structured form of [`FileMatches`].
+/// The matches of one file.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct FileDetails {

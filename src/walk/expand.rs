@@ -9,7 +9,7 @@ use crate::walk::entries::{Batch, Handle, Listing, OpenCount, OpenDir};
 use crate::walk::frontier::Directory;
 use crate::walk::report::{DirectoryReport, LeftOut};
 use crate::walk::rules::{Found, Rules, Verdict};
-use crate::workspace::{Dir, Kind, Volume, Workspace};
+use crate::workspace::{Dir, Kind, Volume, Workspace, is_temporary};
 
 /// How many files make a batch: few enough to share out, enough to be worth handing over.
 const BATCH: usize = 32;
@@ -201,6 +201,10 @@ impl<'a> Sieve<'a> {
 
     fn keep(&mut self, name: &[u8], kind: Kind, report: &mut DirectoryReport) -> bool {
         if VERSION_CONTROL.contains(&name) && (kind == Kind::Directory || name == b".git") {
+            return false;
+        }
+        // Half-made files of a write that is under way, or of one that was killed.
+        if name.first() == Some(&b'.') && is_temporary(name) {
             return false;
         }
         self.path.truncate(self.prefix);

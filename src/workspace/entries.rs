@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::error::Error;
 use crate::os::Kind;
 use crate::text::escape;
-use crate::workspace::{Access, Workspace, WorkspacePath};
+use crate::workspace::{Access, Workspace, WorkspacePath, is_temporary};
 
 /// How many entries are read between two looks at the clock.
 const CHECK_EVERY: usize = 256;
@@ -29,6 +29,9 @@ pub(crate) fn entries(
     let mut entries: Vec<DirectoryEntry> = Vec::new();
     let listed = directory.open_dir()?.list(|name, kind| {
         let path = below(directory, name);
+        if is_temporary(name) {
+            return ControlFlow::Continue(());
+        }
         if !workspace.policy().denies(&path, kind == Kind::Directory) {
             entries.push(DirectoryEntry { name: name.to_vec(), kind });
         }

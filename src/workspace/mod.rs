@@ -1,13 +1,30 @@
 //! The one door to the files: every tool comes through [`Workspace::resolve`].
 
+mod duplicate;
+mod durability;
 mod entries;
+mod expected;
+#[cfg(test)]
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod faults;
+mod held;
+mod in_place;
+mod locks;
 mod names;
 mod near;
 mod outer;
+mod parents;
 mod path;
 mod policy;
+mod present;
+mod refusal;
+mod remove;
+mod replace;
 mod resolve;
+mod route;
 mod steps;
+mod temporary;
+mod transfer;
 mod version;
 
 use std::path::{Path, PathBuf};
@@ -16,12 +33,19 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorCode};
 use crate::os;
 pub(crate) use crate::os::{Dir, File, Kind, Volume};
+use crate::text::escape;
+pub use durability::Durability;
 pub(crate) use entries::{DirectoryEntry, entries, leads_to_directory, size};
+pub(crate) use expected::Expected;
+pub(crate) use held::Held;
+use locks::FileLocks;
 pub use outer::OuterIgnores;
 pub(crate) use outer::{IgnoreSource, MAX_IGNORE_BYTES};
 pub use path::WorkspacePath;
 pub use policy::Access;
 pub(crate) use policy::{PathPolicy, as_path};
+pub(crate) use temporary::is_temporary;
+pub(crate) use version::Hasher;
 pub use version::Version;
 
 /// A directory tree that the tools may touch, and the rules for doing so.
@@ -52,6 +76,9 @@ struct Inner {
     given: PathBuf,
     policy: PathPolicy,
     outer: OuterIgnores,
+    durability: Durability,
+    /// Shared by all clones, whatever their policy.
+    locks: Arc<FileLocks>,
 }
 
 impl Workspace {
@@ -72,6 +99,8 @@ impl Workspace {
             given,
             policy: PathPolicy { root, ..PathPolicy::default() },
             outer: OuterIgnores::default(),
+            durability: Durability::default(),
+            locks: Arc::default(),
         })))
     }
 
@@ -100,6 +129,21 @@ impl Workspace {
         Ok(self.with_policy(|policy| policy.deny = denied))
     }
 
+    /// Refuses files with more than one name (hard links) with `POLICY_DENIED`; searches leave
+    /// them out and count them.
+    ///
+    /// A hard link inside the root may be a second name of a file outside, which nothing tells.
+    /// Default: they are allowed.
+    pub fn deny_hard_links(self) -> Workspace {
+        self.with_policy(|policy| policy.deny_hard_links = true)
+    }
+
+    /// Sets what a successful write has on stable storage. Default: [`Durability::File`].
+    pub fn with_durability(mut self, durability: Durability) -> Workspace {
+        Arc::make_mut(&mut self.0).durability = durability;
+        self
+    }
+
     /// Adds ignore rules from outside the root to searches and listings. Default: none.
     pub fn with_outer_ignores(mut self, outer: OuterIgnores) -> Workspace {
         Arc::make_mut(&mut self.0).outer = outer;
@@ -118,7 +162,8 @@ impl Workspace {
     ///
     /// # Errors
     /// `INVALID_PATH` (empty, malformed, too long, outside the root, too many links),
-    /// `FILE_NOT_FOUND` with near names (not for [`Access::Write`]), `PERMISSION_DENIED`,
+    /// `FILE_NOT_FOUND` with near names (not for [`Access::Write`] and [`Access::Create`]),
+    /// `PERMISSION_DENIED`,
     /// `READ_ONLY`, `POLICY_DENIED`.
     pub fn resolve(&self, path: &str, access: Access) -> Result<WorkspacePath, Error> {
         if access != Access::Read && self.0.policy.read_only {
@@ -129,10 +174,28 @@ impl Workspace {
             .at(path));
         }
         let resolved = resolve::resolve(self, path, access)?;
+        if names::names_directory(path)
+            && resolved.kind().is_some_and(|kind| kind != Kind::Directory)
+        {
+            return Err(names::invalid(path, "names a directory, but there is something else"));
+        }
         if self.0.policy.denies(resolved.relative(), resolved.is_directory()) {
             return Err(policy::denied(path));
         }
+        if resolved.stat.is_some_and(|stat| self.0.policy.denies_links_of(&stat)) {
+            return Err(policy::denied(path));
+        }
         Ok(resolved)
+    }
+
+    /// The absolute path of something in the workspace, as the system writes it.
+    pub(crate) fn absolute(&self, path: &WorkspacePath) -> String {
+        let full = match path.relative() {
+            b"" => self.0.canonical.clone(),
+            // In a relaxed workspace a path outside begins with `/` and stands alone.
+            relative => self.0.canonical.join(as_path(relative)),
+        };
+        escape::exact_path(full.as_os_str().as_encoded_bytes()).into_owned()
     }
 
     /// The deny rules, for walks, which see real paths only.

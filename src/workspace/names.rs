@@ -106,6 +106,12 @@ fn check_text(text: &str, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
+/// Tells whether a text can only mean a directory.
+pub(super) fn names_directory(text: &str) -> bool {
+    let last = text.rsplit(|letter| u8::try_from(letter).is_ok_and(is_separator)).next();
+    matches!(last, Some("" | "." | ".."))
+}
+
 /// Appends the names of `path` to `base`, resolving `.` and `..`; `None` if `..` climbs out.
 fn normalise(base: &[Vec<u8>], path: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut names = base.to_vec();

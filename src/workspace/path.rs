@@ -1,10 +1,11 @@
 //! A path that was checked.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::error::Error;
-use crate::os::{Dir, Kind, Stat};
+use crate::error::{Error, ErrorCode};
+use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::text::escape;
 
 /// The proof that a path was resolved inside a workspace, and the handle to act on.
@@ -68,6 +69,24 @@ impl WorkspacePath {
         self.stat.map(|stat| stat.kind)
     }
 
+    /// Which file is there, whatever its name.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.stat.map(|stat| stat.identity)
+    }
+
+    /// Tells whether its directory lists exactly this name.
+    pub(super) fn is_listed(&self) -> bool {
+        let mut found = false;
+        let listed = self.parent.open_dir(b".").and_then(|dir| {
+            dir.list(|name, _| {
+                found = name == self.name;
+                if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+        });
+        // What cannot be looked at counts as there, so that nothing is written over.
+        found || listed.is_err()
+    }
+
     /// The directory that holds it, and its name in there.
     pub(crate) fn entry(&self) -> (&Arc<Dir>, &[u8]) {
         (&self.parent, &self.name)
@@ -76,6 +95,35 @@ impl WorkspacePath {
     /// Opens it as a directory to list.
     pub(crate) fn open_dir(&self) -> Result<Dir, Error> {
         self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
+    }
+
+    /// Opens it for reading its content; only a regular file is opened, and without blocking.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for a directory, a FIFO, a socket or a device; `PERMISSION_DENIED` and the
+    /// like.
+    pub(crate) fn open_file(&self) -> Result<File, Error> {
+        self.check_regular(self.kind())?;
+        let failed = |error| Error::io("read", &self.text, error);
+        let file = self.parent.open_file(&self.name).map_err(failed)?;
+        // Something else may have taken the name since it was resolved.
+        self.check_regular(Some(file.stat().map_err(failed)?.kind))?;
+        Ok(file)
+    }
+
+    fn check_regular(&self, kind: Option<Kind>) -> Result<(), Error> {
+        let refused = |why: &str| {
+            Error::new(ErrorCode::InvalidPath, format!("{self} is {why}")).at(self.as_str())
+        };
+        match kind {
+            Some(Kind::Directory) => {
+                Err(refused("a directory").with_hint("Use list_directory to see what is in it."))
+            }
+            Some(Kind::Special) => {
+                Err(refused("a FIFO, socket or device, and only regular files are read"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Tells whether it can be opened for listing or reading.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::error::{Error, ErrorCode};
+use crate::os::{Kind, Stat};
 
 /// What a path is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Access {
     Read,
     /// Writing a file that may not exist yet, nor its parents; links are followed.
     Write,
+    /// Making what must not exist yet, nor its parents; a final link is not followed, but found.
+    Create,
     /// Removing or renaming the entry itself; a final link is not followed.
     Entry,
 }
@@ -25,6 +28,7 @@ pub enum Access {
 pub(crate) struct PathPolicy {
     pub(super) relaxed: bool,
     pub(super) read_only: bool,
+    pub(super) deny_hard_links: bool,
     pub(super) deny: Option<Arc<Gitignore>>,
     /// The absolute path of the workspace's root, as names with `/` between.
     pub(super) root: Vec<u8>,
@@ -43,6 +47,16 @@ impl PathPolicy {
         }
         let matcher = builder.build().map_err(|error| invalid("deny", error))?;
         Ok((!matcher.is_empty()).then(|| Arc::new(matcher)))
+    }
+
+    /// Tells whether what is there is refused for having more than one name.
+    pub(crate) fn denies_links_of(&self, stat: &Stat) -> bool {
+        self.deny_hard_links && stat.kind == Kind::File && stat.links > 1
+    }
+
+    /// Whether files must be asked how many names they have.
+    pub(crate) fn asks_for_links(&self) -> bool {
+        self.deny_hard_links
     }
 
     /// Tells whether a rule excludes the path or a directory above it.

@@ -10,9 +10,12 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorCode};
 use crate::os::Kind;
 use crate::text::escape;
-use crate::workspace::names::{Names, Target};
+use crate::workspace::names::{Names, Target, invalid};
 use crate::workspace::steps::Steps;
 use crate::workspace::{Access, Workspace, WorkspacePath, near, policy};
+
+/// The longest path of what is still to be made, in bytes, as Linux counts.
+const MAX_NEW_PATH_BYTES: usize = 4095;
 
 pub(super) fn resolve(
     workspace: &Workspace,
@@ -24,14 +27,26 @@ pub(super) fn resolve(
         Ok(path) => !path.exists(),
         Err(error) => error.code() == ErrorCode::FileNotFound,
     };
-    // A name that is not UTF-8 was shown escaped; a file of that very spelling comes first.
-    match escape::unescape(text).filter(|_| missing) {
+    // A name that is not UTF-8 was shown escaped; a file of that very spelling comes first. What
+    // is still to be made gets the bytes that the same spelling would find.
+    let found = match escape::unescape(text).filter(|_| missing) {
         Some(bytes) => match resolve_bytes(workspace, text, &bytes, access) {
-            Ok(path) if path.exists() => Ok(path),
+            Ok(path) if path.exists() || str::from_utf8(&bytes).is_err() => Ok(path),
             _ => found,
         },
         None => found,
+    };
+    found.and_then(refuse_too_long)
+}
+
+/// What is made must be within the reach of other programs.
+fn refuse_too_long(path: WorkspacePath) -> Result<WorkspacePath, Error> {
+    let length = path.relative().len();
+    if path.exists() || length <= MAX_NEW_PATH_BYTES {
+        return Ok(path);
     }
+    let why = format!("the path would be {length} bytes long, over {MAX_NEW_PATH_BYTES}");
+    Err(invalid("", &why))
 }
 
 fn resolve_bytes(
@@ -41,13 +56,13 @@ fn resolve_bytes(
     access: Access,
 ) -> Result<WorkspacePath, Error> {
     let names = Names::parse(workspace, text, bytes)?;
-    let follow = access != Access::Entry;
+    let follow = matches!(access, Access::Read | Access::Write);
     let target = match direct(&names, follow) {
         Some(target) => target,
         None => Steps::new(workspace, text, &names).walk(names.list, follow)?,
     };
     let target = target.come_home(workspace);
-    if target.stat().is_none() && access != Access::Write {
+    if target.stat().is_none() && !matches!(access, Access::Write | Access::Create) {
         return Err(not_found(text, &target, workspace));
     }
     Ok(target.into_path())

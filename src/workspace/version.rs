@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorCode};
 
 /// A token for the content of a file: 128 bits of its BLAKE3 hash.
 ///
@@ -19,13 +22,13 @@ impl Version {
     pub(crate) fn of_stream(
         mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
     ) -> io::Result<Version> {
-        let mut hasher = blake3::Hasher::new();
+        let mut hasher = Hasher::default();
         let mut buffer = vec![0; 256 * 1024];
         loop {
             match read(&mut buffer)? {
-                0 => return Ok(Version::shorten(hasher.finalize())),
+                0 => return Ok(hasher.finish()),
                 count => hasher.update(buffer.get(..count).unwrap_or_default()),
-            };
+            }
         }
     }
 
@@ -38,8 +41,59 @@ impl Version {
     }
 }
 
+impl FromStr for Version {
+    type Err = Error;
+
+    /// Reads the 32 hexadecimal digits that `Display` writes.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for anything else.
+    fn from_str(text: &str) -> Result<Version, Error> {
+        let invalid = || {
+            let shown: String = text.chars().take(64).collect();
+            let message = format!("{shown:?} is no version: 32 hexadecimal digits are");
+            Error::new(ErrorCode::InvalidArgument, message).with_hint(
+                "Take the version from the answer of read_file, write_file or edit_file.",
+            )
+        };
+        let all_digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = all_digits.then(|| u128::from_str_radix(text, 16).ok()).flatten();
+        number.map(|number| Version(number.to_be_bytes())).ok_or_else(invalid)
+    }
+}
+
+/// Makes the version of content that comes in pieces, for whoever reads it anyway.
+#[derive(Debug, Default)]
+pub(crate) struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// Takes the next piece.
+    pub(crate) fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// The version of all pieces so far.
+    pub(crate) fn finish(&self) -> Version {
+        Version::shorten(self.0.finalize())
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_read_back_and_nothing_else_is() {
+        let version = Version::of(b"content");
+        assert_eq!(version.to_string().parse::<Version>().unwrap(), version);
+        for text in ["", "absent", "+123456789012345678901234567890123", &"g".repeat(32)] {
+            assert_eq!(text.parse::<Version>().unwrap_err().code(), ErrorCode::InvalidArgument);
+        }
     }
 }

@@ -1,0 +1,266 @@
+//! Every operation that writes, with each of its system calls failing in turn.
+//!
+//! The oracle is the whole tree, as the standard library sees it: after an error it is what it
+//! was, after a success what was asked for.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tree is looked at by other means than those under test"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+use super::{Durability, Expected, Version, Workspace, is_temporary};
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::faults::failing;
+
+/// What may fail, and the code that a caller is told.
+const ERRORS: [(Errno, ErrorCode); 7] = [
+    (Errno::IO, ErrorCode::IoError),
+    (Errno::NOSPC, ErrorCode::NoSpace),
+    (Errno::DQUOT, ErrorCode::NoSpace),
+    (Errno::ACCESS, ErrorCode::PermissionDenied),
+    (Errno::INTR, ErrorCode::IoError),
+    (Errno::MFILE, ErrorCode::ResourceExhausted),
+    (Errno::ROFS, ErrorCode::ReadOnly),
+];
+
+const OLD: &str = "old content\nof two lines\n";
+const NEW: &str = "new\n";
+
+/// Every path of a tree with its kind, permissions and content.
+type Tree = BTreeMap<String, String>;
+
+fn tree(root: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let mut ahead = vec![root.to_path_buf()];
+    while let Some(directory) = ahead.pop() {
+        for entry in fs::read_dir(directory).unwrap().flatten() {
+            let path = entry.path();
+            let facts = fs::symlink_metadata(&path).unwrap();
+            let shown = if facts.is_dir() {
+                ahead.push(path.clone());
+                "directory".to_owned()
+            } else if facts.is_symlink() {
+                format!("link to {}", fs::read_link(&path).unwrap().display())
+            } else {
+                format!("{:o} {}", facts.mode() & 0o7777, fs::read_to_string(&path).unwrap())
+            };
+            tree.insert(path.strip_prefix(root).unwrap().display().to_string(), shown);
+        }
+    }
+    tree
+}
+
+fn fixture(root: &Path) {
+    fs::create_dir(root.join("d")).unwrap();
+    fs::write(root.join("d/file"), OLD).unwrap();
+    fs::set_permissions(root.join("d/file"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::write(root.join("d/twice"), OLD).unwrap();
+    fs::hard_link(root.join("d/twice"), root.join("other")).unwrap();
+    symlink("d/file", root.join("link")).unwrap();
+}
+
+/// The names of temporary files in a tree.
+fn leftovers(tree: &Tree) -> Vec<&String> {
+    let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
+    tree.keys().filter(|path| is_temporary(name(path).as_bytes())).collect()
+}
+
+/// A directory where nothing waits for a disk, if there is one.
+fn quick_directory() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
+/// Lets each call of `work` fail in turn, with each error, on a tree of its own.
+fn each_call_fails(
+    what: &str,
+    durability: Durability,
+    work: impl Fn(&Workspace) -> Result<(), Error>,
+) {
+    let base = quick_directory();
+    let base = base.path();
+    let mut calls = 0;
+    for (errno, code) in ERRORS {
+        for after in 0.. {
+            let root = base.join("root");
+            fs::create_dir(&root).unwrap();
+            fixture(&root);
+            let before = tree(base);
+            // The workspace is relaxed so that another file system can be reached.
+            let workspace = Workspace::open(&root).unwrap().relaxed().with_durability(durability);
+            let (done, reached) = failing(after, errno.raw_os_error(), || work(&workspace));
+            let now = tree(base);
+            let place = format!("{what}: call {after} fails with {errno:?}: {done:?}");
+            match done {
+                Ok(()) => assert_done(&workspace, base, &before, &now, &place),
+                Err(error) => {
+                    assert_eq!(error.code(), code, "{place}");
+                    assert_eq!(now, before, "{place}");
+                }
+            }
+            fs::remove_dir_all(&root).unwrap();
+            calls += 1;
+            if !reached {
+                break;
+            }
+        }
+    }
+    println!("{what}, {durability:?}: {calls} runs");
+    assert!(calls > ERRORS.len() * 3, "{what}: only {calls} calls were made to fail");
+}
+
+/// What was asked is done; a temporary file may be left where it could not be removed, and then
+/// the next write removes it.
+fn assert_done(workspace: &Workspace, base: &Path, before: &Tree, now: &Tree, place: &str) {
+    let mut wanted = tree(base);
+    wanted.retain(|path, _| !leftovers(now).contains(&path));
+    assert_ne!(&wanted, before, "{place}: nothing happened");
+    assert!(leftovers(now).len() <= 1, "{place}: {now:?}");
+    for path in leftovers(now) {
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let beside = base.join(directory).join("next");
+        write(workspace, beside.to_str().unwrap(), NEW).unwrap();
+    }
+    assert_eq!(leftovers(&tree(base)), Vec::<&String>::new(), "{place}");
+}
+
+fn write(workspace: &Workspace, path: &str, content: &str) -> Result<(), Error> {
+    workspace.hold(path, &Call::default())?.replace(content.as_bytes(), &Call::default()).map(drop)
+}
+
+const EVERY: [Durability; 3] = [Durability::Fast, Durability::File, Durability::Full];
+
+#[test]
+fn a_write_over_an_old_file_is_whole_or_not_at_all() {
+    for durability in EVERY {
+        each_call_fails("write", durability, |workspace| write(workspace, "d/file", NEW));
+        each_call_fails("write by link", durability, |workspace| write(workspace, "link", NEW));
+    }
+}
+
+#[test]
+fn an_edit_is_whole_or_not_at_all() {
+    each_call_fails("edit", Durability::File, |workspace| {
+        let call = Call::default();
+        let mut held = workspace.hold("d/file", &call)?;
+        held.expect(Expected::Version(Version::of(OLD.as_bytes())), &call)?;
+        held.read(1000)?;
+        assert_eq!(held.content(), Some(OLD.as_bytes()));
+        held.replace(NEW.as_bytes(), &call).map(drop)
+    });
+}
+
+#[test]
+fn a_new_file_and_its_directories_are_there_or_none_of_them() {
+    for durability in EVERY {
+        each_call_fails("create", durability, |workspace| write(workspace, "d/new", NEW));
+        each_call_fails("deep", durability, |workspace| write(workspace, "d/x/y/new", NEW));
+    }
+}
+
+#[test]
+fn a_file_with_two_names_is_written_or_put_back() {
+    for content in [NEW, "longer than the old content\nby one line, or two\n", "old content\n"] {
+        each_call_fails("in place", Durability::File, |workspace| {
+            write(workspace, "d/twice", content)
+        });
+    }
+}
+
+#[test]
+fn a_move_has_happened_or_not() {
+    let call = Call::default;
+    let version = Some(Version::of(OLD.as_bytes()));
+    for durability in EVERY {
+        for (source, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
+            for destination in ["moved", "x/y/moved"] {
+                each_call_fails("move", durability, |workspace| {
+                    workspace.move_file(source, destination, expected, &call()).map(drop)
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_move_to_another_file_system_leaves_exactly_one_file() {
+    let (here, there) = (quick_directory(), TempDir::new().unwrap());
+    if device(here.path()) == device(there.path()) {
+        println!("SKIPPED: there is no second file system for temporary files");
+        return;
+    }
+    let far = there.path();
+    for source in ["d/file", "link"] {
+        for expected in [None, Some(Version::of(OLD.as_bytes()))] {
+            if source == "link" && expected.is_some() {
+                continue;
+            }
+            for destination in ["moved", "x/y/moved"] {
+                let destination = far.join("far").join(destination);
+                each_call_fails("move far", Durability::File, |workspace| {
+                    let arrived = || fs::symlink_metadata(&destination).is_ok();
+                    fs::create_dir(far.join("far")).unwrap();
+                    let destination = destination.to_str().unwrap();
+                    let moved =
+                        workspace.move_file(source, destination, expected, &Call::default());
+                    assert_eq!(moved.is_ok(), arrived(), "{moved:?}");
+                    let far_tree = tree(&far.join("far"));
+                    let most = destination.matches('/').count();
+                    assert!(moved.is_err() || far_tree.len() <= most, "{far_tree:?}");
+                    assert!(moved.is_ok() || far_tree.is_empty(), "{far_tree:?}");
+                    fs::remove_dir_all(far.join("far")).unwrap();
+                    moved.map(drop)
+                });
+            }
+        }
+    }
+}
+
+fn device(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().dev()
+}
+
+#[test]
+fn a_copy_is_whole_or_not_there() {
+    let version = Some(Version::of(OLD.as_bytes()));
+    for durability in EVERY {
+        for (source, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
+            for destination in ["d/copy", "x/y/copy"] {
+                each_call_fails("copy", durability, |workspace| {
+                    workspace.copy_file(source, destination, expected, &Call::default()).map(drop)
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_removal_has_happened_or_not() {
+    let version = Some(Version::of(OLD.as_bytes()));
+    for durability in EVERY {
+        for (path, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
+            each_call_fails("remove", durability, |workspace| {
+                workspace.remove_file(path, expected, &Call::default()).map(drop)
+            });
+        }
+    }
+}
+
+#[test]
+fn all_directories_of_a_path_are_made_or_none() {
+    for durability in EVERY {
+        for path in ["new", "d/x/y/z"] {
+            each_call_fails("make", durability, |workspace| {
+                workspace.make_directory(path).map(drop)
+            });
+        }
+    }
+}

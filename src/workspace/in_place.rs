@@ -1,0 +1,100 @@
+//! Writing over a file where another one cannot take its place.
+//!
+//! Other names of the same file keep showing it, and its directory need not be writable. It is
+//! not atomic: a reader may see a part, and a killed process leaves one. Room is reserved before
+//! anything is changed, and a failure on the way puts the old content back.
+
+use std::borrow::Cow;
+use std::io;
+
+use crate::error::{Error, ErrorCode};
+use crate::os::File;
+use crate::workspace::present::Present;
+use crate::workspace::refusal::{changed, too_large};
+use crate::workspace::{Durability, WorkspacePath};
+
+/// The largest file whose old content is kept to put it back, in bytes.
+const MAX_UNDO: usize = 256 << 20;
+
+/// Writes `content` over the file, and says why this was necessary.
+pub(super) fn write(
+    path: &WorkspacePath,
+    present: &Present,
+    content: &[u8],
+    durability: Durability,
+    why: &str,
+) -> Result<Vec<String>, Error> {
+    let failed = |error| Error::io("write", path.as_str(), error);
+    let old = match &present.content {
+        Some(content) => Cow::Borrowed(content),
+        None => Cow::Owned(read_old(path, present)?),
+    };
+    let (parent, name) = path.entry();
+    let file = parent.open_to_write(name).map_err(failed)?;
+    let now = file.stat().map_err(failed)?;
+    if !present.is_unchanged(&now) || !present.content_is_same().map_err(failed)? {
+        return Err(changed(path, "somebody else wrote it meanwhile"));
+    }
+    if content.len() > old.len() {
+        file.reserve(content.len() as u64).map_err(failed)?;
+    }
+    let written = put(&file, &old, content).and_then(|()| durability.sync_file(&file));
+    if let Err(error) = written {
+        return Err(undo(path, &file, &old, error));
+    }
+    let mut notes = vec![format!("the file was written in place, not atomically, because {why}")];
+    // Writing takes away the bits that give rights, where they are not ours to give.
+    if !keep_mode(&file, present.stat.mode) {
+        notes.push("the permissions of the file could not be kept".to_owned());
+    }
+    Ok(notes)
+}
+
+fn keep_mode(file: &File, mode: u32) -> bool {
+    file.stat().is_ok_and(|now| now.mode == mode) || file.set_mode(mode).is_ok()
+}
+
+fn read_old(path: &WorkspacePath, present: &Present) -> Result<Vec<u8>, Error> {
+    if present.stat.size > MAX_UNDO as u64 {
+        return Err(too_large(path, present.stat.size, MAX_UNDO));
+    }
+    let mut old = vec![0; usize::try_from(present.stat.size).unwrap_or_default()];
+    let mut length = 0;
+    while let Some(room) = old.get_mut(length..).filter(|room| !room.is_empty()) {
+        let count = present.file.read_at(room, length as u64);
+        match count.map_err(|error| Error::io("read", path.as_str(), error))? {
+            0 => return Err(changed(path, "somebody else wrote it meanwhile")),
+            count => length += count,
+        }
+    }
+    Ok(old)
+}
+
+/// Writes from the first byte that differs.
+fn put(file: &File, old: &[u8], content: &[u8]) -> io::Result<()> {
+    let same = old.iter().zip(content).take_while(|(old, new)| old == new).count();
+    file.write_at(content.get(same..).unwrap_or_default(), same as u64)?;
+    if content.len() < old.len() {
+        file.set_size(content.len() as u64)?;
+    }
+    Ok(())
+}
+
+fn undo(path: &WorkspacePath, file: &File, old: &[u8], error: io::Error) -> Error {
+    let undone = file
+        .write_at(old, 0)
+        .and_then(|()| file.set_size(old.len() as u64))
+        .and_then(|()| file.sync());
+    match undone {
+        Ok(()) => Error::io("write", path.as_str(), error),
+        Err(again) => {
+            let message = format!(
+                "cannot write {path}: {error}; putting the old content back failed too: {again}"
+            );
+            Error::new(ErrorCode::of_io(&error), message)
+                .at(path.as_str())
+                .because(error)
+                .with_hint("The content may be damaged: read it.")
+        }
+    }
+}

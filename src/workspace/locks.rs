@@ -1,0 +1,93 @@
+//! One change of a file at a time, among all the calls of a workspace and its clones.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::context::{Call, Incomplete};
+use crate::os::Identity;
+
+/// How long a waiting call sleeps before it looks at its deadline again.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// A name in a directory, whatever path led there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) directory: Identity,
+    pub(super) name: Vec<u8>,
+}
+
+/// The names that some call is changing.
+#[derive(Debug, Default)]
+pub(super) struct FileLocks {
+    held: Mutex<HashSet<Key>>,
+    released: Condvar,
+}
+
+/// The right to change some names, until it is dropped.
+#[derive(Debug)]
+pub(super) struct FileLock {
+    locks: Arc<FileLocks>,
+    keys: Vec<Key>,
+}
+
+impl FileLocks {
+    /// Waits until none of the names is held and takes all of them at once, so that two calls
+    /// never wait for each other.
+    pub(super) fn lock(
+        self: &Arc<Self>,
+        keys: Vec<Key>,
+        call: &Call,
+    ) -> Result<FileLock, Incomplete> {
+        let mut held = self.held();
+        while keys.iter().any(|key| held.contains(key)) {
+            if let Some(why) = call.stop_reason() {
+                return Err(why);
+            }
+            let waited = self.released.wait_timeout(held, PATIENCE);
+            (held, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        held.extend(keys.iter().cloned());
+        Ok(FileLock { locks: self.clone(), keys })
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashSet<Key>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        let mut held = self.locks.held();
+        self.keys.iter().for_each(|key| {
+            held.remove(key);
+        });
+        self.locks.released.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    fn key(name: &str) -> Key {
+        Key { directory: Identity { device: 1, inode: 2 }, name: name.into() }
+    }
+
+    #[test]
+    fn a_name_is_held_by_one_call_and_the_next_gets_it_afterwards() {
+        let locks = Arc::new(FileLocks::default());
+        let first = locks.lock(vec![key("a"), key("b")], &Call::default()).unwrap();
+        let other = locks.lock(vec![key("c")], &Call::default());
+        assert!(other.is_ok(), "another name is free");
+        let hurried = Call::default().with_timeout(Duration::from_millis(30));
+        assert_eq!(locks.lock(vec![key("b")], &hurried).unwrap_err(), Incomplete::Timeout);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| locks.lock(vec![key("b")], &Call::default()).is_ok());
+            drop(first);
+            assert!(waiting.join().unwrap());
+        });
+    }
+}

@@ -1,0 +1,145 @@
+//! Files beside a target, in which new content is made ready before it takes the target's place.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::os::{Dir, File, Kind, Rename};
+
+/// What every temporary name ends with: names of this shape are ours.
+const SUFFIX: &[u8] = b".ripkit~";
+
+/// The same for what was written by others and must not be lost.
+const KEPT: &[u8] = b".ripkit-kept";
+
+/// Hexadecimal digits of a temporary name.
+const DIGITS: usize = 16;
+
+/// How many names are tried.
+const ATTEMPTS: usize = 16;
+
+/// A temporary file; dropped, it is removed.
+#[derive(Debug)]
+pub(super) struct Temporary {
+    dir: Arc<Dir>,
+    name: Vec<u8>,
+    file: File,
+    named: bool,
+}
+
+impl Temporary {
+    /// Makes an empty file with a name that nobody can guess, and holds a lock on it by which
+    /// [`sweep`] knows that it is in use. `mode` is what the umask then narrows.
+    pub(super) fn create(dir: &Arc<Dir>, mode: u32) -> io::Result<Temporary> {
+        for _ in 0..ATTEMPTS {
+            let name = random_name();
+            let file = match dir.create_file(&name, mode) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                created => created?,
+            };
+            let temporary = Temporary { dir: dir.clone(), name, file, named: true };
+            // Somebody may have swept the file away before the lock was ours.
+            let is_ours = temporary.file.try_lock().unwrap_or(true);
+            if is_ours && temporary.file.stat()?.links > 0 {
+                return Ok(temporary);
+            }
+        }
+        Err(io::Error::other("temporary files vanish as soon as they are made"))
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// Forgets the name, which now is somebody else's or nobody's.
+    pub(super) fn renamed(&mut self) {
+        self.named = false;
+    }
+
+    /// Lets what has the name now stay, under one that no write sweeps away; tells that name.
+    pub(super) fn keep_aside(mut self) -> Vec<u8> {
+        self.named = false;
+        keep_aside(&self.dir, &self.name)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if self.named {
+            // What cannot be removed now is swept by a later write.
+            let _ = self.dir.remove_file(&self.name);
+        }
+    }
+}
+
+/// Tells whether a name has the shape of a temporary file's.
+pub(crate) fn is_temporary(name: &[u8]) -> bool {
+    let Some(digits) = name.strip_prefix(b".").and_then(|name| name.strip_suffix(SUFFIX)) else {
+        return false;
+    };
+    digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Removes the temporary files in a directory that a killed process left behind.
+pub(super) fn sweep(dir: &Dir) {
+    let Ok(listing) = dir.open_dir(b".") else { return };
+    let mut abandoned = Vec::new();
+    let listed = listing.list(|name, kind| {
+        if kind == Kind::File && is_temporary(name) {
+            abandoned.push(name.to_vec());
+        }
+        ControlFlow::Continue(())
+    });
+    // A directory that cannot be listed keeps its leftovers; the write itself goes on.
+    if listed.is_ok() {
+        for name in abandoned {
+            remove_abandoned(dir, &name);
+        }
+    }
+}
+
+/// Removes a temporary file unless somebody holds its lock.
+fn remove_abandoned(dir: &Dir, name: &[u8]) {
+    let Ok(file) = dir.open_file(name) else { return };
+    if matches!(file.try_lock(), Ok(true)) {
+        // Whoever else swept it was faster.
+        let _ = dir.remove_file(name);
+    }
+}
+
+/// Gives what lies under a temporary name one that no write sweeps away; tells the name it has.
+pub(super) fn keep_aside(dir: &Dir, name: &[u8]) -> Vec<u8> {
+    let kept = [name.strip_suffix(SUFFIX).unwrap_or(name), KEPT].concat();
+    match dir.rename(name, (dir, &kept), Rename::Replace) {
+        Ok(()) => kept,
+        Err(_) => name.to_vec(),
+    }
+}
+
+/// The keys of the hasher come from the system's source of randomness.
+pub(super) fn random_name() -> Vec<u8> {
+    let random = RandomState::new().hash_one(0_u8);
+    let mut name = format!(".{random:0DIGITS$x}").into_bytes();
+    name.extend_from_slice(SUFFIX);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_our_shape_are_temporary() {
+        assert!(is_temporary(&random_name()));
+        assert!(is_temporary(b".0123456789abcdef.ripkit~"));
+        for name in ["a.ripkit~", ".0123456789abcde.ripkit~", ".0123456789abcdeg.ripkit~", ".x"] {
+            assert!(!is_temporary(name.as_bytes()), "{name}");
+        }
+        assert_ne!(random_name(), random_name());
+    }
+}

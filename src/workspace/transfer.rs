@@ -1,0 +1,166 @@
+//! Moving and copying a file to a name that nothing has.
+
+use std::io;
+
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::Kind;
+use crate::workspace::duplicate::Duplicate;
+use crate::workspace::names::names_directory;
+use crate::workspace::parents::Parents;
+use crate::workspace::refusal::{changed, exists, taken};
+use crate::workspace::remove::present;
+use crate::workspace::route::Route;
+use crate::workspace::{Access, Version, Workspace, WorkspacePath};
+
+/// A file that was moved or copied.
+#[derive(Debug)]
+pub(crate) struct Transferred {
+    pub(crate) source: WorkspacePath,
+    pub(crate) destination: WorkspacePath,
+    /// What could not be kept, a sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Workspace {
+    /// Gives a file or a link another name; to another file system it is copied, and removed
+    /// when the copy is on stable storage.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a file or a link,
+    /// `FILE_ALREADY_EXISTS`, `CONFLICT` if the content is not of the `expected` version. After
+    /// any of them the source is where it was and the destination as it was.
+    pub(crate) fn move_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<Version>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        let source = self.resolve(source, Access::Entry)?;
+        check_transferable(&source, "move")?;
+        let (destination, takes_own_place) = self.free_place(destination, &source)?;
+        let _lock = self.lock(&[&source, &destination], call)?;
+        let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
+        let parents = Parents::make(&destination)?;
+        let route = Route {
+            source: &source,
+            destination: &destination,
+            parents: &parents,
+            durability: self.0.durability,
+            call,
+        };
+        let notes = match route.rename(takes_own_place) {
+            Ok(()) => route.check_moved(found.as_ref()).map(|()| Vec::new())?,
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                Duplicate::whole(&route)?.take_over()?
+            }
+            Err(error) => return Err(route.not_placed("move", error)),
+        };
+        parents.keep();
+        self.settle_entry(&source);
+        self.settle_entry(&destination);
+        Ok(Transferred { source, destination, notes })
+    }
+
+    /// Copies the content and the permissions of a file; links are followed.
+    ///
+    /// # Errors
+    /// As [`Workspace::move_file`].
+    pub(crate) fn copy_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<Version>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        let source = self.resolve(source, Access::Read)?;
+        check_transferable(&source, "copy")?;
+        let (destination, _) = self.free_place(destination, &source)?;
+        let _lock = self.lock(&[&destination], call)?;
+        let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
+        let parents = Parents::make(&destination)?;
+        let route = Route {
+            source: &source,
+            destination: &destination,
+            parents: &parents,
+            durability: self.0.durability,
+            call,
+        };
+        let duplicate = Duplicate::content(&route)?;
+        let same = found.map_or(Ok(true), |found| duplicate.is_of(&found));
+        if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
+            return Err(changed(&source, "somebody else wrote it meanwhile"));
+        }
+        let notes = duplicate.keep();
+        parents.keep();
+        self.settle_entry(&destination);
+        Ok(Transferred { source, destination, notes })
+    }
+
+    /// Tells whether the source, or what it leads to, has this place as well.
+    fn is_same_file(&self, place: &WorkspacePath, source: &WorkspacePath) -> bool {
+        let target = self.resolve(source.as_str(), Access::Read);
+        let target = target.map_or_else(|_| source.identity(), |target| target.identity());
+        place.identity() == target
+    }
+
+    /// Finds a place that nothing has, or that the source has under another spelling.
+    fn free_place(
+        &self,
+        text: &str,
+        source: &WorkspacePath,
+    ) -> Result<(WorkspacePath, bool), Error> {
+        let place = self.resolve(text, Access::Create)?;
+        match place.kind() {
+            None if names_directory(text) => Err(into_directory(&place, source)),
+            None => Ok((place, false)),
+            Some(Kind::Directory) => Err(into_directory(&place, source)),
+            Some(Kind::Link) => {
+                // A link that leads out is refused for that.
+                self.resolve(text, Access::Write)?;
+                Err(taken(&place))
+            }
+            Some(_) if is_own_name(&place, source) => Ok((place, true)),
+            Some(_) if self.is_same_file(&place, source) => {
+                Err(exists(&place, &format!(": it is the same file as {source}"))
+                    .with_hint("Nothing is to be done, unless another name was meant."))
+            }
+            Some(_) => Err(taken(&place)),
+        }
+    }
+}
+
+fn into_directory(place: &WorkspacePath, source: &WorkspacePath) -> Error {
+    let name = source.as_str().rsplit('/').next().unwrap_or_default();
+    let path =
+        if place.relative().is_empty() { name.to_owned() } else { format!("{place}/{name}") };
+    let (code, what) = match place.kind() {
+        Some(_) => (ErrorCode::FileAlreadyExists, "is a directory that exists"),
+        None => (ErrorCode::InvalidPath, "names a directory"),
+    };
+    Error::new(code, format!("{place} {what}"))
+        .at(place.as_str())
+        .with_hint(format!("Name the file too, for instance {path}."))
+}
+
+/// Where names are the same in any case, a file is found under the name that it is to get; the
+/// directory lists it under its old one only.
+fn is_own_name(place: &WorkspacePath, source: &WorkspacePath) -> bool {
+    let folded = |path: &WorkspacePath| path.as_str().to_lowercase();
+    let same_file = place.identity() == source.identity() && place.identity().is_some();
+    same_file
+        && place.relative() != source.relative()
+        && folded(place) == folded(source)
+        && !place.is_listed()
+}
+
+fn check_transferable(source: &WorkspacePath, verb: &str) -> Result<(), Error> {
+    let what = match source.kind() {
+        Some(Kind::File | Kind::Link) => return Ok(()),
+        Some(Kind::Directory) => "a directory",
+        _ => "a FIFO, socket or device",
+    };
+    let message = format!("cannot {verb} {source}: it is {what}, not a file");
+    Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()).with_hint("Name a file."))
+}
