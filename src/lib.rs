@@ -60,6 +60,7 @@
 
 mod arguments;
 pub mod context;
+mod edit;
 pub mod error;
 mod os;
 pub mod output;

@@ -1,0 +1,247 @@
+//! Text in which what a step overlooks is made equal, with the way back to the bytes.
+
+use std::ops::Range;
+
+use crate::context::Call;
+use crate::edit::{Step, go_on};
+use crate::error::{Error, ErrorCode};
+
+/// A folded text. What is not folded is copied, so only the folds are kept.
+pub(super) struct Folded {
+    pub(super) text: Vec<u8>,
+    folds: Vec<Fold>,
+}
+
+/// A piece of the source that stands otherwise, or not at all, in the folded text. There may be
+/// one for every other byte of a file, so it is small.
+struct Fold {
+    at: u32,
+    source: u32,
+    source_len: u32,
+    len: u8,
+}
+
+impl Fold {
+    fn at(&self) -> usize {
+        self.at as usize
+    }
+
+    fn end(&self) -> usize {
+        self.at() + usize::from(self.len)
+    }
+
+    fn source(&self) -> Range<usize> {
+        let start = self.source as usize;
+        start..start + self.source_len as usize
+    }
+}
+
+impl Folded {
+    /// Folds `source` as `step` sees it; a line's trailing blanks and its end fold together.
+    pub(super) fn new(source: &[u8], step: Step, call: &Call) -> Result<Folded, Error> {
+        if u32::try_from(source.len()).is_err() {
+            let message = "4 GiB and more are compared byte for byte only";
+            return Err(Error::new(ErrorCode::TooLarge, message));
+        }
+        let folded = Folded { text: Vec::with_capacity(source.len()), folds: Vec::new() };
+        let mut work = Folder { source, step, copied: 0, folded };
+        let mut start = 0;
+        let mut asked = 0;
+        while start < source.len() {
+            let end = line_end(source, start);
+            work.line(start, end);
+            start = end + 1;
+            if start >= asked {
+                go_on(call)?;
+                asked = start + (1 << 20);
+            }
+        }
+        work.copy_to(source.len());
+        Ok(work.folded)
+    }
+
+    /// Whether the place does not lie inside of what stands for one character.
+    pub(super) fn is_boundary(&self, at: usize) -> bool {
+        // Only `...` is more than one byte long.
+        self.text.get(at) != Some(&b'.') || self.inside(at).is_none()
+    }
+
+    /// Whether the line, but for what was folded away, ends at the place.
+    pub(super) fn ends_line(&self, at: usize) -> bool {
+        self.text.get(at).is_none_or(|&byte| byte == b'\n')
+    }
+
+    /// Whether something was folded away at the end of the text.
+    pub(super) fn ends_in_blanks(&self) -> bool {
+        self.folds.last().is_some_and(|fold| fold.len == 0 && fold.at() == self.text.len())
+    }
+
+    /// The range, widened so that it splits no fold.
+    pub(super) fn whole(&self, range: Range<usize>) -> Range<usize> {
+        let start = self.inside(range.start).map_or(range.start, Fold::at);
+        start..self.inside(range.end).map_or(range.end, Fold::end)
+    }
+
+    /// The first place of the source that a boundary stands for.
+    pub(super) fn earliest(&self, at: usize) -> usize {
+        let before = self.folds_before(at);
+        match before.checked_sub(1).and_then(|last| self.folds.get(last)) {
+            Some(fold) => fold.source().end + (at - fold.end()),
+            None => at,
+        }
+    }
+
+    /// The last place of the source that a boundary stands for: after what was folded away there.
+    pub(super) fn latest(&self, at: usize) -> usize {
+        let after = self.folds.get(self.folds_before(at)..).unwrap_or_default();
+        let dropped = after.iter().take_while(|fold| fold.at() == at && fold.len == 0);
+        dropped.last().map_or_else(|| self.earliest(at), |fold| fold.source().end)
+    }
+
+    /// The folded range of a range of the source, widened so that it splits no fold.
+    pub(super) fn of_source(&self, source: &Range<usize>) -> Range<usize> {
+        let side = |place: usize, inside: fn(&Fold) -> usize| {
+            let ended = self.folds.partition_point(|fold| fold.source().end <= place);
+            match self.folds.get(ended) {
+                Some(fold) if fold.source().start < place => return inside(fold),
+                _ => {}
+            }
+            match ended.checked_sub(1).and_then(|last| self.folds.get(last)) {
+                Some(fold) => fold.end() + (place - fold.source().end),
+                None => place,
+            }
+        };
+        side(source.start, Fold::at)..side(source.end, Fold::end)
+    }
+
+    /// How many folds end before the place, or at it without being dropped there.
+    fn folds_before(&self, at: usize) -> usize {
+        self.folds.partition_point(|fold| fold.end() < at || (fold.end() == at && fold.len > 0))
+    }
+
+    fn inside(&self, at: usize) -> Option<&Fold> {
+        let begun = self.folds.partition_point(|fold| fold.at() < at);
+        let fold = self.folds.get(begun.checked_sub(1)?)?;
+        (at < fold.end()).then_some(fold)
+    }
+}
+
+/// Where the line of `start` ends: at its `\n` or at the end of the text.
+fn line_end(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    memchr::memchr(b'\n', rest).map_or(text.len(), |at| start + at)
+}
+
+/// A folded text in the making.
+struct Folder<'a> {
+    source: &'a [u8],
+    step: Step,
+    copied: usize,
+    folded: Folded,
+}
+
+impl Folder<'_> {
+    fn line(&mut self, start: usize, end: usize) {
+        let is_ended = end < self.source.len();
+        let line = self.source.get(start..end).unwrap_or_default();
+        let mut body = if is_ended { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
+        if self.step >= Step::TrailingBlanks {
+            body = without_blanks(body, self.step);
+        }
+        if self.step >= Step::Typography && !body.is_ascii() {
+            self.typography(start, body);
+        }
+        let tail = start + body.len();
+        if is_ended && tail < end {
+            self.fold("\n", tail..end + 1);
+        } else if !is_ended && tail < end {
+            self.fold("", tail..end);
+        }
+    }
+
+    fn typography(&mut self, start: usize, body: &[u8]) {
+        let mut at = 0;
+        while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
+            match typographic(rest) {
+                Some((len, plain)) => {
+                    self.fold(plain, start + at..start + at + len);
+                    at += len;
+                }
+                None => at += 1,
+            }
+        }
+    }
+
+    fn fold(&mut self, plain: &str, source: Range<usize>) {
+        self.copy_to(source.start);
+        let at = self.folded.text.len();
+        self.folded.text.extend_from_slice(plain.as_bytes());
+        self.copied = source.end;
+        // All of these fit: the source does, and no plain form is longer than what it stands for.
+        let small = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        self.folded.folds.push(Fold {
+            at: small(at),
+            source: small(source.start),
+            source_len: small(source.len()),
+            len: u8::try_from(plain.len()).unwrap_or(u8::MAX),
+        });
+    }
+
+    fn copy_to(&mut self, end: usize) {
+        let same = self.source.get(self.copied..end).unwrap_or_default();
+        self.folded.text.extend_from_slice(same);
+        self.copied = end;
+    }
+}
+
+/// The line without the blanks at its end.
+pub(super) fn without_blanks(mut line: &[u8], step: Step) -> &[u8] {
+    while let Some((&last, rest)) = line.split_last() {
+        line = match last {
+            b' ' | b'\t' => rest,
+            0x80.. if step >= Step::Typography => match without_wide_blank(line) {
+                Some(rest) => rest,
+                None => return line,
+            },
+            _ => return line,
+        };
+    }
+    line
+}
+
+fn without_wide_blank(line: &[u8]) -> Option<&[u8]> {
+    [2, 3].into_iter().find_map(|len| {
+        let (rest, last) = line.split_at_checked(line.len().checked_sub(len)?)?;
+        matches!(typographic(last), Some((n, " " | "")) if n == len).then_some(rest)
+    })
+}
+
+/// What the typographic character at the start of `text` stands for, and its length in bytes.
+fn typographic(text: &[u8]) -> Option<(usize, &'static str)> {
+    Some(match text {
+        [0xC2, 0xA0, ..] => (2, " "),
+        // Modifier prime, apostrophe and double prime: U+02B9, U+02BC, U+02BA.
+        [0xCA, 0xB9 | 0xBC, ..] => (2, "'"),
+        [0xCA, 0xBA, ..] => (2, "\""),
+        [0xE1, 0x9A, 0x80, ..] | [0xE2, 0x81, 0x9F, ..] | [0xE3, 0x80, 0x80, ..] => (3, " "),
+        [0xE2, 0x80, last, ..] => (3, punctuation(*last)?),
+        // Word joiner and the mark of byte order inside a text: no width.
+        [0xE2, 0x81, 0xA0, ..] | [0xEF, 0xBB, 0xBF, ..] => (3, ""),
+        // Minus, and the small and full-width forms of it.
+        [0xE2, 0x88, 0x92, ..] | [0xEF, 0xB9, 0x98 | 0xA3, ..] | [0xEF, 0xBC, 0x8D, ..] => (3, "-"),
+        _ => return None,
+    })
+}
+
+/// The characters from U+2000 to U+203F, by the last byte of their UTF-8.
+fn punctuation(last: u8) -> Option<&'static str> {
+    Some(match last {
+        0x80..=0x8A | 0xAF => " ",
+        0x8B => "",
+        0x90..=0x95 => "-",
+        0x98..=0x9B | 0xB2 | 0xB5 => "'",
+        0x9C..=0x9F | 0xB3 | 0xB6 => "\"",
+        0xA6 => "...",
+        _ => return None,
+    })
+}

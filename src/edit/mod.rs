@@ -1,0 +1,248 @@
+//! Edits: `old_text` found in a file's bytes and replaced there, every other byte left as it is.
+//!
+//! All changes are located in the original; then all are applied, or none. In a step that
+//! overlooks something, only what differs between `old_text` and `new_text` is spliced: what
+//! both say alike stays in the file's own bytes, with its quotes, trailing blanks and line ends.
+
+pub(crate) mod diff;
+mod endings;
+mod fold;
+mod gutter;
+mod hint;
+mod indent;
+mod ladder;
+mod locate;
+mod occurrences;
+mod places;
+mod refusal;
+mod regions;
+mod site;
+mod text;
+mod touched;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::context::{Call, Incomplete};
+use crate::edit::locate::{Located, Locator, Piece};
+use crate::edit::text::Text;
+use crate::edit::touched::Lines;
+use crate::error::{Error, ErrorCode};
+
+/// One replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) old_text: String,
+    pub(crate) new_text: String,
+}
+
+/// How `old_text` is compared with the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum Matching {
+    /// Byte for byte.
+    Exact,
+    /// If there is no such text byte for byte, also without regard to line endings, blanks at
+    /// line ends, typographic quotes and dashes, or the indentation of the whole, as long as it is
+    /// unique; new lines end as the file's do.
+    #[default]
+    Safe,
+}
+
+/// What had to be overlooked for `old_text` to be found; each step includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum Step {
+    /// Nothing.
+    Exact,
+    /// `\r\n` or `\n`.
+    LineEndings,
+    /// Blanks at the ends of lines.
+    TrailingBlanks,
+    /// Curly or straight quotes, kinds of dashes and spaces, `…` or `...`.
+    Typography,
+    /// The same blanks before every line.
+    Indentation,
+}
+
+impl Step {
+    /// What was overlooked, as in "found by overlooking ...".
+    pub(crate) fn overlooked(self) -> &'static str {
+        match self {
+            Step::Exact => "nothing",
+            Step::LineEndings => "line endings",
+            Step::TrailingBlanks => "trailing blanks",
+            Step::Typography => "typographic punctuation and spaces",
+            Step::Indentation => "uniform indentation",
+        }
+    }
+}
+
+/// How changes are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) matching: Matching,
+    /// Replaces every place, from the left, instead of refusing a text that is not unique.
+    pub(crate) replace_all: bool,
+    /// The most bytes that the file may have afterwards.
+    pub(crate) max_bytes: usize,
+}
+
+/// An edited file.
+#[derive(Debug)]
+pub(crate) struct Edited {
+    pub(crate) content: Vec<u8>,
+    /// What was replaced, in the order of the file.
+    pub(crate) splices: Vec<Splice>,
+    /// One for each change.
+    pub(crate) steps: Vec<Step>,
+    /// Repairs worth a sentence each.
+    pub(crate) notes: Vec<String>,
+    /// How many places were replaced, for each change.
+    pub(crate) places: Vec<usize>,
+    /// The lines that the places lay on, and those that stand there now.
+    pub(crate) lines: Lines,
+}
+
+/// A range of the original and the range of the new content that stands in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Splice {
+    pub(crate) old: Range<usize>,
+    pub(crate) new: Range<usize>,
+}
+
+/// Makes all `changes` in `content`, the bytes of the file at `path`.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`: an `old_text` is empty or equal to its `new_text`, changes overlap, or
+/// nothing would change. `PATTERN_NOT_FOUND`, `PATTERN_NOT_UNIQUE`. `NOT_TEXT`: NUL bytes in a
+/// file that is not UTF-16. `TOO_LARGE`: over `max_bytes`. `CANCELLED`, `TIMEOUT`.
+pub(crate) fn apply(
+    path: &str,
+    content: &[u8],
+    changes: &[Change],
+    options: &Options,
+    call: &Call,
+) -> Result<Edited, Error> {
+    let text = Text::of(content);
+    if let Some(at) = memchr::memchr(0, content).filter(|_| !text.is_utf16()) {
+        let message = format!("{} is not text: byte {at} is NUL", refusal::shown(path));
+        return Err(Error::new(ErrorCode::NotText, message).at(path));
+    }
+    let mut locator = Locator::new(path, &text, options, call);
+    let located = locator.locate_all(changes)?;
+    refuse_overlaps(path, text.bytes(), &located)?;
+    assemble(path, content, &text, located, options)
+}
+
+fn refuse_overlaps(path: &str, text: &[u8], located: &[Located]) -> Result<(), Error> {
+    let places = located.iter().enumerate();
+    let places = places.flat_map(|(index, change)| change.places.iter().map(move |at| (at, index)));
+    let mut places: Vec<_> = places.collect();
+    places.sort_by_key(|(at, index)| (at.start, *index));
+    let overlap = places.windows(2).find_map(|pair| match pair {
+        [(one, first), (other, second)] if other.start < one.end => {
+            Some((*first.min(second), *first.max(second), other.start))
+        }
+        _ => None,
+    });
+    let Some((first, second, at)) = overlap else { return Ok(()) };
+    let line = places::line_number(text, at);
+    let shown = refusal::shown(path);
+    let message = format!("edits[{first}] and edits[{second}] overlap at line {line} of {shown}");
+    let error = Error::new(ErrorCode::InvalidArgument, message).at(path);
+    Err(error.with_hint("Nothing was changed; make one edit of the two."))
+}
+
+/// Puts the new content together.
+fn assemble(
+    path: &str,
+    content: &[u8],
+    text: &Text<'_>,
+    located: Vec<Located>,
+    options: &Options,
+) -> Result<Edited, Error> {
+    let mut edited = Edited {
+        content: Vec::new(),
+        splices: Vec::new(),
+        steps: located.iter().map(|change| change.step).collect(),
+        notes: Vec::new(),
+        places: located.iter().map(|change| change.places.len()).collect(),
+        lines: Lines::default(),
+    };
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut places: Vec<Range<usize>> = Vec::new();
+    for change in located {
+        edited.notes.extend(change.notes);
+        pieces.extend(change.pieces);
+        places.extend(change.places);
+    }
+    // Stable, and by the place that a piece belongs to: two may insert at the same byte.
+    pieces.sort_by_key(|piece| (piece.place, piece.range.start));
+    places.sort_by_key(|place| place.start);
+    edited.lines = touched::count(text.bytes(), &places, &pieces);
+    let growth: usize = pieces.iter().map(|piece| text.encode(&piece.text).len()).sum();
+    if content.len().saturating_add(growth) > options.max_bytes {
+        refuse_size(path, content.len(), &pieces, text, options)?;
+    }
+    edited.content.reserve(content.len() + growth);
+    let mut offsets = text.offsets();
+    let mut copied = 0;
+    for piece in &pieces {
+        let old = offsets.in_file(piece.range.start)..offsets.in_file(piece.range.end);
+        edited.content.extend_from_slice(content.get(copied..old.start).unwrap_or_default());
+        let start = edited.content.len();
+        edited.content.extend_from_slice(&text.encode(&piece.text));
+        copied = old.end;
+        edited.splices.push(Splice { old, new: start..edited.content.len() });
+    }
+    edited.content.extend_from_slice(content.get(copied..).unwrap_or_default());
+    Ok(edited)
+}
+
+fn refuse_size(
+    path: &str,
+    len: usize,
+    pieces: &[Piece],
+    text: &Text<'_>,
+    options: &Options,
+) -> Result<(), Error> {
+    let mut offsets = text.offsets();
+    let mut size = len;
+    for piece in pieces {
+        let from = offsets.in_file(piece.range.start);
+        let removed = offsets.in_file(piece.range.end) - from;
+        size = size.saturating_add(text.encode(&piece.text).len()) - removed;
+    }
+    if size <= options.max_bytes {
+        return Ok(());
+    }
+    let most = options.max_bytes;
+    let shown = refusal::shown(path);
+    let message = format!("{shown} would have {size} bytes; an edit makes at most {most}");
+    Err(Error::new(ErrorCode::TooLarge, message).at(path))
+}
+
+/// Refuses to go on once the call is cancelled or out of time.
+fn go_on(call: &Call) -> Result<(), Error> {
+    match call.stop_reason() {
+        None => Ok(()),
+        Some(Incomplete::Cancelled) => {
+            Err(Error::new(ErrorCode::Cancelled, "the call was cancelled; nothing was changed"))
+        }
+        Some(Incomplete::Timeout) => {
+            Err(Error::new(ErrorCode::Timeout, "the deadline passed; nothing was changed"))
+        }
+    }
+}

@@ -1,0 +1,396 @@
+use super::*;
+use crate::error::ErrorCode;
+
+fn options(matching: Matching) -> Options {
+    Options { matching, replace_all: false, max_bytes: usize::MAX }
+}
+
+const SAFE: Matching = Matching::Safe;
+
+fn all() -> Options {
+    Options { replace_all: true, ..options(SAFE) }
+}
+
+fn change(old_text: &str, new_text: &str) -> Change {
+    Change { old_text: old_text.into(), new_text: new_text.into() }
+}
+
+fn edit(content: &[u8], changes: &[(&str, &str)], options: &Options) -> Result<Edited, Error> {
+    let changes: Vec<Change> = changes.iter().map(|(old, new)| change(old, new)).collect();
+    let edited = apply("f.txt", content, &changes, options, &Call::default())?;
+    assert_splices(content, &edited);
+    Ok(edited)
+}
+
+/// The splices say exactly what was done.
+fn assert_splices(content: &[u8], edited: &Edited) {
+    let (mut old, mut new) = (0, 0);
+    for splice in &edited.splices {
+        assert_eq!(content[old..splice.old.start], edited.content[new..splice.new.start]);
+        assert_ne!(content[splice.old.clone()], edited.content[splice.new.clone()]);
+        (old, new) = (splice.old.end, splice.new.end);
+    }
+    assert_eq!(content[old..], edited.content[new..]);
+}
+
+fn safe(content: &str, old: &str, new: &str) -> (String, Step) {
+    let edited = edit(content.as_bytes(), &[(old, new)], &options(SAFE)).unwrap();
+    (String::from_utf8(edited.content).unwrap(), edited.steps[0])
+}
+
+fn refused(content: &str, changes: &[(&str, &str)], options: &Options) -> (ErrorCode, String) {
+    let error = edit(content.as_bytes(), changes, options).unwrap_err();
+    (error.code(), error.to_string())
+}
+
+#[test]
+fn each_step_finds_what_it_overlooks_and_is_named() {
+    let cases = [
+        ("a\nb\n", "a\nb", "a\nc", "a\nc\n", Step::Exact),
+        ("a\r\nb\r\n", "a\nb\n", "a\nc\nd\n", "a\r\nc\r\nd\r\n", Step::LineEndings),
+        ("a\nb\n", "a\r\nb\r\n", "a\r\nc\r\n", "a\nc\n", Step::LineEndings),
+        ("a  \nb\t\nc\n", "a\nb\n", "a\nX\n", "a  \nX\t\nc\n", Step::TrailingBlanks),
+        ("a\nb\nc\n", "a \nb   ", "a \nB   ", "a\nB\nc\n", Step::TrailingBlanks),
+        (
+            "say “hi” – now\n",
+            "say \"hi\" - now",
+            "say \"ho\" - now",
+            "say “ho” – now\n",
+            Step::Typography,
+        ),
+        ("wait… what\n", "wait... what", "wait... who", "wait… who\n", Step::Typography),
+        ("wait... what\n", "wait… what", "wait… who", "wait... who\n", Step::Typography),
+        ("a\u{a0}b\u{200b}c\n", "a bc", "a bcd", "a\u{a0}b\u{200b}cd\n", Step::Typography),
+        ("x − y\u{a0}\nz\n", "x - y\nz", "x - y\nw", "x − y\u{a0}\nw\n", Step::Typography),
+        (
+            "  if a:\n    b\n",
+            "if a:\n  b\n",
+            "if a:\n  c\n  d\n",
+            "  if a:\n    c\n    d\n",
+            Step::Indentation,
+        ),
+        (
+            "\tf {\n\t\tg\n\n\t}\n",
+            "f {\n\tg\n\n}\n",
+            "f {\n\th\n\n}\n",
+            "\tf {\n\t\th\n\n\t}\n",
+            Step::Indentation,
+        ),
+        (
+            "if a:\n  b\n",
+            "    if a:\n      b",
+            "    if a:\n      c",
+            "if a:\n  c\n",
+            Step::Indentation,
+        ),
+        (
+            "  a\r\n  “b”\r\n",
+            "a\n\"b\"\n",
+            "a\nx\n\"b\"\n",
+            "  a\r\n  x\r\n  “b”\r\n",
+            Step::Indentation,
+        ),
+    ];
+    for (content, old, new, expected, step) in cases {
+        assert_eq!(safe(content, old, new), (expected.to_owned(), step), "{content:?} {old:?}");
+    }
+}
+
+#[test]
+fn an_exact_edit_overlooks_nothing_and_converts_nothing() {
+    let exact = options(Matching::Exact);
+    for (content, old) in
+        [("a\r\nb", "a\nb"), ("a \nb", "a\nb"), ("“a”", "\"a\""), ("  a\n  b\n", "a\nb\n")]
+    {
+        assert_eq!(refused(content, &[(old, "x")], &exact).0, ErrorCode::PatternNotFound);
+    }
+    let edited = edit(b"a\r\nb\r\n", &[("b", "c\nd")], &exact).unwrap();
+    assert_eq!(edited.content, b"a\r\nc\nd\r\n");
+}
+
+#[test]
+fn nothing_looser_than_the_ladder_is_applied() {
+    let cases = [
+        ("foobar\n", "foo "),
+        ("foo bar\n", "foo  bar"),
+        ("Foo\n", "foo"),
+        ("  a\n b\n", "a\nb\n"),
+        ("\ta\n\tb\n", "  a\n  b\n"),
+        ("x  a\n  b\n", "a\nb\n"),
+        ("x  a\n  bbb\n", "a\nbbb\n"),
+        ("  a\n  bc\n", "a\nb"),
+        ("a.\n", "a…"),
+        ("a…b", "a.."),
+        ("a…b", "..b"),
+        ("a\n\nb\n", "a\nb\n"),
+        ("a\rb", "a\nb"),
+    ];
+    for (content, old) in cases {
+        let (code, _) = refused(content, &[(old, "new")], &options(SAFE));
+        assert_eq!(code, ErrorCode::PatternNotFound, "{content:?} {old:?}");
+    }
+}
+
+#[test]
+fn the_first_step_with_a_match_decides_and_must_be_unique() {
+    // One exact match wins over others that later steps would see.
+    assert_eq!(safe("“a”\n\"a\"\n", "\"a\"", "b"), ("“a”\nb\n".into(), Step::Exact));
+    let cases = [
+        ("aaa", "aa"),
+        ("a\r\nb\r\na\r\nb\r\n", "a\nb"),
+        ("a \nb\na  \nb\n", "a\nb"),
+        ("“a”\n„a‟\n", "\"a\""),
+        ("  a\n  b\n    a\n    b\n", "a\nb\n"),
+    ];
+    for (content, old) in cases {
+        let (code, message) = refused(content, &[(old, "x")], &options(SAFE));
+        assert_eq!(code, ErrorCode::PatternNotUnique, "{content:?}");
+        assert!(message.starts_with("old_text matches 2 locations. Include more"), "{message}");
+    }
+}
+
+#[test]
+fn replace_all_takes_every_place_from_the_left_at_the_first_step_that_has_one() {
+    let cases = [
+        ("aaaaa", "aa", "b", "bba", 2),
+        ("a\na\n", "a", "b", "b\nb\n", 2),
+        ("“a” “a” 'a'", "\"a\"", "\"b\"", "“b” “b” 'a'", 2),
+        ("  a\n  b\n\ta\n\tb\n", "a\nb\n", "a\nc\n", "  a\n  c\n\ta\n\tc\n", 2),
+        ("a \nb\na\t\nb\n", "a\nb", "a\nc", "a \nc\na\t\nc\n", 2),
+    ];
+    for (content, old, new, expected, replaced) in cases {
+        let edited = edit(content.as_bytes(), &[(old, new)], &all()).unwrap();
+        assert_eq!(String::from_utf8(edited.content).unwrap(), expected);
+        assert_eq!(edited.places, [replaced], "{content:?}");
+    }
+}
+
+#[test]
+fn inserted_lines_end_as_those_around_them_do() {
+    let cases = [
+        ("a\r\nb\r\n", "b", "b\nc", "a\r\nb\r\nc\r\n"),
+        ("a\nb\n", "b", "b\r\nc", "a\nb\nc\n"),
+        ("a\nb\r\nc\r\n", "b", "b\nx", "a\nb\r\nx\r\nc\r\n"),
+        ("a\r\nb\nc\n", "b", "b\nx", "a\r\nb\nx\nc\n"),
+        ("a\r\nb", "b", "b\nx", "a\r\nb\r\nx"),
+        ("a", "a", "a\r\nb", "a\r\nb"),
+        ("a\r\nb\nc\r\n", "a\nb\nc", "a\nb\nx\nc", "a\r\nb\nx\nc\r\n"),
+        ("a\r\nb\r\n", "\nb", "X\nb", "aX\r\nb\r\n"),
+        ("a\r\nb", "a\r\nb", "a\nc", "a\r\nc"),
+    ];
+    for (content, old, new, expected) in cases {
+        assert_eq!(safe(content, old, new).0, expected, "{content:?} {old:?} {new:?}");
+    }
+}
+
+#[test]
+fn the_final_newline_is_as_the_texts_say() {
+    let cases = [
+        ("a\nb", "b", "c", "a\nc"),
+        ("a\nb\n", "b", "c", "a\nc\n"),
+        ("a\nb\n", "b\n", "c", "a\nc"),
+        ("a\nb", "b", "c\n", "a\nc\n"),
+        ("a\nb\n", "a\n", "", "b\n"),
+    ];
+    for (content, old, new, expected) in cases {
+        for matching in [Matching::Exact, SAFE] {
+            let edited = edit(content.as_bytes(), &[(old, new)], &options(matching)).unwrap();
+            assert_eq!(edited.content, expected.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn lines_that_both_texts_have_keep_the_bytes_of_the_file() {
+    let content = "“one”  \r\ntwo\n“three”\t\nfour\r\n“five”\n";
+    let old = "\"one\"\ntwo\n\"three\"\nfour\n\"five\"";
+    let new = "\"one\"\nTWO\n\"three\"\nfour\n\"five\"!";
+    let expected = "“one”  \r\nTWO\n“three”\t\nfour\r\n“five”!\n";
+    assert_eq!(safe(content, old, new), (expected.into(), Step::Typography));
+    // What both folds make the same but the texts do not is replaced as asked.
+    assert_eq!(safe("“a” \nb\n", "\"a\" \nb", "\"a\"\nb").0, "“a”\nb\n");
+    assert_eq!(safe("a\u{200b}b\n“c”", "a\u{200b}b\n\"c\"", "ab\n\"c\"").0, "ab\n“c”");
+    assert_eq!(safe("a\t\n“b”", "a \n\"b\"", "a;\n\"b\"").0, "a;\n“b”");
+    assert_eq!(safe("wait…\n“b”", "wait...\n\"b\"", "wait..\n\"b\"").0, "wait..\n“b”");
+}
+
+#[test]
+fn the_byte_order_mark_is_not_part_of_the_first_line() {
+    let content = b"\xEF\xBB\xBFone\ntwo\n";
+    for old in ["one\n", "\u{FEFF}one\n"] {
+        let edited = edit(content, &[(old, "1\n")], &options(SAFE)).unwrap();
+        assert_eq!(edited.content, b"\xEF\xBB\xBF1\ntwo\n");
+    }
+}
+
+#[test]
+fn utf16_is_edited_in_its_own_encoding_and_keeps_what_is_broken() {
+    let units: Vec<u16> = "\u{FEFF}é😀 “one”\r\ntwo".encode_utf16().chain([0xD800, 0xE9]).collect();
+    for little in [true, false] {
+        let bytes = |units: &[u16]| -> Vec<u8> {
+            let pair = |unit: &u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+            units.iter().flat_map(pair).chain([7]).collect()
+        };
+        let content = bytes(&units);
+        let edited =
+            edit(&content, &[("😀 \"one\"", "😀 \"1€\""), ("two", "2\n3")], &options(SAFE));
+        let expected: Vec<u16> =
+            "\u{FEFF}é😀 “1€”\r\n2\r\n3".encode_utf16().chain([0xD800, 0xE9]).collect();
+        assert_eq!(edited.unwrap().content, bytes(&expected));
+        let error = edit(&content, &[("two\u{FFFD}", "x")], &options(SAFE)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::PatternNotFound);
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf8_stay_and_nul_is_refused() {
+    let edited = edit(b"caf\xe9 x\n\xff\xfey\n", &[("x", "é")], &options(SAFE)).unwrap();
+    assert_eq!(edited.content, b"caf\xe9 \xc3\xa9\n\xff\xfey\n");
+    assert_eq!(
+        refused("a\0b", &[("a", "b")], &options(SAFE)),
+        (ErrorCode::NotText, "f.txt is not text: byte 1 is NUL".into())
+    );
+}
+
+#[test]
+fn new_text_is_literal() {
+    assert_eq!(safe("a b c", "b", "$1 \\0 $& ${x} \\n").0, "a $1 \\0 $& ${x} \\n c");
+}
+
+#[test]
+fn several_changes_are_all_found_in_the_original() {
+    let changes = [("c", "a"), ("a", "b"), ("b", "c")];
+    let edited = edit(b"a b c", &changes, &options(SAFE)).unwrap();
+    assert_eq!(edited.content, b"b c a");
+    let edited = edit(b"abcd", &[("cd", "Xcd"), ("ab", "abY")], &options(SAFE)).unwrap();
+    assert_eq!(edited.content, b"abYXcd");
+}
+
+#[test]
+fn changes_that_overlap_are_refused_with_both_named() {
+    let (code, message) =
+        refused("a\nb\nc\n", &[("a\nb", "x"), ("c", "y"), ("b\nc", "z")], &options(SAFE));
+    assert_eq!(code, ErrorCode::InvalidArgument);
+    let expected = "edits[0] and edits[2] overlap at line 2 of f.txt. Nothing was changed; make \
+                    one edit of the two.";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn pasted_line_numbers_are_taken_off() {
+    let cases = [
+        ("   2 | b\n   3 | c\n", "   2 | b\n   3 | C\n", "a\nb\nC\n", true),
+        ("2:b\n3:c", "B\nc", "a\nB\nc\n", false),
+        ("     2\tb\n     3\tc\n", "x\n", "a\nx\n", false),
+        ("   3 | c", "   3 | d", "a\nb\nd\n", true),
+        // Whatever numbers the new lines have, none belongs into the file.
+        ("   3 | c", "   4 | d", "a\nb\nd\n", true),
+        ("   2 | b\n   3 | c", "   2 | b\n   2 | B\n   3 | c", "a\nb\nB\nc\n", true),
+        ("[Lines 2-3 of 3]\n   2 | b\n   3 | c", "x\ny", "a\nx\ny\n", false),
+    ];
+    for (old, new, expected, both) in cases {
+        let edited = edit(b"a\nb\nc\n", &[(old, new)], &options(SAFE)).unwrap();
+        assert_eq!(String::from_utf8(edited.content).unwrap(), expected, "{old:?}");
+        let texts = if both { "old_text and new_text" } else { "old_text" };
+        let note = format!("The line numbers at the start of the lines of {texts} were taken off.");
+        assert_eq!(edited.notes, [note]);
+    }
+}
+
+#[test]
+fn numbers_that_are_no_gutter_stay() {
+    let cases = [
+        // Not consecutive, not the line that has it, not on every line, on some of the new lines.
+        ("   2 | b\n   4 | c\n", "x"),
+        ("80:b", "x"),
+        ("   2 | b\nc\n", "x"),
+        ("   2 | b\n   3 | c\n", "   2 | b\nx\n"),
+        // Mappings and tables: other lines have these numbers, or blanks would have to go too.
+        ("1:b\n2:c", "x"),
+        ("1\tb\n2\tc", "x"),
+        ("2: b\n3: c", "x"),
+    ];
+    for (old, new) in cases {
+        let (code, _) = refused("a\nb\nc\n", &[(old, new)], &options(SAFE));
+        assert_eq!(code, ErrorCode::PatternNotFound, "{old:?}");
+    }
+    let exact = options(Matching::Exact);
+    assert_eq!(refused("a\nb\n", &[("   2 | b", "x")], &exact).0, ErrorCode::PatternNotFound);
+}
+
+#[test]
+fn a_result_over_the_limit_is_refused() {
+    let limit = |max_bytes| Options { max_bytes, ..all() };
+    assert_eq!(edit(b"a a a", &[("a", "bb")], &limit(8)).unwrap().content, b"bb bb bb");
+    let (code, message) = refused("a a a", &[("a", "bb")], &limit(7));
+    assert_eq!(code, ErrorCode::TooLarge);
+    assert_eq!(message, "f.txt would have 8 bytes; an edit makes at most 7");
+    let content = "a".repeat(1 << 20);
+    let (code, _) = refused(&content, &[("a", &"b".repeat(1 << 20))], &limit(1 << 24));
+    assert_eq!(code, ErrorCode::TooLarge);
+    assert_eq!(edit(b"aaaa", &[("aaa", "bbb")], &limit(4)).unwrap().content, b"bbba");
+}
+
+#[test]
+fn a_cancelled_call_changes_nothing() {
+    let cancel = crate::Cancel::new();
+    cancel.cancel();
+    let call = Call::default().with_cancel(cancel);
+    let error = apply("f", b"a", &[change("a", "b")], &options(SAFE), &call).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Cancelled);
+}
+
+#[test]
+fn what_all_edits_replace_together_is_bounded() {
+    let content = "a\n".repeat(600_000);
+    let changes = [("a", "b"), ("\n", " ")];
+    let (code, message) = refused(&content, &changes, &all());
+    assert_eq!(code, ErrorCode::TooLarge);
+    let expected = "edits[1]: more than 1000000 places of f.txt would be replaced. Include more \
+                    context, or edit the file by parts.";
+    assert_eq!(message, expected);
+    let limit = Options { max_bytes: 1000, ..all() };
+    let new = "b".repeat(900);
+    let (_, message) = refused("a a c c", &[("a", &new), ("c", &new)], &limit);
+    let expected = "edits[1]: f.txt would become larger than 1000 bytes by this edit";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn more_edits_than_can_be_looked_for_are_refused() {
+    let content = "a".repeat(4 << 20);
+    let changes = vec![change("a", "b"); 20_000];
+    let call = Call::default();
+    let error = apply("f.txt", content.as_bytes(), &changes, &options(SAFE), &call).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TooLarge);
+    let expected = "20000 edits are too many to look for in the 4194304 bytes of f.txt; at most \
+                    16384 can be made at once. Make them in several calls.";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn blanks_that_are_indented_anew_at_each_place_are_bounded() {
+    let content = "  x\n  x\n x\n x\n".repeat(20_000);
+    let old = format!("x{}\nx\n", " ".repeat(100_000));
+    let started = std::time::Instant::now();
+    let (code, message) = refused(&content, &[(&old, "y")], &all());
+    assert_eq!(code, ErrorCode::TooLarge);
+    let expected = "old_text is too long to be indented anew at each of its places in f.txt. Give \
+                    it with the indentation and the blanks that the file has.";
+    assert_eq!(message, expected);
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+#[test]
+fn lines_that_differ_are_told_once_for_all_indentations() {
+    let line = |seed: usize| ["p\n", "q\n", "r\n", "s\n"][seed * seed / 7 % 4];
+    let (old, new): (String, String) =
+        ((0..1900).map(line).collect(), (50..1950).map(line).collect());
+    let deep = |text: &str, blanks: &str| -> String {
+        text.split_inclusive('\n').map(|line| blanks.to_owned() + line).collect()
+    };
+    let both = |text: &str| deep(text, " ") + &deep(text, "\t");
+    let edited = edit(both(&old).repeat(20).as_bytes(), &[(&old, &new)], &all()).unwrap();
+    assert_eq!(edited.places, [40]);
+    assert!(edited.content == both(&new).repeat(20).as_bytes());
+}
