@@ -65,6 +65,7 @@ pub mod error;
 mod os;
 pub mod output;
 mod pool;
+mod read;
 pub mod schema;
 mod search;
 mod text;

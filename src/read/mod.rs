@@ -1,0 +1,260 @@
+//! Reading a file for a model: a page of its text, or an image.
+//!
+//! One pass counts the lines and remembers coarsely where they are; then the page alone is read.
+//! So a file of any size costs a few blocks of memory.
+
+mod encoding;
+pub(crate) mod image;
+mod index;
+pub(crate) mod page;
+mod scan;
+mod source;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use crate::context::{Call, Incomplete};
+use crate::error::{Error, ErrorCode};
+use crate::output::counted;
+use crate::read::image::Image;
+use crate::read::page::{Lines, Page, Room};
+use crate::read::scan::{BLOCK, Scan};
+use crate::read::source::Source;
+use crate::workspace::{File, Version, WorkspacePath};
+
+pub use encoding::{Encoding, LineEnding};
+
+/// The first bytes, in which a NUL byte tells that a file is no text.
+const HEAD: usize = 8000;
+
+/// Which page of a file is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageOptions {
+    /// The first line from 1, or from the end when negative; 0 is 1.
+    pub(crate) offset: i64,
+    /// The most lines.
+    pub(crate) lines: u64,
+    /// The most bytes of the text as it is shown.
+    pub(crate) bytes: usize,
+    /// Whether line numbers are shown and count as bytes.
+    pub(crate) numbered: bool,
+    /// The largest file that gets a version.
+    pub(crate) most_hashed: u64,
+}
+
+/// What a file holds.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Text(TextPage),
+    Image(Image),
+}
+
+/// A page of a text file.
+#[derive(Debug)]
+pub(crate) struct TextPage {
+    /// The lines with their line ends.
+    pub(crate) content: String,
+    /// How many lines the file has; at least, if the reading was stopped.
+    pub(crate) total_lines: u64,
+    /// The first line of the page.
+    pub(crate) start: u64,
+    /// The last line of the page; one less than the first if there is none.
+    pub(crate) end: u64,
+    /// Whether the file goes on behind the page.
+    pub(crate) more: bool,
+    /// Whether bytes ended the page, and not the number of lines.
+    pub(crate) full: bool,
+    /// Bytes of the one line that did not fit and of which only the beginning is here.
+    pub(crate) cut_line: Option<u64>,
+    pub(crate) version: Option<Version>,
+    pub(crate) encoding: Encoding,
+    pub(crate) line_ending: LineEnding,
+    /// Why the file was not read to its end.
+    pub(crate) stopped: Option<Incomplete>,
+    /// Whether the file changed while it was read, twice.
+    pub(crate) changed: bool,
+}
+
+/// Reads a page of a text file, or an image.
+///
+/// # Errors
+/// `INVALID_PATH` for anything but a regular file, `NOT_TEXT` for what is neither text nor a
+/// sound image, `TOO_LARGE` for an image over 20 MiB, `INVALID_ARGUMENT` for an offset behind the
+/// end, `CONFLICT` for a file that shrinks all the time, `TIMEOUT` or `CANCELLED` if the page was
+/// not reached.
+pub(crate) fn read(
+    path: &WorkspacePath,
+    options: &PageOptions,
+    call: &Call,
+) -> Result<Content, Error> {
+    let file = path.open_file()?;
+    let (content, changed) = read_once(&file, path, options, call);
+    if !changed {
+        return content;
+    }
+    let (content, changed) = read_once(&file, path, options, call);
+    let mut content = content?;
+    if let (Content::Text(page), true) = (&mut content, changed) {
+        // It may belong to a content that never was.
+        page.version = None;
+        page.changed = true;
+    }
+    Ok(content)
+}
+
+/// Reads, and tells whether the file changed meanwhile.
+fn read_once(
+    file: &File,
+    path: &WorkspacePath,
+    options: &PageOptions,
+    call: &Call,
+) -> (Result<Content, Error>, bool) {
+    let source = Source { file, path };
+    let before = source.moment();
+    let size = before.as_ref().map_or(0, |moment| moment.0);
+    let content = content(&source, size, options, call);
+    let changed = match (before, source.moment()) {
+        (Ok(before), Ok(after)) => before != after,
+        _ => false,
+    };
+    (content, changed)
+}
+
+fn content(
+    source: &Source<'_>,
+    size: u64,
+    options: &PageOptions,
+    call: &Call,
+) -> Result<Content, Error> {
+    // Beyond the size one byte, so that a short read tells the end; for what tells no size, a block.
+    let block = usize::try_from(size + 1).map_or(BLOCK, |all| all.clamp(HEAD, BLOCK));
+    let mut buffer = vec![0; if size == 0 { BLOCK } else { block.next_multiple_of(2) }];
+    let count = source.fill(&mut buffer, 0)?;
+    let head = buffer.get(..count.min(HEAD)).unwrap_or_default();
+    let is_text = Encoding::of(head).units() != units::Units::Bytes || !head.contains(&0);
+    if let Some(format) = image::recognise(head) {
+        match Image::read(source, format, size)? {
+            Ok(image) => return Ok(Content::Image(image)),
+            // A text may begin like an image of a format that begins with letters.
+            Err(_) if is_text && is_utf8(head) => {}
+            Err(why) => return Err(broken_image(source.path, format, why)),
+        }
+    }
+    // UTF-32 begins like UTF-16 and goes on with a NUL.
+    if !is_text || head.starts_with(b"\xFF\xFE\0\0") {
+        return Err(binary(source.path, size, "in its first bytes"));
+    }
+    let scan = Scan::run(source, &mut buffer, count, options.most_hashed, call)?;
+    text_page(source, &scan, size, options, call, buffer).map(Content::Text)
+}
+
+/// Tells whether bytes are UTF-8, of which the last character may be cut.
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).err().is_none_or(|error| error.error_len().is_none())
+}
+
+fn text_page(
+    source: &Source<'_>,
+    scan: &Scan,
+    size: u64,
+    options: &PageOptions,
+    call: &Call,
+    buffer: Vec<u8>,
+) -> Result<TextPage, Error> {
+    let total = scan.lines();
+    let start = start(source.path, scan, options)?;
+    let units = scan.encoding.units();
+    let place = match scan.index.before(start - 1) {
+        (0, _) => (scan.encoding.mark(), start - 1),
+        (offset, feeds) => (offset, start - 1 - feeds),
+    };
+    let room = Room { lines: options.lines, bytes: options.bytes, numbered: options.numbered };
+    let page = if options.lines == 0 {
+        Page::default()
+    } else {
+        Page::take(Lines::at(source, units, place, buffer)?, start, room, call)?
+    };
+    if page.content.contains('\0') {
+        let last = start + page.lines - 1;
+        let lines = if start == last {
+            format!("line {start}")
+        } else {
+            format!("lines {start} to {last}")
+        };
+        return Err(binary(source.path, size, &format!("in {lines}")));
+    }
+    if page.lines == 0 && total >= start && options.lines > 0 {
+        return Err(shrinking(source.path));
+    }
+    let end = start + page.lines - 1;
+    // Only a file that changes while it is read has another end than the scan saw.
+    let total_lines = if page.at_end && page.lines > 0 { end } else { total.max(end) };
+    let stopped = scan.stopped.or(page.stopped);
+    let more = match scan.stopped {
+        Some(_) => !page.at_end && page.end < size,
+        None => end < total_lines,
+    };
+    Ok(TextPage {
+        content: page.content,
+        total_lines,
+        start,
+        end,
+        more,
+        full: page.full,
+        cut_line: page.cut_line,
+        version: scan.version(),
+        encoding: scan.encoding(),
+        line_ending: scan.line_ending(),
+        stopped,
+        changed: false,
+    })
+}
+
+/// The number of the first line of the page.
+fn start(path: &WorkspacePath, scan: &Scan, options: &PageOptions) -> Result<u64, Error> {
+    let total = scan.lines();
+    let from_end = options.offset.unsigned_abs();
+    let start = match options.offset {
+        ..0 => (total + 1).saturating_sub(from_end).max(1),
+        offset => offset.unsigned_abs().max(1),
+    };
+    if let Some(why) = scan.stopped {
+        let is_known = options.offset >= 0 && start - 1 <= scan.feeds;
+        return if is_known { Ok(start) } else { Err(not_reached(path, why, total)) };
+    }
+    if start > total.max(1) && options.lines > 0 {
+        let message = format!(
+            "{path} has {}; offset {start} is past the end",
+            counted(total, "line", "lines")
+        );
+        return Err(Error::new(ErrorCode::InvalidArgument, message).at(path.as_str()));
+    }
+    Ok(start.min(total + 1))
+}
+
+fn not_reached(path: &WorkspacePath, why: Incomplete, lines: u64) -> Error {
+    let code = match why {
+        Incomplete::Cancelled => ErrorCode::Cancelled,
+        Incomplete::Timeout => ErrorCode::Timeout,
+    };
+    let counted = counted(lines, "line", "lines");
+    let message = format!("{why} after {counted} of {path}, before the page was reached");
+    Error::new(code, message).at(path.as_str())
+}
+
+fn binary(path: &WorkspacePath, size: u64, place: &str) -> Error {
+    let size = counted(size, "byte", "bytes");
+    let message = format!("{path} is binary, not text: it has a NUL byte {place} ({size} in all)");
+    Error::new(ErrorCode::NotText, message).at(path.as_str())
+}
+
+fn broken_image(path: &WorkspacePath, format: image::Format, why: &str) -> Error {
+    let message = format!("{path} begins like an image ({}), but {why}", format.mime());
+    Error::new(ErrorCode::NotText, message).at(path.as_str())
+}
+
+fn shrinking(path: &WorkspacePath) -> Error {
+    let message = format!("{path} became shorter while it was read");
+    Error::new(ErrorCode::Conflict, message).at(path.as_str()).with_hint("Read it again.")
+}

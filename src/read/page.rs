@@ -1,0 +1,191 @@
+//! One page of a file: lines from a place on, until enough of them or of bytes are there.
+
+use crate::context::{Call, Incomplete};
+use crate::error::Error;
+use crate::read::encoding::decoded;
+use crate::read::scan::BLOCK;
+use crate::read::source::Source;
+use crate::read::units::Units;
+use crate::text::gutter::Gutter;
+
+/// How much a page may hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) lines: u64,
+    /// Bytes of the text as it is shown.
+    pub(super) bytes: usize,
+    /// Whether line numbers are shown too.
+    pub(super) numbered: bool,
+}
+
+/// Lines of a file, decoded, with their line ends.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    pub(super) content: String,
+    pub(super) lines: u64,
+    /// The place behind the page in the file.
+    pub(super) end: u64,
+    /// Whether the file ends with the page.
+    pub(super) at_end: bool,
+    /// Whether bytes ended the page, and not the number of lines.
+    pub(super) full: bool,
+    /// Bytes of the one line that did not fit and of which only the beginning is here.
+    pub(super) cut_line: Option<u64>,
+    /// Why that line was not measured to its end.
+    pub(super) stopped: Option<Incomplete>,
+}
+
+impl Page {
+    /// Takes lines from `lines` on; `number` is that of the first.
+    pub(super) fn take(
+        mut lines: Lines<'_, '_>,
+        number: u64,
+        room: Room,
+        call: &Call,
+    ) -> Result<Page, Error> {
+        let mut page = Page { end: lines.place(), ..Page::default() };
+        // No text is shorter than half of its bytes, so that is enough to see that it is too long.
+        let kept = room.bytes.saturating_mul(2).saturating_add(8);
+        let mut used = 0_usize;
+        let mut bytes = Vec::new();
+        while page.lines < room.lines {
+            let Some(line) = lines.next(&mut bytes, kept, call)? else {
+                page.at_end = true;
+                break;
+            };
+            let text = decoded(&bytes, lines.units);
+            let cost = shown_bytes(&text, number + page.lines, room.numbered);
+            used = used.saturating_add(cost);
+            if used > room.bytes || line.stopped.is_some() {
+                page.full = true;
+                if page.lines == 0 {
+                    let left = room.bytes.saturating_sub(cost.saturating_sub(text.len()));
+                    page.cut(&text, left, &line, lines.place());
+                }
+                break;
+            }
+            page.content.push_str(&text);
+            page.lines += 1;
+            page.end = lines.place();
+            page.at_end = !line.ended;
+        }
+        Ok(page)
+    }
+
+    /// Keeps only the beginning of a line that is longer than a page.
+    fn cut(&mut self, text: &str, left: usize, line: &Line, end: u64) {
+        let text = text.trim_end_matches(['\r', '\n']);
+        self.content.push_str(text.get(..text.floor_char_boundary(left)).unwrap_or_default());
+        self.lines = 1;
+        self.end = end;
+        self.at_end = !line.ended && line.stopped.is_none();
+        self.cut_line = Some(line.length);
+        self.stopped = line.stopped;
+    }
+}
+
+/// Bytes of a line as it is shown, with its line end.
+fn shown_bytes(line: &str, number: u64, numbered: bool) -> usize {
+    if !numbered {
+        return line.len();
+    }
+    let text = shown_line(line);
+    Gutter(number).len() + text.len() + 1
+}
+
+/// A line without its line end, as it is shown behind its number.
+pub(crate) fn shown_line(line: &str) -> &str {
+    let Some(text) = line.strip_suffix('\n') else { return line };
+    text.strip_suffix('\r').unwrap_or(text)
+}
+
+/// What is known of a line besides its bytes.
+struct Line {
+    /// All its bytes, without the line feed.
+    length: u64,
+    /// Whether a line feed ends it.
+    ended: bool,
+    stopped: Option<Incomplete>,
+}
+
+/// The lines of a file from a place on.
+pub(super) struct Lines<'a, 'f> {
+    source: &'a Source<'f>,
+    units: Units,
+    buffer: Vec<u8>,
+    /// What of the buffer is not yet taken.
+    from: usize,
+    to: usize,
+    /// Where the buffer ends in the file.
+    offset: u64,
+}
+
+impl<'a, 'f> Lines<'a, 'f> {
+    /// Starts at a place of the file, after `skipped` further line feeds.
+    pub(super) fn at(
+        source: &'a Source<'f>,
+        units: Units,
+        (offset, skipped): (u64, u64),
+        mut buffer: Vec<u8>,
+    ) -> Result<Lines<'a, 'f>, Error> {
+        buffer.resize(BLOCK, 0);
+        let mut lines = Lines { source, units, buffer, from: 0, to: 0, offset };
+        let mut left = skipped;
+        while left > 0 && lines.fill()? {
+            match units.line_end(lines.ready()) {
+                Some(end) => {
+                    lines.from += end;
+                    left -= 1;
+                }
+                None => lines.from = lines.to,
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The place in the file of the line that comes next.
+    fn place(&self) -> u64 {
+        self.offset - (self.to - self.from) as u64
+    }
+
+    fn ready(&self) -> &[u8] {
+        self.buffer.get(self.from..self.to).unwrap_or_default()
+    }
+
+    /// Reads on if nothing is ready; tells whether something is.
+    fn fill(&mut self) -> Result<bool, Error> {
+        if self.from == self.to {
+            (self.from, self.to) = (0, self.source.fill(&mut self.buffer, self.offset)?);
+            self.offset += self.to as u64;
+        }
+        Ok(self.to > 0)
+    }
+
+    /// Puts the next line into `bytes`, but no more than `kept` of it and its line feed.
+    fn next(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        kept: usize,
+        call: &Call,
+    ) -> Result<Option<Line>, Error> {
+        bytes.clear();
+        let mut line = Line { length: 0, ended: false, stopped: None };
+        while !line.ended && line.stopped.is_none() && self.fill()? {
+            let ready = self.ready();
+            let end = self.units.line_end(ready);
+            let piece = ready.get(..end.unwrap_or(ready.len())).unwrap_or_default();
+            let room = kept.saturating_sub(bytes.len());
+            bytes.extend(piece.iter().take(room));
+            line.ended = end.is_some();
+            line.length += piece.len() as u64;
+            self.from += piece.len();
+            // What is not kept may go on for gigabytes.
+            line.stopped = if room == 0 { call.stop_reason() } else { None };
+        }
+        let found = line.length > 0;
+        if line.ended {
+            line.length -= self.units.width() as u64;
+        }
+        Ok(found.then_some(line))
+    }
+}

@@ -1,0 +1,121 @@
+//! The first pass over a file: how many lines, where they are, and what kind of text it is.
+
+use crate::context::{Call, Incomplete};
+use crate::error::Error;
+use crate::read::encoding::{Encoding, LineEnding, Utf8Check};
+use crate::read::index::Index;
+use crate::read::source::Source;
+use crate::read::units::Units;
+use crate::workspace::{Hasher, Version};
+
+/// Bytes of one read; even, so that no unit of UTF-16 is cut.
+pub(super) const BLOCK: usize = 256 * 1024;
+
+/// What one pass over a file found.
+pub(super) struct Scan {
+    pub(super) encoding: Encoding,
+    pub(super) index: Index,
+    /// Line feeds that were counted.
+    pub(super) feeds: u64,
+    /// Bytes that were read.
+    pub(super) bytes: u64,
+    /// Why the pass ended before the end of the file.
+    pub(super) stopped: Option<Incomplete>,
+    pairs: u64,
+    after_return: bool,
+    after_feed: bool,
+    utf8: Utf8Check,
+    /// Of a file that is small enough for a version.
+    hasher: Option<Hasher>,
+    most_hashed: u64,
+}
+
+impl Scan {
+    /// Reads a file to its end, or to where the call is over; `head` is its first block, and a
+    /// shorter one than `buffer` is the only one.
+    pub(super) fn run(
+        source: &Source<'_>,
+        buffer: &mut [u8],
+        head: usize,
+        most_hashed: u64,
+        call: &Call,
+    ) -> Result<Scan, Error> {
+        let mut scan = Scan::new(buffer.get(..head).unwrap_or_default(), buffer.len());
+        scan.most_hashed = most_hashed;
+        let mut count = head;
+        loop {
+            scan.add(buffer.get(..count).unwrap_or_default());
+            if count < buffer.len() {
+                return Ok(scan);
+            }
+            scan.stopped = call.stop_reason();
+            if scan.stopped.is_some() {
+                return Ok(scan);
+            }
+            count = source.fill(buffer, scan.bytes)?;
+        }
+    }
+
+    fn new(head: &[u8], block: usize) -> Scan {
+        Scan {
+            encoding: Encoding::of(head),
+            index: Index::new(block),
+            feeds: 0,
+            bytes: 0,
+            stopped: None,
+            pairs: 0,
+            after_return: false,
+            after_feed: false,
+            utf8: Utf8Check::default(),
+            hasher: Some(Hasher::default()),
+            most_hashed: 0,
+        }
+    }
+
+    fn add(&mut self, block: &[u8]) {
+        if block.is_empty() {
+            return;
+        }
+        let units = self.encoding.units();
+        self.index.add(self.bytes, self.feeds);
+        // Once both kinds of line ends were seen, no more can be learnt.
+        if LineEnding::of(self.feeds, self.pairs) != LineEnding::Mixed {
+            self.pairs += units.pairs(block, self.after_return);
+        }
+        self.feeds += units.feeds(block);
+        self.bytes += block.len() as u64;
+        self.after_return = units.ends_with(block, b'\r');
+        self.after_feed = units.ends_with(block, b'\n');
+        if units == Units::Bytes {
+            self.utf8.add(block);
+        }
+        if self.bytes > self.most_hashed {
+            self.hasher = None;
+        }
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(block);
+        }
+    }
+
+    /// How many lines there are, or at least are where the pass was stopped; the last one need
+    /// not end in a line feed.
+    pub(super) fn lines(&self) -> u64 {
+        let open = self.bytes > self.encoding.mark() && !self.after_feed;
+        self.feeds + u64::from(open)
+    }
+
+    pub(super) fn encoding(&self) -> Encoding {
+        let is_text = self.utf8.holds(self.stopped.is_none());
+        if is_text { self.encoding } else { Encoding::Unknown }
+    }
+
+    pub(super) fn line_ending(&self) -> LineEnding {
+        LineEnding::of(self.feeds, self.pairs)
+    }
+
+    /// The version of the content, if all of it was read and it is not too large.
+    pub(super) fn version(&self) -> Option<Version> {
+        let hasher = self.hasher.as_ref().filter(|_| self.stopped.is_none())?;
+        Some(hasher.finish())
+    }
+}
