@@ -1,5 +1,5 @@
-//! The file tools of an LLM agent, inside the host's process: search, list and find, on
-//! ripgrep's own libraries and without starting a program.
+//! The file tools of an LLM agent, inside the host's process: search, list, find, read, write,
+//! edit, move and copy, on ripgrep's own libraries and without starting a program.
 //!
 //! A [`Workspace`] is a directory tree and the rules for touching it. A [`Toolkit`] holds the
 //! tools over one workspace: it describes them to a model and carries out the model's calls.
@@ -38,12 +38,36 @@
 //! # }
 //! ```
 //!
+//! ```
+//! use ripkit::tools::edit_file::{Args, EditFile};
+//! use ripkit::{Call, Toolkit, Workspace};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # std::fs::write(directory.path().join("notes.md"), "buy milk\n")?;
+//! let tools = Toolkit::new(Workspace::open(directory.path())?);
+//! let report = tools.run::<EditFile>(
+//!     Args {
+//!         path: "notes.md".into(),
+//!         old_text: Some("milk".into()),
+//!         new_text: Some("oat milk".into()),
+//!         ..Args::default()
+//!     },
+//!     &Call::default(),
+//! )?;
+//! assert_eq!(report.replacements, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # What to expect
 //!
-//! - Nothing outside the root is looked at, whatever the arguments, the links in the tree, or
+//! - Nothing outside the root is looked at or touched, whatever the arguments, the links in the tree, or
 //!   another process that renames things meanwhile.
 //! - Answers are in path order and the same for any number of threads. A cut answer says so and
 //!   has a cursor that goes on exactly there; a [`Receipt`] says what was left out and why.
+//! - A change happened wholly or not at all, is durable before it replaces anything, and never
+//!   overwrites what somebody else wrote meanwhile: that is the error `CONFLICT`.
 //! - A [`Call`] carries a cancel flag and a deadline; a call that ends early returns what it has.
 //! - Calls block. From async code, make them in a blocking task.
 //! - The library prints nothing, reads no environment, home or current directory, keeps no

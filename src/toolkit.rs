@@ -46,6 +46,8 @@ struct Inner {
     workspace: Workspace,
     limits: Limits,
     pool: Arc<Pool>,
+    /// Whether tools that change files were left out.
+    reads_only: bool,
 }
 
 impl Register for Vec<Arc<Entry>> {
@@ -76,7 +78,8 @@ impl Toolkit {
     pub fn new(workspace: Workspace) -> Toolkit {
         let limits = Limits::default();
         let pool = Arc::new(Pool::new(limits.threads));
-        Toolkit(Arc::new(Inner { entries: standard_entries(), workspace, limits, pool }))
+        let entries = standard_entries();
+        Toolkit(Arc::new(Inner { entries, workspace, limits, pool, reads_only: false }))
     }
 
     /// Adds a tool; one of the same name is replaced.
@@ -104,6 +107,7 @@ impl Toolkit {
         self.changed(|inner| {
             inner.entries.retain(|entry| entry.spec.effect == Effect::Read);
             inner.workspace = inner.workspace.clone().read_only();
+            inner.reads_only = true;
         })
     }
 
@@ -219,6 +223,12 @@ impl Toolkit {
     }
 
     fn unknown(&self, name: &str) -> Error {
+        let left_out =
+            |entry: &Arc<Entry>| entry.spec.effect != Effect::Read && entry.is_called(name);
+        if self.0.reads_only && standard_entries().iter().any(left_out) {
+            let message = format!("{name} changes files, and these tools only read");
+            return Error::new(ErrorCode::ReadOnly, message);
+        }
         let shown: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
         let names = self.0.entries.iter().flat_map(|entry| entry.names());
         let nearest = wording::nearest(name, names).and_then(|near| self.spec(near));

@@ -1,0 +1,91 @@
+//! `copy_file`: the same content under another name.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::output::Output;
+use crate::text::escape;
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::workspace::Expected;
+
+/// Copies the content of a file, and its permissions as far as new files may have them; never
+/// onto something that exists.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file; a link is followed.
+    pub source: String,
+    /// The new path, which nothing may have; directories above it are made.
+    pub destination: String,
+    /// Copies only if the file still has this version: the `version` in the details of a
+    /// `read_file`, `write_file` or `edit_file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<String>,
+}
+
+/// A file that was copied.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Copied {
+    /// The absolute path that it has.
+    pub source: String,
+    /// The absolute path of the copy.
+    pub destination: String,
+    /// The first path relative to the workspace.
+    pub relative_source: String,
+    /// The second path relative to the workspace.
+    pub relative_destination: String,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// Copies a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CopyFile;
+
+impl Tool for CopyFile {
+    const NAME: &'static str = "copy_file";
+    const COMMAND: &'static str = "cp";
+    const ALIASES: &'static [&'static str] = &["copy", "file_copy"];
+    const EFFECT: Effect = Effect::Create;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("from", "source"),
+        ("old_path", "source"),
+        ("source_path", "source"),
+        ("to", "destination"),
+        ("new_path", "destination"),
+        ("destination_path", "destination"),
+    ];
+    type Args = Args;
+    type Output = Copied;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Copied, Error> {
+        let expected = Expected::parse_version(args.expected_version.as_deref())?;
+        let (workspace, call) = (context.workspace, context.call);
+        let copied = workspace.copy_file(&args.source, &args.destination, expected, call)?;
+        Ok(Copied {
+            source: workspace.absolute(&copied.source),
+            destination: workspace.absolute(&copied.destination),
+            relative_source: copied.source.as_str().to_owned(),
+            relative_destination: copied.destination.as_str().to_owned(),
+            notes: copied.notes,
+        })
+    }
+}
+
+impl Output for Copied {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for Copied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [source, destination] = [&self.relative_source, &self.relative_destination]
+            .map(|path| escape::display_path(path.as_bytes()));
+        write!(f, "Copied {source} to {destination}")
+    }
+}

@@ -1,0 +1,68 @@
+//! `create_directory`: a directory and those above it.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::output::Output;
+use crate::text::escape;
+use crate::tool::{Effect, Tool, ToolContext};
+
+/// Makes a directory, with those above it; that it exists already is no error.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The directory.
+    pub path: String,
+}
+
+/// A directory that exists now.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CreatedDirectory {
+    /// The absolute path.
+    pub path: String,
+    /// The path relative to the workspace.
+    pub relative_path: String,
+    /// Whether it is new.
+    pub created: bool,
+}
+
+/// Makes a directory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CreateDirectory;
+
+impl Tool for CreateDirectory {
+    const NAME: &'static str = "create_directory";
+    const COMMAND: &'static str = "mkdir";
+    const ALIASES: &'static [&'static str] = &["mkdir", "directory_create"];
+    const EFFECT: Effect = Effect::Create;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
+        &[("dir_path", "path"), ("directory", "path")];
+    type Args = Args;
+    type Output = CreatedDirectory;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<CreatedDirectory, Error> {
+        let (path, existed) = context.workspace.make_directory(&args.path)?;
+        Ok(CreatedDirectory {
+            path: context.workspace.absolute(&path),
+            relative_path: path.as_str().to_owned(),
+            created: !existed,
+        })
+    }
+}
+
+impl Output for CreatedDirectory {}
+
+impl fmt::Display for CreatedDirectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = escape::display_path(self.relative_path.as_bytes());
+        if self.created {
+            write!(f, "Created the directory {path}")
+        } else {
+            write!(f, "The directory {path} exists already")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `delete_file`: a file or a link, gone for good.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::output::Output;
+use crate::text::escape;
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::workspace::Expected;
+
+/// Deletes a file, or a symbolic link and not what it leads to. Directories are not deleted.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file.
+    pub path: String,
+    /// Deletes only if the file still has this version: the `version` in the details of a
+    /// `read_file`, `write_file` or `edit_file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<String>,
+}
+
+/// A file that is gone.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Deleted {
+    /// The absolute path.
+    pub path: String,
+    /// The path relative to the workspace.
+    pub relative_path: String,
+}
+
+/// Deletes a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeleteFile;
+
+impl Tool for DeleteFile {
+    const NAME: &'static str = "delete_file";
+    const COMMAND: &'static str = "rm";
+    const ALIASES: &'static [&'static str] = &["delete", "file_delete"];
+    const EFFECT: Effect = Effect::Change;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
+        &[("file_path", "path"), ("filePath", "path"), ("file", "path"), ("filename", "path")];
+    type Args = Args;
+    type Output = Deleted;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Deleted, Error> {
+        let expected = Expected::parse_version(args.expected_version.as_deref())?;
+        let path = context.workspace.remove_file(&args.path, expected, context.call)?;
+        Ok(Deleted {
+            path: context.workspace.absolute(&path),
+            relative_path: path.as_str().to_owned(),
+        })
+    }
+}
+
+impl Output for Deleted {}
+
+impl fmt::Display for Deleted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Deleted {}", escape::display_path(self.relative_path.as_bytes()))
+    }
+}

@@ -1,0 +1,225 @@
+//! `edit_file`: other text in the place of text that a file holds.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crate::edit::{Matching, Step};
+
+use crate::edit::{self, Change, Options, diff};
+use crate::error::{Error, ErrorCode};
+use crate::output::Output;
+use crate::text::escape;
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::workspace::{Access, Expected, Held, Version};
+
+/// Replaces text in a file: `old_text`, which must be there exactly once, by `new_text`; or
+/// several texts at once, with `edits`. Nothing else in the file changes.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file.
+    pub path: String,
+    /// The text to replace, as the file has it, with enough lines round it to be unique.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_text: Option<String>,
+    /// The text in its place; "" deletes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_text: Option<String>,
+    /// Several replacements instead: each is looked for in the file as it is now, none may
+    /// overlap, and all are made or none. 1000 at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Replacement>,
+    /// Replaces every place where the text is, not just the only one.
+    #[serde(default)]
+    pub replace_all: bool,
+    /// How `old_text` is compared with the file.
+    #[serde(default, rename = "match")]
+    pub matching: Matching,
+    /// Edits only if the file still has this version: the `version` in the details of a
+    /// `read_file`, `write_file` or `edit_file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<String>,
+    /// Only shows what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// The most replacements of one call: each of them is looked for in the whole file.
+const MAX_EDITS: usize = 1000;
+
+/// One replacement of several.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Replacement {
+    /// The text to replace.
+    #[serde(alias = "oldText", alias = "old_string", alias = "old_str")]
+    pub old_text: String,
+    /// The text in its place.
+    #[serde(alias = "newText", alias = "new_string", alias = "new_str")]
+    pub new_text: String,
+}
+
+/// A file that was edited.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct EditReport {
+    /// The absolute path.
+    pub path: String,
+    /// The path relative to the workspace.
+    pub relative_path: String,
+    /// Lines that the replaced text stood on, in all places together; of each at least a part.
+    pub old_lines: u64,
+    /// Lines that stand there now.
+    pub new_lines: u64,
+    /// How many places were replaced.
+    pub replacements: u64,
+    /// What had to be overlooked to find the text; of several, the most.
+    #[serde(rename = "match")]
+    pub step: Step,
+    /// What changed, as a unified diff.
+    pub diff: String,
+    /// The version of the new content.
+    pub version: String,
+    /// Whether nothing was written because it was asked so.
+    pub dry_run: bool,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// Edits a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EditFile;
+
+impl Tool for EditFile {
+    const NAME: &'static str = "edit_file";
+    const COMMAND: &'static str = "edit";
+    const ALIASES: &'static [&'static str] = &["edit", "file_edit", "str_replace"];
+    const EFFECT: Effect = Effect::Change;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("filePath", "path"),
+        ("file", "path"),
+        ("filename", "path"),
+        ("oldText", "old_text"),
+        ("old_string", "old_text"),
+        ("old_str", "old_text"),
+        ("newText", "new_text"),
+        ("new_string", "new_text"),
+        ("new_str", "new_text"),
+        ("replaceAll", "replace_all"),
+    ];
+    type Args = Args;
+    type Output = EditReport;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<EditReport, Error> {
+        let changes = changes(&args)?;
+        let expected = Expected::parse_version(args.expected_version.as_deref())?;
+        let mut held = hold(context, &args.path)?;
+        let limit = context.limits.file_bytes;
+        held.read(limit)?;
+        if let Some(expected) = expected {
+            held.expect(Expected::Version(expected), context.call)?;
+        }
+        let old = held.content().unwrap_or_default();
+        let Args { matching, replace_all, .. } = args;
+        let options = Options { matching, replace_all, max_bytes: limit };
+        let path = held.path().as_str().to_owned();
+        let edited = edit::apply(&path, old, &changes, &options, context.call)?;
+        let room = context.limits.text_bytes / 2;
+        let mut report = EditReport {
+            path: context.workspace.absolute(held.path()),
+            old_lines: edited.lines.old as u64,
+            new_lines: edited.lines.new as u64,
+            replacements: edited.places.iter().sum::<usize>() as u64,
+            step: edited.steps.iter().copied().max().unwrap_or(Step::Exact),
+            diff: diff::unified(&path, old, &edited.content, &edited.splices, room),
+            version: Version::of(&edited.content).to_string(),
+            dry_run: args.dry_run,
+            notes: edited.notes,
+            relative_path: path,
+        };
+        if !args.dry_run {
+            report.notes.extend(held.replace(&edited.content, context.call)?.notes);
+        }
+        Ok(report)
+    }
+}
+
+/// The replacements, however they were asked for.
+fn changes(args: &Args) -> Result<Vec<Change>, Error> {
+    let invalid = |message: &str| Err(Error::new(ErrorCode::InvalidArgument, message));
+    match (&args.old_text, &args.new_text, args.edits.as_slice()) {
+        (Some(old_text), Some(new_text), []) => {
+            Ok(vec![Change { old_text: old_text.clone(), new_text: new_text.clone() }])
+        }
+        (None, None, []) => invalid("old_text and new_text are missing, and so is edits"),
+        (None, None, edits) if edits.len() > MAX_EDITS => {
+            invalid(&format!("{} edits are too many: {MAX_EDITS} are the limit", edits.len()))
+        }
+        (None, None, edits) => Ok(edits.iter().map(Change::from).collect()),
+        (None, Some(_), []) => invalid("old_text is missing: it is the text to replace"),
+        (Some(_), None, []) => {
+            invalid("new_text is missing: pass \"\" to delete the text, else what replaces it")
+        }
+        _ => invalid("either old_text and new_text are given or edits, not both"),
+    }
+}
+
+impl From<&Replacement> for Change {
+    fn from(replacement: &Replacement) -> Change {
+        let Replacement { old_text, new_text } = replacement.clone();
+        Change { old_text, new_text }
+    }
+}
+
+/// The file, which must exist.
+fn hold(context: &ToolContext<'_>, path: &str) -> Result<Held, Error> {
+    // Asked for reading, a path that leads nowhere is answered with names that are near.
+    if let Err(error) = context.workspace.resolve(path, Access::Read) {
+        return Err(if error.code() == ErrorCode::FileNotFound {
+            missing(path, &error)
+        } else {
+            error
+        });
+    }
+    let held = context.workspace.hold(path, context.call)?;
+    match held.size() {
+        Some(_) => Ok(held),
+        None => Err(missing(path, &Error::new(ErrorCode::FileNotFound, ""))),
+    }
+}
+
+fn missing(path: &str, why: &Error) -> Error {
+    let shown = escape::display_path(path.as_bytes());
+    let message = format!("Cannot read {shown}. Use write_file to create new files.");
+    let error = Error::new(ErrorCode::FileNotFound, message).at(path);
+    match why.hint().filter(|hint| hint.starts_with("Did you mean")) {
+        Some(near) => error.with_hint(near),
+        None => error,
+    }
+}
+
+impl Output for EditReport {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for EditReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EditReport { old_lines, new_lines, .. } = self;
+        let path = escape::display_path(self.relative_path.as_bytes());
+        let done = if self.dry_run { "Would replace" } else { "Replaced" };
+        write!(f, "{done} {old_lines} line(s) with {new_lines} line(s) in {path}")?;
+        if self.replacements > 1 {
+            write!(f, ", in {} places", self.replacements)?;
+        }
+        if self.step != Step::Exact {
+            write!(f, " (matched without regard to {})", self.step.overlooked())?;
+        }
+        write!(f, "\n{}", self.diff)
+    }
+}

@@ -1,0 +1,90 @@
+//! `move_file`: another name for a file.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::output::Output;
+use crate::text::escape;
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::workspace::Expected;
+
+/// Moves or renames a file or a symbolic link; never onto something that exists.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file.
+    pub source: String,
+    /// The new path, which nothing may have; directories above it are made.
+    pub destination: String,
+    /// Moves only if the file still has this version: the `version` in the details of a
+    /// `read_file`, `write_file` or `edit_file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<String>,
+}
+
+/// A file that was moved.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Moved {
+    /// The absolute path that it had.
+    pub source: String,
+    /// The absolute path of the file now.
+    pub destination: String,
+    /// The first path relative to the workspace.
+    pub relative_source: String,
+    /// The second path relative to the workspace.
+    pub relative_destination: String,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// Moves a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MoveFile;
+
+impl Tool for MoveFile {
+    const NAME: &'static str = "move_file";
+    const COMMAND: &'static str = "mv";
+    const ALIASES: &'static [&'static str] = &["move", "rename_file", "file_move"];
+    const EFFECT: Effect = Effect::Change;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("from", "source"),
+        ("old_path", "source"),
+        ("source_path", "source"),
+        ("to", "destination"),
+        ("new_path", "destination"),
+        ("destination_path", "destination"),
+    ];
+    type Args = Args;
+    type Output = Moved;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Moved, Error> {
+        let expected = Expected::parse_version(args.expected_version.as_deref())?;
+        let (workspace, call) = (context.workspace, context.call);
+        let moved = workspace.move_file(&args.source, &args.destination, expected, call)?;
+        Ok(Moved {
+            source: workspace.absolute(&moved.source),
+            destination: workspace.absolute(&moved.destination),
+            relative_source: moved.source.as_str().to_owned(),
+            relative_destination: moved.destination.as_str().to_owned(),
+            notes: moved.notes,
+        })
+    }
+}
+
+impl Output for Moved {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [source, destination] = [&self.relative_source, &self.relative_destination]
+            .map(|path| escape::display_path(path.as_bytes()));
+        write!(f, "Moved {source} to {destination}")
+    }
+}

@@ -1,0 +1,396 @@
+//! `read_file`: a page of a text file, or an image.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::at_least_one;
+use crate::context::Incomplete;
+use crate::error::{Error, ErrorCode};
+use crate::output::{Content, Outcome, Output};
+use crate::read::image::{Format, Image};
+use crate::read::{self, PageOptions, TextPage, page};
+pub use crate::read::{Encoding, LineEnding};
+use crate::text::escape;
+use crate::text::gutter::Gutter;
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::workspace::{Access, Workspace, WorkspacePath};
+
+/// Reads a text file, each line behind its number, or an image. A page ends at 2000 lines or
+/// 50 KB and says how to go on; files of any size can be paged.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file.
+    pub path: String,
+    /// The first line, from 1; a negative one counts from the end, -1 is the last line.
+    /// Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
+    /// How many lines; 0 only tells how many there are. Default: what fits into a page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Gives the text alone, without line numbers and header.
+    #[serde(default)]
+    pub raw: bool,
+    /// Bytes after which the page ends, if less than a page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_bytes: Option<u32>,
+}
+
+/// A page of a text file, or an image; the fields of the other are absent.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct FileContent {
+    /// The path, relative to the workspace.
+    pub path: String,
+    /// The text of the page, with its line ends and without a byte order mark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// How many lines the file has; at least, if `incomplete` is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_lines: Option<u64>,
+    /// The first line of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<u64>,
+    /// The last line of the page; one less than the first if the page is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<u64>,
+    /// The `offset` of the next page; absent at the end of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
+    /// The token of the whole content, for `expected_version` of a later edit; absent for files
+    /// that are too large to edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The encoding of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
+    /// How the lines of the whole file end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_ending: Option<LineEnding>,
+    /// Whether more follows the page, or a line of it was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+    /// Why the file was not read to its end; absent when it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<Incomplete>,
+    /// Bytes of the image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// The type of the image, such as `image/png`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime: Option<String>,
+    /// Pixels from left to right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// Pixels from top to bottom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
+    #[serde(skip)]
+    raw: bool,
+    #[serde(skip)]
+    cut: Option<Cut>,
+    #[serde(skip)]
+    image: Vec<u8>,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// What ended a page before the lines that were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    Lines(u64),
+    Bytes(usize),
+    /// A line of so many bytes is longer than a page.
+    Line(u64),
+}
+
+/// Reads a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadFile;
+
+impl Tool for ReadFile {
+    const NAME: &'static str = "read_file";
+    const COMMAND: &'static str = "read";
+    const ALIASES: &'static [&'static str] = &["read", "file_read", "cat", "view"];
+    const EFFECT: Effect = Effect::Read;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("filePath", "path"),
+        ("file", "path"),
+        ("filename", "path"),
+        ("start_line", "offset"),
+        ("line", "offset"),
+        ("max_lines", "limit"),
+    ];
+    type Args = Args;
+    type Output = FileContent;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FileContent, Error> {
+        let limits = context.limits;
+        let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
+        let bytes = asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes));
+        let Named { path, line, note } = Named::find(context.workspace, &args.path)?;
+        let mut notes = Vec::from_iter(note);
+        if args.offset == Some(0) {
+            notes.push("offset: lines count from 1; took 0 as 1".to_owned());
+        }
+        let options = PageOptions {
+            offset: args.offset.or(line).unwrap_or(1),
+            lines: args.limit.map_or(limits.page_lines as u64, u64::from),
+            bytes,
+            numbered: !args.raw,
+            most_hashed: limits.file_bytes as u64,
+        };
+        let read = read::read(&path, &options, context.call).map_err(|error| advise(error, &args));
+        let mut answer = match read? {
+            read::Content::Image(image) => of_image(&path, image),
+            read::Content::Text(page) => {
+                let default_lines = args.limit.is_none().then_some(options.lines);
+                of_text(&path, page, default_lines, bytes)
+            }
+        };
+        answer.raw = args.raw;
+        notes.extend(answer.extension_note());
+        notes.append(&mut answer.notes);
+        if args.raw {
+            notes.extend(answer.continuation());
+            notes.extend(answer.counted_note());
+        }
+        answer.notes = notes;
+        Ok(answer)
+    }
+}
+
+/// A file as a model names it.
+struct Named {
+    path: WorkspacePath,
+    /// The line that the name told.
+    line: Option<i64>,
+    /// How the name was understood, if not as it stands.
+    note: Option<String>,
+}
+
+impl Named {
+    /// Finds the file; where no such one exists, `src/a.rs:42` and `@src/a.rs` are understood.
+    fn find(workspace: &Workspace, text: &str) -> Result<Named, Error> {
+        let error = match workspace.resolve(text, Access::Read) {
+            Ok(path) => return Ok(Named { path, line: None, note: None }),
+            Err(error) => error,
+        };
+        if error.code() != ErrorCode::FileNotFound {
+            return Err(error);
+        }
+        let plain = text.strip_prefix('@').unwrap_or(text);
+        // A compiler adds the column: `src/a.rs:42:7`.
+        let spellings = [split_line(text), Some((plain, None)), split_line(plain)];
+        let lines = spellings.iter().flatten().filter_map(|(name, _)| split_line(name));
+        let spellings: Vec<_> = spellings.iter().flatten().copied().chain(lines).collect();
+        let mut others = spellings.into_iter().filter(|(name, _)| *name != text);
+        let found = others.find_map(|(name, line)| {
+            let path = workspace.resolve(name, Access::Read).ok()?;
+            let place = line.map_or_else(String::new, |line| format!(", line {line}"));
+            let note =
+                format!("path: took {} as {path}{place}", escape::exact_path(text.as_bytes()));
+            Some(Named { path, line, note: Some(note) })
+        });
+        found.ok_or(error)
+    }
+}
+
+/// The name and the line of `name:line`, as a search prints them.
+fn split_line(text: &str) -> Option<(&str, Option<i64>)> {
+    let (name, line) = text.rsplit_once(':')?;
+    let digits = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| Some((name, Some(line.parse().ok()?))))?
+}
+
+/// Adds the next step where another tool helps.
+fn advise(error: Error, args: &Args) -> Error {
+    match error.code() {
+        ErrorCode::NotText if args.offset.is_none() => {
+            error.with_hint("Only text and whole images can be read.")
+        }
+        ErrorCode::NotText => error.with_hint("Other lines of it may be text."),
+        _ => error,
+    }
+}
+
+fn of_text(
+    path: &WorkspacePath,
+    page: TextPage,
+    default_lines: Option<u64>,
+    bytes: usize,
+) -> FileContent {
+    let cut = match page.cut_line {
+        Some(length) => Some(Cut::Line(length)),
+        None if page.full => Some(Cut::Bytes(bytes)),
+        None => default_lines.filter(|_| page.more).map(Cut::Lines),
+    };
+    let mut notes = Vec::new();
+    if page.encoding == Encoding::Unknown {
+        notes.push(format!(
+            "{path} is not UTF-8 throughout: such bytes are shown as U+FFFD; edit_file keeps them"
+        ));
+    }
+    let is_utf16 = matches!(page.encoding, Encoding::Utf16Le | Encoding::Utf16Be);
+    if is_utf16 && page.content.contains('\u{fffd}') {
+        notes.push(format!("{path} has units that are no UTF-16: they are shown as U+FFFD"));
+    }
+    if page.changed {
+        notes.push(format!("{path} was changed while it was read; read it again before an edit"));
+    }
+    FileContent {
+        path: path.as_str().to_owned(),
+        content: Some(page.content),
+        total_lines: Some(page.total_lines),
+        start_line: Some(page.start),
+        end_line: Some(page.end),
+        next_offset: page.more.then_some(page.end + 1),
+        version: page.version.map(|version| version.to_string()),
+        encoding: Some(page.encoding),
+        line_ending: Some(page.line_ending),
+        truncated: Some(page.more || page.cut_line.is_some()),
+        incomplete: page.stopped,
+        cut,
+        notes,
+        ..FileContent::default()
+    }
+}
+
+fn of_image(path: &WorkspacePath, image: Image) -> FileContent {
+    FileContent {
+        path: path.as_str().to_owned(),
+        bytes: Some(image.bytes.len() as u64),
+        mime: Some(image.format.mime().to_owned()),
+        width: Some(image.pixels.0),
+        height: Some(image.pixels.1),
+        image: image.bytes,
+        ..FileContent::default()
+    }
+}
+
+impl FileContent {
+    /// Whether the name promises something else than what is there.
+    fn extension_note(&self) -> Option<String> {
+        let name = self.path.rsplit('/').next().unwrap_or(&self.path);
+        let (_, extension) = name.rsplit_once('.')?;
+        let promised = Format::of_extension(extension).map(Format::mime);
+        let there = self.mime.as_deref();
+        let is_empty = self.total_lines == Some(0);
+        let differs = promised != there;
+        (differs && !is_empty).then(|| {
+            let there = there.unwrap_or("text");
+            let shown = escape::display_path(extension.as_bytes());
+            format!("the content is {there}, although the name ends in .{shown}")
+        })
+    }
+
+    /// How many lines there are, where no text tells.
+    fn counted_note(&self) -> Option<String> {
+        let nothing = self.content.as_ref()?.is_empty();
+        nothing.then(|| self.header().trim_matches(['[', ']']).to_owned())
+    }
+
+    /// How to go on behind a page that was cut.
+    fn continuation(&self) -> Option<String> {
+        let cut = match self.cut? {
+            Cut::Lines(lines) => format!("cut at {lines} lines"),
+            Cut::Bytes(bytes) => format!("cut at {bytes} bytes"),
+            Cut::Line(bytes) => {
+                let line = self.start_line.unwrap_or_default();
+                let least = if self.incomplete.is_some() { "at least " } else { "" };
+                format!(
+                    "line {line} has {least}{bytes} bytes and is cut; search shows windows of it"
+                )
+            }
+        };
+        let next = self.next_offset.map(|next| format!("; go on with offset: {next}"));
+        Some(cut + &next.unwrap_or_default())
+    }
+
+    /// `[Lines 3-4 of 12, CRLF]`.
+    fn header(&self) -> String {
+        let total = self.total_lines.unwrap_or_default();
+        let (start, end) = (self.start_line.unwrap_or(1), self.end_line.unwrap_or_default());
+        let least = if self.incomplete.is_some() { "at least " } else { "" };
+        let is_part = end >= start && (start > 1 || end < total || !least.is_empty());
+        let lines = if is_part {
+            format!("Lines {start}-{end} of {least}{total}")
+        } else {
+            format!("{least}{total} lines")
+        };
+        let ending = match self.line_ending {
+            Some(LineEnding::Crlf) => ", CRLF",
+            Some(LineEnding::Mixed) => ", mixed line ends",
+            _ => "",
+        };
+        let encoding = match self.encoding {
+            Some(Encoding::Utf8Bom) => ", UTF-8 with byte order mark",
+            Some(Encoding::Utf16Le) => ", UTF-16LE",
+            Some(Encoding::Utf16Be) => ", UTF-16BE",
+            Some(Encoding::Unknown) => ", not UTF-8",
+            _ => "",
+        };
+        format!("[{lines}{ending}{encoding}]")
+    }
+
+    fn fmt_image(&self, f: &mut fmt::Formatter<'_>, mime: &str) -> fmt::Result {
+        let (width, height) = (self.width.unwrap_or(0), self.height.unwrap_or(0));
+        write!(f, "[image: {mime}, {width}x{height}, {} bytes]", self.bytes.unwrap_or(0))
+    }
+}
+
+impl Output for FileContent {
+    fn outcome(&self) -> Outcome {
+        self.incomplete.map_or(Outcome::Found, Outcome::Partial)
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn is_verbatim(&self) -> bool {
+        self.raw && self.mime.is_none()
+    }
+
+    fn attachments(&self) -> Vec<Content> {
+        let Some(mime_type) = self.mime.clone() else { return Vec::new() };
+        vec![Content::Image { data: STANDARD.encode(&self.image), mime_type }]
+    }
+}
+
+impl fmt::Display for FileContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(mime) = &self.mime {
+            return self.fmt_image(f, mime);
+        }
+        let content = self.content.as_deref().unwrap_or_default();
+        if self.raw {
+            return f.write_str(content);
+        }
+        f.write_str(&self.header())?;
+        let first = self.start_line.unwrap_or(1);
+        let is_cut = matches!(self.cut, Some(Cut::Line(_)));
+        // There may be no room for even one character of a line.
+        let nothing = (is_cut && content.is_empty()).then_some("");
+        for (number, line) in (first..).zip(content.split_inclusive('\n').chain(nothing)) {
+            write!(f, "\n{}{}", Gutter(number), page::shown_line(line))?;
+        }
+        if is_cut {
+            f.write_str("…")?;
+        }
+        if let Some(continuation) = self.continuation() {
+            write!(f, "\n... ({continuation})")?;
+        }
+        match self.incomplete {
+            Some(why) => write!(f, "\n... (incomplete: {why})"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `write_file`: the whole content of a file, new or in the place of the old.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::edit::diff;
+use crate::error::{Error, ErrorCode};
+use crate::output::{Output, counted};
+use crate::text::{decode, escape, gutter};
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::workspace::{Expected, Held, Version, WorkspacePath};
+
+/// Writes a whole file: makes it and its directories, or replaces all of its content at once.
+/// To change a part of a file, use `edit_file`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file.
+    pub path: String,
+    /// The whole content, exactly as it is to be.
+    pub content: String,
+    /// Writes only if the file still has this version: the `version` in the details of a
+    /// `read_file`, `write_file` or `edit_file`; "absent" if there must be no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<String>,
+    /// Only shows what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Written {
+    /// The absolute path.
+    pub path: String,
+    /// The path relative to the workspace.
+    pub relative_path: String,
+    /// Bytes of the content.
+    pub bytes: u64,
+    /// Whether the file is new.
+    pub created: bool,
+    /// The version of the new content.
+    pub version: String,
+    /// What changed, as a unified diff; absent for a new file and for one too large to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Whether nothing was written because it was asked so.
+    pub dry_run: bool,
+    #[serde(skip)]
+    lines: u64,
+    #[serde(skip)]
+    unchanged: bool,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// Writes a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteFile;
+
+impl Tool for WriteFile {
+    const NAME: &'static str = "write_file";
+    const COMMAND: &'static str = "write";
+    const ALIASES: &'static [&'static str] = &["write", "file_write"];
+    const EFFECT: Effect = Effect::Change;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("filePath", "path"),
+        ("file", "path"),
+        ("filename", "path"),
+        ("contents", "content"),
+        ("text", "content"),
+    ];
+    type Args = Args;
+    type Output = Written;
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Written, Error> {
+        let limit = context.limits.file_bytes;
+        check_content(&args, limit)?;
+        let new = args.content.as_bytes();
+        let must_be = Expected::parse(args.expected_version.as_deref())?;
+        let mut held = context.workspace.hold(&args.path, context.call)?;
+        if held.size().is_some_and(|size| size <= limit as u64) {
+            held.read(limit)?;
+        }
+        if let Some(must_be) = must_be {
+            held.expect(must_be, context.call)?;
+        }
+        if let Some(old) = held.content() {
+            check_bytes(held.path(), old, &args.content)?;
+        }
+        let mut written = Written::expected(context, &held, &args);
+        if !args.dry_run && !written.unchanged {
+            written.notes.extend(held.replace(new, context.call)?.notes);
+        }
+        Ok(written)
+    }
+}
+
+impl Written {
+    /// The answer if all goes well.
+    fn expected(context: &ToolContext<'_>, held: &Held, args: &Args) -> Written {
+        let (path, old, new) = (held.path(), held.content(), args.content.as_bytes());
+        let room = context.limits.text_bytes / 2;
+        Written {
+            path: context.workspace.absolute(path),
+            relative_path: path.as_str().to_owned(),
+            bytes: new.len() as u64,
+            created: held.size().is_none(),
+            version: Version::of(new).to_string(),
+            diff: old.map(|old| diff::compare(path.as_str(), Some(old), new, room)),
+            dry_run: args.dry_run,
+            lines: args.content.lines().count() as u64,
+            unchanged: old == Some(new),
+            notes: old.map(|old| lost_marks(old, new)).unwrap_or_default(),
+        }
+    }
+}
+
+fn check_content(args: &Args, limit: usize) -> Result<(), Error> {
+    let path = escape::display_path(args.path.as_bytes());
+    if args.content.len() > limit {
+        let message = format!(
+            "the content for {path} is too large: {} bytes, the limit is {limit}",
+            args.content.len()
+        );
+        return Err(Error::new(ErrorCode::TooLarge, message).at(&args.path));
+    }
+    if gutter::is_page(&args.content) {
+        let message = format!(
+            "the content for {path} is an answer of read_file, with its line numbers; nothing was \
+             written"
+        );
+        return Err(Error::new(ErrorCode::InvalidArgument, message).at(&args.path).with_hint(
+            "Pass the text itself, all of it and without the numbers, or use edit_file.",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses to write the sign that stands for a byte in no known encoding over such bytes.
+fn check_bytes(path: &WorkspacePath, old: &[u8], new: &str) -> Result<(), Error> {
+    if !new.contains('\u{fffd}') || has_known_encoding(old) {
+        return Ok(());
+    }
+    let message = format!(
+        "the content for {path} has U+FFFD, which read_file shows for bytes that are not UTF-8; \
+         writing it would lose them"
+    );
+    Err(Error::new(ErrorCode::InvalidArgument, message)
+        .at(path.as_str())
+        .with_hint("Use edit_file, which keeps these bytes."))
+}
+
+fn has_known_encoding(content: &[u8]) -> bool {
+    decode::is_utf16(content) || str::from_utf8(content).is_ok()
+}
+
+/// What an old file has that its new content has not, a sentence each.
+fn lost_marks(old: &[u8], new: &[u8]) -> Vec<String> {
+    let mut lost = Vec::new();
+    if decode::is_utf16(old) {
+        lost.push("the file was UTF-16 and is UTF-8 now".to_owned());
+    } else if old.starts_with(b"\xEF\xBB\xBF") && !new.starts_with(b"\xEF\xBB\xBF") {
+        lost.push("the file began with a byte order mark and does not any more".to_owned());
+    }
+    if !has_known_encoding(old) {
+        lost.push("the file had bytes that are not UTF-8, which are lost".to_owned());
+    }
+    let has_crlf = |text: &[u8]| memchr::memmem::find(text, b"\r\n").is_some();
+    if has_crlf(old) && !has_crlf(new) && new.contains(&b'\n') {
+        lost.push("the file had CRLF line ends and has LF now".to_owned());
+    }
+    lost
+}
+
+impl Output for Written {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Written { lines, bytes, .. } = self;
+        let path = escape::display_path(self.relative_path.as_bytes());
+        let size = format!("{}, {bytes} bytes", counted(*lines, "line", "lines"));
+        if self.unchanged {
+            return write!(f, "{path} has this content already; nothing was written");
+        }
+        match (self.dry_run, self.created) {
+            (false, true) => write!(f, "Created {path} ({size})")?,
+            (false, false) => write!(f, "Wrote {path} ({size})")?,
+            (true, true) => write!(f, "Would create {path} ({size})")?,
+            (true, false) => write!(f, "Would write {path} ({size})")?,
+        }
+        match &self.diff {
+            Some(diff) if !diff.is_empty() => write!(f, "\n{diff}"),
+            _ => Ok(()),
+        }
+    }
+}
