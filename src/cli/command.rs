@@ -119,7 +119,10 @@ fn argument(parameter: &Parameter<'_>) -> Arg {
             .hide_possible_values(true),
         Kind::Integer | Kind::Number => argument.allow_negative_numbers(true),
         // As in every getopt: an option that needs a value takes what follows.
-        Kind::Text if !parameter.positional => argument.allow_hyphen_values(true),
+        // Content may begin with one as well; the flags that are known come first.
+        Kind::Text if !parameter.positional || parameter.reads_input() => {
+            argument.allow_hyphen_values(true)
+        }
         _ => argument,
     }
 }
@@ -166,7 +169,7 @@ fn short_help(parameter: &Parameter<'_>) -> String {
     let description = description(parameter);
     let told = description.split_once("Default: ").map(|(_, default)| first_sentence(default));
     let default = told.or_else(|| default(parameter));
-    let sentence = first_sentence(description);
+    let sentence = first_sentence(description) + input(parameter);
     match default {
         Some(default) if !sentence.contains("efault") => format!("{sentence} [default: {default}]"),
         _ => sentence,
@@ -174,13 +177,21 @@ fn short_help(parameter: &Parameter<'_>) -> String {
 }
 
 fn long_help(parameter: &Parameter<'_>) -> String {
-    let description = description(parameter).to_owned();
+    let description = match input(parameter) {
+        "" => description(parameter).to_owned(),
+        input => description(parameter).trim_end_matches('.').to_owned() + input,
+    };
     match default(parameter) {
         Some(default) if !description.contains("efault") => {
             format!("{description} [default: {default}]")
         }
         _ => description,
     }
+}
+
+/// How to give what is long or comes from another program.
+fn input(parameter: &Parameter<'_>) -> &'static str {
+    if parameter.reads_input() { "; - for standard input" } else { "" }
 }
 
 fn description<'a>(parameter: &Parameter<'a>) -> &'a str {

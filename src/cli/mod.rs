@@ -107,7 +107,10 @@ fn tool(specs: &[ToolSpec], name: &str, matches: &ArgMatches, globals: &Globals)
         print::error(error);
     } else {
         if streams {
-            text.lock().unwrap_or_else(PoisonError::into_inner).finish()?;
+            let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
+            text.finish(answer.is_verbatim())?;
+        } else if answer.is_verbatim() {
+            print::exact(&render::body(&answer, false))?;
         } else {
             print::text(&render::body(&answer, globals.color))?;
         }
@@ -172,7 +175,8 @@ fn standard_input() -> Result<String, Error> {
             io::ErrorKind::InvalidData => ErrorCode::NotText,
             _ => ErrorCode::IoError,
         };
-        Error::new(code, format!("cannot read standard input: {reason}")).because(reason)
+        let error = Error::new(code, format!("cannot read standard input: {reason}"));
+        error.because(reason).with_hint("Only UTF-8 text can be passed on.")
     })?;
     Ok(text)
 }

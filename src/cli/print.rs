@@ -10,11 +10,14 @@ use super::exit;
 
 /// Writes a text and ends its last line, in one piece.
 pub(super) fn text(text: &str) -> io::Result<()> {
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    exact(&[text, end].concat())
+}
+
+/// Writes a text as it is, in one piece.
+pub(super) fn exact(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let mut written = stdout.write_all(text.as_bytes());
-    if !text.is_empty() && !text.ends_with('\n') {
-        written = written.and_then(|()| stdout.write_all(b"\n"));
-    }
+    let written = stdout.write_all(text.as_bytes());
     match written.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
@@ -37,9 +40,10 @@ impl Stream {
         }
     }
 
-    /// Ends the last line and tells whether everything could be written.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        if !self.ends_line {
+    /// Ends the last line, unless the text is to stay as it is, and tells whether everything could
+    /// be written.
+    pub(super) fn finish(&mut self, is_verbatim: bool) -> io::Result<()> {
+        if !self.ends_line && !is_verbatim {
             // An error stays in `self`.
             let _ = self.write_str("\n");
         }
