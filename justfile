@@ -31,7 +31,15 @@ deny:
 
 # The random tests with many more seeds.
 long rounds="500":
-    RIPKIT_ROUNDS={{rounds}} cargo test --release --test it -- properties differential
+    RIPKIT_ROUNDS={{rounds}} cargo test --release --test it -- properties differential machine
+
+# Every system call of every change failing or killed; needs strace.
+faults:
+    RIPKIT_ROUNDS=1000 cargo test --test it -- --nocapture faults::g
+
+# Kills, concurrent edits and link swaps, counted: `kills N`, `edits` or `swaps N [TOOL]`.
+torture *words:
+    cargo run --release --example torture -- {{words}}
 
 # Speed and numbers of results beside rg and fd on a tree of yours; `--big` adds a file of 1 GiB.
 compare tree="." rounds="7" *flags:
