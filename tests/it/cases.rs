@@ -119,6 +119,17 @@ struct Exchange {
     text: Option<String>,
     details: Option<Value>,
     notes: Option<String>,
+    after: Vec<(String, State)>,
+}
+
+/// What is at a path after a call.
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Nothing,
+    Lines(String),
+    Escapes(String),
+    Link(String),
+    Directory,
 }
 
 impl Case {
@@ -152,6 +163,7 @@ impl Case {
                     text: None,
                     details: None,
                     notes: None,
+                    after: vec![],
                 }),
                 "error" => last?.error = Some(rest),
                 "text" => last?.text = Some(body),
@@ -160,6 +172,7 @@ impl Case {
                     let details = serde_json::from_str(&body);
                     last?.details = Some(details.map_err(|error| format!("details: {error}"))?);
                 }
+                "after" => last?.after.push(state(&rest, body)),
                 _ => return Err(format!("unknown section: {header}")),
             }
         }
@@ -184,19 +197,26 @@ impl Case {
                 "line_bytes" => limits.line_bytes = *value,
                 "threads" => limits.threads = *value,
                 "pattern_bytes" => limits.pattern_bytes = *value,
+                "file_bytes" => limits.file_bytes = *value,
+                "page_lines" => limits.page_lines = *value,
                 _ => panic!("no limit is called {name}"),
             }
         }
         let tools = Toolkit::new(Workspace::open(workspace.root()).unwrap()).with_limits(limits);
         let mut answered = self.clone();
-        let mut cursor = String::new();
+        let (mut cursor, mut version) = (String::new(), String::new());
         for exchange in &mut answered.calls {
             let arguments = exchange.arguments.replace("{cursor}", &cursor);
+            let arguments = arguments.replace("{version}", &version);
             let arguments = serde_json::from_str(&arguments)
                 .unwrap_or_else(|error| panic!("{arguments}: {error}"));
             let said = ask(&tools, &exchange.tool, arguments);
             cursor = said.cursor().unwrap_or_default();
+            if let Some(told) = said.details["version"].as_str() {
+                told.clone_into(&mut version);
+            }
             exchange.update(&said, &workspace);
+            workspace.assert_no_leftovers();
         }
         answered
     }
@@ -254,6 +274,7 @@ impl Case {
             if let Some(details) = &exchange.details {
                 sections.push(("details".into(), readable(details)));
             }
+            sections.extend(exchange.after.iter().map(|(path, state)| state.section(path)));
         }
         let mut written = self.comment.clone();
         for (header, body) in sections {
@@ -280,6 +301,10 @@ impl Case {
                     let _ = writeln!(report, "{what} expected:\n{expected}\n{what} said:\n{said}");
                 }
             }
+            if expected.after != said.after {
+                let (expected, said) = (&expected.after, &said.after);
+                let _ = writeln!(report, "after, expected:\n{expected:?}\nafter, found:\n{said:?}");
+            }
             if expected.details != said.details {
                 let shown = |details: &Option<Value>| details.as_ref().map(readable);
                 let (expected, said) = (shown(&expected.details), shown(&said.details));
@@ -299,7 +324,11 @@ impl Exchange {
     fn update(&mut self, said: &Said, workspace: &TestWorkspace) {
         // The place of the temporary tree differs from run to run.
         let root = workspace.root().display().to_string();
-        let text = said.text.replace(&root, "{root}");
+        // Not every editor keeps a carriage return or a byte order mark.
+        let visible = |text: &str| text.replace('\r', "\\r").replace('\u{feff}', "\\u{feff}");
+        let text = visible(&said.text).replace(&root, "{root}");
+        let told = said.details.to_string().replace(&root, "{root}");
+        let told: Value = serde_json::from_str(&told).unwrap();
         let error = said.code.map(|code| code.as_str().to_owned());
         // An error that nobody expected must show its message.
         let surprise = error != self.error;
@@ -319,11 +348,70 @@ impl Exchange {
             *expected = notes;
         }
         if let Some(expected) = &mut self.details
-            && !details_match(expected, &said.details)
+            && !details_match(expected, &told)
         {
-            let replacement = same_shape(expected, &said.details);
+            let replacement = same_shape(expected, &told);
             *expected = replacement;
         }
+        for (path, state) in &mut self.after {
+            *state = State::of(&workspace.root().join(path), state);
+        }
+    }
+}
+
+impl State {
+    /// What is there, in the form of what was expected where that can show it.
+    fn of(path: &Path, expected: &State) -> State {
+        let Ok(metadata) = fs::symlink_metadata(path) else { return State::Nothing };
+        if metadata.is_symlink() {
+            return State::Link(fs::read_link(path).unwrap().display().to_string());
+        }
+        if metadata.is_dir() {
+            return State::Directory;
+        }
+        let bytes = fs::read(path).unwrap();
+        let written = match expected {
+            State::Lines(lines) => lines_of(lines).into_bytes(),
+            State::Escapes(escapes) => unescaped(escapes),
+            _ => Vec::new(),
+        };
+        if written == bytes && matches!(expected, State::Lines(_) | State::Escapes(_)) {
+            return expected.clone();
+        }
+        match str::from_utf8(&bytes) {
+            Ok(text)
+                if lines_of(text.trim_end_matches('\n')) == text
+                    && !text.contains(['\r', '\u{feff}']) =>
+            {
+                State::Lines(text.trim_end_matches('\n').to_owned())
+            }
+            _ => State::Escapes(escaped(&bytes)),
+        }
+    }
+
+    fn section(&self, path: &str) -> (String, String) {
+        match self {
+            State::Nothing => (format!("after {path} (nothing)"), String::new()),
+            State::Directory => (format!("after {path} (directory)"), String::new()),
+            State::Link(target) => (format!("after {path} -> {target}"), String::new()),
+            State::Lines(lines) => (format!("after {path}"), lines.clone()),
+            State::Escapes(escapes) => (format!("after {path} (escapes)"), escapes.clone()),
+        }
+    }
+}
+
+fn state(header: &str, body: String) -> (String, State) {
+    let with = |suffix: &str| header.strip_suffix(suffix).map(str::to_owned);
+    if let Some(path) = with(" (nothing)") {
+        (path, State::Nothing)
+    } else if let Some(path) = with(" (directory)") {
+        (path, State::Directory)
+    } else if let Some(path) = with(" (escapes)") {
+        (path, State::Escapes(body))
+    } else if let Some((path, target)) = header.split_once(" -> ") {
+        (path.to_owned(), State::Link(target.to_owned()))
+    } else {
+        (header.to_owned(), State::Lines(body))
     }
 }
 
@@ -378,6 +466,24 @@ fn unescaped(body: &str) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// The opposite of [`unescaped`], a line for each line.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        match byte {
+            b'\n' => text.push_str("\\n\n"),
+            b'\r' => text.push_str("\\r"),
+            b'\t' => text.push_str("\\t"),
+            b'\\' => text.push_str("\\\\"),
+            b' '..=b'~' => text.push(char::from(*byte)),
+            _ => {
+                let _ = write!(text, "\\x{byte:02X}");
+            }
+        }
+    }
+    text.trim_end_matches('\n').to_owned()
 }
 
 /// Whether `said` is `expected`, where `[..]` stands for any part of a line and a line `[...]`

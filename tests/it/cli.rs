@@ -27,11 +27,15 @@ fn run(directory: &Path, words: &[&str]) -> Run {
 }
 
 fn run_with_input(directory: &Path, words: &[&str], input: &str) -> Run {
+    run_with_bytes(directory, words, input.as_bytes())
+}
+
+fn run_with_bytes(directory: &Path, words: &[&str], input: &[u8]) -> Run {
     let mut command = ripkit(directory);
     command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(input.as_bytes()).expect("the program reads");
+    stdin.write_all(input).expect("the program reads");
     drop(stdin);
     ended(&child.wait_with_output().expect("the program ends"))
 }
@@ -222,7 +226,6 @@ fn colours_are_as_ripgrep_has_them() {
 }
 
 #[test]
-#[ignore = "needs the writing tools"]
 fn content_comes_from_standard_input() {
     let root = tree();
     let (status, ..) = run_with_input(root.path(), &["write", "new.txt", "-"], "text\n");
@@ -231,4 +234,63 @@ fn content_comes_from_standard_input() {
     let (status, out, error) = run(root.path(), &["--read-only", "write", "other.txt", "x"]);
     assert_eq!((status, out.as_str()), (2, ""));
     assert_eq!(error, "ripkit: --read-only leaves out write, which changes files\n");
+}
+
+#[test]
+fn content_that_is_no_text_is_refused_and_nothing_is_written() {
+    let root = tree();
+    let (status, out, error) = run_with_bytes(root.path(), &["write", "new.txt", "-"], b"\xFF\xFE");
+    assert_eq!((status, out.as_str()), (2, ""), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(!root.path().join("new.txt").exists());
+}
+
+#[test]
+fn files_are_changed_by_commands_of_the_usual_names() {
+    let root = tree();
+    let done = |arguments: &[&str]| {
+        let (status, out, error) = run(root.path(), arguments);
+        assert_eq!(status, 0, "{arguments:?}: {error}");
+        out
+    };
+    assert_eq!(done(&["write", "a/b.txt", "one\ntwo\n"]), "Created a/b.txt (2 lines, 8 bytes)\n");
+    let edited = done(&["edit", "a/b.txt", "--old-text", "two", "--new-text", "- 2"]);
+    assert!(
+        edited.starts_with("Replaced 1 line(s) with 1 line(s) in a/b.txt\n--- a/a/b.txt\n"),
+        "{edited}"
+    );
+    assert_eq!(done(&["cp", "a/b.txt", "c.txt"]), "Copied a/b.txt to c.txt\n");
+    assert_eq!(done(&["mv", "c.txt", "d/c.txt"]), "Moved c.txt to d/c.txt\n");
+    assert_eq!(done(&["mkdir", "e/f"]), "Created the directory e/f\n");
+    assert_eq!(done(&["rm", "d/c.txt"]), "Deleted d/c.txt\n");
+    assert_eq!(done(&["read", "--raw", "a/b.txt"]), "one\n- 2\n");
+    done(&["write", "no-end.txt", "x"]);
+    assert_eq!(done(&["read", "--raw", "no-end.txt"]), "x", "not a byte is added");
+}
+
+#[test]
+fn a_dry_run_shows_and_does_nothing() {
+    let root = tree();
+    let (status, out, _) = run(root.path(), &["write", "new.txt", "x", "--dry-run"]);
+    assert_eq!((status, out.as_str()), (0, "Would create new.txt (1 line, 1 bytes)\n"));
+    assert!(!root.path().join("new.txt").exists());
+    fs::write(root.path().join("a.txt"), "one\n").expect("a file");
+    let edit = ["edit", "a.txt", "--old-text", "one", "--new-text", "two", "--dry-run"];
+    let (status, out, _) = run(root.path(), &edit);
+    assert_eq!(status, 0);
+    assert!(out.starts_with("Would replace 1 line(s) with 1 line(s) in a.txt\n"), "{out}");
+    assert_eq!(fs::read_to_string(root.path().join("a.txt")).expect("a file"), "one\n");
+}
+
+#[test]
+fn a_change_that_is_refused_ends_with_2_and_one_line() {
+    let root = tree();
+    fs::write(root.path().join("a.txt"), "one\none\n").expect("a file");
+    let edit = ["edit", "a.txt", "--old-text", "one", "--new-text", "two"];
+    let (status, out, error) = run(root.path(), &edit);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(error.starts_with("ripkit: old_text matches 2 locations."), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    let (status, ..) = run(root.path(), &["mv", "a.txt", "src"]);
+    assert_eq!(status, 2);
 }

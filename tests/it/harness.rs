@@ -100,6 +100,25 @@ impl TestWorkspace {
         self
     }
 
+    /// What a file of the workspace holds.
+    #[track_caller]
+    pub(crate) fn content(&self, path: impl AsRef<Path>) -> Vec<u8> {
+        fs::read(self.root().join(path)).unwrap()
+    }
+
+    /// Every path of the workspace, sorted.
+    pub(crate) fn tree(&self) -> Vec<String> {
+        tree_of(&self.root())
+    }
+
+    /// No temporary file of a write is left, in the workspace or beside it.
+    #[track_caller]
+    pub(crate) fn assert_no_leftovers(&self) {
+        let left: Vec<_> =
+            tree_of(self.above()).into_iter().filter(|path| path.ends_with(".ripkit~")).collect();
+        assert!(left.is_empty(), "temporary files are left: {left:?}");
+    }
+
     pub(crate) fn open(&self) -> Workspace {
         Workspace::open(self.root()).unwrap()
     }
@@ -169,6 +188,24 @@ pub(crate) fn within<T: Send + 'static>(
 
 fn shortened(text: &str) -> &str {
     text.get(..text.floor_char_boundary(200)).unwrap_or(text)
+}
+
+/// Every path below a directory, sorted; links are not followed.
+pub(crate) fn tree_of(root: &Path) -> Vec<String> {
+    let mut paths = Vec::new();
+    let mut ahead = vec![root.to_path_buf()];
+    while let Some(directory) = ahead.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                ahead.push(path.clone());
+            }
+            paths.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+        }
+    }
+    paths.sort();
+    paths
 }
 
 /// An answer, taken apart.

@@ -29,12 +29,13 @@ use crate::harness::{
 };
 
 /// Every tool that takes a path, asked for `path`.
-fn every_tool_on(path: &str) -> [(&'static str, Value); 4] {
+fn every_tool_on(path: &str) -> [(&'static str, Value); 5] {
     [
         ("search", json!({ "pattern": "", "path": path })),
         ("list_files", json!({ "path": path })),
         ("find_files", json!({ "pattern": "*", "path": path })),
         ("list_directory", json!({ "path": path })),
+        ("read_file", json!({ "path": path })),
     ]
 }
 
@@ -108,6 +109,10 @@ fn a3_an_absolute_path_inside_the_root_is_the_same_as_a_relative_one() {
     }
     let file = json!({ "pattern": "needle", "path": format!("{root}/a//b.txt") });
     workspace.call("search", file).finds(["a/b.txt:1"]);
+    for path in [format!("{root}/a//b.txt"), "./a/../a/b.txt".into()] {
+        let said = workspace.call("read_file", json!({ "path": path }));
+        assert_eq!(said.reads("[1 lines]\n   1 | needle").details["path"], "a/b.txt");
+    }
 }
 
 #[test]
@@ -331,7 +336,7 @@ fn b6_links_into_proc_and_dev_are_refused() {
 }
 
 /// Runs `attack` over and over in a thread until `work` is done.
-fn under_attack(attack: impl Fn() + Send + 'static, work: impl FnOnce()) {
+pub(crate) fn under_attack(attack: impl Fn() + Send + 'static, work: impl FnOnce()) {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
     let attacker = thread::spawn(move || {
@@ -351,7 +356,7 @@ fn under_attack(attack: impl Fn() + Send + 'static, work: impl FnOnce()) {
     assert!(rounds > 10, "the attacker came to act only {rounds} times");
 }
 
-fn exchange(one: &Path, other: &Path) {
+pub(crate) fn exchange(one: &Path, other: &Path) {
     renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
 }
 
@@ -409,6 +414,8 @@ fn b7_a_file_swapped_with_a_link_never_shows_the_outside() {
             for _ in 0..rounds(1000) {
                 let search = json!({ "pattern": "", "path": "leaf.txt" });
                 assert_nothing_leaked(&workspace.call("search", search));
+                let read = json!({ "path": "leaf.txt" });
+                assert_nothing_leaked(&workspace.call("read_file", read));
             }
         },
     );
@@ -545,7 +552,7 @@ fn c2_sockets_and_devices_are_skipped_and_counted() {
 
 /// The most memory that this process ever held, in megabytes.
 #[cfg(target_os = "linux")]
-fn peak_megabytes() -> u64 {
+pub(crate) fn peak_megabytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
@@ -809,8 +816,13 @@ fn c11_unreadable_entries_are_counted_and_named_and_the_rest_is_searched() {
         let search = json!({ "pattern": "needle", "path": "locked.txt" });
         ask(&tools, "search", search).fails_with(ErrorCode::PermissionDenied);
         for (tool, arguments) in every_tool_on("locked") {
-            ask(&tools, tool, arguments).fails_with(ErrorCode::PermissionDenied);
+            // That it is a directory is known without opening it.
+            let known = tool == "read_file";
+            let code = if known { ErrorCode::InvalidPath } else { ErrorCode::PermissionDenied };
+            ask(&tools, tool, arguments).fails_with(code);
         }
+        let read = json!({ "path": "locked.txt" });
+        ask(&tools, "read_file", read).fails_with(ErrorCode::PermissionDenied);
         ask(&tools, "list_directory", json!({})).lists(["a.txt", "locked", "locked.txt"]);
     });
 }

@@ -24,19 +24,34 @@ mod cases;
 // The `ripkit` program, from its arguments to its exit status.
 #[cfg(feature = "cli")]
 mod cli;
+// Calls that change the same files at the same time.
+mod concurrent;
 // The same answers as `rg` and `git` on the same trees.
 mod differential;
+// Calls that fail, kills, full disks, and others who write at the same moment.
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod faults;
 // Hostile trees, paths, patterns and surroundings: one test for each row of the matrix.
 #[cfg(unix)]
 mod hostile;
+// The same for the tools that change files, and what a change keeps.
+#[cfg(unix)]
+mod hostile_changes;
+// Random sequences of calls beside a model in memory.
+mod machine;
 // What holds for any tree and any arguments: order, pages, cuts, containment.
 mod properties;
 // What a protocol is told about each tool.
 mod schema;
+// Pages of files: any bytes, any encoding, files that are huge or change, and the command.
+mod read_file;
 // The search tool where an answer is easily wrong: interrupted, cut, in pieces, or beside rg.
 mod search;
 // The behaviour that the founding descriptions of the tools ask for, sentence by sentence.
 mod seeds;
+// Changes while files and directories are exchanged for links.
+#[cfg(target_os = "linux")]
+mod swaps;
 // The house itself: floors, sizes, names, lists.
 mod tidy;
 // Calls, arguments and their repair, whatever the tool.

@@ -45,6 +45,16 @@ fn the_portable_form_of_arguments() {
 }
 
 #[test]
+fn no_description_speaks_rust() {
+    for spec in ripkit::toolkit::standard_specs() {
+        let told = format!("{} {} {}", spec.description, spec.input_schema, spec.output_schema);
+        for sign in ["[`", "`]", "::"] {
+            assert!(!told.contains(sign), "{} says {sign}: {told}", spec.name);
+        }
+    }
+}
+
+#[test]
 fn the_portable_form_of_an_answer() {
     let wanted = json!({
         "type": "object",

@@ -2,9 +2,10 @@
 //!
 //! Where the descriptions disagree, the test says which one the default follows.
 
+use std::fs;
 use std::time::Duration;
 
-use ripkit::{Call, Cancel, ErrorCode, Toolkit, Workspace};
+use ripkit::{Call, Cancel, Content, ErrorCode, Toolkit, Workspace};
 use serde_json::{Value, json};
 
 use crate::harness::{PATIENCE, Said, TestWorkspace, ask, ask_within, pages};
@@ -162,10 +163,19 @@ fn every_tool_answers_cancelled_before_it_starts() {
         ("list_files", json!({})),
         ("find_files", json!({ "pattern": "*" })),
         ("list_directory", json!({})),
+        ("read_file", json!({ "path": "a.txt" })),
+        ("write_file", json!({ "path": "a.txt", "content": "" })),
+        ("edit_file", json!({ "path": "a.txt", "old_text": "needle", "new_text": "" })),
+        ("create_directory", json!({ "path": "d" })),
+        ("delete_file", json!({ "path": "a.txt" })),
+        ("move_file", json!({ "source": "a.txt", "destination": "b.txt" })),
+        ("copy_file", json!({ "source": "a.txt", "destination": "b.txt" })),
     ] {
         let said = ask_within(PATIENCE, workspace.tools(), tool, arguments, cancelled());
         said.fails_with(ErrorCode::Cancelled);
     }
+    assert_eq!(workspace.tree(), ["a.txt"]);
+    assert_eq!(workspace.content("a.txt"), b"needle");
 }
 
 #[test]
@@ -502,6 +512,349 @@ fn list_directory_is_one_level_and_hides_nothing() {
     workspace.call("list_directory", json!({})).lists([".git", ".gitignore", "a.log", "d"]);
 }
 
+// ReadFileTool and read_file.
+
+#[test]
+fn read_file_needs_a_path() {
+    let workspace = TestWorkspace::new();
+    workspace.call("read_file", json!({})).fails_with(ErrorCode::InvalidArgument).mentions("path");
+}
+
+#[test]
+fn read_file_numbers_every_line_and_tells_how_many_there_are() {
+    let workspace = TestWorkspace::new().file("a.txt", "first line\nsecond line\n");
+    let said = workspace.call("read_file", json!({ "path": "a.txt" }));
+    let said = said.reads("[2 lines]\n   1 | first line\n   2 | second line");
+    assert_eq!(said.details["path"], "a.txt");
+}
+
+#[test]
+fn read_file_numbers_grow_wider_than_four_digits() {
+    let workspace = TestWorkspace::new().file("a.txt", "x\n".repeat(10_000));
+    let read = json!({ "path": "a.txt", "offset": 9999 });
+    workspace.call("read_file", read).reads("[Lines 9999-10000 of 10000]\n9999 | x\n10000 | x");
+}
+
+#[test]
+fn read_file_starts_at_offset_and_ends_after_limit() {
+    let workspace = TestWorkspace::new().file("a.txt", "1\n2\n3\n4\n5\n");
+    let read = |arguments: Value| workspace.call("read_file", arguments);
+    read(json!({ "path": "a.txt", "offset": 2, "limit": 3 }))
+        .reads("[Lines 2-4 of 5]\n   2 | 2\n   3 | 3\n   4 | 4");
+    read(json!({ "path": "a.txt", "offset": 5 })).reads("[Lines 5-5 of 5]\n   5 | 5");
+    read(json!({ "path": "a.txt", "limit": 1 })).reads("[Lines 1-1 of 5]\n   1 | 1");
+    // A limit beyond the end is no part.
+    let all = "[5 lines]\n   1 | 1\n   2 | 2\n   3 | 3\n   4 | 4\n   5 | 5";
+    read(json!({ "path": "a.txt", "offset": 1, "limit": 100 })).reads(all);
+}
+
+// One description refuses a large file before it looks at the offset, with the advice to use one.
+// Here the advice is true.
+#[test]
+fn read_file_reads_a_part_of_a_file_of_any_size() {
+    let workspace = TestWorkspace::new().file("a.txt", "a line of text\n".repeat(1_000_000));
+    let read = json!({ "path": "a.txt", "offset": 700_000, "limit": 1 });
+    let wanted = "[Lines 700000-700000 of 1000000]\n700000 | a line of text";
+    workspace.call("read_file", read).reads(wanted);
+}
+
+// The descriptions have no default limit; here a page is bounded and says how to go on.
+#[test]
+fn read_file_ends_a_page_at_2000_lines_or_50_kilobytes() {
+    let workspace = TestWorkspace::new()
+        .file("many.txt", "x\n".repeat(2001))
+        .file("exact.txt", "x\n".repeat(2000));
+    let said = workspace.call("read_file", json!({ "path": "many.txt" })).succeeds();
+    let said = said.mentions("[Lines 1-2000 of 2001]");
+    assert!(said.text.ends_with("\n2000 | x\n... (cut at 2000 lines; go on with offset: 2001)"));
+    assert_eq!(said.details["next_offset"], 2001);
+    let said = workspace.call("read_file", json!({ "path": "exact.txt" })).mentions("[2000 lines]");
+    assert!(said.text.ends_with("\n2000 | x"));
+    // 1000 bytes a line as it is shown, with its number and line end.
+    workspace.put("wide.txt", format!("{}\n", "x".repeat(992)).repeat(60));
+    let said = workspace.call("read_file", json!({ "path": "wide.txt" })).succeeds();
+    assert!(
+        said.text.ends_with("\n... (cut at 51200 bytes; go on with offset: 52)"),
+        "{}",
+        said.text
+    );
+    assert_eq!((&said.details["end_line"], &said.details["truncated"]), (&json!(51), &json!(true)));
+}
+
+#[test]
+fn read_file_keeps_raw_line_ends_in_its_content() {
+    let workspace = TestWorkspace::new().file("a.txt", "one\r\ntwo\nthree");
+    let said = workspace.call("read_file", json!({ "path": "a.txt" })).succeeds();
+    assert_eq!(said.details["content"], "one\r\ntwo\nthree");
+    assert_eq!(said.details["total_lines"], 3);
+}
+
+#[test]
+fn read_file_counts_logical_lines() {
+    for (content, lines) in [("", 0), ("a", 1), ("a\n", 1), ("a\n\n", 2), ("\n", 1), ("a\nb", 2)] {
+        let workspace = TestWorkspace::new().file("a.txt", content);
+        let said = workspace.call("read_file", json!({ "path": "a.txt" })).succeeds();
+        assert_eq!(said.details["total_lines"], lines, "{content:?}");
+    }
+}
+
+#[test]
+fn read_file_allows_a_limit_of_0() {
+    let workspace = TestWorkspace::new().file("a.txt", "1\n2\n3\n");
+    let said = workspace.call("read_file", json!({ "path": "a.txt", "limit": 0 }));
+    assert_eq!(said.reads("[3 lines]").details["content"], "");
+}
+
+#[test]
+fn read_file_hands_on_an_image_in_base64_with_its_type() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02\x08\x02\0\0\0\x12\x16\xf1M\
+        \0\0\0\x10IDATx\xdac\xf8\xcf\xc0\0A\x0cp\x16\0A\xd2\x05\xfbo\xf1\x16\xc7\
+        \0\0\0\0IEND\xaeB`\x82";
+    let workspace = TestWorkspace::new().file("a.png", png);
+    let answer = workspace.tools().call("read_file", json!({ "path": "a.png" }), &Call::default());
+    assert_eq!(answer.details()["bytes"], png.len());
+    let [Content::Text { text }, Content::Image { data, mime_type }] = &answer.content()[..] else {
+        panic!("{:?}", answer.content());
+    };
+    assert_eq!((text.as_str(), mime_type.as_str()), (answer.text(), "image/png"));
+    assert_eq!(
+        data,
+        "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR42mP4z8AAQQxwFgBB0gX7b/EWxwAAAABJRU5E\
+         rkJggg=="
+    );
+    let told = answer.to_json();
+    let image = json!({ "type": "image", "data": data, "mimeType": "image/png" });
+    assert_eq!(told["content"][1], image);
+}
+
+#[test]
+fn read_file_refuses_an_image_over_20_megabytes() {
+    let workspace = TestWorkspace::new().file("a.png", b"\x89PNG\r\n\x1a\n");
+    let file = fs::File::options().write(true).open(workspace.root().join("a.png")).unwrap();
+    file.set_len((20 << 20) + 1).unwrap();
+    let said = workspace.call("read_file", json!({ "path": "a.png" }));
+    let said = said.fails_with(ErrorCode::TooLarge);
+    let wanted = "Image too large: a.png has 20971521 bytes, over 20971520 [TOO_LARGE]";
+    assert_eq!(said.text, wanted);
+    file.set_len(20 << 20).unwrap();
+    workspace.call("read_file", json!({ "path": "a.png" })).fails_with(ErrorCode::NotText);
+}
+
+#[test]
+fn read_file_needs_a_regular_file() {
+    let workspace = TestWorkspace::new().dir("a");
+    workspace.call("read_file", json!({ "path": "a" })).fails_with(ErrorCode::InvalidPath);
+}
+
+// The descriptions disagree on floats: whole ones are taken, others refused.
+#[test]
+fn read_file_takes_whole_numbers_only() {
+    let workspace = TestWorkspace::new().file("a.txt", "1\n2\n3\n");
+    let read = |offset: Value| {
+        workspace.call("read_file", json!({ "path": "a.txt", "offset": offset, "limit": 1 }))
+    };
+    read(json!(2.0)).mentions("   2 | 2").notes_mention("took the number 2.0");
+    for wrong in [json!(2.5), json!("two"), json!(true)] {
+        read(wrong).fails_with(ErrorCode::InvalidArgument);
+    }
+}
+
+// EditFileTool and edit_file.
+
+fn edit(workspace: &TestWorkspace, path: &str, old_text: &str, new_text: &str) -> Said {
+    let arguments = json!({ "path": path, "old_text": old_text, "new_text": new_text });
+    workspace.call("edit_file", arguments)
+}
+
+#[test]
+fn edit_file_needs_path_old_text_and_new_text() {
+    let workspace = TestWorkspace::new().file("a.txt", "x");
+    for arguments in [
+        json!({ "old_text": "x", "new_text": "y" }),
+        json!({ "path": "a.txt", "new_text": "y" }),
+        json!({ "path": "a.txt", "old_text": "x" }),
+    ] {
+        workspace.call("edit_file", arguments).fails_with(ErrorCode::InvalidArgument);
+    }
+    assert_eq!(workspace.content("a.txt"), b"x");
+}
+
+#[test]
+fn edit_file_replaces_exactly_the_one_occurrence() {
+    let workspace = TestWorkspace::new().file("a.txt", "one two three\n");
+    edit(&workspace, "a.txt", "two", "2").succeeds();
+    assert_eq!(workspace.content("a.txt"), b"one 2 three\n");
+}
+
+#[test]
+fn edit_file_says_how_many_lines_it_replaced_by_how_many() {
+    let workspace = TestWorkspace::new().file("a.txt", "a\nb\nc\n");
+    let said = edit(&workspace, "a.txt", "a\nb", "1\n2\n3").succeeds();
+    let said = said.mentions("Replaced 2 line(s) with 3 line(s) in a.txt");
+    assert_eq!(said.details["old_lines"], 2);
+    assert_eq!(said.details["new_lines"], 3);
+}
+
+#[test]
+fn edit_file_of_a_missing_file_points_to_write_file() {
+    let said = edit(&TestWorkspace::new(), "a.txt", "x", "y");
+    let said = said.fails_with(ErrorCode::FileNotFound);
+    assert_eq!(
+        said.text,
+        "Cannot read a.txt. Use write_file to create new files. [FILE_NOT_FOUND]"
+    );
+}
+
+#[test]
+fn edit_file_that_finds_nothing_shows_the_lines_from_the_one_that_is_alike() {
+    let workspace =
+        TestWorkspace::new().file("a.rs", "fn main() {\n    let x = 1;\n    f(x);\n}\n");
+    let said = edit(&workspace, "a.rs", "let x = 1;\n    g(x);", "y");
+    let said = said.fails_with(ErrorCode::PatternNotFound);
+    let said = said.mentions("old_text not found in a.rs.\n\nDid you mean:\n```\n");
+    said.mentions("   2 |     let x = 1;\n   3 |     f(x);\n```\n");
+}
+
+#[test]
+fn edit_file_that_finds_nothing_alike_says_to_read_the_file() {
+    let workspace = TestWorkspace::new().file("a.txt", "x\n");
+    let said = edit(&workspace, "a.txt", "an unheard-of sentence", "y");
+    let tip = "old_text not found in a.txt.\n\nTip: Use read_file to see the contents of a.txt. \
+               [PATTERN_NOT_FOUND]";
+    assert_eq!(said.text, tip);
+}
+
+#[test]
+fn edit_file_refuses_a_text_that_is_there_several_times() {
+    let workspace = TestWorkspace::new().file("a.txt", "x\nx\n");
+    let said = edit(&workspace, "a.txt", "x", "y").fails_with(ErrorCode::PatternNotUnique);
+    said.mentions("old_text matches 2 locations. Include more context to make match unique.");
+    assert_eq!(workspace.content("a.txt"), b"x\nx\n");
+}
+
+#[test]
+fn edit_file_refuses_an_empty_old_text() {
+    let workspace = TestWorkspace::new().file("a.txt", "x");
+    edit(&workspace, "a.txt", "", "y").fails_with(ErrorCode::InvalidArgument);
+}
+
+#[test]
+fn edit_file_tells_the_absolute_path() {
+    let workspace = TestWorkspace::new().file("d/a.txt", "x");
+    let said = edit(&workspace, "d/a.txt", "x", "y").succeeds();
+    let root = workspace.root().canonicalize().unwrap();
+    assert_eq!(said.details["path"], root.join("d/a.txt").display().to_string());
+}
+
+#[test]
+fn edit_file_accepts_the_names_of_other_dialects() {
+    let workspace = TestWorkspace::new().file("a.txt", "1");
+    for (old, new, from, to) in [
+        ("oldText", "newText", "1", "2"),
+        ("old_string", "new_string", "2", "3"),
+        ("old_str", "new_str", "3", "4"),
+    ] {
+        workspace.call("edit_file", json!({ "filePath": "a.txt", old: from, new: to })).succeeds();
+    }
+    assert_eq!(workspace.content("a.txt"), b"4");
+}
+
+// write_file.
+
+#[test]
+fn write_file_makes_a_file_and_the_directories_above_it() {
+    let workspace = TestWorkspace::new();
+    let write = json!({ "path": "src/new/deeply/nested/file.ts", "content": "x" });
+    let said = workspace.call("write_file", write).succeeds();
+    assert_eq!(workspace.content("src/new/deeply/nested/file.ts"), b"x");
+    let path = workspace.root().canonicalize().unwrap().join("src/new/deeply/nested/file.ts");
+    assert_eq!(said.details["path"], path.display().to_string());
+}
+
+#[test]
+fn write_file_overwrites() {
+    let workspace = TestWorkspace::new().file("a.txt", "a long old content");
+    workspace.call("write_file", json!({ "path": "a.txt", "content": "new" })).succeeds();
+    assert_eq!(workspace.content("a.txt"), b"new");
+}
+
+#[test]
+fn write_file_needs_path_and_content() {
+    let workspace = TestWorkspace::new();
+    for arguments in [json!({ "path": "a" }), json!({ "content": "x" })] {
+        workspace.call("write_file", arguments).fails_with(ErrorCode::InvalidArgument);
+    }
+}
+
+// create_directory, delete_file, move_file, copy_file.
+
+#[test]
+fn create_directory_makes_all_of_them_and_does_not_mind_that_they_exist() {
+    let workspace = TestWorkspace::new();
+    let path = workspace.root().canonicalize().unwrap().join("a/b").display().to_string();
+    for created in [true, false] {
+        let said = workspace.call("create_directory", json!({ "path": "a/b" })).succeeds();
+        assert_eq!(said.details["path"], path);
+        assert_eq!(said.details["created"], created);
+    }
+    assert_eq!(workspace.tree(), ["a", "a/b"]);
+}
+
+#[test]
+fn delete_file_deletes_a_file_and_no_directory() {
+    let workspace = TestWorkspace::new().file("a.txt", "x").dir("d");
+    let path = workspace.root().canonicalize().unwrap().join("a.txt").display().to_string();
+    let said = workspace.call("delete_file", json!({ "path": "a.txt" })).succeeds();
+    assert_eq!(said.details["path"], path);
+    workspace.call("delete_file", json!({ "path": "d" })).fails_with(ErrorCode::InvalidPath);
+    workspace.call("delete_file", json!({ "path": "a.txt" })).fails_with(ErrorCode::FileNotFound);
+    assert_eq!(workspace.tree(), ["d"]);
+}
+
+#[test]
+fn move_file_moves_makes_directories_and_never_overwrites() {
+    let workspace = TestWorkspace::new().file("a.txt", "a").file("b.txt", "b");
+    let transfer = |source: &str, destination: &str| {
+        workspace.call("move_file", json!({ "source": source, "destination": destination }))
+    };
+    transfer("a.txt", "b.txt").fails_with(ErrorCode::FileAlreadyExists);
+    let said = transfer("a.txt", "new/a.txt").succeeds();
+    let root = workspace.root().canonicalize().unwrap();
+    assert_eq!(said.details["source"], root.join("a.txt").display().to_string());
+    assert_eq!(said.details["destination"], root.join("new/a.txt").display().to_string());
+    transfer("a.txt", "c.txt").fails_with(ErrorCode::FileNotFound);
+    assert_eq!(workspace.tree(), ["b.txt", "new", "new/a.txt"]);
+    assert_eq!(workspace.content("b.txt"), b"b");
+}
+
+#[test]
+fn copy_file_copies_makes_directories_and_never_overwrites() {
+    let workspace = TestWorkspace::new().file("a.txt", "a").file("b.txt", "b");
+    let transfer = |source: &str, destination: &str| {
+        workspace.call("copy_file", json!({ "source": source, "destination": destination }))
+    };
+    transfer("a.txt", "b.txt").fails_with(ErrorCode::FileAlreadyExists);
+    let said = transfer("a.txt", "new/a.txt").succeeds();
+    let root = workspace.root().canonicalize().unwrap();
+    assert_eq!(said.details["source"], root.join("a.txt").display().to_string());
+    assert_eq!(said.details["destination"], root.join("new/a.txt").display().to_string());
+    assert_eq!(workspace.content("new/a.txt"), b"a");
+    assert_eq!(workspace.content("a.txt"), b"a");
+    assert_eq!(workspace.content("b.txt"), b"b");
+}
+
+#[test]
+fn the_tools_also_answer_to_their_later_names() {
+    let workspace = TestWorkspace::new();
+    let call = |tool: &str, arguments: Value| workspace.call(tool, arguments).succeeds();
+    call("file_write", json!({ "path": "a.txt", "content": "x" }));
+    call("file_read", json!({ "path": "a.txt" }));
+    call("file_edit", json!({ "path": "a.txt", "old_text": "x", "new_text": "y" }));
+    call("write", json!({ "path": "b.txt", "content": "x" }));
+    call("read", json!({ "path": "b.txt" }));
+    call("edit", json!({ "path": "b.txt", "old_text": "x", "new_text": "y" }));
+}
+
 // FsContext: its two modes and its codes.
 
 #[test]
@@ -538,6 +891,24 @@ fn a_relaxed_workspace_joins_relative_paths_and_lets_others_leave() {
 }
 
 #[test]
+fn a_relaxed_workspace_writes_wherever_a_path_leads() {
+    let workspace = TestWorkspace::new().outside_file("b.txt", "old\n").file("a.txt", "x");
+    let relaxed = Toolkit::new(workspace.open().relaxed());
+    let edit = json!({ "path": "../outside/b.txt", "old_text": "old", "new_text": "new" });
+    let said = ask(&relaxed, "edit_file", edit).succeeds();
+    let outside = workspace.outside().canonicalize().unwrap();
+    assert_eq!(said.details["path"], outside.join("b.txt").display().to_string());
+    let absolute = workspace.outside().join("sub/c.txt").display().to_string();
+    let write = json!({ "path": absolute, "content": "c" });
+    ask(&relaxed, "write_file", write).succeeds();
+    let transfer = json!({ "source": "a.txt", "destination": "../outside/a.txt" });
+    ask(&relaxed, "move_file", transfer).succeeds();
+    assert_eq!(fs::read(outside.join("b.txt")).unwrap(), b"new\n");
+    assert_eq!(fs::read(outside.join("sub/c.txt")).unwrap(), b"c");
+    assert_eq!(fs::read(outside.join("a.txt")).unwrap(), b"x");
+}
+
+#[test]
 fn paths_are_normalised_by_their_text() {
     let workspace = TestWorkspace::new().file("a/b.txt", "");
     // `nowhere` need not exist for `..` to take it back.
@@ -566,6 +937,10 @@ fn a_denied_path_is_in_no_answer_and_refused_by_name() {
     for path in [".env", "sub/.env", "sub/../.env"] {
         let search = json!({ "pattern": "needle", "path": path });
         ask(&tools, "search", search).fails_with(ErrorCode::PolicyDenied);
+        ask(&tools, "read_file", json!({ "path": path })).fails_with(ErrorCode::PolicyDenied);
+        // Nor is it understood behind another spelling.
+        let at_line = json!({ "path": format!("{path}:1") });
+        ask(&tools, "read_file", at_line).fails_with(ErrorCode::FileNotFound);
     }
 }
 
@@ -577,6 +952,8 @@ fn a_missing_path_is_file_not_found_in_every_tool() {
         ("list_files", json!({ "path": "mian.rs" })),
         ("find_files", json!({ "pattern": "*", "path": "mian.rs" })),
         ("list_directory", json!({ "path": "mian.rs" })),
+        ("read_file", json!({ "path": "mian.rs" })),
+        ("read_file", json!({ "path": "nowhere/main.rs" })),
         ("search", json!({ "pattern": "x", "path": "main.rs/below" })),
     ] {
         let said = workspace.call(tool, arguments).fails_with(ErrorCode::FileNotFound);

@@ -1,0 +1,298 @@
+//! Many calls that change the same files at the same time, from threads and from processes.
+
+use std::fs;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use ripkit::{Call, ErrorCode, Toolkit, Workspace};
+use serde_json::{Value, json};
+
+use crate::harness::{Said, TestWorkspace};
+
+const LINES: usize = 120;
+
+fn numbered() -> TestWorkspace {
+    TestWorkspace::new().file("numbered.txt", all_lines("old"))
+}
+
+fn all_lines(state: &str) -> String {
+    let lines: Vec<String> = (0..LINES).map(|line| format!("line {line:03} {state}\n")).collect();
+    lines.concat()
+}
+
+fn edit_of(line: usize) -> Value {
+    let (old, new) = (format!("line {line:03} old"), format!("line {line:03} new"));
+    json!({ "path": "numbered.txt", "old_text": old, "new_text": new })
+}
+
+fn call(tools: &Toolkit, tool: &str, arguments: Value) -> Said {
+    Said::new(&tools.call(tool, arguments, &Call::default()))
+}
+
+/// Runs `work` in `count` threads that begin together.
+fn together<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let start = Barrier::new(count);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..count)
+            .map(|worker| {
+                let (start, work) = (&start, &work);
+                scope.spawn(move || {
+                    start.wait();
+                    work(worker)
+                })
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+fn assert_no_leftovers(workspace: &TestWorkspace) {
+    for entry in fs::read_dir(workspace.root()).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(!name.contains("ripkit"), "{name} was left");
+    }
+}
+
+#[test]
+fn f1_edits_of_one_file_by_eight_threads_all_take_effect() {
+    let workspace = numbered();
+    let tools = workspace.tools();
+    together(8, |worker| {
+        for line in (worker..LINES).step_by(8) {
+            call(tools, "edit_file", edit_of(line)).succeeds();
+        }
+    });
+    let now = fs::read_to_string(workspace.root().join("numbered.txt")).unwrap();
+    assert_eq!(now, all_lines("new"));
+    assert_no_leftovers(&workspace);
+}
+
+#[test]
+fn f1_toolkits_of_the_same_workspace_share_its_locks() {
+    let workspace = numbered();
+    let open = workspace.open();
+    together(4, |worker| {
+        let tools = Toolkit::new(open.clone());
+        for line in (worker..LINES).step_by(4) {
+            call(&tools, "edit_file", edit_of(line)).succeeds();
+        }
+    });
+    let now = fs::read_to_string(workspace.root().join("numbered.txt")).unwrap();
+    assert_eq!(now.matches("new").count(), LINES);
+}
+
+/// What two parties that know nothing of each other, `edit`, report as applied is there.
+fn assert_nothing_is_lost(
+    parties: usize,
+    edit: impl Fn(&TestWorkspace, usize) -> Option<String> + Sync,
+) {
+    let workspace = numbered();
+    let applied = together(parties, |party| {
+        let mut applied = Vec::new();
+        for line in (party..LINES).step_by(parties) {
+            match edit(&workspace, line) {
+                None => applied.push(line),
+                Some(code) => assert_eq!(code, "CONFLICT"),
+            }
+        }
+        applied
+    });
+    let now = fs::read_to_string(workspace.root().join("numbered.txt")).unwrap();
+    let mut applied: Vec<usize> = applied.into_iter().flatten().collect();
+    applied.sort_unstable();
+    let present: Vec<usize> =
+        (0..LINES).filter(|line| now.contains(&format!("line {line:03} new\n"))).collect();
+    assert_eq!(applied, present);
+    assert_eq!(now.lines().count(), LINES);
+    assert!(applied.len() * 2 > LINES, "only {} of {LINES} were applied", applied.len());
+    assert_no_leftovers(&workspace);
+}
+
+#[test]
+fn f2_no_edit_of_two_workspaces_is_lost_in_silence() {
+    assert_nothing_is_lost(2, |workspace, line| {
+        let tools = Toolkit::new(Workspace::open(workspace.root()).unwrap());
+        call(&tools, "edit_file", edit_of(line)).code.map(|code| code.to_string())
+    });
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn f2_no_edit_of_two_processes_is_lost_in_silence() {
+    assert_nothing_is_lost(2, |workspace, line| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ripkit"))
+            .args(["--json", "call", "edit_file", &edit_of(line).to_string(), "--root"])
+            .arg(workspace.root())
+            .output()
+            .unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["code"].as_str().map(str::to_owned)
+    });
+}
+
+#[test]
+fn f5_a_stale_version_is_a_conflict_that_tells_the_present_one() {
+    let workspace = TestWorkspace::new().file("a.txt", "one\n");
+    let version = |said: Said| said.details["version"].as_str().unwrap().to_owned();
+    let first = version(workspace.call("write_file", json!({ "path": "a.txt", "content": "1\n" })));
+    let second =
+        version(workspace.call("write_file", json!({ "path": "a.txt", "content": "2\n" })));
+    let stale = [
+        ("write_file", json!({ "path": "a.txt", "content": "3\n", "expected_version": first })),
+        (
+            "edit_file",
+            json!({ "path": "a.txt", "old_text": "2", "new_text": "3", "expected_version": first }),
+        ),
+        ("delete_file", json!({ "path": "a.txt", "expected_version": first })),
+        ("move_file", json!({ "source": "a.txt", "destination": "b", "expected_version": first })),
+        ("copy_file", json!({ "source": "a.txt", "destination": "b", "expected_version": first })),
+    ];
+    for (tool, arguments) in stale {
+        workspace.call(tool, arguments).fails_with(ErrorCode::Conflict).mentions(&second);
+    }
+    assert_eq!(fs::read_to_string(workspace.root().join("a.txt")).unwrap(), "2\n");
+    assert!(!workspace.root().join("b").exists());
+}
+
+/// Of calls that want the same name, one gets it and all others are told that it is there.
+fn assert_one_wins(arguments: impl Fn(usize) -> (&'static str, Value) + Sync) {
+    for _ in 0..50 {
+        let mut workspace = TestWorkspace::new();
+        for party in 0..4 {
+            workspace = workspace.file(format!("source {party}"), format!("{party}"));
+        }
+        // Two toolkits that share locks, and two that do not.
+        let shared = workspace.open();
+        let tools: Vec<Toolkit> = (0..4)
+            .map(|party| {
+                if party < 2 {
+                    Toolkit::new(shared.clone())
+                } else {
+                    Toolkit::new(workspace.open())
+                }
+            })
+            .collect();
+        let said = together(4, |party| {
+            let (tool, arguments) = arguments(party);
+            call(&tools[party], tool, arguments)
+        });
+        let winners: Vec<usize> = (0..4).filter(|party| said[*party].code.is_none()).collect();
+        assert_eq!(winners.len(), 1, "{said:?}");
+        for (party, said) in said.into_iter().enumerate() {
+            if !winners.contains(&party) {
+                said.fails_with(ErrorCode::FileAlreadyExists);
+                let source = workspace.root().join(format!("source {party}"));
+                assert_eq!(fs::read_to_string(source).unwrap(), format!("{party}"));
+            }
+        }
+        let made = fs::read_to_string(workspace.root().join("new/made")).unwrap();
+        assert_eq!(made, format!("{}", winners[0]));
+        assert_no_leftovers(&workspace);
+    }
+}
+
+#[test]
+fn f6_of_moves_to_one_name_one_succeeds() {
+    assert_one_wins(|party| {
+        ("move_file", json!({ "source": format!("source {party}"), "destination": "new/made" }))
+    });
+}
+
+#[test]
+fn f6_of_copies_to_one_name_one_succeeds() {
+    assert_one_wins(|party| {
+        ("copy_file", json!({ "source": format!("source {party}"), "destination": "new/made" }))
+    });
+}
+
+#[test]
+fn f6_of_writes_that_expect_no_file_one_succeeds() {
+    assert_one_wins(|party| {
+        let content = format!("{party}");
+        (
+            "write_file",
+            json!({ "path": "new/made", "content": content, "expected_version": "absent" }),
+        )
+    });
+}
+
+#[test]
+fn writes_of_one_new_file_with_new_directories_all_succeed_in_one_workspace() {
+    for _ in 0..50 {
+        let workspace = TestWorkspace::new();
+        let tools = workspace.tools();
+        let said = together(4, |party| {
+            call(
+                tools,
+                "write_file",
+                json!({ "path": "new/deep/file", "content": format!("{party}") }),
+            )
+        });
+        for said in said {
+            said.succeeds();
+        }
+        assert_no_leftovers(&workspace);
+    }
+}
+
+#[test]
+fn f6_a_directory_that_many_make_is_made_once() {
+    for _ in 0..50 {
+        let workspace = TestWorkspace::new();
+        let tools = workspace.tools();
+        let said =
+            together(4, |_| call(tools, "create_directory", json!({ "path": "new/deep/made" })));
+        let made = said.into_iter().filter(|said| said.details["created"] == true).count();
+        assert_eq!(made, 1);
+    }
+}
+
+#[test]
+fn f7_a_file_that_is_deleted_during_edits_is_not_resurrected() {
+    for _ in 0..100 {
+        let workspace = TestWorkspace::new().file("a.txt", "old\n");
+        let (ours, theirs) = (Toolkit::new(workspace.open()), Toolkit::new(workspace.open()));
+        let said = together(2, |party| {
+            if party == 0 {
+                let edit = json!({ "path": "a.txt", "old_text": "old", "new_text": "new" });
+                return call(&ours, "edit_file", edit);
+            }
+            call(&theirs, "delete_file", json!({ "path": "a.txt" }))
+        });
+        let edited = said[0].code;
+        assert!(
+            matches!(edited, None | Some(ErrorCode::FileNotFound | ErrorCode::Conflict)),
+            "{said:?}"
+        );
+        assert_eq!(said[1].code, None, "{said:?}");
+        assert!(!workspace.root().join("a.txt").exists(), "{said:?}");
+        assert_no_leftovers(&workspace);
+    }
+}
+
+#[test]
+fn f7_files_that_are_deleted_during_a_search_do_it_no_harm() {
+    let mut workspace = TestWorkspace::new();
+    for number in 0..200 {
+        workspace = workspace.file(format!("d/{number:03}"), "needle\n");
+    }
+    let tools = workspace.tools();
+    let done = AtomicBool::new(false);
+    together(2, |party| {
+        if party == 0 {
+            for number in 0..200 {
+                let path = format!("d/{number:03}");
+                call(tools, "delete_file", json!({ "path": path })).succeeds();
+            }
+            done.store(true, Ordering::Release);
+            return;
+        }
+        while !done.load(Ordering::Acquire) {
+            let search = json!({ "pattern": "needle", "max_results": 1000 });
+            let said = call(tools, "search", search).succeeds();
+            assert!(said.matches().iter().all(|found| found.line == 1), "{}", said.text);
+        }
+        call(tools, "search", json!({ "pattern": "needle" })).finds_nothing();
+    });
+}

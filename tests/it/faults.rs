@@ -1,0 +1,696 @@
+//! The program with its system calls failing, killed in the middle, and disturbed by others.
+//!
+//! `strace` counts the calls of a run and then spoils one of them in each further run. Whatever
+//! it spoils, the tree afterwards is the old one or the new one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::fs::{XattrFlags, getxattr, setxattr};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::{
+    Dice, TestWorkspace, has_program, put, rounds, run_program, running_as_root, set_mode,
+};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ripkit");
+const OLD: &str = "old first line\nold second line\n";
+const NEW: &str = "new\n";
+const ATTRIBUTE: &str = "user.ripkit-test";
+
+/// The calls that are spoilt; all others touch no file.
+const KINDS: [&str; 29] = [
+    "openat",
+    "openat2",
+    "newfstatat",
+    "fstat",
+    "statx",
+    "fstatfs",
+    "pread64",
+    "pwrite64",
+    "read",
+    "fsync",
+    "fchmod",
+    "fchown",
+    "utimensat",
+    "flock",
+    "renameat2",
+    "unlinkat",
+    "mkdirat",
+    "linkat",
+    "symlinkat",
+    "readlinkat",
+    "ftruncate",
+    "fallocate",
+    "getdents64",
+    "flistxattr",
+    "fsetxattr",
+    "faccessat",
+    "lseek",
+    "ioctl",
+    "close",
+];
+
+/// What is made to fail everywhere, and the code for it.
+const ERRORS: [(&str, &str); 4] = [
+    ("EIO", "IO_ERROR"),
+    ("ENOSPC", "NO_SPACE"),
+    ("EACCES", "PERMISSION_DENIED"),
+    ("EINTR", "IO_ERROR"),
+];
+
+/// What is made to fail now and then.
+const MORE_ERRORS: [(&str, &str); 4] = [
+    ("EMFILE", "RESOURCE_EXHAUSTED"),
+    ("ENOMEM", "RESOURCE_EXHAUSTED"),
+    ("EROFS", "READ_ONLY"),
+    ("EDQUOT", "NO_SPACE"),
+];
+
+/// Every path of the trees with its kind, permissions and content.
+type Tree = BTreeMap<PathBuf, String>;
+
+/// A root, and a directory on another file system where there is one.
+struct Place {
+    workspace: TestWorkspace,
+    far: TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let far = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        let place = Place { workspace: TestWorkspace::new(), far };
+        let file = place.root().join("d/file");
+        put(&file, OLD.as_bytes());
+        set_mode(&file, 0o640);
+        // Where the file system has no attributes, there is one less thing to go wrong.
+        let _ = setxattr(&file, ATTRIBUTE, b"kept", XattrFlags::empty());
+        put(&place.root().join("d/twice"), OLD.as_bytes());
+        fs::hard_link(place.root().join("d/twice"), place.root().join("other")).unwrap();
+        symlink("d/file", place.root().join("link")).unwrap();
+        place
+    }
+
+    fn root(&self) -> PathBuf {
+        self.workspace.root()
+    }
+
+    fn has_far(&self) -> bool {
+        let device = |path: &Path| fs::metadata(path).unwrap().dev();
+        device(self.far.path()) != device(&self.root())
+    }
+
+    /// The words of a command, in which `FAR` is the other file system.
+    fn words(&self, words: &[&str]) -> Vec<String> {
+        let far = self.far.path().to_str().unwrap();
+        words.iter().map(|word| word.replace("FAR", far)).collect()
+    }
+
+    fn tree(&self) -> Tree {
+        let mut tree = Tree::new();
+        add(&mut tree, &self.root(), Path::new("root"));
+        add(&mut tree, self.far.path(), Path::new("far"));
+        tree
+    }
+
+    /// Runs the program without disturbance.
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(PROGRAM);
+        command.args(["--relaxed", "--json", "--root"]).arg(self.root()).args(self.words(words));
+        command.stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Runs the program under `strace` with these options; gives the trace too.
+    fn trace(&self, options: &[String], words: &[&str]) -> (Output, String) {
+        let (mut command, trace) = self.tracing(options, words);
+        let output = command.output().unwrap();
+        (output, fs::read_to_string(trace).unwrap())
+    }
+
+    fn tracing(&self, options: &[String], words: &[&str]) -> (Command, PathBuf) {
+        let trace = self.workspace.above().join("trace");
+        let mut command = Command::new("strace");
+        command.args(["-f", "-o"]).arg(&trace).args(options).arg(PROGRAM);
+        command.args(["--relaxed", "--json", "--root"]).arg(self.root()).args(self.words(words));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        (command, trace)
+    }
+
+    /// Writes beside each leftover; then there are none.
+    fn assert_swept(&self, what: &str) {
+        for path in self.tree().keys().filter(|path| is_leftover(path)) {
+            let beside = match path.strip_prefix("far") {
+                Ok(below) => self.far.path().join(below),
+                Err(_) => self.root().join(path.strip_prefix("root").unwrap()),
+            };
+            let beside = beside.with_file_name("next");
+            let written = self.run(&["write", beside.to_str().unwrap(), "next"]);
+            assert!(written.status.success(), "{what}: {written:?}");
+            fs::remove_file(beside).unwrap();
+        }
+        let left: Vec<PathBuf> = self.tree().into_keys().filter(|path| is_leftover(path)).collect();
+        assert!(left.is_empty(), "{what}: {left:?}");
+    }
+}
+
+fn add(tree: &mut Tree, directory: &Path, name: &Path) {
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let (path, name) = (entry.path(), name.join(entry.file_name()));
+        let facts = fs::symlink_metadata(&path).unwrap();
+        let shown = if facts.is_dir() {
+            add(tree, &path, &name);
+            "directory".to_owned()
+        } else if facts.is_symlink() {
+            format!("link to {}", fs::read_link(&path).unwrap().display())
+        } else {
+            format!("{:o} {}", facts.mode() & 0o7777, fs::read_to_string(&path).unwrap())
+        };
+        tree.insert(name, shown);
+    }
+}
+
+fn is_leftover(path: &Path) -> bool {
+    path.file_name().unwrap().to_str().unwrap().ends_with(".ripkit~")
+}
+
+/// The tree without temporary files and without empty directories.
+fn settled(tree: &Tree) -> Tree {
+    let mut settled = tree.clone();
+    settled.retain(|path, shown| !is_leftover(path) && shown != "directory");
+    settled
+}
+
+/// An operation: the words of the command.
+struct Operation {
+    name: &'static str,
+    words: &'static [&'static str],
+    /// Whether it needs another file system.
+    far: bool,
+}
+
+const fn operation(name: &'static str, words: &'static [&'static str]) -> Operation {
+    Operation { name, words, far: false }
+}
+
+const OPERATIONS: [Operation; 11] = [
+    operation("write over", &["write", "d/file", NEW]),
+    operation("write new", &["write", "d/x/y/new", NEW]),
+    // Longer than the old content: in place, it is one call that is done or not.
+    operation(
+        "write in place",
+        &["write", "d/twice", "new first line\nnew second line\nnew third\n"],
+    ),
+    operation("edit", &["edit", "d/file", "--old-text", "old first", "--new-text", "new first"]),
+    operation("edit by link", &["edit", "link", "--old-text", "second", "--new-text", "2nd"]),
+    operation("move", &["mv", "d/file", "x/moved"]),
+    Operation { name: "move far", words: &["mv", "d/file", "FAR/x/moved"], far: true },
+    Operation { name: "move link far", words: &["mv", "link", "FAR/moved"], far: true },
+    operation("copy", &["cp", "d/file", "x/copied"]),
+    operation("delete", &["rm", "d/file"]),
+    operation("mkdir", &["mkdir", "x/y"]),
+];
+
+/// The program with nothing spoilt: its calls on files, and the tree before and after.
+struct Recorded {
+    /// Each call: its kind, and which of its kind it is, counted from the start of the program.
+    calls: Vec<(String, usize)>,
+    before: Tree,
+    after: Tree,
+}
+
+impl Operation {
+    /// Nothing if it needs another file system and there is none.
+    fn record(&self) -> Option<Recorded> {
+        let place = Place::new();
+        if self.far && !place.has_far() {
+            eprintln!("SKIPPED: {}: /dev/shm is no other file system", self.name);
+            return None;
+        }
+        let before = place.tree();
+        let (output, trace) = place.trace(&[], self.words);
+        assert!(output.status.success(), "{}: {output:?}", self.name);
+        let after = place.tree();
+        assert_ne!(before, after, "{}", self.name);
+        assert!(!after.keys().any(|path| is_leftover(path)), "{}: {after:?}", self.name);
+        let calls = calls(&trace);
+        assert!(calls.len() > 5, "{}: {trace}", self.name);
+        Some(Recorded { calls, before, after })
+    }
+
+    /// Spoils each of the calls by each of `disturbances`, or a sample of them, and counts.
+    fn spoil(&self, disturbances: &[(&str, &str)], sample: usize, dice: &mut Dice) -> usize {
+        let Some(recorded) = self.record() else { return 0 };
+        let mut spoilt = 0;
+        for (kind, number) in &recorded.calls {
+            for (disturbance, code) in disturbances {
+                if !dice.once_in(sample) {
+                    continue;
+                }
+                let place = Place::new();
+                let inject = format!("inject={kind}:{disturbance}:when={number}");
+                let trace = ["-e".to_owned(), format!("trace={kind}"), "-e".to_owned(), inject];
+                let (output, trace) = place.trace(&trace, self.words);
+                let what = format!("{}: {kind} {number}: {disturbance}", self.name);
+                if disturbance.starts_with("signal") {
+                    self.assert_killed(&place, &recorded, &what);
+                } else if trace.contains("(INJECTED)") {
+                    assert_failed(&place, &recorded, &output, (kind, code), &what);
+                } else {
+                    // A file that was changed just now is read once more, and then is not.
+                    assert_eq!(place.tree(), recorded.after, "{what}: {trace}");
+                    continue;
+                }
+                spoilt += 1;
+            }
+        }
+        spoilt
+    }
+
+    fn assert_killed(&self, place: &Place, recorded: &Recorded, what: &str) {
+        let tree = settled(&place.tree());
+        let (before, after) = (settled(&recorded.before), settled(&recorded.after));
+        let mut both = before.clone();
+        both.extend(after.clone());
+        let is_both = self.far && tree == both;
+        assert!(tree == before || tree == after || is_both, "{what}: {tree:?}");
+        place.assert_swept(what);
+        assert_eq!(settled(&place.tree()), tree, "{what}: the sweep took something else");
+    }
+}
+
+/// After an error: the old tree and a code that fits, or the new one and success.
+fn assert_failed(
+    place: &Place,
+    recorded: &Recorded,
+    output: &Output,
+    (kind, code): (&str, &str),
+    what: &str,
+) {
+    let mut tree = place.tree();
+    if kind == "unlinkat" && output.status.success() {
+        // What could not be removed is left to the next write.
+        place.assert_swept(what);
+        tree = place.tree();
+    }
+    if output.status.success() {
+        assert_eq!(tree, recorded.after, "{what}: {output:?}");
+        return;
+    }
+    assert_eq!(tree, recorded.before, "{what}: {output:?}");
+    assert_eq!(output.status.code(), Some(2), "{what}: {output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["code"], code, "{what}: {answer}");
+}
+
+/// The calls of the tool: all after the handler of interrupts was set, which is the last thing
+/// that the program does before.
+fn calls(trace: &str) -> Vec<(String, usize)> {
+    let main = trace.split_whitespace().next().unwrap();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut calls, mut started) = (Vec::new(), false);
+    for line in trace.lines().filter_map(|line| line.strip_prefix(main)) {
+        let Some((kind, arguments)) = line.trim_start().split_once('(') else { continue };
+        started |= kind == "rt_sigaction" && arguments.starts_with("SIGINT, {");
+        let Some(kind) = KINDS.iter().find(|known| **known == kind) else { continue };
+        let count = counts.entry(kind).or_default();
+        *count += 1;
+        if started {
+            calls.push(((*kind).to_owned(), *count));
+        }
+    }
+    calls
+}
+
+/// Of how many calls one is spoilt: all of them when many rounds are asked for.
+fn sample(default: usize) -> usize {
+    if rounds(1) > 1 { 1 } else { default }
+}
+
+#[test]
+fn g1_a_call_that_fails_leaves_the_old_or_the_new() {
+    if !has_program("strace") {
+        return;
+    }
+    let mut dice = Dice::new(1);
+    let error = |(errno, code): &(&'static str, _)| (format!("error={errno}"), *code);
+    for operation in &OPERATIONS {
+        let mut spoilt = 0;
+        for (errors, times) in [(ERRORS, sample(24)), (MORE_ERRORS, sample(72))] {
+            let errors: Vec<(String, &str)> = errors.iter().map(error).collect();
+            let errors: Vec<_> =
+                errors.iter().map(|(error, code)| (error.as_str(), *code)).collect();
+            spoilt += operation.spoil(&errors, times, &mut dice);
+        }
+        println!("{}: {spoilt} failures", operation.name);
+    }
+}
+
+#[test]
+fn g4_a_kill_at_a_call_leaves_the_old_or_the_new() {
+    if !has_program("strace") {
+        return;
+    }
+    let mut dice = Dice::new(2);
+    for operation in &OPERATIONS {
+        let killed = operation.spoil(&[("signal=KILL", "")], sample(8), &mut dice);
+        println!("{}: {killed} kills", operation.name);
+    }
+}
+
+/// An error option of `strace` for one call.
+fn failing(kind: &str, error: &str, when: &str) -> Vec<String> {
+    let inject = format!("inject={kind}:error={error}:when={when}");
+    vec!["-e".to_owned(), format!("trace={kind}"), "-e".to_owned(), inject]
+}
+
+#[test]
+fn g2_a_failed_fsync_is_an_error_and_not_tried_again() {
+    if !has_program("strace") {
+        return;
+    }
+    for (operation, most) in
+        [("write over", 1), ("write new", 1), ("edit", 1), ("write in place", 2)]
+    {
+        let operation = OPERATIONS.iter().find(|known| known.name == operation).unwrap();
+        let place = Place::new();
+        let before = place.tree();
+        let (output, trace) = place.trace(&failing("fsync", "EIO", "1"), operation.words);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["code"], "IO_ERROR", "{answer}");
+        assert_eq!(place.tree(), before);
+        // In place, what is put back is made durable too.
+        let synced = trace.matches("fsync(").count();
+        assert!(synced <= most, "{}: {trace}", operation.name);
+    }
+}
+
+/// What others do while a call waits before it makes its change.
+fn disturbed(
+    words: &[&str],
+    delayed: &str,
+    fresh: bool,
+    disturb: impl FnOnce(&Path),
+) -> (Value, Place) {
+    let place = Place::new();
+    let file = place.root().join("d/file");
+    if fresh {
+        // A file from the future is one whose times say nothing.
+        let opened = fs::File::options().write(true).open(&file).unwrap();
+        opened.set_modified(SystemTime::now() + Duration::from_hours(1)).unwrap();
+    } else {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let inject = format!("inject={delayed}:delay_enter=700000:when=1");
+    let options = ["-e".to_owned(), format!("trace={delayed}"), "-e".to_owned(), inject];
+    let (mut command, trace) = place.tracing(&options, words);
+    let child = command.spawn().unwrap();
+    let started = Instant::now();
+    // The call is written to the trace when it is entered, and waits then.
+    while !fs::read_to_string(&trace).is_ok_and(|text| text.contains(delayed)) {
+        assert!(started.elapsed() < Duration::from_secs(30), "{delayed} was never called");
+        thread::sleep(Duration::from_millis(5));
+    }
+    disturb(&file);
+    let output = child.wait_with_output().unwrap();
+    (serde_json::from_slice(&output.stdout).unwrap(), place)
+}
+
+const CHANGES: [(&[&str], &str); 4] = [
+    (&["write", "d/file", NEW], "fsync"),
+    (&["write", "d/file", NEW], "renameat2"),
+    (&["edit", "d/file", "--old-text", "first", "--new-text", "1st"], "fsync"),
+    (&["edit", "d/file", "--old-text", "first", "--new-text", "1st"], "renameat2"),
+];
+
+#[test]
+fn f3_what_others_write_meanwhile_is_kept() {
+    if !has_program("strace") {
+        return;
+    }
+    let theirs = OLD.replace("second", "theirs");
+    assert_eq!(theirs.len(), OLD.len(), "the size must not tell");
+    for (words, delayed) in CHANGES {
+        for fresh in [false, true] {
+            let (answer, place) = disturbed(words, delayed, fresh, |file| {
+                let modified = fs::metadata(file).unwrap().modified().unwrap();
+                fs::write(file, &theirs).unwrap();
+                if fresh {
+                    let opened = fs::File::options().write(true).open(file).unwrap();
+                    opened.set_modified(modified).unwrap();
+                }
+            });
+            assert_eq!(answer["code"], "CONFLICT", "{words:?} {delayed} {fresh}: {answer}");
+            let now = fs::read_to_string(place.root().join("d/file")).unwrap();
+            assert_eq!(now, theirs, "{words:?} {delayed} {fresh}");
+            assert!(!place.tree().keys().any(|path| is_leftover(path)));
+        }
+    }
+}
+
+#[test]
+fn f4_what_others_put_in_its_place_meanwhile_is_kept() {
+    if !has_program("strace") {
+        return;
+    }
+    for (words, delayed) in CHANGES {
+        let (answer, place) = disturbed(words, delayed, false, |file| {
+            let other = file.with_file_name("other");
+            fs::write(&other, "theirs\n").unwrap();
+            fs::rename(other, file).unwrap();
+        });
+        assert_eq!(answer["code"], "CONFLICT", "{words:?} {delayed}: {answer}");
+        assert_eq!(fs::read_to_string(place.root().join("d/file")).unwrap(), "theirs\n");
+        assert!(!place.tree().keys().any(|path| is_leftover(path)));
+    }
+}
+
+#[test]
+fn f7_what_others_delete_meanwhile_stays_deleted() {
+    if !has_program("strace") {
+        return;
+    }
+    for (words, delayed) in CHANGES {
+        let (answer, place) =
+            disturbed(words, delayed, false, |file| fs::remove_file(file).unwrap());
+        assert_eq!(answer["code"], "CONFLICT", "{words:?} {delayed}: {answer}");
+        assert!(!place.root().join("d/file").exists());
+        assert!(!place.tree().keys().any(|path| is_leftover(path)));
+    }
+}
+
+#[test]
+fn f6_what_others_make_meanwhile_is_kept() {
+    if !has_program("strace") {
+        return;
+    }
+    let version = ripkit::workspace::Version::of(OLD.as_bytes()).to_string();
+    let commands: [(&[&str], &str); 5] = [
+        (&["write", "d/new", NEW, "--expected-version", "absent"], "FILE_ALREADY_EXISTS"),
+        (&["write", "d/new", NEW], "CONFLICT"),
+        (&["mv", "d/file", "d/new"], "FILE_ALREADY_EXISTS"),
+        (&["mv", "d/file", "d/new", "--expected-version", &version], "FILE_ALREADY_EXISTS"),
+        (&["cp", "d/file", "d/new"], "FILE_ALREADY_EXISTS"),
+    ];
+    for (words, code) in commands {
+        let (answer, place) = disturbed(words, "renameat2", false, |file| {
+            fs::write(file.with_file_name("new"), "theirs\n").unwrap();
+        });
+        assert_eq!(answer["code"], code, "{words:?}: {answer}");
+        assert_eq!(fs::read_to_string(place.root().join("d/new")).unwrap(), "theirs\n");
+        assert_eq!(fs::read_to_string(place.root().join("d/file")).unwrap(), OLD);
+        assert!(!place.tree().keys().any(|path| is_leftover(path)));
+    }
+}
+
+#[test]
+fn g11_a_move_to_another_file_system_keeps_all_that_the_file_is() {
+    let place = Place::new();
+    if !place.has_far() {
+        eprintln!("SKIPPED: /dev/shm is no other file system");
+        return;
+    }
+    let (file, moved) = (place.root().join("d/file"), place.far.path().join("moved"));
+    let before = fs::metadata(&file).unwrap();
+    let mut value = [0; 8];
+    let had_attribute = getxattr(&file, ATTRIBUTE, &mut value).is_ok();
+    let answer: Value =
+        serde_json::from_slice(&place.run(&["mv", "d/file", "FAR/moved"]).stdout).unwrap();
+    let after = fs::metadata(&moved).unwrap();
+    assert!(!file.exists());
+    assert_eq!(fs::read_to_string(&moved).unwrap(), OLD);
+    assert_eq!((before.mode(), before.uid()), (after.mode(), after.uid()));
+    assert_eq!(before.modified().unwrap(), after.modified().unwrap());
+    let kept = getxattr(&moved, ATTRIBUTE, &mut value).is_ok();
+    let told = answer["notes"].to_string().contains("extended attributes");
+    assert_eq!(kept, had_attribute && !told, "{answer}");
+}
+
+#[test]
+fn g11_a_source_that_cannot_be_removed_stays_and_the_copy_goes() {
+    if !has_program("strace") || !Place::new().has_far() {
+        return;
+    }
+    for (source, errno, code) in [
+        ("d/file", "EIO", "IO_ERROR"),
+        ("d/file", "EACCES", "PERMISSION_DENIED"),
+        ("link", "EROFS", "READ_ONLY"),
+    ] {
+        let place = Place::new();
+        let before = place.tree();
+        let words = ["mv", source, "FAR/x/moved"];
+        let (output, _) = place.trace(&failing("unlinkat", errno, "1"), &words);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["code"], code, "{answer}");
+        assert_eq!(place.tree(), before, "{answer}");
+    }
+}
+
+/// Runs a shell script that may mount what it likes, below the root of a workspace; `None`, told,
+/// where that is not allowed. What it prints is the answer.
+fn with_mounts(script: &str) -> Option<String> {
+    let workspace = TestWorkspace::new().dir("m");
+    let flags: &[&str] = if running_as_root() { &["-m"] } else { &["-r", "-m"] };
+    let mut allowed = Command::new("unshare");
+    allowed.args(flags).args(["mount", "-t", "tmpfs", "none"]).arg(workspace.root().join("m"));
+    if !allowed.output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: nothing can be mounted here");
+        return None;
+    }
+    let mut shell = Command::new("unshare");
+    shell.args(flags).args(["sh", "-euc", script]).current_dir(workspace.root());
+    let output = shell.env("RIPKIT", PROGRAM).stdin(Stdio::null()).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    Some(printed)
+}
+
+// The image of a mounted disk is what a power cut would leave. The file system is told not to
+// write new content by itself before its name, and the journal is written for another file's sake:
+// a program that renames without waiting for its content leaves an empty file here.
+#[test]
+fn g5_a_power_cut_after_a_write_leaves_the_new_content() {
+    if !running_as_root() || !has_program("mkfs.ext4") {
+        eprintln!("SKIPPED: no disk can be made and mounted here");
+        return;
+    }
+    let runs = rounds(4).min(50);
+    let printed = with_mounts(&format!(
+        r#"truncate -s 16M disk; mkfs.ext4 -q -F disk; mkdir after
+        mount -o loop,noauto_da_alloc disk m || {{ echo none; exit 0; }}
+        for run in $(seq {runs}); do
+            head -c 200000 /dev/zero | tr '\0' o > m/file; sync
+            head -c 150000 /dev/zero | tr '\0' n | "$RIPKIT" write m/file - > wrote
+            echo > m/other; sync m/other
+            cp disk cut; mount -o loop cut after
+            wc -c < after/file; tr -d n < after/file | wc -c
+            umount after
+        done"#
+    ));
+    if let Some(printed) = printed {
+        if printed == "none\n" {
+            eprintln!("SKIPPED: no disk can be mounted here");
+            return;
+        }
+        assert_eq!(printed, "150000\n0\n".repeat(usize::try_from(runs).unwrap()));
+    }
+}
+
+#[test]
+fn g6_a_full_disk_leaves_the_old_content() {
+    let printed = with_mounts(
+        r#"mount -t tmpfs -o size=1m none m
+        printf old > m/one; printf old > m/two; ln m/two m/three
+        head -c 2000000 /dev/zero | tr '\0' x > big
+        for file in one two new x/y/new; do
+            "$RIPKIT" --json write m/$file - < big | cut -c 1-35
+        done
+        "$RIPKIT" --json cp big m/copy | cut -c 1-35
+        "$RIPKIT" --json mv big m/moved | cut -c 1-35
+        cat m/one m/two m/three; echo; ls -A m; wc -c < big"#,
+    );
+    let full = "{\"is_error\":true,\"code\":\"NO_SPACE\",\n".repeat(6);
+    if let Some(printed) = printed {
+        assert_eq!(printed, format!("{full}oldoldold\none\nthree\ntwo\n2000000\n"));
+    }
+}
+
+#[test]
+fn g7_a_read_only_file_system_is_told() {
+    let printed = with_mounts(
+        r#"mount -t tmpfs none m; printf old > m/one; printf old > m/two; ln m/two m/three
+        printf old > source; mount -o remount,ro m 2>/dev/null || mount -o remount,bind,ro m
+        for words in "write m/one new" "write m/two new" "write m/new new" "write m/x/new new" \
+            "edit m/one --old-text old --new-text new" "mkdir m/x" "rm m/one" "mv m/one m/x" \
+            "mv m/one moved" "mv source m/moved" "cp source m/copy"; do
+            "$RIPKIT" --json $words | cut -c 1-37
+        done
+        cat m/one m/two source; echo; ls -A . m"#,
+    );
+    let refused = "{\"is_error\":true,\"code\":\"READ_ONLY\",\"\n".repeat(11);
+    if let Some(printed) = printed {
+        let left = "oldoldold\n.:\nm\nsource\n\nm:\none\nthree\ntwo\n";
+        assert_eq!(printed, format!("{refused}{left}"));
+    }
+}
+
+#[test]
+fn g7_an_immutable_file_is_told() {
+    let place = Place::new();
+    let file = place.root().join("d/file");
+    let changed = |flag: &str| Command::new("chattr").arg(flag).arg(&file).output();
+    if !changed("+i").is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: no file can be made immutable here");
+        return;
+    }
+    let before = place.tree();
+    let outputs = [
+        place.run(&["write", "d/file", NEW]),
+        place.run(&["edit", "d/file", "--old-text", "first", "--new-text", "1st"]),
+        place.run(&["mv", "d/file", "d/moved"]),
+        place.run(&["mv", "d/file", "FAR/moved"]),
+        place.run(&["rm", "d/file"]),
+    ];
+    let after = place.tree();
+    run_program("chattr", &["-i".as_ref(), file.as_os_str()]);
+    for output in outputs {
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["code"], "PERMISSION_DENIED", "{answer}");
+    }
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_file_on_which_another_is_mounted_is_written_in_place_and_says_so() {
+    let printed = with_mounts(
+        r#"printf old > m/file; printf outer > outer; mount --bind outer m/file
+        "$RIPKIT" --json write m/file new | grep -o 'written in place, not atomically' | uniq
+        "$RIPKIT" --json edit m/file --old-text new --new-text newer | grep -o 'something is mounted' | uniq
+        cat m/file outer; echo; umount m/file; cat m/file; echo; ls -A m"#,
+    );
+    if let Some(printed) = printed {
+        let told = "written in place, not atomically\nsomething is mounted\n";
+        assert_eq!(printed, format!("{told}newernewer\nold\nfile\n"));
+    }
+}
+
+#[test]
+fn a_move_into_and_out_of_a_mounted_file_system_works_for_links_too() {
+    let printed = with_mounts(
+        r#"mount -t tmpfs none m; printf old > a; ln -s a l; ln -s nowhere n
+        "$RIPKIT" mv a m/x/a; "$RIPKIT" mv l m/l; "$RIPKIT" mv n m/n
+        cat m/x/a; echo; readlink m/l m/n; ls -A .
+        "$RIPKIT" mv m/x/a b; "$RIPKIT" mv m/n n
+        cat b; echo; readlink n; ls -A . m"#,
+    );
+    if let Some(printed) = printed {
+        let there = "Moved a to m/x/a\nMoved l to m/l\nMoved n to m/n\nold\na\nnowhere\nm\n";
+        let back = "Moved m/x/a to b\nMoved m/n to n\nold\nnowhere\n.:\nb\nm\nn\n\nm:\nl\nx\n";
+        assert_eq!(printed, format!("{there}{back}"));
+    }
+}

@@ -1,0 +1,562 @@
+use ripkit::{Call, Content, ErrorCode, Limits};
+use serde_json::{Value, json};
+
+use crate::harness::{Dice, Said, TestWorkspace, rounds};
+
+#[track_caller]
+fn read(workspace: &TestWorkspace, arguments: Value) -> Said {
+    workspace.call("read_file", arguments)
+}
+
+/// A content, and the text in it as the file stores it.
+fn random_content(dice: &mut Dice) -> (Vec<u8>, String) {
+    let pieces: [&[u8]; 12] = [
+        b"a",
+        b"word ",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"\n\n",
+        "é€😀".as_bytes(),
+        b"\t",
+        b"\xff",
+        b"\xe2\x82",
+        b"longer piece of text ",
+        "\u{a0a}\u{d0a}".as_bytes(),
+    ];
+    let length = dice.below(40);
+    let bytes: Vec<u8> = (0..length).flat_map(|_| dice.pick(&pieces).to_vec()).collect();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let mut units: Vec<u16> = text.encode_utf16().collect();
+    match dice.below(5) {
+        0 => ([b"\xEF\xBB\xBF", &bytes[..]].concat(), text),
+        1 | 2 => {
+            // A half of a pair of surrogates has no character of its own.
+            if dice.once_in(4) && !units.is_empty() {
+                let at = dice.below(units.len());
+                units[at] = 0xD83D;
+            }
+            let little = dice.once_in(2);
+            let encoded = units
+                .iter()
+                .flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() });
+            let mut bytes = if little { vec![0xFF, 0xFE] } else { vec![0xFE, 0xFF] };
+            bytes.extend(encoded);
+            let mut text = String::from_utf16_lossy(&units);
+            // The half of a unit; behind the half of a pair, both are one broken character.
+            if dice.once_in(8) && units.last() != Some(&0xD83D) {
+                bytes.push(b'\n');
+                text.push('\u{fffd}');
+            }
+            (bytes, text)
+        }
+        _ => (bytes, text),
+    }
+}
+
+/// The lines as `str::lines` would have them, but with their line ends.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+fn numbered(lines: &[&str], first: usize) -> Vec<String> {
+    let shown = lines.iter().enumerate().map(|(index, line)| {
+        let line =
+            line.strip_suffix('\n').map_or(*line, |line| line.strip_suffix('\r').unwrap_or(line));
+        format!("{:>4} | {line}", first + index)
+    });
+    shown.collect()
+}
+
+// T4: the pages joined are the whole, and every page is what a plain split says.
+#[test]
+fn pages_are_what_a_split_of_the_whole_text_says() {
+    for seed in 0..rounds(300) {
+        let mut dice = Dice::new(seed);
+        let (bytes, text) = random_content(&mut dice);
+        let workspace = TestWorkspace::new().file("a.txt", &bytes);
+        let lines = lines(&text);
+        for _ in 0..4 {
+            let count = lines.len().max(1);
+            let offset = 1 + dice.below(count);
+            let limit = 1 + dice.below(count);
+            let mut asked = json!({ "path": "a.txt", "offset": offset, "limit": limit });
+            if dice.once_in(2) {
+                asked["offset"] = json!(-i64::try_from(lines.len() + 1 - offset).unwrap_or(0));
+            }
+            // An empty file has no line to count from its end.
+            if lines.is_empty() {
+                asked["offset"] = json!(1);
+            }
+            let said = read(&workspace, asked.clone()).succeeds();
+            let what = format!("seed {seed}, {asked}, {bytes:?}");
+            let end = lines.len().min(offset - 1 + limit);
+            let page = lines.get(offset - 1..end).unwrap_or_default();
+            assert_eq!(said.details["content"], page.concat(), "{what}");
+            assert_eq!(said.details["total_lines"], lines.len(), "{what}");
+            assert_eq!(said.details["start_line"], offset, "{what}");
+            assert_eq!(said.details["end_line"], end, "{what}");
+            let next = (end < lines.len()).then_some(end + 1);
+            assert_eq!(said.details["next_offset"], json!(next), "{what}");
+            assert_eq!(said.details["truncated"], next.is_some(), "{what}");
+            let body = said.text.split_once("]\n").map_or("", |(_, body)| body);
+            let body = body.split("\nNote: ").next().unwrap();
+            assert_eq!(body, numbered(page, offset).join("\n"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn pages_one_after_the_other_are_the_whole_text() {
+    for seed in 0..rounds(200) {
+        let mut dice = Dice::new(seed);
+        let (bytes, text) = random_content(&mut dice);
+        let workspace = TestWorkspace::new().file("a.txt", &bytes);
+        let longest = lines(&text).iter().map(|line| line.len()).max().unwrap_or(0);
+        let raw = dice.once_in(2);
+        let mut asked = json!({ "path": "a.txt", "raw": raw });
+        asked["max_bytes"] = json!(longest + 9 + dice.below(60));
+        if dice.once_in(2) {
+            asked["limit"] = json!(1 + dice.below(5));
+        }
+        let what = format!("seed {seed}, {asked}, {bytes:?}");
+        let mut joined = String::new();
+        loop {
+            let said = read(&workspace, asked.clone()).succeeds();
+            joined += said.details["content"].as_str().unwrap();
+            let next = &said.details["next_offset"];
+            assert_eq!(said.details["truncated"], !next.is_null(), "{what}");
+            if next.is_null() {
+                break;
+            }
+            assert!(next.as_u64() > asked["offset"].as_u64(), "{what}");
+            asked["offset"] = next.clone();
+        }
+        assert_eq!(joined, text, "{what}");
+    }
+}
+
+#[test]
+fn no_page_is_longer_than_its_bytes_and_none_is_empty() {
+    for seed in 0..rounds(200) {
+        let mut dice = Dice::new(seed);
+        let (bytes, text) = random_content(&mut dice);
+        let workspace = TestWorkspace::new().file("a.txt", &bytes);
+        let most = 1 + dice.below(60);
+        let mut next = Some(1);
+        while let Some(offset) = next {
+            let asked = json!({ "path": "a.txt", "offset": offset, "max_bytes": most });
+            let what = format!("seed {seed}, {asked}, {bytes:?}");
+            let said = read(&workspace, asked).succeeds();
+            let end = said.details["end_line"].as_u64().unwrap();
+            assert!(end >= offset || text.is_empty(), "{what}: {}", said.text);
+            let shown = said.text.split_once("]\n").map_or("", |(_, shown)| shown);
+            let shown = shown.split("\n... (").next().unwrap().split("\nNote: ").next().unwrap();
+            let prefix = "   1 | …".len() + 1;
+            assert!(shown.len() < most.max(1) + prefix, "{what}: {} bytes", shown.len());
+            next = said.details["next_offset"].as_u64();
+        }
+    }
+}
+
+#[test]
+fn raw_text_is_the_content_without_a_header() {
+    let workspace = TestWorkspace::new().file("a.txt", "one\r\n  two\u{1b}[0m\n");
+    let asked = json!({ "path": "a.txt", "raw": true });
+    let answer = workspace.tools().call("read_file", asked, &Call::default());
+    assert_eq!(answer.body(), "one\r\n  two\u{1b}[0m\n");
+    assert_eq!(answer.notes(), [""; 0]);
+}
+
+#[test]
+fn a_text_has_no_attachment_and_an_error_neither() {
+    let workspace = TestWorkspace::new().file("a.txt", "x");
+    for path in ["a.txt", "b.txt"] {
+        let answer = workspace.tools().call("read_file", json!({ "path": path }), &Call::default());
+        assert!(matches!(answer.content()[..], [Content::Text { .. }]));
+    }
+}
+
+#[test]
+fn a_host_without_bounds_gets_a_whole_file() {
+    let text = "line\n".repeat(20_000);
+    let workspace = TestWorkspace::new().file("a.txt", &text);
+    let read = json!({ "path": "a.txt" });
+    let said = workspace.call_with(Limits::unbounded(), "read_file", read).succeeds();
+    assert_eq!(
+        (&said.details["content"], &said.details["truncated"]),
+        (&json!(text), &json!(false))
+    );
+}
+
+#[test]
+fn a_page_without_room_still_goes_on() {
+    let mut limits = Limits::default();
+    limits.text_bytes = 0;
+    let workspace = TestWorkspace::new().file("a.txt", "one\ntwo\n");
+    let said = workspace.call_with(limits, "read_file", json!({ "path": "a.txt" })).succeeds();
+    assert_eq!((&said.details["content"], &said.details["next_offset"]), (&json!(""), &json!(2)));
+    said.mentions("   1 | …\n... (line 1 has 3 bytes and is cut;");
+}
+
+#[test]
+fn c6_every_encoding_is_read() {
+    let utf16 = |bytes: fn(u16) -> [u8; 2]| {
+        "\u{feff}naïve €\n".encode_utf16().flat_map(bytes).collect::<Vec<u8>>()
+    };
+    for (bytes, encoding, shown) in [
+        ("naïve €\n".into(), "utf-8", "naïve €"),
+        ("\u{feff}naïve €\n".into(), "utf-8-bom", "naïve €"),
+        (utf16(u16::to_le_bytes), "utf-16le", "naïve €"),
+        (utf16(u16::to_be_bytes), "utf-16be", "naïve €"),
+        (b"na\xefve\n".to_vec(), "unknown", "na\u{fffd}ve"),
+    ] {
+        let workspace = TestWorkspace::new().file("a.txt", bytes);
+        let said = read(&workspace, json!({ "path": "a.txt" })).succeeds();
+        assert_eq!(said.details["encoding"], encoding);
+        assert_eq!(said.details["content"], format!("{shown}\n"));
+        said.mentions(&format!("\n   1 | {shown}"));
+    }
+}
+
+#[test]
+fn c6_a_nul_byte_hides_what_is_with_it_and_nothing_else() {
+    let workspace = TestWorkspace::new()
+        .file("early.txt", b"\0\nsecret\n")
+        .file("late.txt", format!("{}secret\0\nfine\n", "hay\n".repeat(25_000)));
+    let refused = |asked| {
+        let said = read(&workspace, asked).fails_with(ErrorCode::NotText);
+        said.never_mentions("secret").mentions("bytes");
+    };
+    refused(json!({ "path": "early.txt" }));
+    refused(json!({ "path": "early.txt", "offset": 2 }));
+    refused(json!({ "path": "late.txt", "offset": -2 }));
+    read(&workspace, json!({ "path": "late.txt" })).mentions("   1 | hay");
+    read(&workspace, json!({ "path": "late.txt", "offset": -1 })).mentions("25002 | fine");
+}
+
+#[test]
+fn c7_every_line_ending_is_reported() {
+    for (content, ending, total) in [
+        ("one\rtwo\r", "none", 1),
+        ("one\ntwo", "lf", 2),
+        ("one\r\ntwo\r\n", "crlf", 2),
+        ("one\r\ntwo\nthree\rfour", "mixed", 3),
+        ("\n\r", "lf", 2),
+        ("", "none", 0),
+    ] {
+        let workspace = TestWorkspace::new().file("a.txt", content);
+        let said = read(&workspace, json!({ "path": "a.txt", "limit": 1 })).succeeds();
+        assert_eq!(said.details["line_ending"], ending, "{content:?}");
+        assert_eq!(said.details["total_lines"], total, "{content:?}");
+    }
+}
+
+#[cfg(unix)]
+mod strange {
+    //! Special, huge and changing files.
+
+    use std::fs;
+    use std::io::Write;
+    use std::os::unix::net::UnixListener;
+    use std::time::{Duration, Instant};
+
+    use ripkit::{Cancel, Toolkit, Workspace};
+
+    use super::*;
+    use crate::harness::{PATIENCE, Who, ask, ask_within, in_child, is_child};
+    use crate::hostile::under_attack;
+
+    /// A sparse file of `size` bytes with lines at its start and lines at its end.
+    fn sparse(workspace: &TestWorkspace, size: u64) {
+        let mut file = fs::File::create(workspace.root().join("sparse.log")).unwrap();
+        file.write_all("first line\n".repeat(1000).as_bytes()).unwrap();
+        file.set_len(size).unwrap();
+        let mut file =
+            fs::File::options().append(true).open(workspace.root().join("sparse.log")).unwrap();
+        file.write_all(b"\nlast but one\nlast\n").unwrap();
+    }
+
+    #[test]
+    fn c1_a_fifo_is_refused_within_50_milliseconds() {
+        let workspace = TestWorkspace::new().fifo("pipe").file("a.txt", "x");
+        let started = Instant::now();
+        let said = read(&workspace, json!({ "path": "pipe" })).fails_with(ErrorCode::InvalidPath);
+        assert!(started.elapsed() < Duration::from_millis(50), "{:?}", started.elapsed());
+        let wanted =
+            "pipe is a FIFO, socket or device, and only regular files are read [INVALID_PATH]";
+        assert_eq!(said.text, wanted);
+    }
+
+    #[test]
+    fn c1_many_fifos_do_not_delay_another_file() {
+        let workspace = TestWorkspace::new().fifo("pipe").file("a.txt", "x");
+        workspace.tools();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    read(&workspace, json!({ "path": "pipe" })).fails_with(ErrorCode::InvalidPath);
+                });
+            }
+            read(&workspace, json!({ "path": "a.txt" })).reads("[1 lines]\n   1 | x");
+        });
+    }
+
+    #[test]
+    fn c2_sockets_and_links_to_devices_are_refused() {
+        let workspace =
+            TestWorkspace::new().symlink("zero", "/dev/zero").symlink("tty", "/dev/tty");
+        let _socket = UnixListener::bind(workspace.root().join("socket")).unwrap();
+        let said = read(&workspace, json!({ "path": "socket" })).fails_with(ErrorCode::InvalidPath);
+        said.mentions("is a FIFO, socket or device");
+        for link in ["zero", "tty"] {
+            let said = read(&workspace, json!({ "path": link })).fails_with(ErrorCode::InvalidPath);
+            said.mentions("outside the workspace");
+        }
+        let relaxed = Toolkit::new(workspace.open().relaxed());
+        for link in ["zero", "tty", "/dev/zero"] {
+            let said = ask(&relaxed, "read_file", json!({ "path": link }));
+            said.fails_with(ErrorCode::InvalidPath).mentions("is a FIFO, socket or device");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn c3_a_page_of_a_file_of_gigabytes_costs_no_memory() {
+        let workspace = TestWorkspace::new();
+        if !is_child() {
+            // Without optimisation it takes long to count.
+            sparse(&workspace, if cfg!(debug_assertions) { 1 << 30 } else { 4 << 30 });
+        }
+        let test = "read_file::strange::c3_a_page_of_a_file_of_gigabytes_costs_no_memory";
+        in_child(test, Who::Same, &workspace, |root| {
+            let tools = Toolkit::new(Workspace::open(root).unwrap());
+            let before = crate::hostile::peak_megabytes();
+            let asked = json!({ "path": "sparse.log", "offset": -2 });
+            let last = ask(&tools, "read_file", asked)
+                .reads("[Lines 1002-1003 of 1003]\n1002 | last but one\n1003 | last");
+            assert_eq!(last.details.get("version"), None);
+            let asked = json!({ "path": "sparse.log", "offset": 999, "limit": 2 });
+            ask(&tools, "read_file", asked)
+                .reads("[Lines 999-1000 of 1003]\n 999 | first line\n1000 | first line");
+            let used = crate::hostile::peak_megabytes() - before;
+            assert!(used < 16, "{used} MB");
+        });
+    }
+
+    #[test]
+    fn c3_an_empty_huge_file_is_binary_at_once() {
+        let workspace = TestWorkspace::new();
+        let file = fs::File::create(workspace.root().join("sparse")).unwrap();
+        file.set_len(8 << 30).unwrap();
+        let started = Instant::now();
+        read(&workspace, json!({ "path": "sparse" })).fails_with(ErrorCode::NotText);
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_deadline_gives_the_page_that_was_reached_and_else_nothing() {
+        let workspace = TestWorkspace::new();
+        sparse(&workspace, 64 << 30);
+        let within = |arguments| {
+            let call = Call::default().with_timeout(Duration::from_millis(100));
+            let started = Instant::now();
+            let said = ask_within(PATIENCE, workspace.tools(), "read_file", arguments, call);
+            assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+            said
+        };
+        let said = within(json!({ "path": "sparse.log", "limit": 2 })).succeeds();
+        let wanted = "[Lines 1-2 of at least 1001]\n   1 | first line\n   2 | first line\n\
+            ... (incomplete: out of time)";
+        assert_eq!(said.text, wanted);
+        assert_eq!(
+            (&said.details["incomplete"], &said.details["next_offset"]),
+            (&json!("timeout"), &json!(3))
+        );
+        let said = within(json!({ "path": "sparse.log", "offset": -2 }));
+        let said = said.fails_with(ErrorCode::Timeout);
+        let wanted =
+            "out of time after 1001 lines of sparse.log, before the page was reached [TIMEOUT]";
+        assert_eq!(said.text, wanted);
+    }
+
+    #[test]
+    fn a_call_is_cancelled_while_it_counts() {
+        let workspace = TestWorkspace::new();
+        sparse(&workspace, 64 << 30);
+        let cancel = Cancel::new();
+        let call = Call::default().with_cancel(cancel.clone());
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                cancel.cancel();
+            });
+            let asked = json!({ "path": "sparse.log", "offset": -1 });
+            let said = ask_within(PATIENCE, workspace.tools(), "read_file", asked, call);
+            said.fails_with(ErrorCode::Cancelled);
+        });
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn c4_a_root_in_proc_never_blocks() {
+        let tools = Toolkit::new(Workspace::open("/proc").unwrap());
+        for path in ["kmsg", "self/mem", "self/pagemap", "kcore", "self/environ"] {
+            let said = ask(&tools, "read_file", json!({ "path": path, "limit": 1 }));
+            let documented = matches!(
+                said.code,
+                None | Some(
+                    ErrorCode::NotText
+                        | ErrorCode::IoError
+                        | ErrorCode::ResourceExhausted
+                        | ErrorCode::PermissionDenied
+                        | ErrorCode::FileNotFound
+                        | ErrorCode::InvalidPath
+                )
+            );
+            assert!(documented, "{path}: {:?} {}", said.code, said.text);
+        }
+        // Such files tell a size of 0 and have content all the same.
+        ask(&tools, "read_file", json!({ "path": "version" })).mentions("   1 | Linux version");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn c5_a_huge_line_is_cut_and_costs_no_memory() {
+        let workspace = TestWorkspace::new();
+        let length = 256 << 20;
+        if !is_child() {
+            workspace.put("a.txt", [&vec![b'x'; length][..], b"\nlast\n"].concat());
+        }
+        let test = "read_file::strange::c5_a_huge_line_is_cut_and_costs_no_memory";
+        in_child(test, Who::Same, &workspace, |root| {
+            let tools = Toolkit::new(Workspace::open(root).unwrap());
+            let before = crate::hostile::peak_megabytes();
+            let said = ask(&tools, "read_file", json!({ "path": "a.txt" })).succeeds();
+            let told = format!(
+                "…\n... (line 1 has {length} bytes and is cut; search shows windows of it; \
+                go on with offset: 2)"
+            );
+            assert!(said.text.ends_with(&told), "{}", &said.text[said.text.len() - 200..]);
+            assert!(said.text.len() < 52_000, "{} bytes", said.text.len());
+            let used = crate::hostile::peak_megabytes() - before;
+            assert!(used < 16, "{used} MB");
+        });
+    }
+
+    #[test]
+    fn c8_a_file_that_changes_while_it_is_read_gives_no_more_than_was_read() {
+        let workspace = TestWorkspace::new().file("a.txt", "");
+        let path = workspace.root().join("a.txt");
+        let other = workspace.above().join("other.txt");
+        let attack = move || {
+            fs::write(&path, "0123456789\n".repeat(30_000)).unwrap();
+            let mut file = fs::File::options().append(true).open(&path).unwrap();
+            file.write_all(&b"0123456789\n".repeat(1000)).unwrap();
+            file.set_len(100).unwrap();
+            fs::write(&other, "0123456789\n".repeat(10)).unwrap();
+            fs::rename(&other, &path).unwrap();
+        };
+        under_attack(attack, || {
+            for round in 0..rounds(1000) {
+                let offset = [1, 5, -3, 29_000][usize::try_from(round % 4).unwrap()];
+                let asked = json!({ "path": "a.txt", "offset": offset, "limit": 50 });
+                let said = read(&workspace, asked);
+                if let Some(code) = said.code {
+                    let past = code == ErrorCode::InvalidArgument && offset > 1;
+                    assert!(past || code == ErrorCode::Conflict, "{code}: {}", said.text);
+                    continue;
+                }
+                let number = |name: &str| said.details[name].as_u64().unwrap();
+                let content = said.details["content"].as_str().unwrap();
+                let (start, end) = (number("start_line"), number("end_line"));
+                assert_eq!(content.split_inclusive('\n').count() as u64, end + 1 - start);
+                assert!(end <= number("total_lines"), "{}", said.text);
+                // The cut can fall within a line.
+                let lines = content.lines();
+                assert!(lines.clone().all(|line| "0123456789".starts_with(line)), "{content:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn c8_a_file_that_grows_all_the_time_is_read_and_told() {
+        let workspace = TestWorkspace::new().file("a.log", "line\n".repeat(4_000_000));
+        let path = workspace.root().join("a.log");
+        let grow = move || {
+            fs::File::options().append(true).open(&path).unwrap().write_all(b"line\n").unwrap();
+        };
+        under_attack(grow, || {
+            let said = read(&workspace, json!({ "path": "a.log", "limit": 1 })).succeeds();
+            assert!(said.details["total_lines"].as_u64() >= Some(4_000_000), "{}", said.text);
+            assert_eq!(said.details.get("version"), None);
+            said.notes_mention("a.log was changed while it was read; read it again before an edit");
+        });
+    }
+}
+
+#[cfg(feature = "cli")]
+mod command {
+    //! The command `read`.
+
+    use std::process::{Command, Output};
+
+    use super::*;
+
+    fn run(workspace: &TestWorkspace, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+        command.current_dir(workspace.root()).env_remove("RIPKIT_ROOT");
+        command.args(words).output().unwrap()
+    }
+
+    #[track_caller]
+    fn prints(workspace: &TestWorkspace, words: &[&str], out: &str, errors: &str) {
+        let output = run(workspace, words);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), out, "{words:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), errors, "{words:?}");
+    }
+
+    #[test]
+    fn it_takes_offset_and_limit_and_negative_ones() {
+        let workspace = TestWorkspace::new().file("src/a.rs", "1\n2\n3\n4\n");
+        let part = "[Lines 2-3 of 4]\n   2 | 2\n   3 | 3\n";
+        prints(&workspace, &["read", "src/a.rs", "--offset", "2", "--limit", "2"], part, "");
+        let end = "[Lines 3-4 of 4]\n   3 | 3\n   4 | 4\n";
+        prints(&workspace, &["read", "src/a.rs", "--offset", "-2"], end, "");
+        prints(&workspace, &["read-file", "src/a.rs", "--offset=-2"], end, "");
+        let note = "ripkit: note: path: took src/a.rs:3 as src/a.rs, line 3\n";
+        prints(&workspace, &["cat", "src/a.rs:3"], end, note);
+        let error = "ripkit: src/a.rs has 4 lines; offset 9 is past the end\n";
+        prints(&workspace, &["read", "src/a.rs", "--offset", "9"], "", error);
+    }
+
+    #[test]
+    fn raw_is_the_text_alone_and_a_cut_is_told_beside_it() {
+        let workspace = TestWorkspace::new().file("a.txt", "1\r\n2\n");
+        prints(&workspace, &["read", "a.txt", "--raw"], "1\r\n2\n", "");
+        let note = "ripkit: note: cut at 3 bytes; go on with offset: 2\n";
+        prints(&workspace, &["read", "a.txt", "--raw", "--max-bytes", "3"], "1\r\n", note);
+    }
+
+    #[test]
+    fn all_gives_the_whole_file() {
+        let text = "line\n".repeat(30_000);
+        let workspace = TestWorkspace::new().file("a.txt", &text);
+        prints(&workspace, &["read", "a.txt", "--raw", "--all"], &text, "");
+    }
+
+    #[test]
+    fn json_holds_the_image() {
+        let bmp = b"BM\x1e\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\x01\0\x01\0\x01\0\x18\0\0\0\xff\0";
+        let workspace = TestWorkspace::new().file("a.bmp", bmp);
+        prints(&workspace, &["read", "a.bmp"], "[image: image/bmp, 1x1, 30 bytes]\n", "");
+        let output = run(&workspace, &["read", "a.bmp", "--json"]);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let image = json!({
+            "type": "image", "data": "Qk0eAAAAAAAAABoAAAAMAAAAAQABAAEAGAAAAP8A", "mimeType": "image/bmp",
+        });
+        assert_eq!(answer["content"][1], image);
+    }
+}
