@@ -1,0 +1,123 @@
+//! Edits of one file from many sides.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs, thread};
+
+use ripkit::{Call, ErrorCode, Toolkit, Workspace};
+use serde_json::json;
+
+use crate::Trouble;
+
+/// The first word of a process that edits.
+pub(crate) const EDITOR: &str = "--editor";
+
+const FILE: &str = "edited.txt";
+const LINES: usize = 120;
+const THREADS: usize = 8;
+
+/// What became of some edits.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    applied: usize,
+    conflicts: usize,
+    other_errors: usize,
+}
+
+/// Makes the edits from one process and from two.
+pub(crate) fn run(out: &mut impl Write) -> Result<bool, Trouble> {
+    writeln!(out, "| 120 edits by | applied | conflicts | other errors | applied but lost |")?;
+    writeln!(out, "|---|---|---|---|---|")?;
+    let threads = measure("8 threads of one process", by_threads, out)?;
+    let processes = measure("2 processes", by_processes, out)?;
+    Ok(threads && processes)
+}
+
+fn measure(
+    name: &str,
+    edit: impl Fn(&Path) -> Result<Tally, Trouble>,
+    out: &mut impl Write,
+) -> Result<bool, Trouble> {
+    let root = tempfile::tempdir()?;
+    let lines: Vec<String> = (0..LINES)
+        .map(|line| {
+            format!(
+                "line {line} old
+"
+            )
+        })
+        .collect();
+    fs::write(root.path().join(FILE), lines.concat())?;
+    let Tally { applied, conflicts, other_errors } = edit(root.path())?;
+    let present = fs::read_to_string(root.path().join(FILE))?.matches(" new\n").count();
+    let lost = applied.abs_diff(present);
+    writeln!(out, "| {name} | {applied} | {conflicts} | {other_errors} | {lost} |")?;
+    Ok(lost == 0 && other_errors == 0)
+}
+
+fn edit_line(tools: &Toolkit, line: usize, tally: &mut Tally) {
+    let (old, new) = (format!("line {line} old"), format!("line {line} new"));
+    let arguments = json!({ "path": FILE, "old_text": old, "new_text": new });
+    match tools.call("edit_file", arguments, &Call::default()).error_code() {
+        None => tally.applied += 1,
+        Some(ErrorCode::Conflict) => tally.conflicts += 1,
+        Some(_) => tally.other_errors += 1,
+    }
+}
+
+fn by_threads(root: &Path) -> Result<Tally, Trouble> {
+    let tools = Toolkit::new(Workspace::open(root)?);
+    let tallies: Vec<Tally> = thread::scope(|scope| {
+        let edit = |thread: usize| {
+            let mut tally = Tally::default();
+            (thread..LINES).step_by(THREADS).for_each(|line| edit_line(&tools, line, &mut tally));
+            tally
+        };
+        let threads: Vec<_> =
+            (0..THREADS).map(|thread| scope.spawn(move || edit(thread))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    Ok(tallies.into_iter().fold(Tally::default(), Tally::and))
+}
+
+fn by_processes(root: &Path) -> Result<Tally, Trouble> {
+    let start = |party: usize| {
+        let mut editor = Command::new(env::current_exe()?);
+        editor.arg(EDITOR).arg(root).arg(party.to_string()).stdout(Stdio::piped()).spawn()
+    };
+    let editors = [start(0)?, start(1)?];
+    let mut tally = Tally::default();
+    for editor in editors {
+        let printed = String::from_utf8(editor.wait_with_output()?.stdout)?;
+        let numbers: Result<Vec<usize>, _> = printed.split_whitespace().map(str::parse).collect();
+        let [applied, conflicts, other_errors] = numbers?[..] else {
+            return Err("an editor failed".into());
+        };
+        tally = tally.and(Tally { applied, conflicts, other_errors });
+    }
+    Ok(tally)
+}
+
+/// Edits every other line, from `party` on, and prints what became of it.
+pub(crate) fn edit_every_other(
+    root: &str,
+    party: usize,
+    out: &mut impl Write,
+) -> Result<bool, Trouble> {
+    let tools = Toolkit::new(Workspace::open(root)?);
+    let mut tally = Tally::default();
+    (party..LINES).step_by(2).for_each(|line| edit_line(&tools, line, &mut tally));
+    writeln!(out, "{} {} {}", tally.applied, tally.conflicts, tally.other_errors)?;
+    Ok(true)
+}
+
+impl Tally {
+    fn and(self, other: Tally) -> Tally {
+        Tally {
+            applied: self.applied + other.applied,
+            conflicts: self.conflicts + other.conflicts,
+            other_errors: self.other_errors + other.other_errors,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Calls while somebody else exchanges files and directories for links that lead outside.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use ripkit::workspace::Durability;
+use ripkit::{Call, Toolkit, Workspace};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use serde_json::{Value, json};
+
+use crate::Trouble;
+
+/// What no answer and no file inside may hold.
+const SECRET: &str = "SECRET";
+
+/// The arguments of a tool for a path and the place of a result.
+type Arguments = fn(&str, &str) -> Value;
+
+/// Each tool with its arguments for a path that is under attack, and for the place of a result.
+const TOOLS: [(&str, Arguments); 10] = [
+    ("read_file", |path, _| json!({ "path": path })),
+    ("search", |path, _| json!({ "pattern": "", "path": path })),
+    ("list_files", |path, _| json!({ "path": directory(path) })),
+    ("list_directory", |path, _| json!({ "path": directory(path) })),
+    ("write_file", |path, _| json!({ "path": path, "content": "written\n" })),
+    ("edit_file", |path, _| json!({ "path": path, "old_text": "inside", "new_text": "edited" })),
+    ("create_directory", |_, result| json!({ "path": result })),
+    ("delete_file", |path, _| json!({ "path": path })),
+    ("move_file", |path, result| json!({ "source": path, "destination": result })),
+    ("copy_file", |path, result| json!({ "source": path, "destination": result })),
+];
+
+/// Paths under attack, and places of results; of each pair one at least is exchanged.
+const PATHS: [(&str, &str); 4] =
+    [("d/f.txt", "made"), ("leaf", "made"), ("calm", "d/made"), ("leaf", "d/made")];
+
+fn directory(path: &str) -> &str {
+    path.split_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// A root with what is attacked, and handles by which it is repaired: they do not follow links.
+struct Arena {
+    dir: tempfile::TempDir,
+    root: OwnedFd,
+    inside: OwnedFd,
+}
+
+/// Calls each tool, or one, `count` times.
+pub(crate) fn run(count: u64, only: Option<&str>, out: &mut impl Write) -> Result<bool, Trouble> {
+    writeln!(out, "| tool | calls | succeeded | exchanges meanwhile | escapes | strays |")?;
+    writeln!(out, "|---|---|---|---|---|---|")?;
+    let mut kept = true;
+    for (tool, arguments) in
+        TOOLS.into_iter().filter(|(tool, _)| only.is_none_or(|only| only == *tool))
+    {
+        let arena = Arena::new()?;
+        let (stop, exchanges) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (succeeded, escapes) = thread::scope(|scope| {
+            scope.spawn(|| arena.attack(&stop, &exchanges));
+            let result = arena.call(tool, arguments, count);
+            stop.store(true, Ordering::Relaxed);
+            result
+        })?;
+        let (exchanges, strays) = (exchanges.into_inner(), arena.strays()?);
+        writeln!(out, "| {tool} | {count} | {succeeded} | {exchanges} | {escapes} | {strays} |")?;
+        out.flush()?;
+        kept &= escapes == 0;
+    }
+    Ok(kept)
+}
+
+impl Arena {
+    fn new() -> Result<Arena, Trouble> {
+        let dir = tempfile::tempdir()?;
+        let root = dir.path().join("root");
+        fs::create_dir_all(root.join("d"))?;
+        fs::create_dir_all(dir.path().join("outside"))?;
+        for name in ["f.txt", "leaf", "secret.txt"] {
+            fs::write(dir.path().join("outside").join(name), format!("inside {SECRET}\n"))?;
+        }
+        std::os::unix::fs::symlink("../outside", root.join("swap"))?;
+        let open = |path: &Path| {
+            rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        };
+        let (root, inside) = (open(&root)?, open(&root.join("d"))?);
+        Ok(Arena { dir, root, inside })
+    }
+
+    fn attack(&self, stop: &AtomicBool, exchanges: &AtomicU64) {
+        while !stop.load(Ordering::Relaxed) {
+            for (one, other) in [("d", "swap"), ("leaf", "leaf-swap")] {
+                let done = rustix::fs::renameat_with(
+                    &self.root,
+                    one,
+                    &self.root,
+                    other,
+                    RenameFlags::EXCHANGE,
+                );
+                // What a tool just removed cannot be exchanged.
+                exchanges.fetch_add(u64::from(done.is_ok()), Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn call(&self, tool: &str, arguments: Arguments, count: u64) -> Result<(u64, u64), Trouble> {
+        // What is on stable storage is not what this is about.
+        let workspace = Workspace::open(self.dir.path().join("root"))?;
+        let tools = Toolkit::new(workspace.with_durability(Durability::Fast));
+        let outside = self.outside()?;
+        let (mut succeeded, mut escapes) = (0, 0);
+        for round in 0..count {
+            self.repair()?;
+            let (path, result) = PATHS[usize::try_from(round)? % PATHS.len()];
+            let answer = tools.call(tool, arguments(path, result), &Call::default());
+            succeeded += u64::from(!answer.is_error());
+            let told = format!("{}{}", answer.text(), answer.details());
+            let shown = told.contains(SECRET) || told.contains("secret.txt");
+            escapes += u64::from(shown || self.has_secret());
+            if round % 500 == 0 || round + 1 == count {
+                escapes += u64::from(self.outside()? != outside);
+            }
+        }
+        Ok((succeeded, escapes))
+    }
+
+    /// Puts back what tools removed, and removes what they made.
+    fn repair(&self) -> Result<(), Trouble> {
+        for directory in [&self.root, &self.inside] {
+            // There is one of them at most, or none.
+            let _ = rustix::fs::unlinkat(directory, "made", AtFlags::empty());
+            let _ = rustix::fs::unlinkat(directory, "made", AtFlags::REMOVEDIR);
+        }
+        put(&self.inside, "f.txt")?;
+        put(&self.root, "calm")?;
+        let kind = |name| {
+            let stat = rustix::fs::statat(&self.root, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some(FileType::from_raw_mode(stat.st_mode))
+        };
+        let (file, link) = (Some(FileType::RegularFile), Some(FileType::Symlink));
+        let kinds = (kind("leaf"), kind("leaf-swap"));
+        if kinds != (file, link) && kinds != (link, file) {
+            for name in ["leaf", "leaf-swap"] {
+                let _ = rustix::fs::unlinkat(&self.root, name, AtFlags::empty());
+            }
+            put(&self.root, "leaf")?;
+            let _ = rustix::fs::symlinkat("../outside/leaf", &self.root, "leaf-swap");
+        }
+        Ok(())
+    }
+
+    /// Whether a result holds what is outside.
+    fn has_secret(&self) -> bool {
+        [&self.root, &self.inside].into_iter().any(|directory| {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let Ok(file) = rustix::fs::openat(directory, "made", flags, Mode::empty()) else {
+                return false;
+            };
+            let mut bytes = [0; 64];
+            let count = rustix::io::read(&file, &mut bytes).unwrap_or_default();
+            String::from_utf8_lossy(&bytes[..count]).contains(SECRET)
+        })
+    }
+
+    /// Every name outside, with its content.
+    fn outside(&self) -> Result<BTreeMap<PathBuf, String>, Trouble> {
+        let mut found = BTreeMap::new();
+        for entry in fs::read_dir(self.dir.path().join("outside"))? {
+            let path = entry?.path();
+            let content = fs::read_to_string(&path).unwrap_or_default();
+            found.insert(path, content);
+        }
+        Ok(found)
+    }
+
+    /// How many names there are that nobody asked for.
+    fn strays(&self) -> Result<usize, Trouble> {
+        let mut strays = 0;
+        for directory in [&self.root, &self.inside] {
+            for entry in rustix::fs::Dir::read_from(directory)? {
+                strays += usize::from(entry?.file_name().to_string_lossy().contains(".ripkit"));
+            }
+        }
+        Ok(strays)
+    }
+}
+
+/// Makes a file anew, without following a link, if there is none.
+fn put(directory: &OwnedFd, name: &str) -> Result<(), Trouble> {
+    let flags =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o644)) {
+        Ok(file) => drop(rustix::io::write(&file, b"inside\n")?),
+        // A link was put there meanwhile.
+        Err(rustix::io::Errno::LOOP) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
