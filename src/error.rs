@@ -92,11 +92,11 @@ impl Error {
 
     /// Makes the error of a call that ended before `done`, which has changed nothing.
     pub(crate) fn stopped(why: Incomplete, done: &str) -> Error {
-        let (code, what) = match why {
-            Incomplete::Cancelled => (ErrorCode::Cancelled, "the call was cancelled"),
-            Incomplete::Timeout => (ErrorCode::Timeout, "the call ran out of time"),
+        let what = match why {
+            Incomplete::Cancelled => "the call was cancelled",
+            Incomplete::Timeout => "the call ran out of time",
         };
-        Error::new(code, format!("{what} before {done}"))
+        Error::new(why.into(), format!("{what} before {done}"))
     }
 }
 
@@ -226,6 +226,15 @@ impl ErrorCode {
             Some(40) if cfg!(target_os = "linux") => ErrorCode::InvalidPath,
             Some(31 | 62) if cfg!(all(unix, not(target_os = "linux"))) => ErrorCode::InvalidPath,
             _ => ErrorCode::IoError,
+        }
+    }
+}
+
+impl From<Incomplete> for ErrorCode {
+    fn from(why: Incomplete) -> ErrorCode {
+        match why {
+            Incomplete::Cancelled => ErrorCode::Cancelled,
+            Incomplete::Timeout => ErrorCode::Timeout,
         }
     }
 }

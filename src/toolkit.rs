@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::context::{Call, Incomplete, Limits};
+use crate::context::{Call, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::pool::{self, Pool};
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
@@ -252,15 +252,8 @@ impl fmt::Debug for Toolkit {
 }
 
 fn still_wanted(call: &Call) -> Result<(), Error> {
-    match call.stop_reason() {
-        None => Ok(()),
-        Some(Incomplete::Cancelled) => {
-            Err(Error::new(ErrorCode::Cancelled, "the call was cancelled before it started"))
-        }
-        Some(Incomplete::Timeout) => {
-            Err(Error::new(ErrorCode::Timeout, "the deadline passed before the call started"))
-        }
-    }
+    let stopped = call.stop_reason().map(|why| Error::stopped(why, "it started"));
+    stopped.map_or(Ok(()), Err)
 }
 
 /// A tool that panics fails this call only: the context holds nothing that it could break.

@@ -30,7 +30,7 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Call, Incomplete};
+use crate::context::Call;
 use crate::edit::locate::{Located, Locator, Piece};
 use crate::edit::text::Text;
 use crate::edit::touched::Lines;
@@ -236,13 +236,6 @@ fn refuse_size(
 
 /// Refuses to go on once the call is cancelled or out of time.
 fn go_on(call: &Call) -> Result<(), Error> {
-    match call.stop_reason() {
-        None => Ok(()),
-        Some(Incomplete::Cancelled) => {
-            Err(Error::new(ErrorCode::Cancelled, "the call was cancelled; nothing was changed"))
-        }
-        Some(Incomplete::Timeout) => {
-            Err(Error::new(ErrorCode::Timeout, "the deadline passed; nothing was changed"))
-        }
-    }
+    let stopped = call.stop_reason().map(|why| Error::stopped(why, "anything was changed"));
+    stopped.map_or(Ok(()), Err)
 }

@@ -37,8 +37,9 @@ impl Encoding {
 
 impl<'a> Text<'a> {
     pub(super) fn of(content: &'a [u8]) -> Text<'a> {
-        if let Some(text) = content.strip_prefix(b"\xEF\xBB\xBF") {
-            return Text { bytes: Cow::Borrowed(text), encoding: Encoding::Bytes, mark: 3 };
+        if let Some(text) = content.strip_prefix(decode::UTF8_MARK) {
+            let mark = decode::UTF8_MARK.len();
+            return Text { bytes: Cow::Borrowed(text), encoding: Encoding::Bytes, mark };
         }
         if !decode::is_utf16(content) {
             return Text { bytes: Cow::Borrowed(content), encoding: Encoding::Bytes, mark: 0 };

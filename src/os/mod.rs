@@ -69,6 +69,13 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
+    /// Tells whether both are of one file with the same content, as far as facts tell. The time of
+    /// any change is not asked: a rename sets it.
+    pub(crate) fn is_alike(&self, other: &Stat) -> bool {
+        let known = |stat: &Stat| (stat.identity, stat.kind, stat.size, stat.modified);
+        known(self) == known(other)
+    }
+
     /// Tells whether its permissions let nobody write it.
     pub(crate) fn is_read_only(&self) -> bool {
         self.mode & 0o222 == 0

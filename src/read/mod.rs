@@ -234,13 +234,9 @@ fn start(path: &WorkspacePath, scan: &Scan, options: &PageOptions) -> Result<u64
 }
 
 fn not_reached(path: &WorkspacePath, why: Incomplete, lines: u64) -> Error {
-    let code = match why {
-        Incomplete::Cancelled => ErrorCode::Cancelled,
-        Incomplete::Timeout => ErrorCode::Timeout,
-    };
     let counted = counted(lines, "line", "lines");
     let message = format!("{why} after {counted} of {path}, before the page was reached");
-    Error::new(code, message).at(path.as_str())
+    Error::new(why.into(), message).at(path.as_str())
 }
 
 fn binary(path: &WorkspacePath, size: u64, place: &str) -> Error {

@@ -5,9 +5,12 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 /// How much of a file ripgrep has in hand at a time; a NUL byte condemns all of it.
 pub(crate) const WINDOW: usize = 64 * 1024;
 
+/// The byte order mark of UTF-8.
+pub(crate) const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// The text of a file without its byte order mark; UTF-16 is turned into UTF-8 in `decoded`.
 pub(crate) fn text<'a>(bytes: &'a [u8], decoded: &'a mut String) -> &'a [u8] {
-    if let Some(text) = bytes.strip_prefix(b"\xEF\xBB\xBF") {
+    if let Some(text) = bytes.strip_prefix(UTF8_MARK) {
         return text;
     }
     let Some(encoding) = utf16(bytes) else { return bytes };

@@ -1,4 +1,4 @@
-//! Text without files: cutting and escaping.
+//! Text without files: decoding, cutting, escaping and numbering lines.
 
 pub(crate) mod clip;
 pub(crate) mod decode;

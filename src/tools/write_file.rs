@@ -164,7 +164,7 @@ fn lost_marks(old: &[u8], new: &[u8]) -> Vec<String> {
     let mut lost = Vec::new();
     if decode::is_utf16(old) {
         lost.push("the file was UTF-16 and is UTF-8 now".to_owned());
-    } else if old.starts_with(b"\xEF\xBB\xBF") && !new.starts_with(b"\xEF\xBB\xBF") {
+    } else if old.starts_with(decode::UTF8_MARK) && !new.starts_with(decode::UTF8_MARK) {
         lost.push("the file began with a byte order mark and does not any more".to_owned());
     }
     if !has_known_encoding(old) {

@@ -36,7 +36,7 @@ impl<'a> Duplicate<'a> {
         fill(temporary.file(), &file, &original, route)?;
         route.durability.sync_file(temporary.file()).map_err(failed)?;
         let mut duplicate = Duplicate::name(temporary, route, original)?;
-        if !file.stat().is_ok_and(|now| is_same(&now, &original)) {
+        if !file.stat().is_ok_and(|now| now.is_alike(&original)) {
             duplicate.notes.push(format!("{} was written while it was copied", route.source));
         }
         Ok(duplicate)
@@ -112,7 +112,7 @@ impl<'a> Duplicate<'a> {
             );
             Error::new(ErrorCode::of_io(&error), message).at(source.as_str()).because(error)
         };
-        let is_right = |now: &Stat| Ok(is_same(now, &self.original));
+        let is_right = |now: &Stat| Ok(now.is_alike(&self.original));
         if self.original.kind == Kind::Link {
             // It has no lock, so that a name aside would look abandoned, or never be swept.
             remove_as_it_is(source, is_right, failed)?;
@@ -149,11 +149,6 @@ fn open(source: &WorkspacePath) -> Result<(File, Stat), Error> {
         return Err(changed(source, "it is not a file any more"));
     }
     Ok((file, stat))
-}
-
-fn is_same(now: &Stat, then: &Stat) -> bool {
-    let known = |stat: &Stat| (stat.identity, stat.kind, stat.size, stat.modified);
-    known(now) == known(then)
 }
 
 /// Copies the content; holes stay holes, and blocks are shared where the file system can.

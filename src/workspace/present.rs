@@ -125,8 +125,7 @@ impl Present {
 
     /// The same after a rename, which sets the time of the last change of anything.
     pub(super) fn is_same(&self, now: &Stat) -> bool {
-        let known = |stat: &Stat| (stat.identity, stat.kind, stat.size, stat.modified);
-        known(now) == known(&self.stat)
+        now.is_alike(&self.stat)
     }
 
     /// Tells whether what came out of a rename is this file, with the content that was read.

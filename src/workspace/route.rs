@@ -9,7 +9,7 @@ use crate::workspace::parents::Parents;
 use crate::workspace::present::Present;
 use crate::workspace::refusal::{changed, gone, taken};
 use crate::workspace::replace::place_exclusive;
-use crate::workspace::{Durability, WorkspacePath};
+use crate::workspace::{Durability, Workspace, WorkspacePath};
 
 /// From where to where a file goes, and on which conditions.
 pub(super) struct Route<'a> {
@@ -21,7 +21,16 @@ pub(super) struct Route<'a> {
     pub(super) call: &'a Call,
 }
 
-impl Route<'_> {
+impl<'a> Route<'a> {
+    pub(super) fn new(
+        workspace: &Workspace,
+        (source, destination): (&'a WorkspacePath, &'a WorkspacePath),
+        parents: &'a Parents,
+        call: &'a Call,
+    ) -> Route<'a> {
+        Route { source, destination, parents, durability: workspace.0.durability, call }
+    }
+
     /// The directory of the destination, and its name in there.
     pub(super) fn place(&self) -> (&Dir, &[u8]) {
         (&self.parents.dir, &self.parents.name)

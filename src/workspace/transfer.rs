@@ -43,13 +43,7 @@ impl Workspace {
         let _lock = self.lock(&[&source, &destination], call)?;
         let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
         let parents = Parents::make(&destination)?;
-        let route = Route {
-            source: &source,
-            destination: &destination,
-            parents: &parents,
-            durability: self.0.durability,
-            call,
-        };
+        let route = Route::new(self, (&source, &destination), &parents, call);
         let notes = match route.rename(takes_own_place) {
             Ok(()) => route.check_moved(found.as_ref()).map(|()| Vec::new())?,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -80,13 +74,7 @@ impl Workspace {
         let _lock = self.lock(&[&destination], call)?;
         let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
         let parents = Parents::make(&destination)?;
-        let route = Route {
-            source: &source,
-            destination: &destination,
-            parents: &parents,
-            durability: self.0.durability,
-            call,
-        };
+        let route = Route::new(self, (&source, &destination), &parents, call);
         let duplicate = Duplicate::content(&route)?;
         let same = found.map_or(Ok(true), |found| duplicate.is_of(&found));
         if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
