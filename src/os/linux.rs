@@ -154,6 +154,13 @@ impl Dir {
     }
 }
 
+#[cfg(feature = "command")]
+impl std::os::fd::AsFd for Dir {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 /// Takes one name and nothing that would lead elsewhere.
 fn checked(name: &[u8]) -> io::Result<&[u8]> {
     if name == b".." || name.contains(&b'/') {

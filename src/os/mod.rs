@@ -13,6 +13,8 @@ pub(crate) mod faults;
 mod linux;
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
 mod portable;
+#[cfg(all(unix, feature = "command"))]
+pub(crate) mod process;
 
 #[cfg(test)]
 mod tests;

@@ -138,6 +138,13 @@ impl Dir {
     }
 }
 
+#[cfg(all(unix, feature = "command"))]
+impl std::os::fd::AsFd for Dir {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 /// The options of every open: read, never follow the last link, never block.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();

@@ -18,7 +18,7 @@ const BATCH: usize = 32;
 const MAX_LEFT_OUT: usize = 200;
 
 /// Directories of version control, which are never walked; `.git` may also be a file.
-const VERSION_CONTROL: [&[u8]; 6] = [b".git", b".hg", b".svn", b".bzr", b".jj", b".sl"];
+pub(crate) const VERSION_CONTROL: [&[u8]; 6] = [b".git", b".hg", b".svn", b".bzr", b".jj", b".sl"];
 
 /// Directories left out where no ignore file and no repository says what is noise.
 const NOISE: [&[u8]; 2] = [b"node_modules", b"target"];

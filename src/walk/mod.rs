@@ -31,7 +31,7 @@ pub(crate) use crate::walk::beginning::Start;
 pub(crate) use crate::walk::budget::Budget;
 pub(crate) use crate::walk::cursor::Cursor;
 pub(crate) use crate::walk::entries::{Batch, OpenDir};
-
+pub(crate) use crate::walk::expand::VERSION_CONTROL;
 pub(crate) use crate::walk::filter::Filter;
 pub(crate) use crate::walk::globs::PathGlobs;
 pub(crate) use crate::walk::report::{DirectoryReport, LeftOut};

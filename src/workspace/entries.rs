@@ -27,15 +27,14 @@ pub(crate) fn entries(
     mut check: impl FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<DirectoryEntry>, Error> {
     let mut entries: Vec<DirectoryEntry> = Vec::new();
+    let mut seen = 0_usize;
     let listed = directory.open_dir()?.list(|name, kind| {
+        seen += 1;
         let path = below(directory, name);
-        if is_temporary(name) {
-            return ControlFlow::Continue(());
-        }
-        if !workspace.policy().denies(&path, kind == Kind::Directory) {
+        if !is_temporary(name) && !workspace.policy().denies(&path, kind == Kind::Directory) {
             entries.push(DirectoryEntry { name: name.to_vec(), kind });
         }
-        if entries.len().is_multiple_of(CHECK_EVERY) { check() } else { ControlFlow::Continue(()) }
+        if seen.is_multiple_of(CHECK_EVERY) { check() } else { ControlFlow::Continue(()) }
     });
     listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
     Ok(entries)
@@ -57,6 +56,21 @@ pub(crate) fn leads_to_directory(
     let path = below(directory, name);
     let target = workspace.resolve(&escape::exact_path(&path), Access::Read);
     target.is_ok_and(|target| target.is_directory())
+}
+
+/// The absolute path that a link in a directory names, as it is written there.
+pub(crate) fn link_target(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    name: &[u8],
+) -> Option<Vec<u8>> {
+    let (parent, own_name) = directory.entry();
+    let text = parent.traverse(own_name).and_then(|directory| directory.read_link(name)).ok()?;
+    if text.starts_with(b"/") {
+        return Some(text);
+    }
+    let root = workspace.root().as_os_str().as_encoded_bytes();
+    Some([root, b"/", directory.relative(), b"/", &text].concat())
 }
 
 fn below(directory: &WorkspacePath, name: &[u8]) -> Vec<u8> {

@@ -7,6 +7,8 @@ mod expected;
 #[cfg(test)]
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod faults;
+#[cfg(all(unix, feature = "command"))]
+mod growing;
 mod held;
 mod in_place;
 mod locks;
@@ -35,8 +37,10 @@ use crate::os;
 pub(crate) use crate::os::{Dir, File, Kind, Volume};
 use crate::text::escape;
 pub use durability::Durability;
-pub(crate) use entries::{DirectoryEntry, entries, leads_to_directory, size};
+pub(crate) use entries::{DirectoryEntry, entries, leads_to_directory, link_target, size};
 pub(crate) use expected::Expected;
+#[cfg(all(unix, feature = "command"))]
+pub(crate) use growing::GrowingFile;
 pub(crate) use held::Held;
 use locks::FileLocks;
 pub use outer::OuterIgnores;
@@ -166,7 +170,7 @@ impl Workspace {
     /// `PERMISSION_DENIED`,
     /// `READ_ONLY`, `POLICY_DENIED`.
     pub fn resolve(&self, path: &str, access: Access) -> Result<WorkspacePath, Error> {
-        if access != Access::Read && self.0.policy.read_only {
+        if access != Access::Read && self.is_read_only() {
             return Err(Error::new(
                 ErrorCode::ReadOnly,
                 format!("cannot write {path}: the workspace is read-only"),
@@ -179,13 +183,24 @@ impl Workspace {
         {
             return Err(names::invalid(path, "names a directory, but there is something else"));
         }
-        if self.0.policy.denies(resolved.relative(), resolved.is_directory()) {
-            return Err(policy::denied(path));
-        }
-        if resolved.stat.is_some_and(|stat| self.0.policy.denies_links_of(&stat)) {
-            return Err(policy::denied(path));
-        }
-        Ok(resolved)
+        self.permitted(path, resolved)
+    }
+
+    /// Finds what the bytes of a path name, for reading, links followed; `None` if nothing is
+    /// there.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
+    pub(crate) fn look_up(&self, path: &[u8]) -> Result<Option<WorkspacePath>, Error> {
+        let found = resolve::look_up(self, path)?;
+        found.map(|found| self.permitted(&escape::exact_path(path), found)).transpose()
+    }
+
+    fn permitted(&self, path: &str, resolved: WorkspacePath) -> Result<WorkspacePath, Error> {
+        let policy = &self.0.policy;
+        let denied = policy.denies(resolved.relative(), resolved.is_directory())
+            || resolved.stat.is_some_and(|stat| policy.denies_links_of(&stat));
+        if denied { Err(policy::denied(path)) } else { Ok(resolved) }
     }
 
     /// The absolute path of something in the workspace, as the system writes it.
@@ -196,6 +211,11 @@ impl Workspace {
             relative => self.0.canonical.join(as_path(relative)),
         };
         escape::exact_path(full.as_os_str().as_encoded_bytes()).into_owned()
+    }
+
+    /// Whether everything that writes is refused.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.0.policy.read_only
     }
 
     /// The deny rules, for walks, which see real paths only.

@@ -97,6 +97,12 @@ impl WorkspacePath {
         self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
     }
 
+    /// Opens it as a directory to start in; it need not be readable.
+    #[cfg(all(unix, feature = "command"))]
+    pub(crate) fn enter(&self) -> Result<Dir, Error> {
+        self.parent.traverse(&self.name).map_err(|error| Error::io("enter", &self.text, error))
+    }
+
     /// Opens it for reading its content; only a regular file is opened, and without blocking.
     ///
     /// # Errors

@@ -55,17 +55,27 @@ fn resolve_bytes(
     bytes: &[u8],
     access: Access,
 ) -> Result<WorkspacePath, Error> {
-    let names = Names::parse(workspace, text, bytes)?;
     let follow = matches!(access, Access::Read | Access::Write);
-    let target = match direct(&names, follow) {
-        Some(target) => target,
-        None => Steps::new(workspace, text, &names).walk(names.list, follow)?,
-    };
-    let target = target.come_home(workspace);
+    let target = target(workspace, text, bytes, follow)?;
     if target.stat().is_none() && !matches!(access, Access::Write | Access::Create) {
         return Err(not_found(text, &target, workspace));
     }
     Ok(target.into_path())
+}
+
+/// What the bytes of a path lead to, if there is anything.
+pub(super) fn look_up(workspace: &Workspace, bytes: &[u8]) -> Result<Option<WorkspacePath>, Error> {
+    let target = target(workspace, &escape::exact_path(bytes), bytes, true)?;
+    Ok(target.stat().is_some().then(|| target.into_path()))
+}
+
+fn target(workspace: &Workspace, text: &str, bytes: &[u8], follow: bool) -> Result<Target, Error> {
+    let names = Names::parse(workspace, text, bytes)?;
+    let target = match direct(&names, follow) {
+        Some(target) => target,
+        None => Steps::new(workspace, text, &names).walk(names.list, follow)?,
+    };
+    Ok(target.come_home(workspace))
 }
 
 /// The common case: no link on the way, one call to the parent and one stat.
