@@ -189,6 +189,14 @@ error_codes! {
     Cancelled = "CANCELLED",
     /// The deadline passed before there was anything to return.
     Timeout = "TIMEOUT",
+    /// A file that should begin with front matter does not.
+    NoFrontmatter = "NO_FRONTMATTER",
+    /// The front matter has no end.
+    UnterminatedFrontmatter = "UNTERMINATED_FRONTMATTER",
+    /// The front matter is no YAML, or not what it should be.
+    InvalidFrontmatter = "INVALID_FRONTMATTER",
+    /// The front matter lacks a field that must be there.
+    MissingField = "MISSING_FIELD",
     /// A rule of the host refuses the path or the operation.
     PolicyDenied = "POLICY_DENIED",
     /// The toolkit has no tool of that name.
@@ -236,6 +244,12 @@ impl From<Incomplete> for ErrorCode {
             Incomplete::Cancelled => ErrorCode::Cancelled,
             Incomplete::Timeout => ErrorCode::Timeout,
         }
+    }
+}
+
+impl serde::Serialize for ErrorCode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -64,8 +64,33 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The text with the five characters escaped that mean something in XML; what XML does not take
+/// becomes U+FFFD.
+pub(crate) fn xml(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            '\u{0}'..='\u{8}'
+            | '\u{b}'
+            | '\u{c}'
+            | '\u{e}'..='\u{1f}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
+                escaped.push('\u{fffd}');
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
 /// Whether a character can move the cursor, end the line or reorder the text round it.
-fn is_unsafe(ch: char) -> bool {
+pub(crate) fn is_unsafe(ch: char) -> bool {
     ch.is_control()
         || matches!(ch,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -148,6 +173,12 @@ mod tests {
             assert_eq!(display_path(bytes), shown);
             assert_eq!(exact_path(bytes), exact);
         }
+    }
+
+    #[test]
+    fn five_characters_are_escaped() {
+        assert_eq!(xml("a&b<c>d\"e'f"), "a&amp;b&lt;c&gt;d&quot;e&apos;f");
+        assert_eq!(xml("a\tb\n\u{1b}\u{ffff}\u{85}"), "a\tb\n\u{fffd}\u{fffd}\u{85}");
     }
 
     #[test]

@@ -1,0 +1,195 @@
+//! The skills that were found, by name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode};
+use crate::skills::finding::{Finding, Severity, SkillFinding};
+use crate::skills::loader::SkillLoader;
+use crate::skills::prompt;
+use crate::skills::skill::Skill;
+use crate::skills::standard::{MAX_NAME_LEN, shown};
+use crate::text::escape::display_path;
+
+/// How many names an error lists.
+const NAMED_SKILLS: usize = 20;
+
+/// Skills sorted by name, of which only the front matter was read.
+///
+/// Cloning is cheap. A catalog does not change; what its skills hold is read when it is asked for.
+///
+/// ```no_run
+/// use ripkit::skills::SkillCatalog;
+///
+/// let skills = SkillCatalog::load(["/home/ada/.agents/skills", ".agents/skills"]);
+/// for warning in skills.warnings() {
+///     eprintln!("{warning}");
+/// }
+/// let system_prompt = format!("You are helpful.\n\n{}", skills.format_for_prompt());
+/// let body = skills.load_body("fix-tests")?;
+/// # Ok::<(), ripkit::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct SkillCatalog(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    skills: Vec<Skill>,
+    shadowed: Vec<ShadowedSkill>,
+    findings: Vec<SkillFinding>,
+}
+
+/// A skill that is left out because a later one has its name.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct ShadowedSkill {
+    /// The name of both.
+    pub name: String,
+    /// The absolute path of the SKILL.md that is left out.
+    pub path: String,
+    /// The absolute path of the one that is there instead.
+    pub by: String,
+}
+
+/// Making a catalog.
+impl SkillCatalog {
+    /// Looks for skills below a directory; one that does not exist holds none. What cannot be
+    /// loaded is left out and told in [`warnings`](SkillCatalog::warnings).
+    pub fn scan(directory: impl AsRef<Path>) -> SkillCatalog {
+        SkillLoader::new().directory(directory).load()
+    }
+
+    /// Looks for skills below several directories; of two with one name that of the later
+    /// directory wins.
+    pub fn load(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillCatalog {
+        loader(directories).load()
+    }
+
+    /// The same, unless anything is wrong with a skill.
+    ///
+    /// # Errors
+    /// As [`SkillLoader::load_strict`].
+    pub fn load_strict(
+        directories: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<SkillCatalog, Error> {
+        loader(directories).load_strict()
+    }
+
+    /// Makes a catalog of skills that are at hand, such as some of another catalog; of two with
+    /// one name the later wins.
+    pub fn new(skills: impl IntoIterator<Item = Skill>) -> SkillCatalog {
+        SkillCatalog::merged(skills, Vec::new())
+    }
+
+    /// Sorts skills by name, of which the later win.
+    pub(super) fn merged(
+        skills: impl IntoIterator<Item = Skill>,
+        mut findings: Vec<SkillFinding>,
+    ) -> SkillCatalog {
+        let mut by_name: BTreeMap<String, Skill> = BTreeMap::new();
+        let mut shadowed = Vec::new();
+        for skill in skills {
+            let by = skill.file_path.clone();
+            let Some(old) = by_name.insert(skill.name.clone(), skill) else { continue };
+            let message = format!("shadowed by the later {}", display_path(by.as_bytes()));
+            findings.push(Finding::advice(message).at(&*old.file_path));
+            shadowed.push(ShadowedSkill { name: old.name, path: old.file_path, by });
+        }
+        let skills = by_name.into_values().collect();
+        shadowed.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
+        findings.sort_by(|a, b| (&a.path, a.severity).cmp(&(&b.path, b.severity)));
+        SkillCatalog(Arc::new(Inner { skills, shadowed, findings }))
+    }
+}
+
+fn loader(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillLoader {
+    directories.into_iter().fold(SkillLoader::new(), SkillLoader::directory)
+}
+
+/// Asking a catalog.
+impl SkillCatalog {
+    /// The skill of this name.
+    pub fn by_name(&self, name: &str) -> Option<&Skill> {
+        let skills = &self.0.skills;
+        let index = skills.binary_search_by(|skill| skill.name.as_str().cmp(name)).ok()?;
+        skills.get(index)
+    }
+
+    /// The names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.skills.iter().map(Skill::name)
+    }
+
+    /// The skills, sorted by name.
+    pub fn skills(&self) -> &[Skill] {
+        &self.0.skills
+    }
+
+    /// How many skills there are.
+    pub fn len(&self) -> usize {
+        self.0.skills.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.skills.is_empty()
+    }
+
+    /// What a user should be told: all findings but those on mere portability, by path.
+    pub fn warnings(&self) -> impl Iterator<Item = &SkillFinding> {
+        let told = |finding: &&SkillFinding| finding.severity != Severity::Portability;
+        self.findings().iter().filter(told)
+    }
+
+    /// Everything that was noticed, by path.
+    pub fn findings(&self) -> &[SkillFinding] {
+        &self.0.findings
+    }
+
+    /// The skills that are left out because a later one has their name.
+    pub fn shadowed(&self) -> &[ShadowedSkill] {
+        &self.0.shadowed
+    }
+
+    /// Reads the text of a skill below its front matter, as it is now.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a name that is unknown, with the names there are, the nearest first, at
+    /// most 20; else as
+    /// [`Skill::load_body`].
+    pub fn load_body(&self, name: &str) -> Result<String, Error> {
+        self.get(name)?.load_body()
+    }
+
+    /// The skill of this name, or the error that lists the names there are.
+    pub(crate) fn get(&self, name: &str) -> Result<&Skill, Error> {
+        self.by_name(name).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The skills as XML for a system prompt; empty if there are none. At most
+    /// [`MAX_PROMPT_BYTES`](crate::skills::MAX_PROMPT_BYTES): longer descriptions are shortened.
+    pub fn format_for_prompt(&self) -> String {
+        prompt::format(&self.0.skills)
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let asked: String = name.chars().take(MAX_NAME_LEN).collect::<String>().to_lowercase();
+        let mut names: Vec<&str> = self.names().collect();
+        // Thousandths, since a sort wants whole numbers.
+        #[expect(clippy::cast_possible_truncation, reason = "a likeness is between 0 and 1")]
+        let distance = |known: &&str| -(strsim::jaro_winkler(known, &asked) * 1000.0) as i32;
+        names.sort_by_cached_key(distance);
+        let more = names.len().saturating_sub(NAMED_SKILLS);
+        names.truncate(NAMED_SKILLS);
+        let known = match (names.as_slice(), more) {
+            ([], _) => "there are none".to_owned(),
+            (names, 0) => format!("the skills are {}", names.join(", ")),
+            (names, more) => {
+                format!("the nearest are {}, and there are {more} more", names.join(", "))
+            }
+        };
+        let message = format!("no skill is called {}; {known}", shown(name));
+        Error::new(ErrorCode::InvalidArgument, message)
+    }
+}

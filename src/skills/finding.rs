@@ -1,0 +1,112 @@
+//! What there is to say about a skill, from "left out" to "worth knowing".
+
+use std::fmt;
+
+use crate::error::{Error, ErrorCode};
+use crate::text::escape;
+
+/// How much a [`SkillFinding`] matters here, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Severity {
+    /// The skill cannot be used and is left out.
+    Skipped,
+    /// The skill is there, although it breaks a rule of the standard.
+    Violation,
+    /// Worth knowing.
+    Advice,
+    /// Fine here; the standard's own validator and stricter clients refuse it.
+    Portability,
+}
+
+impl Severity {
+    /// The name in messages, such as `violation`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Severity::Skipped => "skipped",
+            Severity::Violation => "violation",
+            Severity::Portability => "portability",
+            Severity::Advice => "advice",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Something that was noticed about a skill or a directory of skills.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct SkillFinding {
+    /// The absolute path of the file or directory.
+    pub path: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The code of the error that a strict reading makes of it; none for what is no error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<ErrorCode>,
+    /// What it is, in half a sentence.
+    pub message: String,
+}
+
+impl fmt::Display for SkillFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = escape::display_path(self.path.as_bytes());
+        write!(f, "{path}: {}: {}", self.severity, self.message)
+    }
+}
+
+impl SkillFinding {
+    /// The error of a reading that allows none of it.
+    pub(super) fn to_error(&self) -> Option<Error> {
+        let path = escape::display_path(self.path.as_bytes());
+        let code = self.code?;
+        Some(Error::new(code, format!("{path}: {}", self.message)).at(&*self.path))
+    }
+}
+
+/// A finding that does not know its path yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Finding {
+    pub(super) severity: Severity,
+    pub(super) code: Option<ErrorCode>,
+    pub(super) message: String,
+}
+
+impl Finding {
+    pub(super) fn skipped(code: ErrorCode, message: impl Into<String>) -> Finding {
+        Finding { severity: Severity::Skipped, code: Some(code), message: message.into() }
+    }
+
+    pub(super) fn violation(code: ErrorCode, message: impl Into<String>) -> Finding {
+        Finding { severity: Severity::Violation, code: Some(code), message: message.into() }
+    }
+
+    pub(super) fn portability(message: impl Into<String>) -> Finding {
+        Finding { severity: Severity::Portability, code: None, message: message.into() }
+    }
+
+    pub(super) fn advice(message: impl Into<String>) -> Finding {
+        Finding { severity: Severity::Advice, code: None, message: message.into() }
+    }
+
+    pub(super) fn at(self, path: impl Into<String>) -> SkillFinding {
+        let Finding { severity, code, message } = self;
+        SkillFinding { path: path.into(), severity, code, message }
+    }
+
+    /// Whether a strict reading fails because of it.
+    pub(super) fn is_refused(&self) -> bool {
+        self.severity <= Severity::Violation
+    }
+}
+
+impl From<&Error> for Finding {
+    fn from(error: &Error) -> Finding {
+        Finding::skipped(error.code(), error.to_string())
+    }
+}

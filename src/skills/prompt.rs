@@ -1,0 +1,156 @@
+//! The list of skills for a system prompt.
+
+use std::fmt::Write;
+
+use crate::output::counted;
+use crate::skills::skill::Skill;
+use crate::skills::standard::MAX_DESCRIPTION_LEN;
+use crate::text::escape::{display_path, is_unsafe, xml};
+
+/// The most bytes of the list. Longer descriptions are shortened alike until it fits, down to 40
+/// characters; then the last skills are left out, which a comment tells.
+pub const MAX_PROMPT_BYTES: usize = 64 * 1024;
+
+/// Fewer characters of a description say nothing.
+const LEAST_DESCRIPTION: usize = 40;
+
+/// Bytes for the comment on what is left out.
+const COMMENT: usize = 100;
+
+/// The skills as XML, in their order; nothing if there are none.
+pub(super) fn format(skills: &[Skill]) -> String {
+    if skills.is_empty() {
+        return String::new();
+    }
+    let items: Vec<Item> = skills.iter().map(Item::of).collect();
+    let lengths: Vec<usize> = (LEAST_DESCRIPTION..=MAX_DESCRIPTION_LEN).collect();
+    let fitting =
+        lengths.partition_point(|most| render(&items, *most, "").len() <= MAX_PROMPT_BYTES);
+    if let Some(most) = fitting.checked_sub(1).and_then(|last| lengths.get(last)) {
+        return render(&items, *most, "");
+    }
+    let counts: Vec<usize> = (1..items.len()).collect();
+    let first = |count: usize| items.get(..count).unwrap_or_default();
+    let shown = counts.partition_point(|count| {
+        render(first(*count), LEAST_DESCRIPTION, "").len() <= MAX_PROMPT_BYTES - COMMENT
+    });
+    let left_out = counted((items.len() - shown) as u64, "skill is", "skills are");
+    let comment = format!("  <!-- {left_out} left out of this list -->\n");
+    render(first(shown), LEAST_DESCRIPTION, &comment)
+}
+
+const END: &str = "</available_skills>";
+
+/// The texts of one skill, still to be escaped.
+struct Item<'a> {
+    name: String,
+    description: String,
+    location: &'a str,
+}
+
+impl Item<'_> {
+    fn of(skill: &Skill) -> Item<'_> {
+        Item {
+            name: one_line(skill.name()),
+            description: one_line(skill.description()),
+            location: skill.file_path(),
+        }
+    }
+}
+
+/// The list, with descriptions of at most so many characters, and what comes at its end.
+fn render(items: &[Item<'_>], most: usize, end: &str) -> String {
+    let mut text = String::from("<available_skills>\n");
+    for item in items {
+        let description = shortened(&item.description, most);
+        let lines = [
+            ("name", item.name.as_str()),
+            ("description", &description),
+            ("location", &display_path(item.location.as_bytes())),
+        ];
+        text.push_str("  <skill>\n");
+        for (tag, content) in lines {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "    <{tag}>{}</{tag}>", xml(content));
+        }
+        text.push_str("  </skill>\n");
+    }
+    text + end + END
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// The text without characters that could end the line, turn it round or be no XML, and with one
+/// blank where there are several.
+pub(super) fn one_line(text: &str) -> String {
+    let is_blank = |letter: char| letter.is_whitespace() || letter == '\u{85}';
+    let words = text.split(is_blank).map(|word| word.replace(is_not_shown, ""));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn is_not_shown(letter: char) -> bool {
+    is_unsafe(letter) || matches!(letter, '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(count: usize, description: usize, location: &str) -> Vec<Item<'_>> {
+        let item = |number| Item {
+            name: format!("skill-{number}"),
+            description: "<".repeat(description),
+            location,
+        };
+        (0..count).map(item).collect()
+    }
+
+    #[test]
+    fn names_and_descriptions_are_one_line_without_controls() {
+        let cases = [
+            ("a\nb\r\n\tc", "a b c"),
+            ("\u{1b}[31mred\u{7}", "[31mred"),
+            ("x\u{202e}y\u{2066}z", "xyz"),
+            ("a\u{0} \u{ffff}b", "a b"),
+            ("  a   b ", "a b"),
+            ("a\u{2028}b\u{85}c", "a b c"),
+            ("grüße", "grüße"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(one_line(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_description_that_is_cut_says_so() {
+        assert_eq!(shortened("abcde", 5), "abcde");
+        assert_eq!(shortened("abcde", 4), "abc…");
+        assert_eq!(shortened("äöü", 2), "ä…");
+    }
+
+    #[test]
+    fn what_is_rendered_is_that_of_the_seed() {
+        let item = Item {
+            name: "weather".into(),
+            description: "Get current weather and forecasts.".into(),
+            location: "/home/user/.skills/weather/SKILL.md",
+        };
+        let wanted = "<available_skills>\n  <skill>\n    <name>weather</name>\n    \
+            <description>Get current weather and forecasts.</description>\n    \
+            <location>/home/user/.skills/weather/SKILL.md</location>\n  </skill>\n\
+            </available_skills>";
+        assert_eq!(render(&[item], MAX_DESCRIPTION_LEN, ""), wanted);
+    }
+
+    #[test]
+    fn the_rendered_size_grows_with_the_room_for_descriptions() {
+        let items = items(5, 2000, "/x");
+        let sizes: Vec<usize> = (1..50).map(|most| render(&items, most, "").len()).collect();
+        assert!(sizes.is_sorted());
+    }
+}

@@ -1,0 +1,187 @@
+//! The rules of the `AgentSkills` standard.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::ErrorCode;
+use crate::skills::Frontmatter;
+use crate::skills::finding::Finding;
+use crate::skills::prompt::one_line;
+use crate::text::escape;
+
+/// The most characters of a name.
+pub const MAX_NAME_LEN: usize = 64;
+
+/// The most characters of a description.
+pub const MAX_DESCRIPTION_LEN: usize = 1024;
+
+/// The most characters of `compatibility`.
+pub const MAX_COMPATIBILITY_LEN: usize = 500;
+
+/// The fields that the standard knows.
+pub(super) const FIELDS: [&str; 6] =
+    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+
+/// How many unknown fields are named.
+const NAMED_FIELDS: usize = 5;
+
+/// A name over this many characters is none.
+const LONGEST_NAME: usize = 256;
+
+/// Holds front matter against the standard; the name should be one of `directories`, if there are
+/// any.
+pub(super) fn findings(frontmatter: &Frontmatter, directories: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    name(&frontmatter.name, directories, &mut findings);
+    description(&frontmatter.description, &mut findings);
+    if let Some(text) = &frontmatter.compatibility {
+        length("compatibility", text, MAX_COMPATIBILITY_LEN, &mut findings);
+    }
+    findings
+}
+
+/// What is said about fields that the standard does not know.
+pub(super) fn unknown_fields(keys: &[&str]) -> Option<Finding> {
+    let shown: Vec<String> = keys.iter().take(NAMED_FIELDS).map(|key| shown(key)).collect();
+    let names = shown.join(", ");
+    let more = keys.len() - shown.len();
+    let message = match (keys.len(), more) {
+        (0, _) => return None,
+        (1, _) => format!("{names} is no field of the standard"),
+        (_, 0) => format!("{names} are no fields of the standard"),
+        _ => format!("{names} and {more} more are no fields of the standard"),
+    };
+    Some(Finding::portability(message))
+}
+
+fn name(name: &str, directories: &[String], findings: &mut Vec<Finding>) {
+    let characters = name.chars().count();
+    if name.is_empty() {
+        let took = directories.first().map(|directory| shown(directory));
+        let took =
+            took.map_or_else(String::new, |name| format!("; took {name} from the directory"));
+        let message = format!("name: is missing or empty{took}");
+        findings.push(Finding::violation(ErrorCode::MissingField, message));
+        return;
+    }
+    if characters > LONGEST_NAME {
+        let message = format!("name: has {characters} characters, over {MAX_NAME_LEN}");
+        findings.push(Finding::skipped(ErrorCode::InvalidFrontmatter, message));
+        return;
+    }
+    // Composed and decomposed letters are the same, as some file systems write one for the other.
+    let name = &normal(name);
+    length("name", name, MAX_NAME_LEN, findings);
+    let shown = shown(name);
+    if one_line(name).is_empty() {
+        findings.push(Finding::skipped(ErrorCode::MissingField, "name: has no letter to be seen"));
+        return;
+    }
+    let mut broken = |rule: String| {
+        findings.push(Finding::violation(ErrorCode::InvalidFrontmatter, format!("name: {rule}")));
+    };
+    if name.to_lowercase() != *name {
+        broken(format!("{shown} must be lower case"));
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        broken(format!("{shown} must not begin or end with a hyphen"));
+    }
+    if name.contains("--") {
+        broken(format!("{shown} must not have two hyphens in a row"));
+    }
+    if !name.chars().all(|letter| letter.is_alphanumeric() || letter == '-') {
+        broken(format!("{shown} may have letters, digits and hyphens only"));
+    }
+    if !directories.is_empty() && !directories.iter().any(|of| normal(of) == *name) {
+        let directory = directories.first().map_or_else(String::new, |name| self::shown(name));
+        broken(format!("{shown} is not the name of its directory, {directory}"));
+    }
+    if !name.is_ascii() {
+        let message =
+            format!("name: {shown} has letters other than a to z, which some clients refuse");
+        findings.push(Finding::advice(message));
+    }
+}
+
+fn normal(name: &str) -> String {
+    name.nfkc().collect()
+}
+
+fn description(text: &str, findings: &mut Vec<Finding>) {
+    if text.is_empty() {
+        let message = "description: is missing or empty";
+        findings.push(Finding::skipped(ErrorCode::MissingField, message));
+    }
+    length("description", text, MAX_DESCRIPTION_LEN, findings);
+}
+
+fn length(key: &str, text: &str, most: usize, findings: &mut Vec<Finding>) {
+    let characters = text.chars().count();
+    if characters > most {
+        let message = format!("{key}: has {characters} characters, over {most}");
+        findings.push(Finding::violation(ErrorCode::InvalidFrontmatter, message));
+    }
+}
+
+/// A name from a file, in quotes, without surprises and not too long.
+pub(super) fn shown(name: &str) -> String {
+    let end = name.floor_char_boundary(MAX_NAME_LEN * 2);
+    let more = if end < name.len() { "…" } else { "" };
+    let start = name.get(..end).unwrap_or_default();
+    format!("`{}{more}`", escape::display_path(start.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skills::finding::Severity;
+
+    fn told(name: &str, directory: &str) -> Vec<String> {
+        let frontmatter = Frontmatter {
+            name: name.to_owned(),
+            description: "x".to_owned(),
+            ..Frontmatter::default()
+        };
+        let findings = findings(&frontmatter, &[directory.to_owned()]);
+        findings.into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn names_are_lower_case_letters_digits_and_hyphens_and_that_of_the_directory() {
+        let long = "a".repeat(65);
+        let cases: [(&str, &str, &[&str]); 9] = [
+            ("pdf-2", "pdf-2", &[]),
+            ("PDF", "PDF", &["name: `PDF` must be lower case"]),
+            ("-a", "-a", &["name: `-a` must not begin or end with a hyphen"]),
+            ("a--b", "a--b", &["name: `a--b` must not have two hyphens in a row"]),
+            ("a_b", "a_b", &["name: `a_b` may have letters, digits and hyphens only"]),
+            ("a", "b", &["name: `a` is not the name of its directory, `b`"]),
+            ("a\nb", "a\nb", &["name: `a\\nb` may have letters, digits and hyphens only"]),
+            ("é", "é", &["name: `é` has letters other than a to z, which some clients refuse"]),
+            (&long, &long, &["name: has 65 characters, over 64"]),
+        ];
+        for (name, directory, wanted) in cases {
+            assert_eq!(told(name, directory), wanted, "{name:?}");
+        }
+        assert_eq!(told("", "b"), ["name: is missing or empty; took `b` from the directory"]);
+    }
+
+    #[test]
+    fn lengths_count_characters() {
+        let mut frontmatter = Frontmatter { name: "é".repeat(64), ..Frontmatter::default() };
+        frontmatter.description = "é".repeat(1024);
+        frontmatter.compatibility = Some("é".repeat(500));
+        let severities = |of: &Frontmatter| {
+            let findings = findings(of, &[]).into_iter();
+            findings.map(|finding| finding.severity).collect::<Vec<_>>()
+        };
+        assert_eq!(severities(&frontmatter), [Severity::Advice]);
+        frontmatter.description.push('x');
+        frontmatter.compatibility = Some("x".repeat(501));
+        assert_eq!(
+            severities(&frontmatter),
+            [Severity::Advice, Severity::Violation, Severity::Violation]
+        );
+        frontmatter.name = "a".repeat(257);
+        assert_eq!(severities(&frontmatter)[0], Severity::Skipped);
+    }
+}
