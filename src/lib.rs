@@ -79,10 +79,15 @@
 //!
 //! `cli` (on by default) builds the `ripkit` program. A host that embeds the library turns the
 //! default features off.
+//!
+//! `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`; without
+//! it, and on other systems than Unix, no code that starts a program is compiled in.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod arguments;
+#[cfg(all(unix, feature = "command"))]
+mod command;
 pub mod context;
 mod edit;
 pub mod error;
@@ -101,6 +106,8 @@ mod walk;
 pub mod workspace;
 
 pub use arguments::{OneOrMany, Sort};
+#[cfg(all(unix, feature = "command"))]
+pub use command::CommandPolicy;
 pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
 pub use output::{Content, Outcome, Output, Receipt, Skipped, Trouble, Truncation};

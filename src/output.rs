@@ -20,6 +20,12 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
         false
     }
 
+    /// The exit status of a shell's command for this answer, where the outcome does not say it
+    /// all. Default: none.
+    fn exit_status(&self) -> Option<u8> {
+        None
+    }
+
     /// Repairs and surprises worth a sentence each. Default: none.
     fn notes(&self) -> &[String] {
         &[]

@@ -1,0 +1,248 @@
+//! Running one command: start, listen, stop, and what it leaves behind.
+
+mod capture;
+mod family;
+mod listener;
+mod policy;
+mod spool;
+mod transcript;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::time::{Duration, Instant};
+
+use crate::context::{Call, Incomplete};
+use crate::error::{Error, ErrorCode};
+pub(crate) use crate::os::process::{Ending, signal_name};
+use crate::os::process::{Launch, Process};
+use crate::text::escape;
+use crate::workspace::{Access, Workspace, WorkspacePath};
+
+use self::capture::Capture;
+use self::family::{Family, Stopped};
+use self::listener::Listener;
+pub use self::policy::CommandPolicy;
+use self::spool::Spool;
+pub(crate) use self::transcript::Transcript;
+
+/// How long somebody who still holds the pipe may be silent after the command has ended: long
+/// enough for the end of a pipeline, and nothing to those that wait for the answer.
+const SILENCE: Duration = Duration::from_millis(50);
+
+/// How long a command that must stop may tidy up, such as remove its lock files.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// The number by which systems say that arguments and environment are too long.
+const TOO_LONG: i32 = 7;
+
+/// What is to be run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) command: &'a str,
+    /// The directory to start in.
+    pub(crate) directory: &'a str,
+    pub(crate) timeout: Duration,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) transcript: Transcript,
+    /// How the shell ended.
+    pub(crate) ending: Ending,
+    /// Why it was stopped, if it was.
+    pub(crate) stopped_by: Option<Incomplete>,
+    /// How long it was allowed to run.
+    pub(crate) allowed: Duration,
+    pub(crate) took: Duration,
+    /// How many processes beside the shell were stopped.
+    pub(crate) stopped: usize,
+    /// The numbers of those that were left alone.
+    pub(crate) kept: Vec<i32>,
+    /// The numbers of those that could not be killed.
+    pub(crate) survivors: Vec<i32>,
+    /// What was different from what was asked, a sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Runs a command until it ends or must stop.
+///
+/// # Errors
+/// Those of the directory; `INVALID_ARGUMENT` for a command that no shell can be given,
+/// `POLICY_DENIED` if the host objects, `READ_ONLY` in a read-only workspace, and what keeps the
+/// shell from starting. A command that fails is no error.
+pub(crate) fn run(
+    workspace: &Workspace,
+    policy: &CommandPolicy,
+    request: Request<'_>,
+    call: &Call,
+) -> Result<Report, Error> {
+    check(workspace, policy, request.command)?;
+    let directory = directory(workspace, request.directory)?;
+    let started = Instant::now();
+    let (allowed, mut notes) = allowed(policy, request.timeout, call, started);
+    let call = call.clone().with_timeout(allowed);
+    // Declared first, so that its control group is removed when the process is gone.
+    let family = Family::new(policy)?;
+    let mut process = start(policy, request.command, &directory, &family)?;
+    let spool = Spool::new(workspace, policy.file.as_ref());
+    let mut listener = Listener::new(Capture::new(policy.output_bytes), spool);
+    let stopped_by = listener.attend(&mut process, &call);
+    let left = match stopped_by {
+        None => settle(policy, &mut process, &mut listener, &family),
+        Some(_) => stop(&mut process, &mut listener, &family),
+    };
+    let ending = process.reap();
+    let took = started.elapsed();
+    let (captured, spooled, trouble) = listener.finish();
+    notes.extend(trouble);
+    let transcript = Transcript::new(&captured, spooled);
+    let Left { stopped: Stopped { count: stopped, survivors }, kept } = left;
+    Ok(Report { transcript, ending, stopped_by, allowed, took, stopped, kept, survivors, notes })
+}
+
+/// What there was beside the shell when the answer was made.
+#[derive(Debug, Default)]
+struct Left {
+    stopped: Stopped,
+    kept: Vec<i32>,
+}
+
+/// Takes the last of the output, and cares for what still runs.
+fn settle(
+    policy: &CommandPolicy,
+    process: &mut Process,
+    listener: &mut Listener<'_>,
+    family: &Family,
+) -> Left {
+    listener.drain(process, SILENCE);
+    if policy.keep_background {
+        let kept = family.living(process).into_iter().collect();
+        return Left { kept, ..Left::default() };
+    }
+    Left { stopped: family.kill(process, Vec::new()), ..Left::default() }
+}
+
+/// Stops all that runs: asks, waits a moment, kills.
+fn stop(process: &mut Process, listener: &mut Listener<'_>, family: &Family) -> Left {
+    let asked = family.ask(process);
+    let is_gone = |process: &Process, is_closed| family.is_gone(process, &asked, is_closed);
+    listener.endure(process, GRACE, is_gone);
+    let stopped = family.kill(process, asked);
+    listener.drain(process, Duration::ZERO);
+    Left { stopped, ..Left::default() }
+}
+
+fn check(workspace: &Workspace, policy: &CommandPolicy, command: &str) -> Result<(), Error> {
+    let invalid = |why: &str| Error::new(ErrorCode::InvalidArgument, format!("the command {why}"));
+    if workspace.is_read_only() {
+        let message = "a command may change files, and the workspace is read-only";
+        return Err(Error::new(ErrorCode::ReadOnly, message));
+    }
+    if command.trim().is_empty() {
+        return Err(invalid("is empty"));
+    }
+    if command.contains('\0') {
+        return Err(invalid("holds a NUL character, which no shell takes"));
+    }
+    match policy.objection(command) {
+        None => Ok(()),
+        Some(why) => {
+            let message = format!("the host refuses this command: {why}");
+            Err(Error::new(ErrorCode::PolicyDenied, message))
+        }
+    }
+}
+
+fn directory(workspace: &Workspace, path: &str) -> Result<WorkspacePath, Error> {
+    let directory = workspace.resolve(path, Access::Read)?;
+    if directory.is_directory() {
+        return Ok(directory);
+    }
+    Err(Error::new(ErrorCode::InvalidPath, format!("{directory} is not a directory"))
+        .at(directory.as_str())
+        .with_hint("Name the directory to start in, or leave cwd out."))
+}
+
+/// How long the command may run, and a sentence if that is less than it was asked for.
+fn allowed(
+    policy: &CommandPolicy,
+    asked: Duration,
+    call: &Call,
+    now: Instant,
+) -> (Duration, Vec<String>) {
+    let most = policy.most_time;
+    let note = (asked > most)
+        .then(|| format!("timeout_ms was cut to {}, the most that is allowed", most.as_millis()));
+    let left = call.deadline().map(|deadline| deadline.saturating_duration_since(now));
+    let allowed = asked.min(most).min(left.unwrap_or(Duration::MAX));
+    (allowed, note.into_iter().collect())
+}
+
+fn start(
+    policy: &CommandPolicy,
+    command: &str,
+    directory: &WorkspacePath,
+    family: &Family,
+) -> Result<Process, Error> {
+    let (name, value) = family.variable();
+    let mut environment: Vec<(OsString, OsString)> = policy.environment.clone();
+    environment.push((name.into(), value.into()));
+    let mut arguments: Vec<&OsStr> = policy.shell_arguments.iter().map(AsRef::as_ref).collect();
+    arguments.push(command.as_ref());
+    let launch = Launch {
+        program: policy.shell.as_os_str(),
+        arguments,
+        environment: &environment,
+        directory: directory.enter()?,
+        entrance: family.entrance()?,
+    };
+    Process::start(launch).map_err(|error| not_started(policy, command, directory, error))
+}
+
+fn not_started(
+    policy: &CommandPolicy,
+    command: &str,
+    directory: &WorkspacePath,
+    error: io::Error,
+) -> Error {
+    if error.raw_os_error() == Some(TOO_LONG) {
+        let message = format!(
+            "the command is {} bytes long, more than the system passes to a program",
+            command.len()
+        );
+        return Error::new(ErrorCode::InvalidArgument, message)
+            .because(error)
+            .with_hint("Write it to a file and run that file.");
+    }
+    let shell = escape::display_path(policy.shell.as_os_str().as_encoded_bytes());
+    let message = format!("cannot start the shell {shell} in {directory}: {error}");
+    Error::new(ErrorCode::of_io(&error), message).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_has_the_least_of_the_times_that_bound_it() {
+        let now = Instant::now();
+        let seconds = Duration::from_secs;
+        let until = |count| Call::default().until(now + seconds(count));
+        let policy = CommandPolicy::new().with_most_time(seconds(20));
+        let table = [
+            (seconds(10), Call::default(), seconds(10), None),
+            (seconds(30), Call::default(), seconds(20), Some("timeout_ms was cut to 20000")),
+            (seconds(10), until(5), seconds(5), None),
+            (seconds(30), until(5), seconds(5), Some("timeout_ms was cut to 20000")),
+            (seconds(10), until(50), seconds(10), None),
+        ];
+        for (asked, call, wanted, note) in table {
+            let (allowed, notes) = allowed(&policy, asked, &call, now);
+            assert_eq!(allowed, wanted, "{asked:?}");
+            let told = notes.first().map(String::as_str);
+            assert_eq!(told.is_some(), note.is_some(), "{told:?}");
+            assert!(told.unwrap_or_default().starts_with(note.unwrap_or_default()), "{told:?}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What the host allows a command to be and to have.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where programs are looked for if the host gives no PATH.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The host's own look at a command: what it says against it is told to the model.
+type Check = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+
+/// What commands may use, how long they may run, and what becomes of their output.
+///
+/// With the default a command runs by `/bin/sh -c`, has no environment but `PATH`, is stopped
+/// after the time that the call names (at most ten minutes) and shows 100 KiB of its output.
+/// Nothing here confines what a command can reach: it may do what the user of the process may.
+///
+/// ```
+/// use ripkit::{Call, CommandPolicy, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// # let directory = tempfile::tempdir().unwrap();
+/// let policy = CommandPolicy::new()
+///     .allow_environment(["HOME", "LANG", "LC_*"], std::env::vars_os())
+///     .with_check(|command| {
+///         if command.contains("sudo") { Err("ask a person".to_owned()) } else { Ok(()) }
+///     });
+/// let tools = Toolkit::new(Workspace::open(directory.path())?).with_commands(policy);
+/// let command = serde_json::json!({ "command": "echo hi; exit 3" });
+/// let answer = tools.call("run_command", command, &Call::default());
+/// assert_eq!(answer.text(), "hi\n[Exit code: 3]");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct CommandPolicy {
+    pub(super) shell: PathBuf,
+    pub(super) shell_arguments: Vec<OsString>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) most_time: Duration,
+    pub(super) output_bytes: usize,
+    pub(super) file: Option<OutputFile>,
+    pub(super) keep_background: bool,
+    check: Option<Check>,
+    #[cfg(target_os = "linux")]
+    pub(super) control_groups: Option<PathBuf>,
+}
+
+/// Where output goes that is over the limit.
+#[derive(Clone, Debug)]
+pub(super) struct OutputFile {
+    /// A directory of the workspace.
+    pub(super) directory: String,
+    /// The directory that gets a `.gitignore`, and whether it does even if it existed before.
+    pub(super) ignored: (String, bool),
+    /// The most bytes of one file.
+    pub(super) bytes: u64,
+}
+
+impl Default for CommandPolicy {
+    fn default() -> CommandPolicy {
+        CommandPolicy {
+            shell: PathBuf::from("/bin/sh"),
+            shell_arguments: vec![OsString::from("-c")],
+            environment: vec![("PATH".into(), DEFAULT_PATH.into())],
+            most_time: Duration::from_mins(10),
+            output_bytes: 100 * 1024,
+            file: Some(OutputFile {
+                directory: ".ripkit/output".to_owned(),
+                ignored: (".ripkit".to_owned(), true),
+                bytes: 64 << 20,
+            }),
+            keep_background: false,
+            check: None,
+            #[cfg(target_os = "linux")]
+            control_groups: None,
+        }
+    }
+}
+
+impl CommandPolicy {
+    /// The default policy.
+    pub fn new() -> CommandPolicy {
+        CommandPolicy::default()
+    }
+
+    /// Sets the program that runs a command, and the arguments before the command itself.
+    /// Default: `/bin/sh` with `-c`.
+    pub fn with_shell<A: Into<OsString>>(
+        mut self,
+        program: impl Into<PathBuf>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> CommandPolicy {
+        self.shell = program.into();
+        self.shell_arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds variables to the environment of commands; one that is there is replaced. A name that
+    /// is empty, or holds `=` or NUL, is passed over, and so is a value that holds NUL.
+    ///
+    /// Commands have no other variables than these, beside `RIPKIT_COMMAND`, by which what they
+    /// start is found, and what the shell sets by itself. Default: `PATH` is
+    /// `/usr/local/bin:/usr/bin:/bin`.
+    pub fn with_environment<N: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> CommandPolicy {
+        for (name, value) in variables {
+            self.add(name.into(), value.into());
+        }
+        self
+    }
+
+    /// Adds those of `variables` that `names` allow; a name that ends in `*` allows all that
+    /// begin with what is before it. The library reads no environment by itself: pass
+    /// [`std::env::vars_os()`]. Default: none.
+    pub fn allow_environment<'a>(
+        self,
+        names: impl IntoIterator<Item = &'a str>,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> CommandPolicy {
+        let names: Vec<&str> = names.into_iter().collect();
+        let is_allowed = |variable: &OsStr| names.iter().any(|name| allows(name, variable));
+        self.with_environment(variables.into_iter().filter(|(name, _)| is_allowed(name)))
+    }
+
+    /// Sets the longest time a command may run, whatever the call asks for. Default: 10 minutes.
+    pub fn with_most_time(mut self, time: Duration) -> CommandPolicy {
+        self.most_time = time;
+        self
+    }
+
+    /// Sets how much of the output an answer shows, in bytes: of more than that the first and the
+    /// last half. Default: 102,400.
+    pub fn with_output_bytes(mut self, bytes: usize) -> CommandPolicy {
+        self.output_bytes = bytes;
+        self
+    }
+
+    /// Sets the directory of the workspace for output over the limit, and the most bytes of one
+    /// file; the newest 20 files are kept. Default: `.ripkit/output` and 64 MiB.
+    ///
+    /// A directory that is made for this gets a `.gitignore` that keeps it out of repositories
+    /// and searches.
+    pub fn with_output_directory(mut self, path: impl Into<String>, bytes: u64) -> CommandPolicy {
+        let directory = path.into();
+        let ignored = (directory.clone(), false);
+        self.file = Some(OutputFile { directory, ignored, bytes });
+        self
+    }
+
+    /// Lets output over the limit be lost. Default: it is kept in a file.
+    pub fn without_output_file(mut self) -> CommandPolicy {
+        self.file = None;
+        self
+    }
+
+    /// Leaves alone what a command that ended by itself has left running, and tells its numbers.
+    /// Such a process must print somewhere else: it loses its output with the answer. At the time
+    /// limit everything is stopped all the same. Default: it is stopped.
+    pub fn keep_background(mut self, keep: bool) -> CommandPolicy {
+        self.keep_background = keep;
+        self
+    }
+
+    /// Asks the host about each command; a refusal is `POLICY_DENIED` with the host's words. This
+    /// is for a person or a list to decide, and no wall: a shell has many ways to say the same.
+    /// Default: every command may run.
+    pub fn with_check(
+        mut self,
+        check: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
+    ) -> CommandPolicy {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
+    /// Puts each command into a control group of its own below `directory`, a directory of a
+    /// cgroup v2 file system that this process may write (Linux 5.14 or later). Default: none.
+    ///
+    /// Then nothing that a command starts outlives it, whatever it does to be overlooked; without
+    /// it, processes that left the session, dropped their environment and lost their parent are
+    /// not noticed. Only a command that may write the `cgroup.procs` of another group, as root
+    /// may, can leave on purpose. A call fails if the group cannot be made.
+    #[cfg(target_os = "linux")]
+    pub fn with_cgroup(mut self, directory: impl Into<PathBuf>) -> CommandPolicy {
+        self.control_groups = Some(directory.into());
+        self
+    }
+
+    /// What the host says against a command.
+    pub(super) fn objection(&self, command: &str) -> Option<String> {
+        self.check.as_ref()?(command).err()
+    }
+
+    fn add(&mut self, name: OsString, value: OsString) {
+        let holds = |text: &OsStr, byte| text.as_encoded_bytes().contains(&byte);
+        if name.is_empty() || holds(&name, b'=') || holds(&name, 0) || holds(&value, 0) {
+            return;
+        }
+        self.environment.retain(|(other, _)| *other != name);
+        self.environment.push((name, value));
+    }
+}
+
+fn allows(pattern: &str, variable: &OsStr) -> bool {
+    let variable = variable.as_encoded_bytes();
+    match pattern.strip_suffix('*') {
+        Some(start) => variable.starts_with(start.as_bytes()),
+        None => variable == pattern.as_bytes(),
+    }
+}
+
+impl fmt::Debug for CommandPolicy {
+    /// Values of variables may be secret and are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&OsStr> = self.environment.iter().map(|(name, _)| name.as_ref()).collect();
+        f.debug_struct("CommandPolicy")
+            .field("shell", &self.shell)
+            .field("environment", &names)
+            .field("most_time", &self.most_time)
+            .field("output_bytes", &self.output_bytes)
+            .field("file", &self.file)
+            .field("keep_background", &self.keep_background)
+            .field("check", &self.check.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(policy: &CommandPolicy) -> Vec<String> {
+        let shown = |(name, value): &(OsString, OsString)| {
+            format!("{}={}", name.display(), value.display())
+        };
+        policy.environment.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn only_listed_variables_are_taken() {
+        let host = [("HOME", "/h"), ("LC_ALL", "C"), ("LC", "x"), ("SECRET", "s"), ("HOME2", "y")]
+            .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let policy = CommandPolicy::new().allow_environment(["HOME", "LC_*", "PATH"], host);
+        let path = format!("PATH={DEFAULT_PATH}");
+        assert_eq!(names(&policy), [path.as_str(), "HOME=/h", "LC_ALL=C"]);
+    }
+
+    #[test]
+    fn a_variable_is_set_once_and_never_malformed() {
+        let policy = CommandPolicy::new().with_environment([
+            ("PATH", "/bin"),
+            ("", "a"),
+            ("a=b", "c"),
+            ("a\0", "b"),
+            ("n", "b\0"),
+            ("A", "1"),
+            ("A", "2"),
+        ]);
+        assert_eq!(names(&policy), ["PATH=/bin", "A=2"]);
+    }
+
+    #[test]
+    fn values_of_variables_are_not_shown() {
+        let policy = CommandPolicy::new().with_environment([("TOKEN", "hunter2")]);
+        let shown = format!("{policy:?}");
+        assert!(shown.contains("TOKEN") && !shown.contains("hunter2"), "{shown}");
+    }
+}
