@@ -78,6 +78,17 @@ pub trait Tool: Send + Sync + 'static {
     /// The answer.
     type Output: Output;
 
+    /// Tells whether there is anything to work with: a toolkit leaves the tool out otherwise.
+    /// Default: there is.
+    fn is_available(&self) -> bool {
+        true
+    }
+
+    /// Narrows the schema of the arguments that a model sees by what only this value knows, such
+    /// as the names that can be asked for. What is passed is checked against the type alone, so
+    /// that the tool can answer a wrong name in its own words. Default: as the type says.
+    fn narrow_schema(&self, _schema: &mut Value) {}
+
     /// Does the work.
     ///
     /// # Errors
@@ -138,4 +149,32 @@ pub struct ToolSpec {
     pub output_schema: Value,
     /// What it does to the world.
     pub effect: Effect,
+}
+
+impl ToolSpec {
+    /// Tells whether `name` is one of its names on the wire, in a shell, or among its aliases; `-`
+    /// and `_` are the same.
+    pub fn is_called(&self, name: &str) -> bool {
+        let names = [self.name.as_str(), self.command].into_iter();
+        names.chain(self.aliases.iter().copied()).any(|own| same_name(own, name))
+    }
+}
+
+/// `list-files` is `list_files`.
+pub(crate) fn same_name(own: &str, asked: &str) -> bool {
+    let fold = |byte: u8| if byte == b'-' { b'_' } else { byte };
+    own.bytes().map(fold).eq(asked.bytes().map(fold))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hyphens_and_underscores_are_the_same() {
+        assert!(same_name("list_files", "list-files"));
+        assert!(same_name("list_files", "list_files"));
+        assert!(!same_name("list_files", "listfiles"));
+        assert!(!same_name("list_files", "list_file"));
+    }
 }

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::context::{Call, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::pool::{self, Pool};
+use crate::skills::SkillCatalog;
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
 use crate::tools::{self, Register};
 use crate::workspace::Workspace;
@@ -78,13 +79,29 @@ impl Toolkit {
     pub fn new(workspace: Workspace) -> Toolkit {
         let limits = Limits::default();
         let pool = Arc::new(Pool::new(limits.threads));
-        let entries = standard_entries();
+        let mut entries = standard_entries();
+        entries.retain(|entry| entry.tool.is_available());
         Toolkit(Arc::new(Inner { entries, workspace, limits, pool, reads_only: false }))
     }
 
-    /// Adds a tool; one of the same name is replaced.
+    /// Adds a tool; one of the same name is replaced, and gone if this one has nothing to work
+    /// with ([`Tool::is_available`]).
     pub fn with(self, tool: impl Tool) -> Toolkit {
-        self.changed(|inner| inner.entries.add(tool))
+        self.changed(|inner| {
+            inner.entries.add(tool);
+            inner.entries.retain(|entry| entry.tool.is_available());
+        })
+    }
+
+    /// Offers the skills of a catalog, by the tool `load_skill`; nothing if it has none.
+    pub fn with_skills(self, catalog: SkillCatalog) -> Toolkit {
+        self.with(tools::load_skill::LoadSkill::new(catalog))
+    }
+
+    /// Adds the tool that runs commands, within `policy`; without a policy no toolkit has it.
+    #[cfg(all(unix, feature = "command"))]
+    pub fn with_commands(self, policy: crate::CommandPolicy) -> Toolkit {
+        self.with(tools::run_command::RunCommand::new(policy))
     }
 
     /// Leaves a tool out, under whichever of its names; an unknown name changes nothing.
@@ -228,6 +245,11 @@ impl Toolkit {
         if self.0.reads_only && standard_entries().iter().any(left_out) {
             let message = format!("{name} changes files, and these tools only read");
             return Error::new(ErrorCode::ReadOnly, message);
+        }
+        let is_idle = |entry: &Arc<Entry>| !entry.tool.is_available() && entry.is_called(name);
+        if standard_entries().iter().any(is_idle) {
+            let message = format!("{name} has nothing to work with here");
+            return Error::new(ErrorCode::UnknownTool, message);
         }
         let shown: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
         let names = self.0.entries.iter().flat_map(|entry| entry.names());

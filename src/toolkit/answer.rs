@@ -38,6 +38,7 @@ pub(super) trait AnyOutput: Send {
     fn write_text(&self, to: &TextStream) -> fmt::Result;
     fn details(&self) -> Option<Value>;
     fn outcome(&self) -> Outcome;
+    fn exit_status(&self) -> Option<u8>;
     fn is_verbatim(&self) -> bool;
     fn notes(&self) -> &[String];
     fn attachments(&self) -> Vec<Content>;
@@ -58,6 +59,10 @@ impl<O: Output> AnyOutput for O {
 
     fn outcome(&self) -> Outcome {
         Output::outcome(self)
+    }
+
+    fn exit_status(&self) -> Option<u8> {
+        Output::exit_status(self)
     }
 
     fn is_verbatim(&self) -> bool {
@@ -144,6 +149,17 @@ impl Answer {
             Ending::Failed(_) => false,
             Ending::Done { output, .. } => {
                 output.lock().unwrap_or_else(PoisonError::into_inner).is_verbatim()
+            }
+        }
+    }
+
+    /// The exit status for a shell where the outcome does not say it all; see
+    /// [`Output::exit_status`].
+    pub fn exit_status(&self) -> Option<u8> {
+        match &self.ending {
+            Ending::Failed(_) => None,
+            Ending::Done { output, .. } => {
+                output.lock().unwrap_or_else(PoisonError::into_inner).exit_status()
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::AnyOutput;
 use crate::error::{Error, ErrorCode};
 use crate::schema;
-use crate::tool::{Tool, ToolContext, ToolSpec};
+use crate::tool::{Tool, ToolContext, ToolSpec, same_name};
 
 /// A tool, its description, and what the check of its arguments needs.
 #[derive(Clone)]
@@ -25,12 +25,14 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn new<T: Tool>(tool: T) -> Entry {
         let (description, arguments) = schema::arguments::<T::Args>();
+        let mut input_schema = schema::without_formats(&arguments);
+        tool.narrow_schema(&mut input_schema);
         let spec = ToolSpec {
             name: T::NAME.to_owned(),
             command: T::COMMAND,
             aliases: T::ALIASES,
             description,
-            input_schema: schema::without_formats(&arguments),
+            input_schema,
             output_schema: schema::output::<T::Output>(),
             effect: T::EFFECT,
         };
@@ -58,15 +60,11 @@ impl Entry {
     }
 }
 
-/// `list-files` is `list_files`.
-fn same_name(own: &str, asked: &str) -> bool {
-    let fold = |byte: u8| if byte == b'-' { b'_' } else { byte };
-    own.bytes().map(fold).eq(asked.bytes().map(fold))
-}
-
 /// A [`Tool`] without its types.
 pub(super) trait AnyTool: Send + Sync {
     fn as_any(&self) -> &dyn Any;
+
+    fn is_available(&self) -> bool;
 
     fn run_erased(
         &self,
@@ -80,6 +78,10 @@ impl<T: Tool> AnyTool for T {
         self
     }
 
+    fn is_available(&self) -> bool {
+        Tool::is_available(self)
+    }
+
     fn run_erased(
         &self,
         context: &ToolContext<'_>,
@@ -90,18 +92,5 @@ impl<T: Tool> AnyTool for T {
             Error::new(ErrorCode::InvalidArgument, message).because(reason)
         })?;
         Ok(Box::new(self.run(context, args)?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hyphens_and_underscores_are_the_same() {
-        assert!(same_name("list_files", "list-files"));
-        assert!(same_name("list_files", "list_files"));
-        assert!(!same_name("list_files", "listfiles"));
-        assert!(!same_name("list_files", "list_file"));
     }
 }

@@ -7,8 +7,11 @@ pub mod edit_file;
 pub mod find_files;
 pub mod list_directory;
 pub mod list_files;
+pub mod load_skill;
 pub mod move_file;
 pub mod read_file;
+#[cfg(all(unix, feature = "command"))]
+pub mod run_command;
 pub mod search;
 pub mod write_file;
 
@@ -33,4 +36,7 @@ pub(crate) fn standard(tools: &mut impl Register) {
     tools.add(delete_file::DeleteFile);
     tools.add(move_file::MoveFile);
     tools.add(copy_file::CopyFile);
+    tools.add(load_skill::LoadSkill::default());
+    #[cfg(all(unix, feature = "command"))]
+    tools.add(run_command::RunCommand::default());
 }

@@ -1,0 +1,253 @@
+//! `load_skill`: the instructions of a skill, or one of its files.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::context::Incomplete;
+use crate::error::{Error, ErrorCode};
+use crate::output::{Outcome, Output};
+use crate::read::{self, Content, PageOptions};
+use crate::skills::{Skill, SkillCatalog, envelope};
+use crate::text::escape::display_path;
+use crate::tool::{Effect, Tool, ToolContext};
+
+/// How many names the schema lists, and bytes of all of them; beyond, any text is taken.
+const MAX_NAMES: usize = 250;
+const MAX_NAMES_BYTES: usize = 15_000;
+
+/// Loads a skill: instructions for a kind of task, to be followed from then on. The text is that
+/// of its SKILL.md; further files that belong to it are named and read with `file`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The name of the skill.
+    pub name: String,
+    /// A file of the skill to read instead of its instructions, relative to its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line to go on from, as told where a text was cut. Default: the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub offset: Option<u32>,
+}
+
+/// The text of a skill, or of one of its files.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LoadedSkill {
+    /// The name of the skill.
+    pub name: String,
+    /// The absolute path of its SKILL.md.
+    pub path: String,
+    /// The absolute path of its directory.
+    pub base_dir: String,
+    /// The file that was read, if it was not the SKILL.md.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The text: of the SKILL.md, what follows the front matter.
+    pub body: String,
+    /// Whether more follows.
+    pub truncated: bool,
+    /// The `offset` at which more follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
+    /// Why the text was not read to its end; absent when it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<Incomplete>,
+    /// The files that belong to the skill, relative to its directory, at most 100.
+    pub resources: Vec<String>,
+    #[serde(skip)]
+    is_wrapped: bool,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// Loads skills of a catalog.
+///
+/// A toolkit gets it with [`Toolkit::with_skills`](crate::Toolkit::with_skills). Without skills it
+/// is not offered.
+#[derive(Clone, Debug, Default)]
+pub struct LoadSkill {
+    catalog: SkillCatalog,
+    is_wrapped: bool,
+}
+
+impl LoadSkill {
+    /// Offers the skills of a catalog.
+    pub fn new(catalog: SkillCatalog) -> LoadSkill {
+        LoadSkill { catalog, is_wrapped: false }
+    }
+
+    /// Puts the text between tags that name the skill and list its files, for hosts that look
+    /// for skills in a conversation. Default: the text as it is.
+    pub fn wrapped(mut self) -> LoadSkill {
+        self.is_wrapped = true;
+        self
+    }
+}
+
+impl Tool for LoadSkill {
+    const NAME: &'static str = "load_skill";
+    const ALIASES: &'static [&'static str] = &["skill", "activate_skill"];
+    const EFFECT: Effect = Effect::Read;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
+        &[("skill", "name"), ("skill_name", "name"), ("resource", "file"), ("path", "file")];
+    type Args = Args;
+    type Output = LoadedSkill;
+
+    fn is_available(&self) -> bool {
+        !self.catalog.is_empty()
+    }
+
+    fn narrow_schema(&self, schema: &mut Value) {
+        let names: Vec<&str> = self.catalog.names().collect();
+        // Providers refuse longer lists, and every request would carry it.
+        let bytes: usize = names.iter().map(|name| name.len()).sum();
+        if names.len() > MAX_NAMES || bytes > MAX_NAMES_BYTES {
+            return;
+        }
+        let name = schema.pointer_mut("/properties/name").and_then(Value::as_object_mut);
+        if let (Some(name), false) = (name, names.is_empty()) {
+            name.insert("enum".to_owned(), names.into());
+        }
+    }
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<LoadedSkill, Error> {
+        let skill = self.catalog.get(&args.name)?;
+        let loaded = match &args.file {
+            None => {
+                let mut loaded = instructions(skill, context.limits.text_bytes, args.offset)?;
+                loaded.list_resources(skill, self.is_wrapped);
+                loaded
+            }
+            Some(file) => resource(context, skill, file, args.offset)?,
+        };
+        Ok(LoadedSkill {
+            name: skill.name().to_owned(),
+            path: skill.file_path().to_owned(),
+            base_dir: skill.base_dir().to_owned(),
+            is_wrapped: self.is_wrapped,
+            ..loaded
+        })
+    }
+}
+
+/// What follows the front matter, from line `offset` of the file on.
+fn instructions(skill: &Skill, bytes: usize, offset: Option<u32>) -> Result<LoadedSkill, Error> {
+    let (body, first) = skill.body()?;
+    let from = offset.map_or(first, |offset| first.max(offset.into()));
+    let lines =
+        body.split_inclusive('\n').skip(usize::try_from(from - first).unwrap_or(usize::MAX));
+    let mut loaded = LoadedSkill::default();
+    for (number, line) in (from..).zip(lines) {
+        if loaded.body.len() + line.len() > bytes {
+            loaded.cut(line, number, bytes);
+            break;
+        }
+        loaded.body.push_str(line);
+    }
+    if body.is_empty() {
+        loaded.notes.push("the skill has no text below its front matter".to_owned());
+    }
+    Ok(loaded)
+}
+
+/// A file of the skill, from line `offset` on.
+fn resource(
+    context: &ToolContext<'_>,
+    skill: &Skill,
+    file: &str,
+    offset: Option<u32>,
+) -> Result<LoadedSkill, Error> {
+    let path = skill.resource(file)?;
+    let options = PageOptions {
+        offset: offset.unwrap_or(1).into(),
+        lines: u64::MAX,
+        bytes: context.limits.text_bytes,
+        numbered: false,
+        most_hashed: 0,
+    };
+    let Content::Text(page) = read::read(&path, &options, context.call)? else {
+        let message = format!("{file} is an image, and only text is read from a skill");
+        return Err(Error::new(ErrorCode::NotText, message).at(file));
+    };
+    let bytes = page.content.len();
+    let mut loaded = LoadedSkill {
+        file: Some(file.to_owned()),
+        body: page.content,
+        truncated: page.more || page.cut_line.is_some(),
+        next_offset: page.more.then_some(page.end + 1),
+        incomplete: page.stopped,
+        ..LoadedSkill::default()
+    };
+    loaded.tell_cut(page.cut_line.map(|length| (page.start, length)), bytes);
+    Ok(loaded)
+}
+
+impl LoadedSkill {
+    /// Ends before a line that does not fit, or in it if nothing else is there.
+    fn cut(&mut self, line: &str, number: u64, bytes: usize) {
+        self.truncated = true;
+        let mut cut_line = None;
+        self.next_offset = Some(number);
+        if self.body.is_empty() {
+            let end = line.floor_char_boundary(bytes);
+            self.body.push_str(line.get(..end).unwrap_or_default());
+            cut_line = Some((number, line.len() as u64));
+            self.next_offset = line.ends_with('\n').then_some(number + 1);
+        }
+        self.tell_cut(cut_line, self.body.len());
+    }
+
+    /// Lists the files beside the SKILL.md; that they cannot be listed is no reason to fail.
+    fn list_resources(&mut self, skill: &Skill, is_wrapped: bool) {
+        match skill.resources() {
+            Err(error) => self.notes.push(format!("its files cannot be listed: {error}")),
+            Ok(resources) => {
+                if !resources.files.is_empty() && !is_wrapped {
+                    let base = display_path(skill.base_dir().as_bytes());
+                    let named = resources.named();
+                    self.notes.push(format!(
+                        "the skill has files in {base}: {named}; read one with `file`"
+                    ));
+                }
+                self.resources = resources.files;
+            }
+        }
+    }
+
+    fn tell_cut(&mut self, line: Option<(u64, u64)>, bytes: usize) {
+        if let Some((number, length)) = line {
+            self.notes.push(format!("line {number} has {length} bytes and is cut at {bytes}"));
+        }
+        if let Some(next) = self.next_offset {
+            self.notes.push(format!("cut after {bytes} bytes; go on with offset: {next}"));
+        }
+    }
+}
+
+impl Output for LoadedSkill {
+    fn outcome(&self) -> Outcome {
+        self.incomplete.map_or(Outcome::Found, Outcome::Partial)
+    }
+
+    fn is_verbatim(&self) -> bool {
+        !self.is_wrapped
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for LoadedSkill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.is_wrapped {
+            return f.write_str(&self.body);
+        }
+        f.write_str(&envelope::wrap(&self.name, &self.body, &self.base_dir, &self.resources))
+    }
+}

@@ -1,0 +1,345 @@
+//! `run_command`: a command in a shell, if the host allows it.
+
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::root;
+use crate::command::{self, CommandPolicy, Ending, Report, Request};
+use crate::context::Incomplete;
+use crate::error::{Error, ErrorCode};
+use crate::output::{Outcome, Output, counted};
+use crate::tool::{Effect, Tool, ToolContext};
+
+/// Runs a command in a shell and returns what it prints, standard output and error in the order
+/// in which they came. Standard input is empty and there is no terminal. What it leaves running in
+/// the background is stopped when the command ends, unless the answer says otherwise.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The command, as it would be typed into a shell.
+    pub command: String,
+    /// The directory to start in. Default: the workspace root.
+    #[serde(default = "root")]
+    pub cwd: String,
+    /// Milliseconds after which the command is stopped; what it printed by then is returned.
+    #[serde(default = "default_timeout")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: u64,
+}
+
+impl Default for Args {
+    fn default() -> Args {
+        Args { command: String::new(), cwd: root(), timeout_ms: default_timeout() }
+    }
+}
+
+fn default_timeout() -> u64 {
+    30_000
+}
+
+/// What a command printed and how it ended.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CommandReport {
+    /// What it printed; of a long output both ends, and a line between them that says how much is
+    /// left out.
+    pub output: String,
+    /// Its exit code, if it ended by itself.
+    pub exit_code: Option<i32>,
+    /// The number of the signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// Whether it was stopped at the time limit.
+    pub timed_out: bool,
+    /// Whether it was stopped because the call was cancelled.
+    pub cancelled: bool,
+    /// Milliseconds from its start to the answer.
+    pub duration_ms: u64,
+    /// Bytes of all that it printed.
+    pub output_bytes: u64,
+    /// Bytes of it that are not in `output`.
+    pub dropped_bytes: u64,
+    /// The file that holds the whole output, if `output` does not.
+    pub output_file: Option<String>,
+    /// What it had left running.
+    pub background: Background,
+    /// The numbers of processes that could not be stopped.
+    pub survivors: Vec<i32>,
+    #[serde(skip)]
+    allowed: Duration,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// The processes that a command left running beside its shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Background {
+    /// How many were stopped.
+    pub stopped: u64,
+    /// The numbers of those that were left running, as the host wishes.
+    pub kept: Vec<i32>,
+}
+
+/// The tool; by default it has no policy and is not available.
+#[derive(Clone, Debug, Default)]
+pub struct RunCommand(Option<CommandPolicy>);
+
+impl RunCommand {
+    /// Makes the tool that runs commands within `policy`.
+    pub fn new(policy: CommandPolicy) -> RunCommand {
+        RunCommand(Some(policy))
+    }
+}
+
+impl Tool for RunCommand {
+    const NAME: &'static str = "run_command";
+    const COMMAND: &'static str = "run";
+    const ALIASES: &'static [&'static str] = &["bash", "shell", "sh", "execute_command"];
+    const EFFECT: Effect = Effect::Execute;
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("cmd", "command"),
+        ("workdir", "cwd"),
+        ("working_directory", "cwd"),
+        ("dir", "cwd"),
+        ("dir_path", "cwd"),
+        ("directory", "cwd"),
+    ];
+    type Args = Args;
+    type Output = CommandReport;
+
+    fn is_available(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<CommandReport, Error> {
+        let Some(policy) = &self.0 else {
+            let message = "this host allows no commands";
+            return Err(Error::new(ErrorCode::PolicyDenied, message));
+        };
+        let request = Request {
+            command: &args.command,
+            directory: &args.cwd,
+            timeout: Duration::from_millis(args.timeout_ms),
+        };
+        command::run(context.workspace, policy, request, context.call).map(CommandReport::from)
+    }
+}
+
+impl From<Report> for CommandReport {
+    fn from(report: Report) -> CommandReport {
+        let (exit_code, signal) = match report.ending {
+            // How something ends that was stopped says nothing.
+            _ if report.stopped_by.is_some() => (None, None),
+            Ending::Exited(code) => (Some(code), None),
+            Ending::Killed(signal) => (None, Some(signal)),
+            Ending::Unknown => (None, None),
+        };
+        let mut notes = report.notes;
+        if report.transcript.is_lossy {
+            notes
+                .push("the output is not UTF-8 throughout; other bytes became \u{fffd}".to_owned());
+        }
+        if report.ending == Ending::Unknown && report.stopped_by.is_none() {
+            notes.push("how the command ended could not be learned".to_owned());
+        }
+        CommandReport {
+            output: report.transcript.text,
+            exit_code,
+            signal,
+            timed_out: report.stopped_by == Some(Incomplete::Timeout),
+            cancelled: report.stopped_by == Some(Incomplete::Cancelled),
+            duration_ms: u64::try_from(report.took.as_millis()).unwrap_or(u64::MAX),
+            output_bytes: report.transcript.bytes,
+            dropped_bytes: report.transcript.dropped,
+            output_file: report.transcript.file,
+            background: Background { stopped: report.stopped as u64, kept: report.kept },
+            survivors: report.survivors,
+            allowed: report.allowed,
+            notes,
+        }
+    }
+}
+
+impl CommandReport {
+    /// What is told below the output, a line each.
+    fn endings(&self) -> Vec<String> {
+        let how = match (self.exit_code, self.signal) {
+            _ if self.timed_out => Some(format!("[Timed out after {}]", time(self.allowed))),
+            _ if self.cancelled => Some("[Cancelled]".to_owned()),
+            (Some(0), _) | (None, None) => None,
+            (Some(code), _) => Some(format!("[Exit code: {code}]")),
+            (None, Some(signal)) => Some(format!("[Killed by signal {}]", signal_name(signal))),
+        };
+        let stopped = self.background.stopped;
+        // At a stop it goes without saying that all of it was stopped.
+        let left = (stopped > 0 && !self.timed_out && !self.cancelled).then(|| {
+            let processes = counted(stopped, "background process", "background processes");
+            format!("[Stopped {processes}]")
+        });
+        let kept = told("Still running in the background", &self.background.kept);
+        let survivors = told("Could not be stopped", &self.survivors);
+        [how, left, kept, survivors].into_iter().flatten().collect()
+    }
+}
+
+fn told(what: &str, numbers: &[i32]) -> Option<String> {
+    let list = numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    (!numbers.is_empty()).then(|| format!("[{what}: {list}]"))
+}
+
+/// `250ms`, `1.5s`, `30s`.
+fn time(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        return format!("{}ms", time.as_millis());
+    }
+    // A deadline of the host lies a hair below the round number.
+    format!("{}s", (time.as_secs_f64() * 100.0).round() / 100.0)
+}
+
+/// `9 (SIGKILL)`, or the number alone.
+fn signal_name(signal: i32) -> String {
+    match command::signal_name(signal) {
+        Some(name) => format!("{signal} ({name})"),
+        None => signal.to_string(),
+    }
+}
+
+impl Output for CommandReport {
+    fn outcome(&self) -> Outcome {
+        match (self.timed_out, self.cancelled) {
+            (true, _) => Outcome::Partial(Incomplete::Timeout),
+            (_, true) => Outcome::Partial(Incomplete::Cancelled),
+            _ => Outcome::Found,
+        }
+    }
+
+    /// As a shell tells it: the command's own, or 128 and the signal.
+    fn exit_status(&self) -> Option<u8> {
+        let signalled = self.signal.map(|signal| signal.saturating_add(128));
+        u8::try_from(self.exit_code.or(signalled)?).ok()
+    }
+
+    fn is_verbatim(&self) -> bool {
+        !self.output.is_empty() && self.endings().is_empty()
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for CommandReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let endings = self.endings();
+        let output = if self.output.is_empty() { "(no output)" } else { &self.output };
+        f.write_str(output)?;
+        let mut ends_line = output.ends_with('\n');
+        for ending in endings {
+            let separator = if ends_line { "" } else { "\n" };
+            write!(f, "{separator}{ending}")?;
+            ends_line = false;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> CommandReport {
+        CommandReport {
+            output: String::new(),
+            exit_code: Some(0),
+            signal: None,
+            timed_out: false,
+            cancelled: false,
+            duration_ms: 1,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            output_file: None,
+            background: Background::default(),
+            survivors: Vec::new(),
+            allowed: Duration::from_secs(30),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_text_is_the_output_and_a_line_for_each_thing_to_know() {
+        let out = |text: &str| CommandReport { output: text.to_owned(), ..report() };
+        let running = |stopped, kept| Background { stopped, kept };
+        let table = [
+            (report(), "(no output)"),
+            (out("hi\n"), "hi\n"),
+            (out("hi"), "hi"),
+            (CommandReport { exit_code: Some(3), ..out("hi\n") }, "hi\n[Exit code: 3]"),
+            (CommandReport { exit_code: Some(3), ..out("hi") }, "hi\n[Exit code: 3]"),
+            (CommandReport { exit_code: Some(1), ..report() }, "(no output)\n[Exit code: 1]"),
+            (
+                CommandReport { exit_code: None, signal: Some(9), ..report() },
+                "(no output)\n[Killed by signal 9 (SIGKILL)]",
+            ),
+            (
+                CommandReport { exit_code: None, signal: Some(64), ..report() },
+                "(no output)\n[Killed by signal 64]",
+            ),
+            (
+                CommandReport { exit_code: None, timed_out: true, ..out("a\n") },
+                "a\n[Timed out after 30s]",
+            ),
+            (CommandReport { exit_code: None, cancelled: true, ..out("a") }, "a\n[Cancelled]"),
+            (
+                CommandReport { background: running(1, vec![]), ..out("a\n") },
+                "a\n[Stopped 1 background process]",
+            ),
+            (
+                CommandReport { background: running(2, vec![]), exit_code: Some(2), ..out("a\n") },
+                "a\n[Exit code: 2]\n[Stopped 2 background processes]",
+            ),
+            (
+                CommandReport { background: running(2, vec![]), timed_out: true, ..out("a\n") },
+                "a\n[Timed out after 30s]",
+            ),
+            (
+                CommandReport { background: running(0, vec![7, 8]), ..out("a\n") },
+                "a\n[Still running in the background: 7, 8]",
+            ),
+            (
+                CommandReport { survivors: vec![7], timed_out: true, ..out("a\n") },
+                "a\n[Timed out after 30s]\n[Could not be stopped: 7]",
+            ),
+        ];
+        for (report, text) in table {
+            assert_eq!(report.to_string(), text);
+            let is_verbatim = !text.contains(['[', '(']);
+            assert_eq!(report.is_verbatim(), is_verbatim, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_told_as_people_write_them() {
+        let table = [
+            (Duration::from_millis(1), "1ms"),
+            (Duration::from_millis(250), "250ms"),
+            (Duration::from_secs(1), "1s"),
+            (Duration::from_millis(1500), "1.5s"),
+            (Duration::from_nanos(29_999_812_345), "30s"),
+            (Duration::from_mins(10), "600s"),
+        ];
+        for (duration, told) in table {
+            assert_eq!(time(duration), told);
+        }
+    }
+
+    #[test]
+    fn the_status_of_a_shell_is_the_commands_own() {
+        let status = |exit_code, signal| CommandReport { exit_code, signal, ..report() };
+        assert_eq!(status(Some(0), None).exit_status(), Some(0));
+        assert_eq!(status(Some(255), None).exit_status(), Some(255));
+        assert_eq!(status(None, Some(9)).exit_status(), Some(137));
+        assert_eq!(status(None, None).exit_status(), None);
+    }
+}
