@@ -8,8 +8,9 @@ use ripkit::ToolSpec;
 use ripkit::schema::Format;
 use serde_json::{Number, Value};
 
-use super::globals;
 use super::parameter::{Kind, Parameter, parameters};
+use super::skills::{self, SKILLS};
+use super::{allowance, globals};
 
 /// The command that calls a tool as an agent does.
 pub(super) const CALL: &str = "call";
@@ -26,7 +27,7 @@ const STATUSES: &str = "Exit status: 0 done or found, 1 nothing found, 2 error o
 /// The whole command line for these tools.
 pub(super) fn command_line(specs: &[ToolSpec]) -> Command {
     // Help never yields; commands go before the aliases of other tools.
-    let mut taken: HashSet<String> = ["help", CALL, SPEC].map(str::to_owned).into();
+    let mut taken: HashSet<String> = ["help", CALL, SPEC, SKILLS].map(str::to_owned).into();
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
     let tools = specs.iter().map(|spec| tool(spec, &mut taken));
     Command::new("ripkit")
@@ -36,9 +37,11 @@ pub(super) fn command_line(specs: &[ToolSpec]) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .args(globals::options())
+        .args(allowance::options())
         .subcommands(tools.collect::<Vec<_>>())
         .subcommand(call())
         .subcommand(spec())
+        .subcommand(skills::command())
 }
 
 fn call() -> Command {

@@ -21,7 +21,7 @@ pub(super) fn status(answer: &Answer) -> u8 {
             INTERRUPTED
         }
         (Some(Outcome::Partial(_)), _) | (_, Some(ErrorCode::Timeout)) => OUT_OF_TIME,
-        (Some(_), _) => DONE,
+        (Some(_), _) => answer.exit_status().unwrap_or(DONE),
         (None, _) => FAILED,
     }
 }

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use ripkit::Limits;
 
+use super::allowance;
+
 const ROOT: &str = "global-root";
 const RELAXED: &str = "global-relaxed";
 const READ_ONLY: &str = "global-read-only";
@@ -25,6 +27,8 @@ pub(super) struct Globals {
     /// Whether standard output is coloured.
     pub(super) color: bool,
     pub(super) all: bool,
+    /// Whether programs may be started.
+    pub(super) allows_commands: bool,
     threads: Option<u16>,
 }
 
@@ -38,6 +42,7 @@ impl Globals {
             json: matches.get_flag(JSON),
             color: coloured(when, &Surroundings::of_the_process()),
             all: matches.get_flag(ALL),
+            allows_commands: allowance::is_given(matches),
             threads: matches.get_one::<u16>(THREADS).copied(),
         }
     }

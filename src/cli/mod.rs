@@ -5,6 +5,7 @@
     reason = "a program reads its environment and starts at its directory; the library does not"
 )]
 
+mod allowance;
 mod arguments;
 mod command;
 mod exit;
@@ -15,6 +16,7 @@ mod print;
 mod progress;
 mod render;
 mod root;
+mod skills;
 
 use std::env;
 use std::io::{self, IsTerminal, Read};
@@ -47,7 +49,8 @@ pub(crate) fn run() -> ExitCode {
     let Some((name, matches)) = matches.subcommand() else { return ExitCode::from(exit::FAILED) };
     let globals = Globals::of(matches);
     let printed = match name {
-        command::CALL => call(matches, &globals),
+        skills::SKILLS => skills::run(matches),
+        command::CALL => call(&specs, matches, &globals),
         command::SPEC => print_specs(&specs, matches, &globals),
         _ => tool(&specs, name, matches, &globals),
     };
@@ -62,15 +65,18 @@ fn quiet_panics() {
 }
 
 /// What an agent sends, and the text that it reads.
-fn call(matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
+fn call(specs: &[ToolSpec], matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
     let text = |id| matches.get_one::<String>(id).map_or("", String::as_str);
     let args = match text(command::ARGUMENTS) {
         "-" => standard_input(),
         args => Ok(args.to_owned()),
     };
+    let name = text(command::NAME);
     let called = args.and_then(|args| {
-        let (tools, _) = open(globals)?;
-        Ok(answered(&tools, text(command::NAME), Value::String(args), None))
+        let (tools, _) = open(globals, name)?;
+        let left_out = specs.iter().find(|spec| tools.spec(name).is_none() && spec.is_called(name));
+        left_out.map_or(Ok(()), |spec| allowance::check(spec, globals.allows_commands))?;
+        Ok(answered(&tools, name, Value::String(args), None))
     });
     let answer = called.unwrap_or_else(Answer::from);
     if globals.json {
@@ -85,7 +91,10 @@ fn print_specs(specs: &[ToolSpec], matches: &ArgMatches, globals: &Globals) -> i
     let asked = matches.get_one::<String>(command::FORMAT);
     let format =
         Format::ALL.iter().find(|format| Some(format.as_str()) == asked.map(String::as_str));
-    let shown = specs.iter().filter(|spec| !globals.read_only || spec.effect == Effect::Read);
+    let shown = specs.iter().filter(|spec| {
+        let is_allowed = allowance::check(spec, globals.allows_commands).is_ok();
+        is_allowed && (!globals.read_only || spec.effect == Effect::Read)
+    });
     let document = schema::render(shown, format.copied().unwrap_or_default());
     print::text(&format!("{document:#}"))?;
     Ok(exit::DONE)
@@ -134,7 +143,8 @@ fn called(
         let message = format!("--read-only leaves out {}, which changes files", spec.command);
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
-    let (tools, standing) = open(globals)?;
+    allowance::check(spec, globals.allows_commands)?;
+    let (tools, standing) = open(globals, &spec.name)?;
     let mut args = arguments::arguments(spec, matches, &standing)?;
     let capped = spec.input_schema.pointer("/properties/max_results");
     if let (true, Some(capped)) = (globals.all, capped) {
@@ -144,11 +154,18 @@ fn called(
     Ok(answered(&tools, &spec.name, Value::Object(args), text))
 }
 
-fn open(globals: &Globals) -> Result<(Toolkit, Standing), Error> {
+/// The toolkit for calling one tool, and where one stands in its workspace.
+fn open(globals: &Globals, name: &str) -> Result<(Toolkit, Standing), Error> {
     let root = globals.root();
     let workspace = root::open_workspace(&root, globals.relaxed, globals.read_only)?;
     let tools = Toolkit::new(workspace).with_limits(globals.limits());
+    let tools = if globals.allows_commands { allowance::allow(tools) } else { tools };
     let tools = if globals.read_only { tools.read_only() } else { tools };
+    // Looking for skills is spared where another tool is wanted.
+    let tools = match tools.spec(name) {
+        Some(_) => tools,
+        None => tools.with_skills(skills::of_here(globals)?),
+    };
     Ok((tools, Standing::below(&root)?))
 }
 

@@ -1,0 +1,224 @@
+//! `ripkit skills`: which skills there are, what one says, and whether they keep to the standard.
+
+use std::env;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use ripkit::skills::{CLIENT_DIRECTORIES, Severity, Skill, SkillCatalog, SkillLoader};
+use ripkit::{Error, ErrorCode, Workspace, printable};
+use serde_json::{Value, json};
+
+use super::globals::Globals;
+use super::{exit, print, root};
+
+/// The command.
+pub(super) const SKILLS: &str = "skills";
+
+const LIST: &str = "list";
+const SHOW: &str = "show";
+const CHECK: &str = "check";
+const PROMPT: &str = "prompt";
+const NAME: &str = "name";
+const DIRECTORIES: &str = "directories";
+
+/// Characters of a description in a list.
+const SHOWN_DESCRIPTION: usize = 100;
+
+/// The command line of it.
+pub(super) fn command() -> Command {
+    let list = Command::new(LIST).about("List the skills with what they are for");
+    let show = Command::new(SHOW)
+        .about("Print the instructions of a skill")
+        .arg(Arg::new(NAME).value_name("NAME").required(true).help("The name of the skill"));
+    let check = Command::new(CHECK)
+        .about("Hold skills against the AgentSkills standard; status 1 if one breaks it");
+    let prompt = Command::new(PROMPT).about("Print the list of skills for a system prompt, as XML");
+    Command::new(SKILLS)
+        .about("Find, show and check skills (directories with a SKILL.md)")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands([list, show, check, prompt].map(|command| command.arg(directories())))
+}
+
+fn directories() -> Arg {
+    Arg::new(DIRECTORIES)
+        .value_name("DIR")
+        .action(ArgAction::Append)
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::DirPath)
+        .help(
+            "Directories of skills; of two skills with one name the later wins \
+             [default: .claude/skills and .agents/skills of the home directory and the root]",
+        )
+}
+
+/// Runs it.
+pub(super) fn run(matches: &ArgMatches) -> io::Result<u8> {
+    let Some((name, matches)) = matches.subcommand() else { return Ok(exit::FAILED) };
+    let globals = Globals::of(matches);
+    let done = match name {
+        LIST => list(matches, &globals),
+        SHOW => show(matches, &globals),
+        CHECK => check(matches, &globals),
+        _ => prompt(matches, &globals),
+    };
+    match done {
+        Ok(printed) => printed,
+        Err(error) => {
+            print::error(&error);
+            Ok(exit::FAILED)
+        }
+    }
+}
+
+/// The skills that a person has here: those of the home directory, then those of the root.
+pub(super) fn of_here(globals: &Globals) -> Result<SkillCatalog, Error> {
+    let project = root::open_workspace(&globals.root(), globals.relaxed, true)?;
+    // Without a home directory there are no skills in it.
+    let home = env::home_dir().and_then(|home| Workspace::open(home).ok());
+    let places = home.iter().chain([&project]);
+    let mut loader = SkillLoader::new();
+    for place in places {
+        for directory in CLIENT_DIRECTORIES {
+            loader = loader.below(place, directory);
+        }
+    }
+    Ok(loader.load())
+}
+
+fn catalog(matches: &ArgMatches, globals: &Globals) -> Result<SkillCatalog, Error> {
+    let named: Vec<&PathBuf> = matches.get_many(DIRECTORIES).into_iter().flatten().collect();
+    if named.is_empty() {
+        return of_here(globals);
+    }
+    named
+        .into_iter()
+        .try_fold(SkillLoader::new(), |loader, path| Ok(loader.directory(directory(path)?)))
+        .map(|loader| loader.load())
+}
+
+/// A directory that was named; a SKILL.md stands for its directory.
+fn directory(path: &Path) -> Result<&Path, Error> {
+    if path.is_dir() {
+        return Ok(path);
+    }
+    let is_skill = path.is_file()
+        && path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
+    match path.parent() {
+        Some(parent) if is_skill && parent.as_os_str().is_empty() => Ok(Path::new(".")),
+        Some(parent) if is_skill => Ok(parent),
+        _ => Err(Error::new(
+            ErrorCode::FileNotFound,
+            format!("no such directory: {}", path.display()),
+        )),
+    }
+}
+
+fn list(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+    let catalog = catalog(matches, globals)?;
+    if globals.json {
+        return Ok(printed(&catalog, print::text(&as_json(&catalog).to_string())));
+    }
+    tell_warnings(&catalog);
+    if catalog.is_empty() {
+        return Ok(print::text("No skills found.").map(|()| exit::NOTHING));
+    }
+    let width = catalog.names().map(|name| name.chars().count()).max().unwrap_or(0);
+    let lines = catalog.skills().iter().map(|skill| {
+        let description = one_line(skill.description());
+        format!("{:width$}  {description}\n", skill.name())
+    });
+    Ok(printed(&catalog, print::text(&shown(&lines.collect::<String>()))))
+}
+
+fn show(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+    let catalog = catalog(matches, globals)?;
+    let name = matches.get_one::<String>(NAME).map_or("", String::as_str);
+    let body = catalog.load_body(name)?;
+    let Some(skill) = catalog.by_name(name) else { return Ok(Ok(exit::FAILED)) };
+    let resources = skill.resources()?;
+    if globals.json {
+        let mut shown = describe(skill);
+        shown["body"] = body.into();
+        shown["resources"] = resources.files.into();
+        return Ok(print::text(&shown.to_string()).map(|()| exit::DONE));
+    }
+    for file in &resources.files {
+        print::note(&format!("{}/{file} belongs to the skill", skill.base_dir()));
+    }
+    if resources.has_more {
+        print::note("more files belong to the skill");
+    }
+    Ok(print::exact(&shown(&body)).map(|()| exit::DONE))
+}
+
+fn check(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+    let catalog = catalog(matches, globals)?;
+    let findings = catalog.findings();
+    if catalog.is_empty() && findings.is_empty() {
+        return Err(Error::new(ErrorCode::FileNotFound, "there is no SKILL.md")
+            .with_hint("Give a directory that has one, or holds directories that do."));
+    }
+    let is_valid = findings.iter().all(|finding| finding.severity == Severity::Advice);
+    let text = if globals.json {
+        json!({ "valid": is_valid, "skills": catalog.len(), "findings": findings }).to_string()
+    } else {
+        let mut lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        let is_broken = findings.iter().any(|finding| finding.severity <= Severity::Violation);
+        lines.push(match (is_valid, catalog.len()) {
+            _ if is_broken => "the standard is not kept".to_owned(),
+            (false, _) => "the standard's own validator would refuse this".to_owned(),
+            (true, 1) => "1 skill keeps to the standard".to_owned(),
+            (true, count) => format!("{count} skills keep to the standard"),
+        });
+        lines.join("\n")
+    };
+    let status = if is_valid { exit::DONE } else { exit::NOTHING };
+    Ok(print::text(&shown(&text)).map(|()| status))
+}
+
+fn prompt(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+    let catalog = catalog(matches, globals)?;
+    tell_warnings(&catalog);
+    Ok(printed(&catalog, print::text(&catalog.format_for_prompt())))
+}
+
+fn printed(catalog: &SkillCatalog, written: io::Result<()>) -> io::Result<u8> {
+    written.map(|()| if catalog.is_empty() { exit::NOTHING } else { exit::DONE })
+}
+
+fn tell_warnings(catalog: &SkillCatalog) {
+    catalog.warnings().for_each(|warning| print::note(&warning.to_string()));
+}
+
+fn as_json(catalog: &SkillCatalog) -> Value {
+    let skills: Vec<Value> = catalog.skills().iter().map(describe).collect();
+    json!({ "skills": skills, "shadowed": catalog.shadowed(), "findings": catalog.findings() })
+}
+
+fn describe(skill: &Skill) -> Value {
+    json!({
+        "name": skill.name(),
+        "description": skill.description(),
+        "path": skill.file_path(),
+        "base_dir": skill.base_dir(),
+        "source": skill.source(),
+        "frontmatter": skill.frontmatter(),
+    })
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(SHOWN_DESCRIPTION) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or(&line)),
+        None => line,
+    }
+}
+
+/// Nothing from a skill moves the cursor of a terminal.
+fn shown(text: &str) -> String {
+    use std::io::IsTerminal;
+    if io::stdout().is_terminal() { printable(text).into_owned() } else { text.to_owned() }
+}
