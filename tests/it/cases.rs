@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ripkit::skills::SkillLoader;
 use ripkit::{Limits, Toolkit, Workspace};
 use serde_json::Value;
 
@@ -21,6 +22,9 @@ fn every_case_is_answered_as_its_file_says() {
         let case = case.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         if cfg!(not(unix)) && case.needs_links() {
             eprintln!("SKIPPED: {}: makes symbolic links", file.display());
+            continue;
+        }
+        if cfg!(not(all(unix, feature = "command"))) && case.runs_commands() {
             continue;
         }
         let answered = case.run();
@@ -186,6 +190,10 @@ impl Case {
         self.tree.iter().any(|entry| matches!(entry, Entry::Link { .. }))
     }
 
+    fn runs_commands(&self) -> bool {
+        self.calls.iter().any(|exchange| exchange.tool == "run_command")
+    }
+
     /// The same case, with what was answered wherever that is not what was expected.
     fn run(&self) -> Case {
         let workspace = self.build();
@@ -199,10 +207,15 @@ impl Case {
                 "pattern_bytes" => limits.pattern_bytes = *value,
                 "file_bytes" => limits.file_bytes = *value,
                 "page_lines" => limits.page_lines = *value,
+                // Of the policy for commands.
+                "output_bytes" => {}
                 _ => panic!("no limit is called {name}"),
             }
         }
-        let tools = Toolkit::new(Workspace::open(workspace.root()).unwrap()).with_limits(limits);
+        let opened = Workspace::open(workspace.root()).unwrap();
+        let skills = SkillLoader::new().below(&opened, "skills").load();
+        let tools = Toolkit::new(opened).with_limits(limits).with_skills(skills);
+        let tools = self.with_commands(tools);
         let mut answered = self.clone();
         let (mut cursor, mut version) = (String::new(), String::new());
         for exchange in &mut answered.calls {
@@ -219,6 +232,26 @@ impl Case {
             workspace.assert_no_leftovers();
         }
         answered
+    }
+
+    /// Adds the tool that runs commands to a case that needs it.
+    #[cfg(all(unix, feature = "command"))]
+    fn with_commands(&self, tools: Toolkit) -> Toolkit {
+        if !self.runs_commands() {
+            return tools;
+        }
+        let bytes = self.limits.iter().find(|(name, _)| name == "output_bytes");
+        let policy = ripkit::CommandPolicy::new();
+        tools.with_commands(match bytes {
+            Some((_, bytes)) => policy.with_output_bytes(*bytes),
+            None => policy,
+        })
+    }
+
+    #[cfg(not(all(unix, feature = "command")))]
+    #[expect(clippy::unused_self, reason = "the same signature as with commands")]
+    fn with_commands(&self, tools: Toolkit) -> Toolkit {
+        tools
     }
 
     fn build(&self) -> TestWorkspace {

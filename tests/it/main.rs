@@ -49,6 +49,19 @@ mod read_file;
 mod search;
 // The behaviour that the founding descriptions of the tools ask for, sentence by sentence.
 mod seeds;
+// Which programs are started: none, but for the tool that is there for it.
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod programs;
+// Commands: what they get, how they end, what is left of them.
+#[cfg(all(unix, feature = "command"))]
+mod run_command;
+// The same for skills.
+mod seeds_skills;
+// Finding and reading skills, good and hostile.
+mod skills;
+// The command for skills, and the corpus beside the reference validator.
+#[cfg(feature = "cli")]
+mod skills_command;
 // Changes while files and directories are exchanged for links.
 #[cfg(target_os = "linux")]
 mod swaps;

@@ -993,3 +993,60 @@ fn an_unknown_argument_is_named_with_the_nearest_one() {
     let said = workspace.call("list_files", json!({ "max_dept": 1 }));
     said.fails_with(ErrorCode::InvalidArgument).mentions("max_dept").mentions("max_depth");
 }
+
+// `run_command`.
+
+#[cfg(all(unix, feature = "command"))]
+mod commands {
+    use std::time::{Duration, Instant};
+
+    use ripkit::{Call, CommandPolicy, Toolkit};
+    use serde_json::json;
+
+    use crate::harness::{PATIENCE, Said, TestWorkspace, ask_within};
+
+    fn run(command: &str, timeout_ms: u64) -> Said {
+        let workspace = TestWorkspace::new();
+        let tools = Toolkit::new(workspace.open()).with_commands(CommandPolicy::new());
+        let arguments = json!({ "command": command, "timeout_ms": timeout_ms });
+        ask_within(PATIENCE, &tools, "run_command", arguments, Call::default())
+    }
+
+    #[test]
+    fn run_command_caps_the_output_at_100_kilobytes_and_goes_on() {
+        let said = run("head -c 102400 /dev/zero | tr '\\0' x", 30_000).succeeds();
+        assert_eq!(said.details["dropped_bytes"], 0);
+        assert_eq!(said.text.len(), 102_400);
+        let said = run("head -c 5000000 /dev/zero | tr '\\0' x; echo end", 30_000).succeeds();
+        assert_eq!(said.details["output_bytes"], 5_000_004);
+        assert!(said.text.ends_with("xend\n") && said.text.len() < 103_000, "{}", said.text.len());
+    }
+
+    #[test]
+    fn run_command_stops_the_shell_and_all_its_children() {
+        let started = Instant::now();
+        // The one that is left would hold the pipe.
+        run("sh -c 'sleep 60; echo never' | cat; echo never", 300)
+            .reads("(no output)\n[Timed out after 300ms]");
+        assert!(started.elapsed() < Duration::from_millis(1300), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn run_command_says_how_long_it_waited() {
+        run("echo begun; sleep 60", 1000).reads("begun\n[Timed out after 1s]");
+    }
+
+    #[test]
+    fn run_command_waits_thirty_seconds_by_default() {
+        let tools = TestWorkspace::new();
+        let tools = Toolkit::new(tools.open()).with_commands(CommandPolicy::new());
+        let spec = tools.spec("run_command").unwrap();
+        assert_eq!(spec.input_schema["properties"]["timeout_ms"]["default"], 30_000);
+    }
+
+    #[test]
+    fn run_command_tells_an_exit_code_that_is_not_zero() {
+        run("echo failed; exit 1", 30_000).reads("failed\n[Exit code: 1]");
+        run("echo fine", 30_000).reads("fine\n");
+    }
+}

@@ -9,8 +9,8 @@ const FLOORS: [&[&str]; 11] = [
     &["error", "output"],
     &["arguments"],
     &["workspace", "pool", "edit"],
-    &["walk", "read"],
-    &["search"],
+    &["walk", "read", "command"],
+    &["search", "skills"],
     &["tool"],
     &["schema"],
     &["tools"],
@@ -79,10 +79,10 @@ fn no_import_goes_up() {
 }
 
 #[test]
-fn only_the_workspace_names_the_operating_system_floor() {
+fn only_the_workspace_and_commands_name_the_operating_system_floor() {
     for (path, text) in sources() {
         let from = module(&path);
-        if matches!(from.as_str(), "os" | "workspace" | "lib") {
+        if matches!(from.as_str(), "os" | "workspace" | "command" | "lib") {
             continue;
         }
         let named = text.contains("crate::os") || text.contains("rustix::");

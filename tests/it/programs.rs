@@ -1,0 +1,74 @@
+//! That this crate starts no program, told by the program itself and by the kernel.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::harness::{TestWorkspace, has_program};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ripkit");
+
+/// The functions of the C library by which the standard library starts a program and waits for
+/// its end.
+const STARTERS: [&str; 5] = ["fork", "execvp", "posix_spawnp", "pidfd_spawnp", "waitpid"];
+
+/// Whether the file names a function that it takes from elsewhere.
+fn names(program: &[u8], function: &str) -> bool {
+    let name = format!("\0{function}\0");
+    program.windows(name.len()).any(|part| part == name.as_bytes())
+}
+
+#[test]
+fn without_the_feature_no_code_that_starts_programs_is_compiled_in() {
+    let program = fs::read(PROGRAM).unwrap();
+    // Whatever else is missing, this is always there.
+    assert!(names(&program, "getcwd") || names(&program, "openat64"), "the names were not found");
+    for function in STARTERS {
+        assert_eq!(names(&program, function), cfg!(feature = "command"), "{function}");
+    }
+}
+
+/// The programs that a run of ours starts, the first of which is ours.
+fn started(words: &[&str]) -> Vec<String> {
+    let workspace = TestWorkspace::new().file("a.txt", "one\n").file("b/c.rs", "fn one() {}\n");
+    let trace = workspace.above().join("trace");
+    let output = Command::new("strace")
+        .args(["-f", "-e", "trace=execve,execveat", "-o"])
+        .args([trace.as_os_str(), PROGRAM.as_ref(), "--root".as_ref()])
+        .arg(workspace.root())
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let trace = fs::read_to_string(trace).unwrap();
+    trace.lines().filter(|line| line.contains("exec")).map(str::to_owned).collect()
+}
+
+#[test]
+fn no_tool_starts_a_program() {
+    if !has_program("strace") {
+        return;
+    }
+    let edit = ["edit", "a.txt", "--old-text", "one", "--new-text", "two"];
+    for words in [
+        &["search", "one"][..],
+        &["find", "*.rs"],
+        &edit,
+        &["call", "read_file", r#"{"path": "a.txt"}"#],
+        &["call", "write_file", r#"{"path": "d/e.txt", "content": "x"}"#],
+    ] {
+        let started = started(words);
+        assert_eq!(started.len(), 1, "{words:?}: {started:#?}");
+    }
+}
+
+#[test]
+#[cfg(feature = "command")]
+fn a_command_starts_one_program_and_that_is_seen() {
+    if !has_program("strace") {
+        return;
+    }
+    let started = started(&["run", "echo hi", "--allow-commands"]);
+    assert_eq!(started.len(), 2, "{started:#?}");
+    assert!(started[1].contains("/bin/sh"), "{started:#?}");
+}

@@ -1,0 +1,1034 @@
+//! Commands: what they get, what is told of them, how they end, and what is left of them.
+//!
+//! Tests of the matrix of bad commands begin with the row.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ripkit::tools::run_command::{Args, RunCommand};
+use ripkit::{Call, Cancel, CommandPolicy, ErrorCode, Outcome, Toolkit, Workspace};
+use serde_json::json;
+
+use crate::harness::{
+    PATIENCE, Said, TestWorkspace, Who, ask_within, has_program, in_child, is_child, run_program,
+    running_as_root, set_mode, within,
+};
+
+fn tools(workspace: &TestWorkspace, policy: CommandPolicy) -> Toolkit {
+    Toolkit::new(workspace.open()).with_commands(policy)
+}
+
+#[track_caller]
+fn run(workspace: &TestWorkspace, policy: CommandPolicy, command: &str) -> Said {
+    let arguments = json!({ "command": command });
+    ask_within(PATIENCE, &tools(workspace, policy), "run_command", arguments, Call::default())
+}
+
+/// Runs a command with the default policy in an empty workspace.
+#[track_caller]
+fn said(command: &str) -> Said {
+    run(&TestWorkspace::new(), CommandPolicy::new(), command)
+}
+
+/// A time of sleep that nobody else uses, by which a process is found again.
+fn unique_nap() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("{}.{:05}", 600 + NEXT.fetch_add(1, Ordering::Relaxed), std::process::id() % 100_000)
+}
+
+/// The numbers of the living processes that have `word` in their command line.
+#[cfg(target_os = "linux")]
+fn running(word: &str) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process that has ended has an empty command line.
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&line).replace('\0', " ");
+        if words.starts_with("sleep") && words.contains(word) {
+            found.push(id);
+        }
+    }
+    found
+}
+
+#[cfg(target_os = "linux")]
+fn kill(ids: &[u32]) {
+    for id in ids {
+        Command::new("kill").args(["-9", &id.to_string()]).status().unwrap();
+    }
+}
+
+/// Waits a moment for what was killed to be gone.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn assert_none_runs(word: &str) {
+    let started = Instant::now();
+    while !running(word).is_empty() {
+        let left = running(word);
+        if started.elapsed() > Duration::from_millis(500) {
+            kill(&left);
+            panic!("still running: {left:?}");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+// I1: a background process does not hold the answer.
+
+#[test]
+fn i1_a_background_process_that_holds_the_pipe_does_not_hold_the_answer() {
+    let workspace = TestWorkspace::new();
+    // The best of a few: a loaded machine is no fault of ours.
+    let best = (0..5).map(|_| {
+        let started = Instant::now();
+        let said = run(&workspace, CommandPolicy::new(), "sleep 60 & echo hi");
+        #[cfg(target_os = "linux")]
+        said.reads("hi\n[Stopped 1 background process]");
+        #[cfg(not(target_os = "linux"))]
+        said.reads("hi\n");
+        started.elapsed()
+    });
+    let best = best.min().unwrap();
+    assert!(best < Duration::from_millis(300), "{best:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i1_what_a_command_left_running_is_stopped() {
+    for form in
+        ["sleep NAP &", "(sleep NAP &)", "sleep NAP >/dev/null 2>&1 &", "setsid sleep NAP &"]
+    {
+        let nap = unique_nap();
+        let said = said(&form.replace("NAP", &nap)).succeeds();
+        assert_eq!(said.details["background"]["stopped"], 1, "{form}: {}", said.text);
+        assert_eq!(said.details["survivors"], json!([]));
+        assert_none_runs(&nap);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i1_a_host_can_leave_background_processes_alone() {
+    let nap = unique_nap();
+    let workspace = TestWorkspace::new();
+    let policy = CommandPolicy::new().keep_background(true);
+    let said = run(&workspace, policy, &format!("sleep {nap} & echo hi"));
+    let kept = running(&nap);
+    kill(&kept);
+    assert_eq!(kept.len(), 1);
+    assert_eq!(said.details["background"], json!({ "stopped": 0, "kept": kept }));
+    said.reads(&format!("hi\n[Still running in the background: {}]", kept[0]));
+}
+
+#[test]
+fn i1_the_end_of_a_pipeline_that_nobody_waits_for_is_still_heard() {
+    // The shell ends at once, the other prints a moment later.
+    said("(sleep 0.02; echo late) & echo early").mentions("early\nlate\n");
+}
+
+// I2: what does not want to die.
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i2_at_the_deadline_nothing_is_left_of_a_command() {
+    for form in [
+        "sleep NAP",
+        "setsid sleep NAP; sleep NAP",
+        "setsid sleep NAP & sleep NAP",
+        "(setsid sh -c 'sleep NAP & sleep NAP' &) ; sleep NAP",
+        "(sleep NAP & ) ; (sleep NAP >/dev/null 2>&1 &) ; sleep NAP",
+        "trap '' TERM; sleep NAP; sleep NAP",
+        "trap '' TERM HUP INT; while :; do sleep NAP; done",
+        "env -i setsid sleep NAP & sleep NAP",
+        "env -i setsid /bin/sh -c \"trap '' TERM; exec sleep NAP\" & sleep NAP",
+        "kill -STOP $$; sleep NAP",
+    ] {
+        let nap = unique_nap();
+        let workspace = TestWorkspace::new();
+        let tools = tools(&workspace, CommandPolicy::new());
+        let arguments = json!({ "command": form.replace("NAP", &nap), "timeout_ms": 1000 });
+        let started = Instant::now();
+        let said = ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
+        assert!(started.elapsed() < Duration::from_secs(2), "{form}: {:?}", started.elapsed());
+        assert_eq!(said.details["survivors"], json!([]), "{form}");
+        said.reads("(no output)\n[Timed out after 1s]");
+        assert_none_runs(&nap);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i2_a_process_that_may_not_be_killed_is_told() {
+    let workspace = TestWorkspace::new();
+    let become_root = workspace.above().join("become-root");
+    if !is_child() {
+        if !running_as_root() || !has_program("setpriv") {
+            eprintln!("SKIPPED: only root can make a program that its user may not kill");
+            return;
+        }
+        let found = run_program("sh", &["-c", "command -v setpriv"]);
+        let found = String::from_utf8(found).unwrap();
+        fs::copy(found.trim(), &become_root).unwrap();
+        set_mode(&become_root, 0o4755);
+        set_mode(&workspace.root(), 0o755);
+    }
+    let test = "run_command::i2_a_process_that_may_not_be_killed_is_told";
+    let nap = "677.12345";
+    in_child(test, Who::Nobody, &workspace, |root| {
+        let tools = Toolkit::new(Workspace::open(root).unwrap());
+        let tools = tools.with_commands(CommandPolicy::new());
+        let become_root = root.parent().unwrap().join("become-root");
+        let command =
+            format!("{} --reuid 0 sleep {nap} & sleep 0.2; echo hi", become_root.display());
+        let started = Instant::now();
+        let answer = tools.call("run_command", json!({ "command": command }), &Call::default());
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+        let left = running(nap);
+        assert_eq!(left.len(), 1, "{}", answer.text());
+        assert_eq!(answer.details()["survivors"], json!(left));
+        assert_eq!(answer.text(), format!("hi\n[Could not be stopped: {}]", left[0]));
+    });
+    if !is_child() {
+        kill(&running(nap));
+    }
+}
+
+/// A process that left the session, dropped its environment and has no parent of ours.
+#[cfg(target_os = "linux")]
+const HIDDEN: &str = "(env -i setsid sleep NAP >/dev/null 2>&1 &) ; sleep 0.05";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i2_what_hid_everything_is_not_noticed_without_a_control_group() {
+    let nap = unique_nap();
+    let said = said(&HIDDEN.replace("NAP", &nap));
+    let left = running(&nap);
+    kill(&left);
+    assert_eq!(left.len(), 1, "this would make the next test pass by accident");
+    said.reads("(no output)");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i2_with_a_control_group_nothing_survives() {
+    let Some(delegated) = Delegated::make() else { return };
+    let policy = || CommandPolicy::new().with_cgroup(delegated.0.clone());
+    for form in [HIDDEN, "sleep NAP & setsid sleep NAP & sleep 0.05"] {
+        let nap = unique_nap();
+        let said = run(&TestWorkspace::new(), policy(), &form.replace("NAP", &nap)).succeeds();
+        assert!(said.text.contains("[Stopped "), "{}", said.text);
+        assert_eq!(said.details["survivors"], json!([]));
+        assert_none_runs(&nap);
+        assert_eq!(delegated.groups(), 0, "a group is left");
+    }
+    let nap = unique_nap();
+    let arguments = json!({ "command": format!("{}; sleep {nap}", HIDDEN.replace("NAP", &nap)),
+        "timeout_ms": 300 });
+    let workspace = TestWorkspace::new();
+    let tools = tools(&workspace, policy());
+    let started = Instant::now();
+    ask_within(PATIENCE, &tools, "run_command", arguments, Call::default())
+        .reads("(no output)\n[Timed out after 300ms]");
+    assert!(started.elapsed() < Duration::from_millis(1300), "{:?}", started.elapsed());
+    assert_none_runs(&nap);
+    assert_eq!(delegated.groups(), 0, "a group is left");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i2_groups_that_a_command_makes_in_its_own_are_killed_and_removed() {
+    let Some(delegated) = Delegated::make() else { return };
+    let nap = unique_nap();
+    let command = format!(
+        "g={}/$(sed -n 's/^0:.*\\/\\(ripkit-[0-9a-f]*\\)$/\\1/p' /proc/self/cgroup)\n\
+         mkdir $g/inner && echo $$ >$g/inner/cgroup.procs && sleep {nap} >/dev/null & sleep 0.2",
+        delegated.0.display()
+    );
+    let policy = CommandPolicy::new().with_cgroup(delegated.0.clone());
+    run(&TestWorkspace::new(), policy, &command).succeeds();
+    assert_none_runs(&nap);
+    assert_eq!(delegated.groups(), 0, "a group is left");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_control_group_that_cannot_be_made_fails_the_call() {
+    let workspace = TestWorkspace::new();
+    let run =
+        |directory: &Path| run(&workspace, CommandPolicy::new().with_cgroup(directory), "echo hi");
+    run(Path::new("/no/such/directory")).fails_with(ErrorCode::FileNotFound);
+    // A directory of another file system; nothing is left in it.
+    run(&workspace.outside()).fails_with(ErrorCode::FileNotFound);
+    assert_eq!(fs::read_dir(workspace.outside()).unwrap().count(), 0);
+}
+
+/// A directory for control groups; removed at the end.
+#[cfg(target_os = "linux")]
+struct Delegated(std::path::PathBuf);
+
+#[cfg(target_os = "linux")]
+impl Delegated {
+    fn make() -> Option<Delegated> {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let mounts = fs::read_to_string("/proc/mounts").unwrap();
+        let mount = mounts.lines().find_map(|line| {
+            let mut words = line.split(' ');
+            let place = words.nth(1)?;
+            (words.next() == Some("cgroup2")).then(|| place.to_owned())
+        });
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("ripkit-test-{}-{number}", std::process::id());
+        let made = mount.map(|mount| Path::new(&mount).join(name));
+        let made = made.filter(|path| fs::create_dir(path).is_ok()).map(Delegated);
+        let made = made.filter(|made| made.0.join("cgroup.kill").exists());
+        if made.is_none() {
+            eprintln!("SKIPPED: no control groups (v2, 5.14 or later) that this user may make");
+        }
+        made
+    }
+
+    fn groups(&self) -> usize {
+        let entries = fs::read_dir(&self.0).unwrap().flatten();
+        entries.filter(|entry| entry.path().is_dir()).count()
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Delegated {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+// I3: more output than anybody wants.
+
+#[test]
+fn i3_endless_output_ends_at_the_deadline_with_both_ends() {
+    let workspace = TestWorkspace::new();
+    let tools = tools(&workspace, CommandPolicy::new());
+    let arguments = json!({ "command": "echo first; yes", "timeout_ms": 500 });
+    let started = Instant::now();
+    let said = ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    let number = |name: &str| said.details[name].as_u64().unwrap();
+    let output = said.details["output"].as_str().unwrap();
+    let (head, rest) = output.split_once("\n[... ").unwrap();
+    let (_, tail) = rest.split_once(" ...]\n").unwrap();
+    assert!(head.starts_with("first\ny\ny\n"), "{head:.20}");
+    assert!(tail.ends_with("y\n"), "{tail:?}");
+    let shown = (head.len() + tail.len()) as u64;
+    assert!((102_390..=102_400).contains(&shown), "{shown}");
+    assert!(number("output_bytes") > 10_000_000, "{}", number("output_bytes"));
+    // The line end before the cut is the output's.
+    assert_eq!(number("output_bytes"), shown + 1 + number("dropped_bytes"));
+    assert!(said.text.ends_with("y\n[Timed out after 500ms]"), "{said:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i3_endless_output_takes_no_more_memory_than_is_shown() {
+    let workspace = TestWorkspace::new();
+    let test = "run_command::i3_endless_output_takes_no_more_memory_than_is_shown";
+    in_child(test, Who::Same, &workspace, |root| {
+        let tools = Toolkit::new(Workspace::open(root).unwrap());
+        let tools = tools.with_commands(CommandPolicy::new());
+        let run = |command: &str| {
+            let arguments = json!({ "command": command, "timeout_ms": 2000 });
+            tools.call("run_command", arguments, &Call::default())
+        };
+        // What is allocated once is there now.
+        drop(run("head -c 102400 /dev/zero"));
+        let before = peak_kilobytes();
+        let answer = run("yes");
+        let grown = peak_kilobytes() - before;
+        assert_eq!(answer.outcome(), Some(Outcome::Partial(ripkit::Incomplete::Timeout)));
+        assert!(grown < 1024 + 100, "{grown} KiB more");
+    });
+}
+
+/// The most memory that this process ever had.
+#[cfg(target_os = "linux")]
+fn peak_kilobytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn i3_the_whole_output_is_in_a_file_that_the_text_names() {
+    let workspace = TestWorkspace::new().file("a.txt", "13579\n");
+    let tools = tools(&workspace, CommandPolicy::new().with_output_bytes(1000));
+    let call = |command: &str| {
+        let arguments = json!({ "command": command });
+        ask_within(PATIENCE, &tools, "run_command", arguments, Call::default()).succeeds()
+    };
+    let said = call("seq 1 20000");
+    let path = said.details["output_file"].as_str().unwrap().to_owned();
+    assert!(path.starts_with(".ripkit/output/"), "{path}");
+    let whole = numbers_to(20_000);
+    assert_eq!(workspace.content(&path), whole.as_bytes());
+    let mode = |path: &str| fs::metadata(workspace.root().join(path)).unwrap().mode() & 0o777;
+    assert_eq!(mode(&path), 0o600);
+    let dropped = said.details["dropped_bytes"].as_u64().unwrap();
+    let line = format!("[... {dropped} bytes left out; the whole output is in {path} ...]");
+    said.mentions(&line);
+    // Lines stay whole, so a few bytes more are left out.
+    let least = whole.len() as u64 - 1000;
+    assert!((least..least + 12).contains(&dropped), "{dropped}");
+    // Neither git nor a search sees it, but it can be read.
+    assert_eq!(workspace.content(".ripkit/.gitignore"), b"*\n");
+    workspace.search("13579").finds(["a.txt:1"]);
+    workspace.call("list_files", json!({})).lists(["a.txt"]);
+    let page = json!({ "path": path, "offset": 9000, "limit": 1 });
+    workspace.call("read_file", page).mentions("9000 | 9000");
+    // As much as is shown is not written.
+    let said = call("head -c 1000 /dev/zero | tr '\\0' x");
+    assert_eq!(said.details["output_file"], json!(null));
+    assert_eq!(fs::read_dir(workspace.root().join(".ripkit/output")).unwrap().count(), 1);
+    workspace.assert_no_leftovers();
+}
+
+#[test]
+fn i3_the_file_ends_at_its_limit_and_the_text_says_so() {
+    let workspace = TestWorkspace::new();
+    let policy = CommandPolicy::new().with_output_bytes(100).with_output_directory("logs", 2500);
+    let said = run(&workspace, policy, "seq 1 20000").succeeds();
+    let path = said.details["output_file"].as_str().unwrap().to_owned();
+    assert!(path.starts_with("logs/"), "{path}");
+    assert_eq!(workspace.content("logs/.gitignore"), b"*\n");
+    let whole = numbers_to(20_000);
+    assert_eq!(workspace.content(&path), &whole.as_bytes()[..2500]);
+    said.mentions(&format!("; the first 2500 bytes of the output are in {path} ...]\n"));
+}
+
+#[test]
+fn i3_a_file_that_cannot_be_made_is_a_note() {
+    let long = "head -c 300000 /dev/zero | tr '\\0' x";
+    let workspace = TestWorkspace::new().file(".ripkit", "somebody's\n");
+    let said = run(&workspace, CommandPolicy::new(), long).succeeds();
+    assert_eq!(said.details["dropped_bytes"], 300_000 - 102_400);
+    assert_eq!(said.details["output_file"], json!(null));
+    said.mentions("\n[... 197600 bytes left out ...]\n")
+        .notes_mention("the whole output could not be kept in a file: ");
+    // A link that leads outside is not followed.
+    let workspace = TestWorkspace::new().symlink(".ripkit", "../outside");
+    let said = run(&workspace, CommandPolicy::new(), long).succeeds();
+    said.notes_mention("the whole output could not be kept in a file: ");
+    assert_eq!(fs::read_dir(workspace.outside()).unwrap().count(), 0);
+    // And a host that wants none gets none, without a word.
+    let workspace = TestWorkspace::new();
+    let said = run(&workspace, CommandPolicy::new().without_output_file(), long).succeeds();
+    assert_eq!((said.notes.len(), workspace.tree().len()), (0, 0));
+}
+
+#[test]
+fn i3_the_newest_files_are_kept() {
+    let workspace = TestWorkspace::new();
+    let tools = tools(&workspace, CommandPolicy::new().with_output_bytes(10));
+    let mut last = String::new();
+    for _ in 0..25 {
+        let arguments = json!({ "command": "seq 1 100" });
+        let said = ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
+        said.details["output_file"].as_str().unwrap().clone_into(&mut last);
+    }
+    let logs = fs::read_dir(workspace.root().join(".ripkit/output")).unwrap().count();
+    assert_eq!(logs, 20);
+    assert!(workspace.root().join(last).exists());
+}
+
+/// What `seq 1 last` prints.
+fn numbers_to(last: u32) -> String {
+    let lines: Vec<String> = (1..=last).map(|number| number.to_string()).collect();
+    lines.join("\n") + "\n"
+}
+
+// I4: nobody is there to answer.
+
+#[test]
+fn i4_standard_input_is_empty() {
+    said("cat").reads("(no output)");
+    said("read x || echo nobody").reads("nobody\n");
+    said("readlink /proc/self/fd/0 2>/dev/null || echo /dev/null").reads("/dev/null\n");
+}
+
+#[test]
+fn i4_there_is_no_terminal_to_ask() {
+    said("(echo password? >/dev/tty) 2>/dev/null || echo none").reads("none\n");
+    said("tty").mentions("not a tty");
+}
+
+#[test]
+#[cfg(all(feature = "cli", target_os = "linux"))]
+fn i4_the_terminal_of_the_host_is_not_the_commands() {
+    if !has_program("script") {
+        return;
+    }
+    let workspace = TestWorkspace::new();
+    let ask = "(echo password? >/dev/tty) 2>/dev/null || echo none";
+    let ours = format!(
+        "{} --root {} run --allow-commands '{ask}'",
+        program(&workspace).get_program().display(),
+        workspace.root().display()
+    );
+    // Under `script` there is a terminal, which a command without us finds.
+    for (command, printed) in [(ask, "password?"), (&ours, "none")] {
+        let script = Command::new("script").args(["-qec", command, "/dev/null"]).output().unwrap();
+        let text = String::from_utf8(script.stdout).unwrap();
+        assert_eq!(text.trim(), printed, "{command}");
+    }
+}
+
+#[test]
+#[cfg(all(feature = "cli", target_os = "linux"))]
+fn i7_a_terminal_gets_no_control_characters() {
+    if !has_program("script") {
+        return;
+    }
+    let workspace = TestWorkspace::new();
+    let ours = format!(
+        "{} --root {} run --allow-commands 'printf \"\\033[31mred\\n\"'",
+        program(&workspace).get_program().display(),
+        workspace.root().display()
+    );
+    let script = Command::new("script").args(["-qec", &ours, "/dev/null"]).output().unwrap();
+    assert_eq!(String::from_utf8(script.stdout).unwrap().trim(), "\\u{1b}[31mred");
+}
+
+// I5: the environment.
+
+#[test]
+fn i5_a_command_sees_listed_variables_and_no_others() {
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "the host has more than it lists");
+    let host = [("HOME", "/h"), ("LC_ALL", "C"), ("SECRET", "SECRET")]
+        .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let policy = CommandPolicy::new().allow_environment(["HOME", "LC_*", "UNSET"], host);
+    let said = run(&TestWorkspace::new(), policy, "env").succeeds().never_mentions("SECRET");
+    let mut names: Vec<&str> =
+        said.text.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    // Shells set these by themselves.
+    names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
+    names.sort_unstable();
+    assert_eq!(names, ["HOME", "LC_ALL", "PATH", "RIPKIT_COMMAND"], "{}", said.text);
+    said.mentions("PATH=/usr/local/bin:/usr/bin:/bin\n");
+}
+
+#[test]
+fn i5_no_command_knows_the_mark_of_another() {
+    let mark = || said("echo $RIPKIT_COMMAND").text;
+    let (one, other) = (mark(), mark());
+    assert_eq!(one.trim().len(), 32, "{one}");
+    assert_ne!(one, other);
+}
+
+// I6: handles.
+
+#[test]
+#[cfg(target_os = "linux")]
+fn i6_a_command_has_no_handle_of_the_host() {
+    use std::os::fd::{AsFd, AsRawFd};
+    let file = tempfile::tempfile().unwrap();
+    let number = file.as_fd().as_raw_fd();
+    let workspace = TestWorkspace::new();
+    let test = "run_command::i6_a_command_has_no_handle_of_the_host";
+    // In a process of its own: a handle that is inherited would reach the other tests' programs.
+    in_child(test, Who::Same, &workspace, |root| {
+        rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+        let command = "for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do \
+            [ -e /proc/$$/fd/$n ] && echo $n; done; true";
+        let inherited = Command::new("/bin/sh").args(["-c", command]).output().unwrap();
+        let inherited = String::from_utf8(inherited.stdout).unwrap();
+        assert!(inherited.lines().any(|line| line == number.to_string()), "{inherited}");
+        let tools = Toolkit::new(Workspace::open(root).unwrap());
+        let tools = tools.with_commands(CommandPolicy::new());
+        let answer = tools.call("run_command", json!({ "command": command }), &Call::default());
+        assert_eq!(answer.text(), "0\n1\n2\n");
+    });
+}
+
+// I7: output that is no text.
+
+#[test]
+fn i7_bytes_that_are_no_text_are_replaced_and_told() {
+    let said = said("printf 'a\\377b\\n'").mentions("a\u{fffd}b\n");
+    assert_eq!(said.notes, ["the output is not UTF-8 throughout; other bytes became \u{fffd}"]);
+    assert_eq!(said.details["output_bytes"], 4);
+}
+
+#[test]
+fn i7_escapes_and_nul_stay_as_they_are() {
+    let said = said("printf '\\033[31mred\\033[0m a\\0b'").reads("\u{1b}[31mred\u{1b}[0m a\0b");
+    assert_eq!(said.details["output"], "\u{1b}[31mred\u{1b}[0m a\0b");
+    assert!(said.notes.is_empty());
+    assert_eq!(ripkit::printable(&said.text), "\\u{1b}[31mred\\u{1b}[0m a\\u{0}b");
+}
+
+#[test]
+fn i7_a_line_of_a_gigabyte_streams_through() {
+    let workspace = TestWorkspace::new();
+    let policy = CommandPolicy::new().without_output_file();
+    let said = run(&workspace, policy, "head -c 1000000000 /dev/zero | tr '\\0' x").succeeds();
+    assert_eq!(said.details["output_bytes"], 1_000_000_000);
+    assert_eq!(said.details["dropped_bytes"], 1_000_000_000 - 102_400);
+    let half = "x".repeat(51_200);
+    said.reads(&format!("{half}\n[... 999897600 bytes left out ...]\n{half}"));
+}
+
+#[test]
+fn i7_both_streams_come_in_the_order_in_which_they_were_written() {
+    said("for n in 1 2 3; do echo out $n; echo error $n >&2; done")
+        .reads("out 1\nerror 1\nout 2\nerror 2\nout 3\nerror 3\n");
+}
+
+// I8: how it ended.
+
+#[test]
+fn i8_every_exit_code_is_told() {
+    for code in [1, 2, 7, 77, 125, 126, 127, 128, 130, 200, 254, 255] {
+        let said = said(&format!("exit {code}"));
+        assert_eq!(
+            (&said.details["exit_code"], &said.details["signal"]),
+            (&json!(code), &json!(null))
+        );
+        said.reads(&format!("(no output)\n[Exit code: {code}]"));
+    }
+    let said = said("exit 0").reads("(no output)");
+    assert_eq!(said.details["exit_code"], 0);
+}
+
+#[test]
+fn i8_a_signal_is_told_by_number_and_name() {
+    for (signal, name) in [(9, "KILL"), (15, "TERM"), (11, "SEGV"), (6, "ABRT")] {
+        let said = said(&format!("ulimit -c 0; echo hi; kill -{name} $$"));
+        assert_eq!(
+            (&said.details["exit_code"], &said.details["signal"]),
+            (&json!(null), &json!(signal))
+        );
+        said.reads(&format!("hi\n[Killed by signal {signal} (SIG{name})]"));
+    }
+}
+
+#[test]
+fn i8_a_program_that_cannot_be_run_is_the_shells_to_tell() {
+    let workspace = TestWorkspace::new().file("plain.txt", "x");
+    let missing = said("no_such_program_here").succeeds();
+    assert_eq!(missing.details["exit_code"], 127);
+    missing.mentions("not found\n[Exit code: 127]");
+    let denied = run(&workspace, CommandPolicy::new(), "./plain.txt").succeeds();
+    assert_eq!(denied.details["exit_code"], 126);
+    denied.mentions("enied\n[Exit code: 126]");
+}
+
+#[test]
+fn i8_a_shell_that_cannot_be_run_is_an_error() {
+    let workspace = TestWorkspace::new().outside_file("plain", "x");
+    let plain = workspace.outside().join("plain");
+    set_mode(&plain, 0o644);
+    let with_shell =
+        |shell: &Path| run(&workspace, CommandPolicy::new().with_shell(shell, ["-c"]), "echo hi");
+    let said = with_shell(Path::new("/no/such/shell")).fails_with(ErrorCode::FileNotFound);
+    assert!(said.text.starts_with("cannot start the shell /no/such/shell in .: "), "{}", said.text);
+    let said = with_shell(&plain).fails_with(ErrorCode::PermissionDenied);
+    said.mentions("Permission denied");
+    with_shell(Path::new("/bin/sh")).reads("hi\n");
+    // A name is looked for in the PATH of the policy.
+    with_shell(Path::new("sh")).reads("hi\n");
+}
+
+#[test]
+fn i8_a_command_that_no_shell_can_be_given_is_an_invalid_argument() {
+    let long = format!("echo {}", "x".repeat(3 << 20));
+    let said = said(&long).fails_with(ErrorCode::InvalidArgument);
+    assert_eq!(
+        said.text,
+        "the command is 3145733 bytes long, more than the system passes to a program. Write it \
+         to a file and run that file. [INVALID_ARGUMENT]"
+    );
+    for (command, text) in [
+        ("", "the command is empty [INVALID_ARGUMENT]"),
+        (" \n\t", "the command is empty [INVALID_ARGUMENT]"),
+        ("a\0b", "the command holds a NUL character, which no shell takes [INVALID_ARGUMENT]"),
+    ] {
+        let said = self::said(command).fails_with(ErrorCode::InvalidArgument);
+        assert_eq!(said.text, text);
+    }
+}
+
+// The directory to start in.
+
+#[test]
+fn a_command_starts_at_the_root_or_where_it_is_told_to() {
+    let workspace = TestWorkspace::new().file("a/b/c.txt", "").symlink("link", "a/b");
+    let tools = tools(&workspace, CommandPolicy::new());
+    let call = |arguments| ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
+    call(json!({ "command": "ls" })).reads("a\nlink\n");
+    call(json!({ "command": "ls", "cwd": "a" })).reads("b\n");
+    call(json!({ "command": "ls", "cwd": "link" })).reads("c.txt\n");
+    call(json!({ "command": "ls", "cwd": workspace.root().join("a/b") })).reads("c.txt\n");
+    let root = fs::canonicalize(workspace.root()).unwrap();
+    call(json!({ "command": "pwd", "cwd": "a" })).reads(&format!("{}/a\n", root.display()));
+}
+
+#[test]
+fn a_directory_to_start_in_is_held_against_the_rules_of_the_workspace() {
+    let workspace = TestWorkspace::new()
+        .file("file.txt", "x")
+        .dir("denied")
+        .symlink("out", "../outside")
+        .fifo("fifo");
+    let tools = Toolkit::new(workspace.open().deny(["denied"]).unwrap());
+    let tools = tools.with_commands(CommandPolicy::new());
+    let outside = workspace.outside();
+    for (cwd, code) in [
+        ("", ErrorCode::InvalidPath),
+        ("..", ErrorCode::InvalidPath),
+        ("../outside", ErrorCode::InvalidPath),
+        (outside.to_str().unwrap(), ErrorCode::InvalidPath),
+        ("/", ErrorCode::InvalidPath),
+        ("out", ErrorCode::InvalidPath),
+        ("file.txt", ErrorCode::InvalidPath),
+        ("fifo", ErrorCode::InvalidPath),
+        ("a\0b", ErrorCode::InvalidPath),
+        ("missing", ErrorCode::FileNotFound),
+        ("~", ErrorCode::FileNotFound),
+        ("$HOME", ErrorCode::FileNotFound),
+        ("denied", ErrorCode::PolicyDenied),
+    ] {
+        let arguments = json!({ "command": "touch made", "cwd": cwd });
+        let said = ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
+        assert_eq!(said.code, Some(code), "{cwd:?}: {}", said.text);
+    }
+    let said = run(&workspace, CommandPolicy::new(), "ls").reads("denied\nfifo\nfile.txt\nout\n");
+    drop(said);
+    let arguments = json!({ "command": "true", "cwd": "file.txt" });
+    let said = ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
+    assert_eq!(
+        said.text,
+        "file.txt is not a directory. Name the directory to start in, or leave cwd out. \
+         [INVALID_PATH]"
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn b7_a_directory_swapped_with_a_link_never_starts_a_command_outside() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let workspace = TestWorkspace::new().file("d/inside", "").outside_file("secret", "");
+    symlink("../outside", workspace.root().join("swap")).unwrap();
+    let (one, other) = (workspace.root().join("d"), workspace.root().join("swap"));
+    let tools = tools(&workspace, CommandPolicy::new());
+    thread::scope(|scope| {
+        let done = Cancel::new();
+        let stop = done.clone();
+        scope.spawn(move || {
+            while !stop.is_cancelled() {
+                renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+                thread::yield_now();
+            }
+        });
+        let (mut started, mut leaked, mut rounds) = (0, 0, 0);
+        // Until the attack has failed often, and some commands ran.
+        while rounds < 200 || (started == 0 && rounds < 20_000) {
+            rounds += 1;
+            let arguments = json!({ "command": "ls", "cwd": "d" });
+            let answer = tools.call("run_command", arguments, &Call::default());
+            leaked += usize::from(answer.text().contains("secret"));
+            started += usize::from(answer.text() == "inside\n");
+        }
+        done.cancel();
+        assert_eq!(leaked, 0);
+        assert!(started > 0, "the attack kept every command from starting");
+    });
+}
+
+// Stopping.
+
+#[test]
+fn a_cancelled_command_is_stopped_and_its_output_kept() {
+    let workspace = TestWorkspace::new();
+    let tools = tools(&workspace, CommandPolicy::new());
+    let cancel = Cancel::new();
+    let call = Call::default().with_cancel(cancel.clone());
+    let started = Instant::now();
+    let answer = within(PATIENCE, "a cancelled command", move || {
+        thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            cancel.cancel();
+        });
+        tools.call("run_command", json!({ "command": "echo begun; sleep 60" }), &call)
+    });
+    assert!(started.elapsed() < Duration::from_millis(1200), "{:?}", started.elapsed());
+    assert_eq!(answer.text(), "begun\n[Cancelled]");
+    assert_eq!(answer.outcome(), Some(Outcome::Partial(ripkit::Incomplete::Cancelled)));
+    assert_eq!(answer.details()["cancelled"], true);
+    assert_eq!(answer.details()["exit_code"], json!(null));
+}
+
+#[test]
+fn a_command_may_tidy_up_before_it_is_killed() {
+    let workspace = TestWorkspace::new();
+    let tools = tools(&workspace, CommandPolicy::new());
+    let tidy = "trap 'rm lock; echo tidied; exit' TERM; touch lock; while :; do sleep 0.01; done";
+    let arguments = json!({ "command": tidy, "timeout_ms": 300 });
+    ask_within(PATIENCE, &tools, "run_command", arguments, Call::default())
+        .mentions("tidied\n[Timed out after 300ms]");
+    assert!(!workspace.root().join("lock").exists());
+}
+
+#[test]
+fn the_host_bounds_the_time() {
+    let workspace = TestWorkspace::new();
+    let policy = CommandPolicy::new().with_most_time(Duration::from_millis(300));
+    let said = run(&workspace, policy, "echo begun; sleep 60");
+    assert_eq!(said.notes, ["timeout_ms was cut to 300, the most that is allowed"]);
+    let said = said.reads(
+        "begun\n[Timed out after 300ms]\nNote: timeout_ms was cut to 300, the most that is allowed",
+    );
+    assert_eq!(said.details["timed_out"], true);
+}
+
+// What the host decides.
+
+#[test]
+fn without_a_policy_no_toolkit_has_the_tool() {
+    let workspace = TestWorkspace::new();
+    let tools = workspace.tools();
+    assert!(tools.specs().all(|spec| spec.effect != ripkit::Effect::Execute));
+    workspace
+        .call("run_command", json!({ "command": "touch a" }))
+        .fails_with(ErrorCode::UnknownTool);
+    let tools = tools.clone().with(RunCommand::default());
+    assert!(tools.spec("run_command").is_none());
+    assert!(workspace.tree().is_empty());
+}
+
+#[test]
+fn a_read_only_workspace_or_toolkit_runs_nothing() {
+    let workspace = TestWorkspace::new();
+    let call = |tools: &Toolkit| {
+        let arguments = json!({ "command": "touch a" });
+        ask_within(PATIENCE, tools, "run_command", arguments, Call::default())
+    };
+    let read_only = Toolkit::new(workspace.open().read_only());
+    let said = call(&read_only.with_commands(CommandPolicy::new())).fails_with(ErrorCode::ReadOnly);
+    assert_eq!(said.text, "a command may change files, and the workspace is read-only [READ_ONLY]");
+    let tools = tools(&workspace, CommandPolicy::new());
+    call(&tools.clone().read_only()).fails_with(ErrorCode::ReadOnly);
+    call(&tools.clone().read_only().with_commands(CommandPolicy::new()))
+        .fails_with(ErrorCode::ReadOnly);
+    assert!(workspace.tree().is_empty());
+    call(&tools).succeeds();
+}
+
+#[test]
+fn the_host_may_refuse_a_command_in_its_own_words() {
+    let workspace = TestWorkspace::new();
+    let policy = CommandPolicy::new().with_check(|command| {
+        if command.contains("rm ") { Err("nothing is removed here".to_owned()) } else { Ok(()) }
+    });
+    let said = run(&workspace, policy.clone(), "rm -rf x").fails_with(ErrorCode::PolicyDenied);
+    assert_eq!(said.text, "the host refuses this command: nothing is removed here [POLICY_DENIED]");
+    run(&workspace, policy, "echo hi").reads("hi\n");
+}
+
+#[test]
+fn other_names_are_understood() {
+    let workspace = TestWorkspace::new().dir("d");
+    let tools = tools(&workspace, CommandPolicy::new());
+    for name in ["run_command", "run-command", "run", "bash", "shell"] {
+        let arguments = json!({ "cmd": "pwd | sed 's/.*root/root/'", "workdir": "d" });
+        let said = ask_within(PATIENCE, &tools, name, arguments, Call::default());
+        said.succeeds().mentions("root/d\n");
+    }
+    let report = tools
+        .run::<RunCommand>(
+            Args { command: "exit 3".to_owned(), ..Args::default() },
+            &Call::default(),
+        )
+        .unwrap();
+    assert_eq!((report.exit_code, report.output.as_str()), (Some(3), ""));
+}
+
+// Many of them.
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thousand_commands_leave_nothing_behind() {
+    let workspace = TestWorkspace::new();
+    let test = "run_command::a_thousand_commands_leave_nothing_behind";
+    in_child(test, Who::Same, &workspace, |root| {
+        let tools = Toolkit::new(Workspace::open(root).unwrap());
+        let tools = tools.with_commands(CommandPolicy::new());
+        let run = |command: &str, timeout_ms: u64| {
+            let arguments = json!({ "command": command, "timeout_ms": timeout_ms });
+            tools.call("run_command", arguments, &Call::default()).text().to_owned()
+        };
+        assert_eq!(run("echo hi", 30_000), "hi\n");
+        let count = |directory: &str| fs::read_dir(directory).unwrap().count();
+        let before = (count("/proc/self/fd"), count("/proc/self/task"));
+        for number in 0..1000 {
+            match number % 100 {
+                50 => assert_eq!(run("sleep 60", 1), "(no output)\n[Timed out after 1ms]"),
+                60 => assert!(run("sleep 60 & exit 1", 30_000).contains("[Stopped 1 background")),
+                70 => assert!(run("kill -9 $$", 30_000).contains("SIGKILL")),
+                _ => assert_eq!(run("true", 30_000), "(no output)"),
+            }
+        }
+        assert_eq!((count("/proc/self/fd"), count("/proc/self/task")), before);
+        let own = std::process::id();
+        let children = fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+            let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            let rest = stat.rsplit(')').next().unwrap_or_default();
+            rest.split_ascii_whitespace().nth(1) == Some(&own.to_string())
+        });
+        assert_eq!(children.count(), 0, "children that nobody waited for");
+    });
+}
+
+#[test]
+fn commands_at_the_same_time_do_not_disturb_each_other() {
+    let workspace = TestWorkspace::new();
+    let tools = tools(&workspace, CommandPolicy::new());
+    thread::scope(|scope| {
+        for number in 0..16 {
+            let tools = tools.clone();
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let command = format!("sleep 30 & echo {number}; sleep 0.01; echo {number}");
+                    let arguments = json!({ "command": command });
+                    let answer = tools.call("run_command", arguments, &Call::default());
+                    let text = answer.text();
+                    assert!(text.starts_with(&format!("{number}\n{number}\n")), "{text}");
+                    assert!(!text.contains("[Exit"), "{text}");
+                    assert!(
+                        !cfg!(target_os = "linux")
+                            || text.ends_with("[Stopped 1 background process]"),
+                        "{text}"
+                    );
+                }
+            });
+        }
+    });
+}
+
+// The program.
+
+#[cfg(feature = "cli")]
+fn program(workspace: &TestWorkspace) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    command.arg("--root").arg(workspace.root()).env_remove("RIPKIT_ROOT");
+    command
+}
+
+#[cfg(feature = "cli")]
+fn ended(output: &std::process::Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+#[cfg(feature = "cli")]
+fn the_program_runs_commands_for_those_who_allow_it() {
+    let workspace = TestWorkspace::new();
+    let run = |words: &[&str]| ended(&program(&workspace).args(words).output().unwrap());
+    let refused = "run starts programs, which nobody has allowed. A person who wants that adds \
+        --allow-commands.";
+    assert_eq!(run(&["run", "touch a"]), (2, String::new(), format!("ripkit: {refused}\n")));
+    for name in ["run_command", "bash"] {
+        let said = run(&["call", name, r#"{"command": "touch a"}"#]);
+        assert_eq!(said, (2, format!("{refused} [POLICY_DENIED]\n"), String::new()));
+    }
+    let (_, spec, _) = run(&["spec"]);
+    assert!(!spec.contains("run_command"));
+    assert!(workspace.tree().is_empty());
+    let (_, spec, _) = run(&["spec", "--allow-commands"]);
+    assert!(spec.contains("run_command"));
+    let table: [(&[&str], i32, &str); 8] = [
+        (&["run", "echo hi"], 0, "hi\n"),
+        (&["run", "printf hi"], 0, "hi"),
+        (&["run", "true"], 0, "(no output)\n"),
+        (&["run", "echo hi; exit 3"], 3, "hi\n[Exit code: 3]\n"),
+        (&["run", "kill -9 $$"], 137, "(no output)\n[Killed by signal 9 (SIGKILL)]\n"),
+        (&["run", "sleep 9", "--timeout-ms", "100"], 124, "(no output)\n[Timed out after 100ms]\n"),
+        (&["call", "bash", r#"{"command": "echo hi"}"#], 0, "hi\n"),
+        (&["run", "--read-only", "true"], 2, ""),
+    ];
+    for (words, status, text) in table {
+        let (said, out, _) = run(&[words, &["--allow-commands"]].concat());
+        assert_eq!((said, out.as_str()), (status, text), "{words:?}");
+    }
+}
+
+#[test]
+#[cfg(feature = "cli")]
+fn the_program_passes_on_a_list_of_variables() {
+    let workspace = TestWorkspace::new();
+    let mut command = program(&workspace);
+    command.env("LC_TIME", "C").env("API_TOKEN", "SECRET").env("TERM", "xterm");
+    let (status, out, _) =
+        ended(&command.args(["run", "env", "--allow-commands"]).output().unwrap());
+    assert_eq!(status, 0);
+    assert!(out.contains("LC_TIME=C\n") && out.contains("TERM=dumb\n"), "{out}");
+    assert!(!out.contains("SECRET") && !out.contains("CARGO"), "{out}");
+}
+
+#[test]
+#[cfg(all(feature = "cli", target_os = "linux"))]
+fn a_program_that_is_told_to_end_takes_its_command_with_it() {
+    for signal in ["INT", "TERM"] {
+        let workspace = TestWorkspace::new();
+        let nap = unique_nap();
+        let mut command = program(&workspace);
+        let words = ["run", &format!("sleep {nap} & sleep {nap}"), "--allow-commands"];
+        let child = command.args(words).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let started = Instant::now();
+        while running(&nap).len() < 2 {
+            assert!(started.elapsed() < PATIENCE, "the command did not start");
+            thread::sleep(Duration::from_millis(5));
+        }
+        Command::new("kill")
+            .args([&format!("-{signal}"), &child.id().to_string()])
+            .status()
+            .unwrap();
+        let (status, out, _) = ended(&child.wait_with_output().unwrap());
+        assert_eq!((status, out.as_str()), (130, "(no output)\n[Cancelled]\n"), "{signal}");
+        assert_none_runs(&nap);
+    }
+}
+
+#[test]
+#[cfg(all(feature = "cli", target_os = "linux"))]
+fn a_host_that_ignores_its_children_still_gets_an_answer() {
+    let workspace = TestWorkspace::new();
+    let program = program(&workspace);
+    let output = Command::new("env")
+        .args(["--ignore-signal=CHLD".as_ref(), program.get_program()])
+        .args(program.get_args())
+        .args(["run", "echo hi; exit 3", "--allow-commands"])
+        .output()
+        .unwrap();
+    if output.status.code() == Some(125) {
+        eprintln!("SKIPPED: env cannot ignore signals");
+        return;
+    }
+    let (status, out, error) = ended(&output);
+    assert_eq!((status, out.as_str()), (0, "hi\n"));
+    assert_eq!(error, "ripkit: note: how the command ended could not be learned\n");
+}
+
+#[test]
+fn the_permissions_of_new_files_are_the_users_own() {
+    let workspace = TestWorkspace::new();
+    run(&workspace, CommandPolicy::new(), "umask 027; touch a").succeeds();
+    let mode = fs::metadata(workspace.root().join("a")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+}

@@ -1,0 +1,230 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::TestWorkspace;
+
+/// The program for somebody whose home is the directory beside the workspace.
+fn ripkit(workspace: &TestWorkspace) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    command
+        .current_dir(workspace.root())
+        .env_remove("RIPKIT_ROOT")
+        .env("HOME", workspace.outside());
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Status, standard output and standard error, where the workspace is `{root}`.
+fn run(workspace: &TestWorkspace, words: &[&str]) -> (i32, String, String) {
+    let output = ripkit(workspace).args(words).output().unwrap();
+    let above = workspace.above().canonicalize().unwrap().display().to_string();
+    let text = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.replace(&format!("{above}/root"), "{root}")
+            .replace(&format!("{above}/outside"), "{home}")
+    };
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+fn skill(name: &str, description: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
+}
+
+/// The user has `pdf` and `mail`, the project has its own `pdf` and a broken one.
+fn somebody() -> TestWorkspace {
+    TestWorkspace::new()
+        .outside_file(".agents/skills/pdf/SKILL.md", skill("pdf", "The user's."))
+        .outside_file(".claude/skills/mail/SKILL.md", skill("mail", "Writes\n  mail."))
+        .file(".agents/skills/pdf/SKILL.md", skill("pdf", "The project's."))
+        .file(".agents/skills/pdf/fill.py", "print(1)\n")
+        .file(".agents/skills/broken/SKILL.md", "# Nothing\n")
+}
+
+#[test]
+fn list_shows_the_skills_of_the_user_and_of_the_project() {
+    let workspace = somebody();
+    let (status, out, err) = run(&workspace, &["skills", "list"]);
+    assert_eq!((status, out.as_str()), (0, "mail  Writes mail.\npdf   The project's.\n"));
+    assert_eq!(
+        err,
+        "ripkit: note: {home}/.agents/skills/pdf/SKILL.md: advice: shadowed by the later \
+         {root}/.agents/skills/pdf/SKILL.md\n\
+         ripkit: note: {root}/.agents/skills/broken/SKILL.md: skipped: the file does not begin with \
+         a line of ---, and front matter after it\n"
+    );
+    let (status, out, _) = run(&workspace, &["skills", "list", "--json"]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(status, 0);
+    assert_eq!(
+        told["skills"][1]["frontmatter"],
+        json!({ "name": "pdf", "description": "The project's." })
+    );
+    assert_eq!(told["shadowed"][0]["name"], "pdf");
+    assert_eq!(told["findings"][1]["code"], "NO_FRONTMATTER");
+    let none = TestWorkspace::new();
+    let (status, out, err) = run(&none, &["skills", "list"]);
+    assert_eq!((status, out.as_str(), err.as_str()), (1, "No skills found.\n", ""));
+}
+
+#[test]
+fn show_prints_the_body_to_the_byte_and_names_the_files() {
+    let workspace = somebody();
+    let (status, out, err) = run(&workspace, &["skills", "show", "pdf"]);
+    assert_eq!((status, out.as_str()), (0, "# pdf\n"));
+    assert_eq!(err, "ripkit: note: {root}/.agents/skills/pdf/fill.py belongs to the skill\n");
+    let (status, out, err) = run(&workspace, &["skills", "show", "pfd"]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert_eq!(err, "ripkit: no skill is called `pfd`; the skills are pdf, mail\n");
+    let (_, out, _) = run(&workspace, &["--json", "skills", "show", "pdf"]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["body"], "# pdf\n");
+    assert_eq!(told["resources"], json!(["fill.py"]));
+}
+
+#[test]
+fn prompt_prints_the_list_for_a_model() {
+    let workspace = somebody();
+    let (status, out, _) = run(&workspace, &["skills", "prompt", ".agents/skills"]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        "<available_skills>\n  <skill>\n    <name>pdf</name>\n    \
+         <description>The project&apos;s.</description>\n    \
+         <location>{root}/.agents/skills/pdf/SKILL.md</location>\n  </skill>\n</available_skills>\n"
+    );
+    let (status, out, _) = run(&TestWorkspace::new(), &["skills", "prompt"]);
+    assert_eq!((status, out.as_str()), (1, ""));
+}
+
+#[test]
+fn check_tells_each_finding_and_its_verdict_by_status() {
+    let workspace = somebody();
+    let (status, out, err) = run(&workspace, &["skills", "check", ".agents/skills/pdf"]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "1 skill keeps to the standard\n", ""));
+    let file = ".agents/skills/pdf/SKILL.md";
+    assert_eq!(run(&workspace, &["skills", "check", file]).0, 0);
+    let (status, out, _) = run(&workspace, &["skills", "check", ".agents/skills"]);
+    assert_eq!(status, 1);
+    assert_eq!(
+        out,
+        "{root}/.agents/skills/broken/SKILL.md: skipped: the file does not begin with a line of \
+         ---, and front matter after it\nthe standard is not kept\n"
+    );
+    let (status, out, _) = run(&workspace, &["skills", "check", "--json", ".agents/skills"]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((status, &told["valid"], &told["skills"]), (1, &json!(false), &json!(1)));
+    for (path, message) in [
+        ("missing", "ripkit: no such directory: missing\n"),
+        (
+            "outside-none",
+            "ripkit: there is no SKILL.md. Give a directory that has one, or holds directories that do.\n",
+        ),
+    ] {
+        if path != "missing" {
+            fs::create_dir(workspace.root().join(path)).unwrap();
+        }
+        let (status, out, err) = run(&workspace, &["skills", "check", path]);
+        assert_eq!((status, out.as_str(), err.as_str()), (2, "", message));
+    }
+}
+
+#[test]
+fn a_skill_is_loaded_like_any_tool() {
+    let workspace = somebody();
+    let (status, out, _) = run(&workspace, &["load_skill", "mail"]);
+    assert_eq!((status, out.as_str()), (0, "# mail\n"));
+    let (status, out, _) =
+        run(&workspace, &["call", "load_skill", r#"{"name": "pdf", "file": "fill.py"}"#]);
+    assert_eq!((status, out.as_str()), (0, "print(1)\n"));
+    let (status, _, err) = run(&TestWorkspace::new(), &["load-skill", "x"]);
+    assert_eq!((status, err.as_str()), (2, "ripkit: load_skill has nothing to work with here\n"));
+}
+
+#[test]
+fn a_project_cannot_bring_in_skills_from_elsewhere() {
+    let workspace =
+        TestWorkspace::new().outside_file("elsewhere/evil/SKILL.md", skill("evil", "x"));
+    #[cfg(unix)]
+    let workspace = workspace.symlink(".agents/skills", "../../outside/elsewhere");
+    let (status, out, err) = run(&workspace, &["skills", "list"]);
+    assert_eq!((status, out.as_str()), (1, "No skills found.\n"));
+    assert!(err.contains("{root}/.agents/skills: skipped: "), "{err}");
+}
+
+/// The skills of `fixtures/skills/<verdict>`.
+fn corpus(verdict: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/skills").join(verdict);
+    let mut skills: Vec<_> =
+        fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    skills.sort();
+    skills
+}
+
+fn checked(skill: &Path) -> i32 {
+    let output = Command::new(env!("CARGO_BIN_EXE_ripkit"))
+        .args(["skills", "check"])
+        .arg(skill)
+        .output()
+        .unwrap();
+    output.status.code().unwrap()
+}
+
+/// Our verdict on the skills that differ, by the table of `fixtures/skills/README.md`.
+fn listed_differences() -> BTreeMap<String, i32> {
+    let readme = include_str!("../../fixtures/skills/README.md");
+    let rows = readme.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let verdicts = rows.filter_map(|(name, rest)| {
+        let status = match rest.split(' ').next()? {
+            "good" => 0,
+            "bad" => 1,
+            _ => return None,
+        };
+        Some((name.to_owned(), status))
+    });
+    verdicts.collect()
+}
+
+#[test]
+fn every_skill_of_the_corpus_is_judged_as_its_directory_says() {
+    let mut wrong = Vec::new();
+    for (verdict, wanted) in [("good", 0), ("bad", 1)] {
+        let skills = corpus(verdict);
+        assert!(skills.len() > 20, "{verdict} is nearly empty");
+        wrong.extend(skills.into_iter().filter(|skill| checked(skill) != wanted));
+    }
+    assert!(wrong.is_empty(), "judged otherwise: {wrong:#?}");
+    let listed = listed_differences();
+    let found = corpus("differs");
+    assert_eq!(found.len(), listed.len(), "each difference has a reason");
+    for skill in found {
+        let name = skill.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(Some(&checked(&skill)), listed.get(&name), "{name}");
+    }
+}
+
+#[test]
+fn the_reference_validator_judges_as_we_do_but_for_the_listed_differences() {
+    let validator = std::env::var_os("RIPKIT_AGENTSKILLS").unwrap_or_else(|| "agentskills".into());
+    if Command::new(&validator).arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no `agentskills`: pip install skills-ref");
+        return;
+    }
+    let judged = |skill: &Path| {
+        let output = Command::new(&validator).arg("validate").arg(skill).output().unwrap();
+        output.status.code().unwrap()
+    };
+    let mut wrong = Vec::new();
+    for (verdict, wanted) in [("good", 0), ("bad", 1)] {
+        wrong.extend(corpus(verdict).into_iter().filter(|skill| judged(skill) != wanted));
+    }
+    let listed = listed_differences();
+    wrong.extend(corpus("differs").into_iter().filter(|skill| {
+        let name = skill.file_name().unwrap().to_string_lossy().into_owned();
+        Some(&judged(skill)) == listed.get(&name)
+    }));
+    assert!(wrong.is_empty(), "the reference validator says otherwise: {wrong:#?}");
+}
