@@ -8,8 +8,9 @@ use crate::error::{Error, ErrorCode};
 use crate::skills::finding::{Finding, Severity, SkillFinding};
 use crate::skills::loader::SkillLoader;
 use crate::skills::prompt;
+use crate::skills::shown::shown;
 use crate::skills::skill::Skill;
-use crate::skills::standard::{MAX_NAME_LEN, shown};
+use crate::skills::standard::MAX_NAME_LEN;
 use crate::text::escape::display_path;
 
 /// How many names an error lists.
@@ -171,6 +172,11 @@ impl SkillCatalog {
     /// [`MAX_PROMPT_BYTES`](crate::skills::MAX_PROMPT_BYTES): longer descriptions are shortened.
     pub fn format_for_prompt(&self) -> String {
         prompt::format(&self.0.skills)
+    }
+
+    /// A line for each skill with what it is for, as long as there is room.
+    pub(crate) fn list_within(&self, bytes: usize) -> String {
+        prompt::list(&self.0.skills, bytes)
     }
 
     fn unknown(&self, name: &str) -> Error {

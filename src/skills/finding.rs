@@ -39,6 +39,15 @@ impl fmt::Display for Severity {
 }
 
 /// Something that was noticed about a skill or a directory of skills.
+///
+/// ```
+/// use ripkit::skills::{Severity, SkillCatalog};
+///
+/// let skills = SkillCatalog::scan("fixtures/skills/bad/Upper-Case");
+/// let finding = &skills.findings()[0];
+/// assert_eq!(finding.severity, Severity::Violation);
+/// assert_eq!(finding.message, "name: `Upper-Case` must be lower case");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct SkillFinding {

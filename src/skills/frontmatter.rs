@@ -11,8 +11,9 @@ use crate::error::{Error, ErrorCode};
 use crate::skills::fence::Block;
 use crate::skills::finding::Finding;
 use crate::skills::repair::Repaired;
+use crate::skills::shown::shown;
 use crate::skills::yaml::{Document, Fault, Mapping, Node};
-use crate::skills::{repair, standard, yaml};
+use crate::skills::{repair, yaml};
 
 /// How many values may lack quotes.
 const MAX_REPAIRS: usize = 16;
@@ -55,6 +56,8 @@ pub struct Frontmatter {
     /// All other fields in their order. Numbers are texts, so that `1.0` keeps its form.
     #[serde(flatten)]
     pub others: Map<String, Value>,
+    #[serde(skip)]
+    pub(super) fields: Map<String, Value>,
 }
 
 /// Reads the front matter at the top of a SKILL.md, and returns it with the place where the body
@@ -73,18 +76,9 @@ pub fn parse_frontmatter(reader: &mut impl BufRead) -> Result<(Frontmatter, u64)
 }
 
 impl Frontmatter {
-    /// Holds the fields against the rules of the standard.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD` without name or description, `INVALID_FRONTMATTER` for the first rule that
-    /// is broken.
-    pub fn validate(&self) -> Result<(), Error> {
-        let findings = standard::findings(self, &[]);
-        let broken = findings.into_iter().find(Finding::is_refused);
-        broken.map_or(Ok(()), |finding| {
-            let code = finding.code.unwrap_or(ErrorCode::InvalidFrontmatter);
-            Err(Error::new(code, finding.message))
-        })
+    /// All fields in their order, with the types of YAML: `1.0` is a number here.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.fields
     }
 }
 
@@ -127,7 +121,7 @@ fn document(block: &Block, findings: &mut Vec<Finding>) -> Result<Document, Erro
         let Some(repaired) = repaired(&yaml, &read) else {
             return read.map_err(|fault| unreadable(&fault, block));
         };
-        let key = standard::shown(&repaired.key);
+        let key = shown(&repaired.key);
         let message = format!("{key} needs quotes; read as if it had them");
         findings.push(Finding::violation(ErrorCode::InvalidFrontmatter, message));
         yaml = Cow::Owned(repaired.yaml);
@@ -165,10 +159,8 @@ struct Fields<'a> {
 impl Fields<'_> {
     fn read(&mut self, fields: Mapping) -> Frontmatter {
         let mut read = Frontmatter::default();
-        let is_unknown = |key: &&str| !standard::FIELDS.contains(key);
-        let keys: Vec<String> = fields.iter().map(|(key, _)| key.clone()).collect();
-        let unknown: Vec<&str> = keys.iter().map(String::as_str).filter(is_unknown).collect();
         for (key, node) in fields {
+            read.fields.insert(key.clone(), node.typed());
             match key.as_str() {
                 "name" => read.name = self.text(&key, &node).unwrap_or_default(),
                 "description" => read.description = self.text(&key, &node).unwrap_or_default(),
@@ -183,7 +175,6 @@ impl Fields<'_> {
                 }
             }
         }
-        self.findings.extend(standard::unknown_fields(&unknown));
         read
     }
 
@@ -220,7 +211,7 @@ impl Fields<'_> {
         let text = |(name, node): (String, Node)| match node {
             Node::Scalar { text, .. } => (name, text),
             nested => {
-                let message = format!("{key}: {} is not a text", standard::shown(&name));
+                let message = format!("{key}: {} is not a text", shown(&name));
                 self.findings.push(Finding::advice(message));
                 (name, nested.into_json().to_string())
             }
@@ -316,20 +307,5 @@ mod tests {
         );
         let list = "allowed-tools: is a list; the standard has one text with blanks";
         assert!(told.contains(&(Severity::Advice, list)), "{told:?}");
-    }
-
-    #[test]
-    fn validate_names_the_first_broken_rule() {
-        let cases = [
-            ("name: a\ndescription: b", None),
-            ("name: a", Some(ErrorCode::MissingField)),
-            ("description: b", Some(ErrorCode::MissingField)),
-            ("name: A\ndescription: b", Some(ErrorCode::InvalidFrontmatter)),
-            ("name: a\ndescription: '  '", Some(ErrorCode::MissingField)),
-        ];
-        for (yaml, code) in cases {
-            let validated = read(yaml).frontmatter.validate();
-            assert_eq!(validated.err().map(|error| error.code()), code, "{yaml}");
-        }
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use crate::output::counted;
+use crate::skills::shown::one_line;
 use crate::skills::skill::Skill;
 use crate::skills::standard::MAX_DESCRIPTION_LEN;
-use crate::text::escape::{display_path, is_unsafe, xml};
+use crate::text::escape::{display_path, xml};
 
 /// The most bytes of the list. Longer descriptions are shortened alike until it fits, down to 40
 /// characters; then the last skills are left out, which a comment tells.
@@ -13,6 +14,9 @@ pub const MAX_PROMPT_BYTES: usize = 64 * 1024;
 
 /// Fewer characters of a description say nothing.
 const LEAST_DESCRIPTION: usize = 40;
+
+/// Characters of a description in a list of lines.
+const LISTED_DESCRIPTION: usize = 300;
 
 /// Bytes for the comment on what is left out.
 const COMMENT: usize = 100;
@@ -37,6 +41,21 @@ pub(super) fn format(skills: &[Skill]) -> String {
     let left_out = counted((items.len() - shown) as u64, "skill is", "skills are");
     let comment = format!("  <!-- {left_out} left out of this list -->\n");
     render(first(shown), LEAST_DESCRIPTION, &comment)
+}
+
+/// The skills as lines of a description, as many as there is room for.
+pub(super) fn list(skills: &[Skill], bytes: usize) -> String {
+    let mut list = String::new();
+    for (number, skill) in skills.iter().enumerate() {
+        let description = shortened(&one_line(skill.description()), LISTED_DESCRIPTION);
+        let line = format!("\n{}: {description}", skill.name());
+        if list.len() + line.len() > bytes {
+            let left_out = counted((skills.len() - number) as u64, "more skill", "more skills");
+            return list + "\nand " + &left_out;
+        }
+        list.push_str(&line);
+    }
+    list
 }
 
 const END: &str = "</available_skills>";
@@ -85,18 +104,6 @@ fn shortened(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The text without characters that could end the line, turn it round or be no XML, and with one
-/// blank where there are several.
-pub(super) fn one_line(text: &str) -> String {
-    let is_blank = |letter: char| letter.is_whitespace() || letter == '\u{85}';
-    let words = text.split(is_blank).map(|word| word.replace(is_not_shown, ""));
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-fn is_not_shown(letter: char) -> bool {
-    is_unsafe(letter) || matches!(letter, '\u{fffe}' | '\u{ffff}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,22 +115,6 @@ mod tests {
             location,
         };
         (0..count).map(item).collect()
-    }
-
-    #[test]
-    fn names_and_descriptions_are_one_line_without_controls() {
-        let cases = [
-            ("a\nb\r\n\tc", "a b c"),
-            ("\u{1b}[31mred\u{7}", "[31mred"),
-            ("x\u{202e}y\u{2066}z", "xyz"),
-            ("a\u{0} \u{ffff}b", "a b"),
-            ("  a   b ", "a b"),
-            ("a\u{2028}b\u{85}c", "a b c"),
-            ("grüße", "grüße"),
-        ];
-        for (text, wanted) in cases {
-            assert_eq!(one_line(text), wanted, "{text:?}");
-        }
     }
 
     #[test]

@@ -1,21 +1,14 @@
 //! From a SKILL.md to a skill, with all that is to be said about it.
 
-use std::io::{self, BufReader, Read};
-
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::skills::finding::{Finding, Severity};
 use crate::skills::frontmatter::{Frontmatter, Parsed};
+use crate::skills::opened::Opened;
 use crate::skills::place::Place;
-use crate::skills::prompt::one_line;
+use crate::skills::shown::one_line;
 use crate::skills::skill::Skill;
 use crate::skills::standard;
-use crate::workspace::{File, WorkspacePath};
-
-/// The largest SKILL.md that is loaded, in bytes.
-pub const MAX_SKILL_BYTES: u64 = 1 << 20;
-
-/// How much is read at a time, so that of most skills only one piece is.
-const PIECE: usize = 4096;
+use crate::workspace::WorkspacePath;
 
 /// A SKILL.md that was found.
 pub(super) struct Found<'a> {
@@ -63,39 +56,4 @@ fn name_of(frontmatter: &Frontmatter, directories: &[String]) -> String {
         Some(directory) if name.is_empty() => one_line(directory),
         _ => name,
     }
-}
-
-/// A SKILL.md, opened to be read a piece at a time.
-#[derive(Debug)]
-pub(super) struct Opened(File);
-
-impl Opened {
-    /// Opens a regular file of a bearable size.
-    ///
-    /// # Errors
-    /// `INVALID_PATH` for what is no regular file, `TOO_LARGE`, and failures to open.
-    pub(super) fn open(path: &WorkspacePath) -> Result<Opened, Error> {
-        if !path.is_file() {
-            let message = "it is no regular file, and only those are read";
-            return Err(Error::new(ErrorCode::InvalidPath, message));
-        }
-        let file = path.open_file()?;
-        let stat = file.stat().map_err(|reason| Error::io("examine", path.as_str(), reason))?;
-        if stat.size > MAX_SKILL_BYTES { Err(too_large(stat.size)) } else { Ok(Opened(file)) }
-    }
-
-    pub(super) fn reader(&self) -> BufReader<&Opened> {
-        BufReader::with_capacity(PIECE, self)
-    }
-}
-
-impl Read for &Opened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
-    }
-}
-
-pub(super) fn too_large(bytes: u64) -> Error {
-    let message = format!("a SKILL.md of {bytes} bytes is over {MAX_SKILL_BYTES}");
-    Error::new(ErrorCode::TooLarge, message)
 }

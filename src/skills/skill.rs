@@ -5,13 +5,23 @@ use std::io::Read;
 use crate::error::{Error, ErrorCode};
 use crate::skills::directory::joined;
 use crate::skills::frontmatter::{Frontmatter, Parsed};
+use crate::skills::opened::{MAX_SKILL_BYTES, Opened, too_large};
 use crate::skills::place::{Place, rest_below};
-use crate::skills::reading::{MAX_SKILL_BYTES, Opened, too_large};
 use crate::skills::resources::is_left_out;
 use crate::text::escape;
 use crate::workspace::WorkspacePath;
 
 /// A skill that was found: its front matter in memory, everything else on disk.
+///
+/// ```
+/// use ripkit::skills::SkillCatalog;
+///
+/// let skills = SkillCatalog::scan("fixtures/skills/good");
+/// let skill = skills.by_name("with-files").expect("it is there");
+/// assert_eq!(skill.resources()?.files, ["references/forms.md", "scripts/count.py"]);
+/// assert_eq!(skill.read_resource("scripts/count.py")?, "print(1)\n");
+/// # Ok::<(), ripkit::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Skill {
     pub(super) name: String,
@@ -99,11 +109,21 @@ impl Skill {
     /// `INVALID_PATH` for what is outside its directory, links followed, or hidden in it;
     /// `FILE_NOT_FOUND`; `TOO_LARGE` over [`MAX_SKILL_BYTES`].
     pub fn read_resource(&self, path: &str) -> Result<String, Error> {
-        let opened = Opened::open(&self.resource(path)?)?;
+        self.bytes_of(path).map(into_text)
+    }
+
+    /// The bytes of one of its files; its SKILL.md is one of them.
+    pub(crate) fn bytes_of(&self, path: &str) -> Result<Vec<u8>, Error> {
+        let file = match path {
+            // Which may be called skill.md.
+            "SKILL.md" => self.place.look_up(&self.file)?.ok_or_else(|| self.gone())?,
+            path => self.resource(path)?,
+        };
+        let opened = Opened::open(&file)?;
         let mut bytes = Vec::new();
         let read = opened.reader().take(MAX_SKILL_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(|reason| Error::io("read", path, reason))?;
-        Ok(into_text(bytes))
+        Ok(bytes)
     }
 
     /// Finds one of its files, relative to its directory or by an absolute path in there.

@@ -2,11 +2,10 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::error::ErrorCode;
-use crate::skills::Frontmatter;
+use crate::error::{Error, ErrorCode};
 use crate::skills::finding::Finding;
-use crate::skills::prompt::one_line;
-use crate::text::escape;
+use crate::skills::frontmatter::Frontmatter;
+use crate::skills::shown::{one_line, shown};
 
 /// The most characters of a name.
 pub const MAX_NAME_LEN: usize = 64;
@@ -18,7 +17,7 @@ pub const MAX_DESCRIPTION_LEN: usize = 1024;
 pub const MAX_COMPATIBILITY_LEN: usize = 500;
 
 /// The fields that the standard knows.
-pub(super) const FIELDS: [&str; 6] =
+const FIELDS: [&str; 6] =
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
 /// How many unknown fields are named.
@@ -36,11 +35,14 @@ pub(super) fn findings(frontmatter: &Frontmatter, directories: &[String]) -> Vec
     if let Some(text) = &frontmatter.compatibility {
         length("compatibility", text, MAX_COMPATIBILITY_LEN, &mut findings);
     }
+    findings.extend(unknown_fields(frontmatter));
     findings
 }
 
 /// What is said about fields that the standard does not know.
-pub(super) fn unknown_fields(keys: &[&str]) -> Option<Finding> {
+fn unknown_fields(frontmatter: &Frontmatter) -> Option<Finding> {
+    let keys = frontmatter.fields().keys().map(String::as_str);
+    let keys: Vec<&str> = keys.filter(|key| !FIELDS.contains(key)).collect();
     let shown: Vec<String> = keys.iter().take(NAMED_FIELDS).map(|key| shown(key)).collect();
     let names = shown.join(", ");
     let more = keys.len() - shown.len();
@@ -51,6 +53,22 @@ pub(super) fn unknown_fields(keys: &[&str]) -> Option<Finding> {
         _ => format!("{names} and {more} more are no fields of the standard"),
     };
     Some(Finding::portability(message))
+}
+
+impl Frontmatter {
+    /// Holds the fields against the rules of the standard.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD` without name or description, `INVALID_FRONTMATTER` for the first rule that
+    /// is broken.
+    pub fn validate(&self) -> Result<(), Error> {
+        let findings = findings(self, &[]);
+        let broken = findings.into_iter().find(Finding::is_refused);
+        broken.map_or(Ok(()), |finding| {
+            let code = finding.code.unwrap_or(ErrorCode::InvalidFrontmatter);
+            Err(Error::new(code, finding.message))
+        })
+    }
 }
 
 fn name(name: &str, directories: &[String], findings: &mut Vec<Finding>) {
@@ -122,18 +140,11 @@ fn length(key: &str, text: &str, most: usize, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A name from a file, in quotes, without surprises and not too long.
-pub(super) fn shown(name: &str) -> String {
-    let end = name.floor_char_boundary(MAX_NAME_LEN * 2);
-    let more = if end < name.len() { "…" } else { "" };
-    let start = name.get(..end).unwrap_or_default();
-    format!("`{}{more}`", escape::display_path(start.as_bytes()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::skills::finding::Severity;
+    use crate::skills::frontmatter::parse_frontmatter;
 
     fn told(name: &str, directory: &str) -> Vec<String> {
         let frontmatter = Frontmatter {
@@ -183,5 +194,23 @@ mod tests {
         );
         frontmatter.name = "a".repeat(257);
         assert_eq!(severities(&frontmatter)[0], Severity::Skipped);
+    }
+
+    #[test]
+    fn validate_names_the_first_broken_rule() {
+        let cases = [
+            ("name: a\ndescription: b", None),
+            ("name: a", Some(ErrorCode::MissingField)),
+            ("description: b", Some(ErrorCode::MissingField)),
+            ("name: A\ndescription: b", Some(ErrorCode::InvalidFrontmatter)),
+            ("name: a\ndescription: '  '", Some(ErrorCode::MissingField)),
+        ];
+        for (yaml, code) in cases {
+            let validated = {
+                let text = format!("---\n{yaml}\n---\n");
+                parse_frontmatter(&mut text.as_bytes()).unwrap().0.validate()
+            };
+            assert_eq!(validated.err().map(|error| error.code()), code, "{yaml}");
+        }
     }
 }

@@ -7,9 +7,9 @@ use std::fmt;
 use std::str::Chars;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
-use crate::skills::standard::shown;
+use crate::skills::shown::shown;
 
 /// The most levels of lists and mappings.
 const MAX_DEPTH: usize = 16;
@@ -79,6 +79,21 @@ impl Node {
         }
     }
 
+    /// The value with the types of YAML: numbers without quotes are numbers.
+    pub(super) fn typed(&self) -> Value {
+        match self {
+            Node::List(items) => items.iter().map(Node::typed).collect(),
+            Node::Mapping(fields) => {
+                let typed = fields.iter().map(|(key, node)| (key.clone(), node.typed()));
+                Value::Object(typed.collect())
+            }
+            Node::Scalar { text, is_plain } => {
+                let number = number(text).filter(|_| *is_plain);
+                number.unwrap_or_else(|| self.clone().into_json())
+            }
+        }
+    }
+
     /// The text of a scalar that means something.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
@@ -89,6 +104,22 @@ impl Node {
             _ => None,
         }
     }
+}
+
+/// A number in the form of YAML 1.2, as far as JSON has it.
+fn number(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let looks_like_one = digits
+        .starts_with(|letter: char| letter.is_ascii_digit() || letter == '.')
+        && digits.bytes().any(|byte| byte.is_ascii_digit());
+    let radix = |prefix: &str, radix| {
+        let number = text.strip_prefix(prefix)?;
+        i64::from_str_radix(number, radix).ok().filter(|_| !number.starts_with(['-', '+']))
+    };
+    let whole = text.parse::<i64>().ok().or_else(|| radix("0x", 16)).or_else(|| radix("0o", 8));
+    let whole = whole.map(Value::from);
+    let broken = || Some(Value::Number(Number::from_f64(text.parse::<f64>().ok()?)?));
+    whole.or_else(broken).filter(|_| looks_like_one)
 }
 
 /// Reads a text that holds one mapping, or nothing.
@@ -266,6 +297,17 @@ mod tests {
         for (yaml, wanted) in texts {
             assert_eq!(read(yaml), wanted, "{yaml:?}");
         }
+    }
+
+    #[test]
+    fn numbers_are_numbers_where_the_types_count() {
+        let yaml = "a: 1.0\nb: 007\nc: -1e3\nd: 0x1F\ne: 0o17\nf: '1'\ng: 1.2.3\nh: .5\ni: .inf\nj: 1_0\nk: [1, x]";
+        let typed = Node::Mapping(parse(yaml).unwrap().fields).typed();
+        let wanted = json!({
+            "a": 1.0, "b": 7, "c": -1000.0, "d": 31, "e": 15, "f": "1", "g": "1.2.3", "h": 0.5,
+            "i": ".inf", "j": "1_0", "k": [1, "x"],
+        });
+        assert_eq!(typed, wanted);
     }
 
     #[test]
