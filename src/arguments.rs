@@ -81,6 +81,13 @@ impl JsonSchema for OneOrMany {
 }
 
 /// The order of files.
+///
+/// ```
+/// use ripkit::Sort;
+/// use ripkit::tools::list_files::Args;
+///
+/// let newest_first = Args { sort: Sort::Modified, ..Args::default() };
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

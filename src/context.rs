@@ -39,6 +39,14 @@ impl Cancel {
 }
 
 /// How far a long call has come, as passed to the callback of [`Call::on_progress`].
+///
+/// ```
+/// use ripkit::{Call, Progress};
+///
+/// let call = Call::default().on_progress(|Progress { files, results, .. }| {
+///     eprintln!("{files} files, {results} results");
+/// });
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -52,6 +60,20 @@ pub struct Progress {
 type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// A writer that takes the text of an answer piece by piece, from whichever thread has it.
+///
+/// ```
+/// use ripkit::{Call, TextStream, Toolkit, Workspace};
+/// use serde_json::json;
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let text = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
+/// let call = Call::default().with_text(TextStream::new(text.clone()));
+/// tools.call("list_directory", json!({ "path": "src" }), &call);
+/// assert!(text.lock().expect("nobody panics").contains("lib.rs"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct TextStream(Arc<Mutex<dyn fmt::Write + Send>>);
 
@@ -95,6 +117,7 @@ pub struct Call {
     deadline: Option<Instant>,
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
+    exact_lines: bool,
 }
 
 impl Call {
@@ -134,6 +157,19 @@ impl Call {
         self
     }
 
+    /// Keeps found lines byte for byte, with the places they have in their files, for
+    /// [`Output::events`](crate::Output::events). Together with [`Call::with_text`], events are
+    /// written instead of text, as they come. Default: lines are kept as shown.
+    pub fn with_exact_lines(mut self) -> Call {
+        self.exact_lines = true;
+        self
+    }
+
+    /// Whether found lines are kept byte for byte.
+    pub fn keeps_exact_lines(&self) -> bool {
+        self.exact_lines
+    }
+
     /// Where the text goes as it comes, if it does.
     pub fn text(&self) -> Option<&TextStream> {
         self.text.as_ref()
@@ -168,11 +204,21 @@ impl fmt::Debug for Call {
             .field("deadline", &self.deadline)
             .field("on_progress", &self.on_progress.is_some())
             .field("text", &self.text.is_some())
+            .field("exact_lines", &self.exact_lines)
             .finish()
     }
 }
 
 /// Why a call returned before it had looked at everything.
+///
+/// ```
+/// use ripkit::{Call, Cancel, Incomplete};
+///
+/// let cancel = Cancel::new();
+/// let call = Call::default().with_cancel(cancel.clone());
+/// cancel.cancel();
+/// assert_eq!(call.stop_reason(), Some(Incomplete::Cancelled));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -193,6 +239,17 @@ impl fmt::Display for Incomplete {
 }
 
 /// The bounds that a host can change; everything over them is cut and said.
+///
+/// ```
+/// use ripkit::{Limits, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let mut limits = Limits::default();
+/// limits.text_bytes = 8 * 1024;
+/// let tools = Toolkit::new(Workspace::open(".")?).with_limits(limits);
+/// # Ok(())
+/// # }
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -77,11 +77,11 @@
 //!
 //! # Features
 //!
-//! `cli` (on by default) builds the `ripkit` program. A host that embeds the library turns the
-//! default features off.
+//! - `cli` (on by default) builds the `ripkit` program.
+//! - `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`; without
+//!   it, and on other systems than Unix, no code that starts a program is compiled in.
 //!
-//! `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`; without
-//! it, and on other systems than Unix, no code that starts a program is compiled in.
+//! A host that embeds the library turns the default features off.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,13 +1,36 @@
 //! What every answer is made of: content, the receipt of a scan, and how an answer was cut.
 
 use std::fmt::{self, Display};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::context::Incomplete;
 
 /// The result of a tool: `Display` is what a model reads, `Serialize` what a program reads.
+///
+/// ```
+/// use ripkit::{Outcome, Output};
+/// use schemars::JsonSchema;
+/// use serde::Serialize;
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Sum {
+///     total: i64,
+/// }
+///
+/// impl std::fmt::Display for Sum {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         write!(f, "The sum is {}.", self.total)
+///     }
+/// }
+///
+/// impl Output for Sum {}
+///
+/// assert_eq!(Sum { total: 3 }.outcome(), Outcome::Found);
+/// ```
 pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
     /// How the call ended, from which a shell's exit status follows. Default: [`Outcome::Found`].
     fn outcome(&self) -> Outcome {
@@ -31,6 +54,14 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
         &[]
     }
 
+    /// The results as the events that `rg --json` prints, with `elapsed` as the time the call took;
+    /// for a call made with [`Call::with_exact_lines`](crate::Call::with_exact_lines). Those that
+    /// went to a [`TextStream`](crate::TextStream) are not repeated.
+    /// Default: there is no such form.
+    fn events(&self, _elapsed: Duration) -> Option<Vec<Value>> {
+        None
+    }
+
     /// What goes with the text and is none, such as an image. Default: nothing.
     fn attachments(&self) -> Vec<Content> {
         Vec::new()
@@ -38,6 +69,19 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
 }
 
 /// How a call that did not fail ended.
+///
+/// ```
+/// use ripkit::{Call, Outcome, Toolkit, Workspace};
+/// use serde_json::json;
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = json!({ "pattern": "no such text in here \\d{40}", "path": "Cargo.toml" });
+/// let answer = tools.call("search", args, &Call::default());
+/// assert_eq!(answer.outcome(), Some(Outcome::Empty));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -50,6 +94,18 @@ pub enum Outcome {
 }
 
 /// One piece of an answer.
+///
+/// ```
+/// use ripkit::{Call, Content, Toolkit, Workspace};
+/// use serde_json::json;
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let answer = tools.call("read_file", json!({ "path": "Cargo.toml" }), &Call::default());
+/// assert!(matches!(&answer.content()[..], [Content::Text { .. }]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -72,6 +128,20 @@ pub enum Content {
 /// What a search or a listing looked at, and what it left out and why.
 ///
 /// An empty answer with this receipt says which kind of empty it is.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { pattern: "edition".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// assert_eq!(report.receipt.files, 1);
+/// assert!(report.receipt.trouble.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Receipt {
@@ -91,6 +161,9 @@ pub struct Receipt {
     /// How many warnings came when `warnings` was full.
     #[serde(skip)]
     pub(crate) more_warnings: u64,
+    /// Bytes of text that were searched; of large files only where exact lines are kept.
+    #[serde(skip)]
+    pub(crate) bytes: u64,
 }
 
 /// How many entries a scan left out, by reason; an ignored directory counts once.
@@ -141,6 +214,7 @@ impl Receipt {
     pub(crate) fn absorb(&mut self, mut other: Receipt) {
         self.files += other.files;
         self.directories += other.directories;
+        self.bytes += other.bytes;
         self.skipped.absorb(&other.skipped);
         self.unsettle();
         other.unsettle();
@@ -290,86 +364,4 @@ impl fmt::Display for Truncation {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sentence_names_every_reason_and_no_other() {
-        let skipped = Skipped { ignored_files: 3, binary: 1, ..Skipped::default() };
-        let receipt = Receipt { files: 120, skipped, ..Receipt::default() };
-        assert_eq!(
-            receipt.sentence("Searched"),
-            "Searched 120 files; skipped 3 ignored files, 1 binary file."
-        );
-        let nothing = Receipt { files: 1, ..Receipt::default() };
-        assert_eq!(nothing.sentence("Listed"), "Listed 1 file.");
-    }
-
-    #[test]
-    fn the_shortfall_names_what_could_not_be_read_and_nothing_else() {
-        let skipped = Skipped { unreadable: 1, too_large: 2, binary: 3, ..Skipped::default() };
-        let receipt = Receipt { skipped, ..Receipt::default() };
-        assert_eq!(
-            receipt.shortfall("searched").as_deref(),
-            Some("not everything was searched: 1 unreadable entry, 2 files too large")
-        );
-        let skipped = Skipped { binary: 3, hidden: 1, ..Skipped::default() };
-        assert_eq!(Receipt { skipped, ..Receipt::default() }.shortfall("searched"), None);
-    }
-
-    fn warned(numbers: std::ops::Range<u32>) -> Receipt {
-        let warnings = numbers.map(|number| format!("warning {number:02}")).collect();
-        Receipt { warnings, ..Receipt::default() }
-    }
-
-    #[test]
-    fn warnings_without_room_are_counted_in_the_last_entry() {
-        for (count, last) in
-            [(20, "warning 19"), (21, "and 2 more warnings"), (50, "and 31 more warnings")]
-        {
-            let mut receipt = Receipt::default();
-            receipt.absorb(warned(0..count));
-            receipt.settle();
-            assert_eq!(receipt.warnings.len(), MAX_WARNINGS);
-            assert_eq!(receipt.warnings.last().unwrap(), last);
-            assert_eq!(receipt.warnings[18], "warning 18");
-        }
-    }
-
-    #[test]
-    fn a_warning_that_is_repeated_counts_once() {
-        let mut receipt = Receipt::default();
-        receipt.absorb(warned(0..20));
-        receipt.absorb(warned(0..20));
-        receipt.settle();
-        assert_eq!(receipt.warnings, warned(0..20).warnings);
-    }
-
-    #[test]
-    fn a_settled_receipt_can_be_absorbed_and_settled_again() {
-        let mut listed = Receipt::default();
-        listed.absorb(warned(0..25));
-        listed.settle();
-        let settled = listed.clone();
-        listed.settle();
-        assert_eq!(listed, settled);
-        let mut searched = Receipt::default();
-        searched.absorb(listed);
-        searched.absorb(warned(30..33));
-        searched.settle();
-        assert_eq!(searched.warnings.len(), MAX_WARNINGS);
-        assert_eq!(searched.warnings.last().unwrap(), "and 9 more warnings");
-    }
-
-    #[test]
-    fn trouble_is_sorted_and_cut() {
-        let mut receipt = Receipt::default();
-        for number in (0..30).rev() {
-            receipt.unreadable(format!("{number:02}"), "denied".into());
-        }
-        receipt.settle();
-        assert_eq!(receipt.skipped.unreadable, 30);
-        assert_eq!(receipt.trouble.len(), MAX_TROUBLE);
-        assert_eq!(receipt.trouble[0].path, "00");
-    }
-}
+mod tests;

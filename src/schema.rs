@@ -1,7 +1,22 @@
-//! The schemas of the tools in a portable form, and their rendering for protocols.
+//! The schemas of the tools in a portable form, and their rendering for protocols and providers.
+//!
+//! No form has a `$ref`, a `format` or an `allOf`; the required properties come first, and what
+//! holds for an absent value and what limits it stands in the descriptions too, because many
+//! clients drop the keywords.
+//!
+//! ```
+//! use ripkit::schema::{self, Format};
+//!
+//! let specs = ripkit::toolkit::standard_specs();
+//! let tools = schema::render(&specs, Format::Anthropic);
+//! assert_eq!(tools[0]["input_schema"]["type"], "object");
+//! ```
 
 mod bounds;
+mod gemini;
 mod portable;
+mod strict;
+mod told;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -13,49 +28,90 @@ pub(crate) use self::bounds::Bounds;
 use self::portable::{Side, folded};
 
 /// The form in which a protocol or a provider wants the descriptions of tools.
+///
+/// ```
+/// use ripkit::schema::{self, Format};
+/// use ripkit::toolkit;
+///
+/// let document = schema::render(&toolkit::standard_specs(), Format::Mcp);
+/// assert_eq!(document[0]["name"], "search");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// The Model Context Protocol: the items of an answer to `tools/list`.
     #[default]
     Mcp,
+    /// The Messages API of Anthropic.
+    Anthropic,
+    /// The Chat Completions API of OpenAI and of the many servers that speak it.
+    OpenAi,
+    /// The same in strict mode, which holds the model to the schema.
+    OpenAiStrict,
+    /// The Gemini API of Google.
+    Gemini,
 }
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: &[Format] = &[Format::Mcp];
+    pub const ALL: &[Format] =
+        &[Format::Mcp, Format::Anthropic, Format::OpenAi, Format::OpenAiStrict, Format::Gemini];
 
     /// The name on the command line, such as `mcp`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Format::Mcp => "mcp",
+            Format::Anthropic => "anthropic",
+            Format::OpenAi => "openai",
+            Format::OpenAiStrict => "openai-strict",
+            Format::Gemini => "gemini",
         }
     }
 }
 
-/// Renders all descriptions as one JSON array, in their order.
+/// Renders all descriptions as one JSON array, in their order: the value of `tools` in a request
+/// to the provider, or in an answer of the protocol.
+///
+/// ```
+/// use ripkit::schema::{self, Format};
+///
+/// let specs = ripkit::toolkit::standard_specs();
+/// let tools = schema::render(&specs, Format::Gemini);
+/// assert_eq!(tools[0]["functionDeclarations"][0]["name"], "search");
+/// ```
 pub fn render<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, format: Format) -> Value {
     let one = match format {
         Format::Mcp => mcp,
+        Format::Anthropic => anthropic,
+        Format::OpenAi => openai,
+        Format::OpenAiStrict => openai_strict,
+        Format::Gemini => gemini,
     };
-    specs.into_iter().map(one).collect()
+    let all: Value = specs.into_iter().map(one).collect();
+    if format == Format::Gemini { json!([{ "functionDeclarations": all }]) } else { all }
 }
 
 /// Renders one description for the Model Context Protocol, with all four hints.
 ///
 /// `outputSchema` is left out where the structured answer is not an object, which the protocol
 /// does not allow.
+///
+/// ```
+/// # let specs = ripkit::toolkit::standard_specs();
+/// let tool = ripkit::schema::mcp(&specs[0]);
+/// assert_eq!(tool["annotations"]["readOnlyHint"], true);
+/// ```
 pub fn mcp(spec: &ToolSpec) -> Value {
     let mut tool = json!({
         "name": spec.name,
         "title": title(&spec.name),
         "description": spec.description,
-        "inputSchema": spec.input_schema,
+        "inputSchema": told(spec),
         "outputSchema": spec.output_schema,
         "annotations": {
             "readOnlyHint": spec.effect == Effect::Read,
             "destructiveHint": matches!(spec.effect, Effect::Change | Effect::Execute),
-            "idempotentHint": spec.effect == Effect::Read,
+            "idempotentHint": spec.is_idempotent,
             "openWorldHint": spec.effect == Effect::Execute,
         },
     });
@@ -64,6 +120,102 @@ pub fn mcp(spec: &ToolSpec) -> Value {
         tool.shift_remove("outputSchema");
     }
     tool
+}
+
+/// Renders one description for the Messages API of Anthropic.
+///
+/// `input_examples` is there if the tool has examples; take it away for a service that speaks this
+/// API but does not know the field.
+///
+/// ```
+/// # let specs = ripkit::toolkit::standard_specs();
+/// let tool = ripkit::schema::anthropic(&specs[0]);
+/// assert_eq!(tool["input_schema"]["required"], serde_json::json!(["pattern"]));
+/// assert_eq!(tool["input_examples"][0]["pattern"], "TODO|FIXME");
+/// ```
+pub fn anthropic(spec: &ToolSpec) -> Value {
+    let mut tool = json!({
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": told(spec),
+    });
+    if !spec.examples.is_empty() {
+        tool["input_examples"] = Value::Array(spec.examples.clone());
+    }
+    tool
+}
+
+/// Renders one description for the Chat Completions API of OpenAI, without strict mode.
+///
+/// The Responses API takes the fields of `function` beside `type`, not within `function`.
+///
+/// ```
+/// # let specs = ripkit::toolkit::standard_specs();
+/// let tool = ripkit::schema::openai(&specs[0]);
+/// assert_eq!(tool["function"]["strict"], false);
+/// ```
+pub fn openai(spec: &ToolSpec) -> Value {
+    function(spec, &told(spec), false)
+}
+
+/// Renders one description for the Chat Completions API of OpenAI, in strict mode.
+///
+/// Every property is required, and `null` stands for one that is not given: `["string", "null"]`
+/// is how this mode, and no other form, says that. Limits and defaults stand in the descriptions
+/// alone. A call with all these nulls is the same to [`Toolkit::call`](crate::Toolkit::call) as
+/// one without them. A tool whose arguments the mode cannot express, such as a map with any keys,
+/// is rendered as by [`openai`], with `strict` off.
+///
+/// ```
+/// # let specs = ripkit::toolkit::standard_specs();
+/// let tool = ripkit::schema::openai_strict(&specs[0]);
+/// let parameters = &tool["function"]["parameters"];
+/// assert_eq!(parameters["properties"]["cursor"]["type"], serde_json::json!(["string", "null"]));
+/// ```
+pub fn openai_strict(spec: &ToolSpec) -> Value {
+    let told = told(spec);
+    match strict::parameters(&told) {
+        Some(parameters) => function(spec, &parameters, true),
+        None => function(spec, &told, false),
+    }
+}
+
+/// Renders one description for the Gemini API: an item of `functionDeclarations`.
+///
+/// Only what every version of the API takes is used: types, descriptions, properties, items and
+/// values that are texts. Where one text or a list is allowed, a list is asked for. `parameters` is
+/// left out for a tool that has none.
+///
+/// ```
+/// # let specs = ripkit::toolkit::standard_specs();
+/// let tool = ripkit::schema::gemini(&specs[0]);
+/// assert_eq!(tool["parameters"]["properties"]["path"]["type"], "array");
+/// ```
+pub fn gemini(spec: &ToolSpec) -> Value {
+    let mut tool = json!({ "name": spec.name, "description": spec.description });
+    if let Some(parameters) = gemini::parameters(&told(spec)) {
+        tool["parameters"] = parameters;
+    }
+    tool
+}
+
+fn function(spec: &ToolSpec, parameters: &Value, strict: bool) -> Value {
+    json!({
+        "type": "function",
+        "function": {
+            "name": spec.name,
+            "description": spec.description,
+            "parameters": parameters,
+            "strict": strict,
+        },
+    })
+}
+
+/// The schema of the arguments, with defaults and limits in the descriptions.
+fn told(spec: &ToolSpec) -> Value {
+    let mut schema = spec.input_schema.clone();
+    told::tell(&mut schema);
+    schema
 }
 
 /// `list_files` is "List files".

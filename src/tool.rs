@@ -47,6 +47,7 @@ use crate::workspace::Workspace;
 /// impl Tool for Greet {
 ///     const NAME: &'static str = "greet";
 ///     const EFFECT: Effect = Effect::Read;
+///     const EXAMPLES: &'static [&'static str] = &[r#"{"name": "Ada"}"#, r#"{"name": "Bo"}"#];
 ///     type Args = Args;
 ///     type Output = Greeting;
 ///
@@ -67,10 +68,19 @@ pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     /// The name of its command in a shell. Default: the name on the wire.
     const COMMAND: &'static str = Self::NAME;
+    /// What its command does, for people: one short line in the imperative, without a full stop.
+    /// Default: none; a front end then shows the beginning of the description.
+    const SUMMARY: &'static str = "";
     /// Other names under which it is found. Default: none.
     const ALIASES: &'static [&'static str] = &[];
     /// What it does to the world.
     const EFFECT: Effect;
+    /// Whether a second call with the same arguments changes nothing more. Default: whether it
+    /// only reads.
+    const IDEMPOTENT: bool = matches!(Self::EFFECT, Effect::Read);
+    /// Arguments of typical calls, each the text of a JSON object, for models and for people. Texts
+    /// that do not fit the schema are left out. Default: none.
+    const EXAMPLES: &'static [&'static str] = &[];
     /// Other names of arguments, as (other, ours). Default: none.
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[];
     /// The arguments; the doc comments are what a model reads.
@@ -118,6 +128,17 @@ impl ToolContext<'_> {
 }
 
 /// What a tool does to the world; protocol hints and read-only toolkits follow from it.
+///
+/// ```
+/// use ripkit::{Effect, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let reads = tools.specs().filter(|spec| spec.effect == Effect::Read);
+/// assert!(reads.count() >= 5);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
@@ -132,6 +153,18 @@ pub enum Effect {
 }
 
 /// The description of a tool, from which every provider's form is rendered.
+///
+/// ```
+/// use ripkit::{Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let spec = tools.spec("grep").expect("a name of search");
+/// assert_eq!(spec.name, "search");
+/// assert_eq!(spec.input_schema["required"][0], "pattern");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolSpec {
@@ -139,6 +172,8 @@ pub struct ToolSpec {
     pub name: String,
     /// The name of its command in a shell.
     pub command: &'static str,
+    /// What its command does, in one short line for people; may be empty.
+    pub summary: &'static str,
     /// Other names under which it is found.
     pub aliases: &'static [&'static str],
     /// What it does, for a model.
@@ -149,6 +184,10 @@ pub struct ToolSpec {
     pub output_schema: Value,
     /// What it does to the world.
     pub effect: Effect,
+    /// Whether a second call with the same arguments changes nothing more.
+    pub is_idempotent: bool,
+    /// Arguments of typical calls, each of which fits the schema.
+    pub examples: Vec<Value>,
 }
 
 impl ToolSpec {

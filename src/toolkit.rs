@@ -98,6 +98,12 @@ impl Toolkit {
         self.with(tools::load_skill::LoadSkill::new(catalog))
     }
 
+    /// The same, and tells in the schema what each skill is for: for hosts that have no system
+    /// prompt into which they could put [`SkillCatalog::format_for_prompt`].
+    pub fn with_listed_skills(self, catalog: SkillCatalog) -> Toolkit {
+        self.with(tools::load_skill::LoadSkill::new(catalog).listed())
+    }
+
     /// Adds the tool that runs commands, within `policy`; without a policy no toolkit has it.
     #[cfg(all(unix, feature = "command"))]
     pub fn with_commands(self, policy: crate::CommandPolicy) -> Toolkit {

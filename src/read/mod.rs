@@ -6,6 +6,7 @@
 mod encoding;
 pub(crate) mod image;
 mod index;
+pub(crate) mod named;
 pub(crate) mod page;
 mod scan;
 mod source;

@@ -42,6 +42,7 @@ fn rewrite(schema: &mut Value, side: Side) {
     if side == Side::Arguments && node.contains_key("properties") {
         node.shift_remove("additionalProperties");
         node.insert("additionalProperties".to_owned(), Value::Bool(false));
+        required_first(node);
     }
     fold_description(node);
 }
@@ -55,13 +56,14 @@ pub(super) fn remove_formats(schema: &mut Value) {
     }
 }
 
-/// Line breaks of a doc comment are no part of what it says.
+/// Line breaks of a doc comment are no part of what it says, and its examples are for people.
 pub(super) fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let prose = text.split("```").step_by(2);
+    prose.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
 /// The schemas within a schema; names of properties are not keywords.
-fn children(node: &mut Map<String, Value>) -> Vec<&mut Value> {
+pub(super) fn children(node: &mut Map<String, Value>) -> Vec<&mut Value> {
     let mut found = Vec::new();
     for (keyword, value) in node {
         match (keyword.as_str(), value) {
@@ -72,6 +74,18 @@ fn children(node: &mut Map<String, Value>) -> Vec<&mut Value> {
         }
     }
     found
+}
+
+/// A model writes the properties in their order, and must not get lost before the needed ones.
+fn required_first(node: &mut Map<String, Value>) {
+    let Some(required) = node.get("required").and_then(Value::as_array).cloned() else { return };
+    let Some(properties) = node.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let (first, others): (Map<_, _>, Map<_, _>) = std::mem::take(properties)
+        .into_iter()
+        .partition(|(name, _)| required.iter().any(|own| own == name));
+    properties.extend(first.into_iter().chain(others));
 }
 
 fn const_to_enum(node: &mut Map<String, Value>) {
@@ -228,6 +242,18 @@ mod tests {
     }
 
     #[test]
+    fn required_properties_come_first() {
+        let given = json!({
+            "type": "object",
+            "properties": { "a": {}, "b": {}, "c": {}, "d": {} },
+            "required": ["d", "b"],
+        });
+        let ordered = cleaned(given, Side::Arguments);
+        let names: Vec<_> = ordered["properties"].as_object().expect("properties").keys().collect();
+        assert_eq!(names, ["b", "d", "a", "c"]);
+    }
+
+    #[test]
     fn a_property_may_be_named_like_a_keyword() {
         let given = json!({
             "title": "Args",
@@ -240,5 +266,11 @@ mod tests {
             "additionalProperties": false,
         });
         assert_eq!(cleaned(given, Side::Arguments), wanted);
+    }
+
+    #[test]
+    fn an_example_in_a_comment_is_for_people() {
+        let comment = "Adds\n  numbers.\n\n```\nlet sum = 1;\n```\nAlways.";
+        assert_eq!(folded(comment), "Adds numbers. Always.");
     }
 }

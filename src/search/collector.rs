@@ -7,7 +7,7 @@ use crate::output::Truncation;
 use crate::search::file::Found;
 use crate::search::order::Ordered;
 use crate::search::report::{FileMatches, SearchReport, Shape};
-use crate::search::{Report, SearchOptions};
+use crate::search::{Report, SearchOptions, events};
 use crate::text::escape;
 use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut};
 
@@ -42,6 +42,7 @@ impl Collector {
             streamed: false,
             truncation: None,
             text_bytes: limits.text_bytes,
+            events: options.exact && options.stream.is_some(),
         };
         let notes = options.pattern.notes().to_vec();
         Collector {
@@ -139,7 +140,11 @@ impl Collector {
         let apart =
             if self.report.shape.grouped && self.report.shape.streamed { "--\n" } else { "" };
         self.report.shape.streamed = true;
-        let written = stream.write(format_args!("{apart}{}", file.shown(report)));
+        let written = if self.report.shape.events {
+            events::write(&file, &mut self.report.stats, stream)
+        } else {
+            stream.write(format_args!("{apart}{}", file.shown(report)))
+        };
         // Nobody reads on: the pipe is closed, or the disk is full.
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }

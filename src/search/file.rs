@@ -53,7 +53,8 @@ impl Searcher {
                 lines: lines as u64,
                 per_file: if counts { u64::MAX } else { options.max_per_file as u64 },
                 multiline: options.pattern.is_multiline(),
-                spans: options.stream.is_none(),
+                spans: options.stream.is_none() || options.exact,
+                exact: options.exact,
                 context: options.context,
                 line_bytes: limits.line_bytes,
             },
@@ -238,6 +239,7 @@ impl Searcher {
         {
             return found.leave_binary();
         }
+        found.receipt.bytes += text.len() as u64;
         let Some(matcher) = worker.pattern.for_text(text) else { return };
         // Everything that can match passes here; most files do not, and cost nothing more.
         if !worker.pattern.may_match(matcher, text) {
@@ -250,7 +252,7 @@ impl Searcher {
             return found.leave_binary();
         }
         let text = text.get(..searched).unwrap_or(text);
-        let mut file = FileMatches::default();
+        let mut file = FileMatches { searched: text.len() as u64, ..FileMatches::default() };
         found.receipt.skipped.binary += u64::from(nul.is_some() && !self.is_named(&path));
         file.binary_offset = nul.map(|offset| offset as u64);
         let keeps_going = || scan.keeps_going();

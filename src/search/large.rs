@@ -55,7 +55,7 @@ impl Searcher {
             found.leave_binary();
             return Ok(());
         }
-        if utf16 || self.keep.context != (0, 0) {
+        if utf16 || self.keep.exact || self.keep.context != (0, 0) {
             return self.search_stream(worker, &file, &path(), scan, found);
         }
         self.search_blocks(worker, file, &path(), scan, found)
@@ -123,6 +123,7 @@ impl Searcher {
         let mut reader = Reading { file, offset: 0, scan };
         let searched = lines.search_reader(matcher, &mut reader, &mut sink);
         let (count, binary) = (sink.count, sink.binary);
+        found.receipt.bytes += reader.offset;
         let interrupted = sink.interrupted || !scan.keeps_going();
         found.receipt.skipped.binary += u64::from(binary);
         found.interrupted |= interrupted;
@@ -130,6 +131,7 @@ impl Searcher {
             found.receipt.warnings.push(long_line(path, "ends its search with context lines"));
         }
         if count > 0 && self.reports(interrupted) {
+            result.searched = reader.offset;
             if self.versions {
                 result.version = Some(blocks::version(file)?);
             }

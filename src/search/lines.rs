@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::search::exact::ExactLine;
 use crate::search::report::{ContextLine, LineMatch};
 use crate::text::clip;
 
@@ -23,6 +24,8 @@ pub(crate) struct Lines {
     blocks: String,
     spans: Vec<[u32; 2]>,
     entries: Vec<Entry>,
+    /// One for each entry, where they are wanted.
+    exact: Vec<ExactLine>,
     /// The number of the last line written.
     last: Option<u64>,
 }
@@ -140,6 +143,16 @@ impl Lines {
         self.push(Entry { line, end: 0, own, column: 0, spans, kind: Kind::Context });
     }
 
+    /// Adds to the line that was added last what it is in the file.
+    pub(super) fn push_exact(&mut self, line: ExactLine) {
+        self.exact.push(line);
+    }
+
+    /// The lines as they are in the file, if they were kept.
+    pub(super) fn exact(&self) -> &[ExactLine] {
+        &self.exact
+    }
+
     /// Adds the matches of a later part of the file, whose numbers begin at 1 after `before`
     /// lines: those past line `after`, and no more than `room`.
     pub(super) fn append(
@@ -255,6 +268,7 @@ impl Lines {
         let dropped = dropped.min(ends.len());
         let Some(cut) = dropped.checked_sub(1).and_then(|last| ends.get(last)) else { return };
         self.entries.drain(..dropped);
+        self.exact.drain(..dropped.min(self.exact.len()));
         self.text.drain(..*cut);
         let cut = narrow(*cut);
         for entry in &mut self.entries {
@@ -276,6 +290,7 @@ impl Lines {
         let spans = self.entries.get(entries).map_or(self.spans.len(), |next| next.spans as usize);
         self.spans.truncate(spans);
         self.entries.truncate(entries);
+        self.exact.truncate(entries);
         let end = self.entries.last().map_or(0, |last| last.end as usize);
         self.text.truncate(end);
     }

@@ -4,6 +4,8 @@ mod ascii;
 mod blocks;
 mod classes;
 mod collector;
+mod events;
+mod exact;
 mod file;
 mod large;
 mod lines;
@@ -69,6 +71,8 @@ pub(crate) struct SearchOptions {
     pub(crate) max_results: usize,
     pub(crate) max_per_file: usize,
     pub(crate) versions: bool,
+    /// Whether lines are kept byte for byte too.
+    pub(crate) exact: bool,
     /// Where results go as they come; then the report holds none.
     pub(crate) stream: Option<TextStream>,
     pub(crate) cursor: Option<Cursor>,
@@ -133,6 +137,7 @@ fn look_into(
     options.context = (0, 0);
     options.sort = Sort::Path;
     options.stream = None;
+    options.exact = false;
     let walk = &mut options.walk;
     (walk.starts, walk.hidden, walk.no_ignore) = (starts, true, true);
     let collector = Collector::new(&options, limits);

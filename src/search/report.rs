@@ -2,17 +2,34 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::context::Incomplete;
 use crate::output::{Outcome, Output, Receipt, Truncation, counted};
 use crate::search::Report;
+use crate::search::events::{self, Stats};
 use crate::search::lines::Lines;
 use crate::text::escape;
 
 /// What a search found.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { pattern: "edition".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// assert_eq!(report.files[0].path, "Cargo.toml");
+/// assert!(report.cursor.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchReport {
@@ -38,6 +55,9 @@ pub struct SearchReport {
     pub notes: Vec<String>,
     #[serde(skip)]
     pub(crate) shape: Shape,
+    /// The sums of the events that were written elsewhere.
+    #[serde(skip)]
+    pub(crate) stats: Stats,
     /// The path as shown of the file with the most matches, and how many.
     #[serde(skip)]
     pub(crate) largest: Option<(String, usize)>,
@@ -53,9 +73,26 @@ pub(crate) struct Shape {
     pub(crate) streamed: bool,
     pub(crate) truncation: Option<Truncation>,
     pub(crate) text_bytes: usize,
+    /// Whether events are written elsewhere, so that there is no text.
+    pub(crate) events: bool,
 }
 
 /// The matches of one file.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { pattern: "edition".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// for line in report.files[0].matches() {
+///     println!("{}: {}", line.line, line.text);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FileMatches {
@@ -71,6 +108,8 @@ pub struct FileMatches {
     pub version: Option<String>,
     /// The path as it is on disk, where that is not UTF-8.
     pub(crate) bytes: Vec<u8>,
+    /// Bytes of its text that were searched.
+    pub(crate) searched: u64,
     pub(crate) lines: Lines,
 }
 
@@ -194,10 +233,17 @@ impl Output for SearchReport {
     fn notes(&self) -> &[String] {
         &self.notes
     }
+
+    fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
+        (self.shape.report == Report::Content).then(|| events::of(self, elapsed))
+    }
 }
 
 impl fmt::Display for SearchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.shape.events {
+            return Ok(());
+        }
         let footer = self.footer();
         if self.shape.streamed {
             return f.write_str(footer.strip_prefix('\n').unwrap_or_default());

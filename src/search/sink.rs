@@ -8,6 +8,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
 use crate::search::Report;
+use crate::search::exact::ExactLine;
 use crate::search::lines::Style;
 use crate::search::report::FileMatches;
 
@@ -35,6 +36,8 @@ pub(super) struct Keep {
     pub(super) multiline: bool,
     /// Whether the places of matches in a line are wanted.
     pub(super) spans: bool,
+    /// Whether lines are kept byte for byte too.
+    pub(super) exact: bool,
     /// Lines of context before and after a match.
     pub(super) context: (usize, usize),
     /// Bytes shown of a line.
@@ -100,12 +103,17 @@ impl<'a> LineSink<'a> {
                 let line = without_feed(bytes);
                 spans(self.matcher, line, 0..line.len())
             };
-            let shown_part = |at: usize| at.saturating_sub(begin).min(shown.len());
-            for (from, to) in &mut places {
-                (*from, *to) = (shown_part(*from), shown_part(*to));
-            }
+            moved(&mut places, begin, bytes.len());
         }
+        let exact = self
+            .keep
+            .exact
+            .then(|| ExactLine::found(line, found.absolute_byte_offset(), bytes, places.clone()));
+        moved(&mut places, 0, shown.len());
         self.found.lines.push_match(self.style(), line, shown, &places);
+        if let Some(exact) = exact {
+            self.found.lines.push_exact(exact);
+        }
     }
 
     fn style(&self) -> Style<'a> {
@@ -163,9 +171,22 @@ impl Sink for LineSink<'_> {
         let seen = number <= self.after_line
             || (self.count == 0 && *line.kind() == SinkContextKind::After);
         if !seen && self.keep.report == Report::Content {
-            self.found.lines.push_context(self.style(), number, without_end(line.bytes()));
+            let bytes = line.bytes();
+            self.found.lines.push_context(self.style(), number, without_end(bytes));
+            if self.keep.exact {
+                let exact = ExactLine::around(number, line.absolute_byte_offset(), bytes);
+                self.found.lines.push_exact(exact);
+            }
         }
         Ok(true)
+    }
+}
+
+/// Moves places down by `begin`, and none past `end`.
+fn moved(places: &mut [(usize, usize)], begin: usize, end: usize) {
+    let part = |at: usize| at.saturating_sub(begin).min(end);
+    for (from, to) in places {
+        (*from, *to) = (part(*from), part(*to));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,20 @@ use crate::output::{Content, Outcome, Output};
 /// The answer of a call, be it a success or a failure.
 ///
 /// An [`Error`] becomes an answer by `Answer::from`.
+///
+/// ```
+/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
+/// use serde_json::json;
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let answer = tools.call("read_file", json!({ "path": "missing.txt" }), &Call::default());
+/// assert!(answer.is_error());
+/// assert_eq!(answer.error_code(), Some(ErrorCode::FileNotFound));
+/// assert!(answer.text().ends_with("[FILE_NOT_FOUND]"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Answer {
     text: String,
     /// Where the notes begin in `text`.
@@ -41,6 +56,7 @@ pub(super) trait AnyOutput: Send {
     fn exit_status(&self) -> Option<u8>;
     fn is_verbatim(&self) -> bool;
     fn notes(&self) -> &[String];
+    fn events(&self, elapsed: Duration) -> Option<Vec<Value>>;
     fn attachments(&self) -> Vec<Content>;
 }
 
@@ -71,6 +87,10 @@ impl<O: Output> AnyOutput for O {
 
     fn notes(&self) -> &[String] {
         Output::notes(self)
+    }
+
+    fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
+        Output::events(self, elapsed)
     }
 
     fn attachments(&self) -> Vec<Content> {
@@ -179,6 +199,17 @@ impl Answer {
             content.append(&mut attached.unwrap_or_default());
         }
         content
+    }
+
+    /// The results as the events of `rg --json`, or `None` where there is no such form; see
+    /// [`Output::events`].
+    pub fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
+        match &self.ending {
+            Ending::Failed(_) => None,
+            Ending::Done { output, .. } => {
+                output.lock().unwrap_or_else(PoisonError::into_inner).events(elapsed)
+            }
+        }
     }
 
     /// How the call ended, or `None` if it failed.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::answer::AnyOutput;
+use super::arguments;
 use crate::error::{Error, ErrorCode};
 use crate::schema;
 use crate::tool::{Tool, ToolContext, ToolSpec, same_name};
@@ -27,14 +28,18 @@ impl Entry {
         let (description, arguments) = schema::arguments::<T::Args>();
         let mut input_schema = schema::without_formats(&arguments);
         tool.narrow_schema(&mut input_schema);
+        let examples = T::EXAMPLES.iter().filter_map(|text| example(&input_schema, text)).collect();
         let spec = ToolSpec {
             name: T::NAME.to_owned(),
             command: T::COMMAND,
+            summary: T::SUMMARY,
             aliases: T::ALIASES,
             description,
             input_schema,
             output_schema: schema::output::<T::Output>(),
             effect: T::EFFECT,
+            is_idempotent: T::IDEMPOTENT,
+            examples,
         };
         let argument_aliases = T::ARGUMENT_ALIASES;
         Entry { tool: Arc::new(tool), spec, arguments, argument_aliases, own_name: T::NAME }
@@ -58,6 +63,14 @@ impl Entry {
         let firsts = [self.spec.name.as_str(), self.own_name, self.spec.command];
         firsts.into_iter().chain(self.spec.aliases.iter().copied())
     }
+}
+
+/// Providers refuse a tool with an example that breaks the schema as it is shown, such as a name
+/// that cannot be asked for here.
+fn example(shown: &Value, text: &str) -> Option<Value> {
+    let example: Value = serde_json::from_str(text).ok().filter(Value::is_object)?;
+    let (checked, notes) = arguments::check(shown, &[], example.clone()).ok()?;
+    (notes.is_empty() && checked == example).then_some(example)
 }
 
 /// A [`Tool`] without its types.

@@ -43,12 +43,32 @@ pub struct Copied {
 }
 
 /// Copies a file.
+///
+/// ```
+/// use ripkit::tools::copy_file::{Args, CopyFile};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args {
+///     source: "a.txt".into(),
+///     destination: "b.txt".into(),
+///     ..Args::default()
+/// };
+/// let answer = tools.run::<CopyFile>(args, &Call::default())?;
+/// assert_eq!(answer.relative_destination, "b.txt");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CopyFile;
 
 impl Tool for CopyFile {
     const NAME: &'static str = "copy_file";
     const COMMAND: &'static str = "cp";
+    const SUMMARY: &'static str = "Copy a file, never onto another";
     const ALIASES: &'static [&'static str] = &["copy", "file_copy"];
     const EFFECT: Effect = Effect::Create;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -58,6 +78,10 @@ impl Tool for CopyFile {
         ("to", "destination"),
         ("new_path", "destination"),
         ("destination_path", "destination"),
+    ];
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"source": ".env.example", "destination": ".env"}"#,
+        r#"{"source": "src/main.rs", "destination": "examples/main.rs"}"#,
     ];
     type Args = Args;
     type Output = Copied;

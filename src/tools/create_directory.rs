@@ -31,16 +31,34 @@ pub struct CreatedDirectory {
 }
 
 /// Makes a directory.
+///
+/// ```
+/// use ripkit::tools::create_directory::{Args, CreateDirectory};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args { path: "a/b".into() };
+/// let answer = tools.run::<CreateDirectory>(args, &Call::default())?;
+/// assert!(answer.created);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CreateDirectory;
 
 impl Tool for CreateDirectory {
     const NAME: &'static str = "create_directory";
     const COMMAND: &'static str = "mkdir";
+    const SUMMARY: &'static str = "Make a directory, with those above it";
     const ALIASES: &'static [&'static str] = &["mkdir", "directory_create"];
     const EFFECT: Effect = Effect::Create;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
         &[("dir_path", "path"), ("directory", "path")];
+    const IDEMPOTENT: bool = true;
+    const EXAMPLES: &'static [&'static str] =
+        &[r#"{"path": "docs"}"#, r#"{"path": "tests/fixtures/empty"}"#];
     type Args = Args;
     type Output = CreatedDirectory;
 

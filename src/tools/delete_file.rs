@@ -34,16 +34,34 @@ pub struct Deleted {
 }
 
 /// Deletes a file.
+///
+/// ```
+/// use ripkit::tools::delete_file::{Args, DeleteFile};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args { path: "a.txt".into(), ..Args::default() };
+/// let answer = tools.run::<DeleteFile>(args, &Call::default())?;
+/// assert_eq!(answer.relative_path, "a.txt");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeleteFile;
 
 impl Tool for DeleteFile {
     const NAME: &'static str = "delete_file";
     const COMMAND: &'static str = "rm";
+    const SUMMARY: &'static str = "Delete a file or a symbolic link";
     const ALIASES: &'static [&'static str] = &["delete", "file_delete"];
     const EFFECT: Effect = Effect::Change;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
         &[("file_path", "path"), ("filePath", "path"), ("file", "path"), ("filename", "path")];
+    const EXAMPLES: &'static [&'static str] =
+        &[r#"{"path": "notes.md"}"#, r#"{"path": "src/old.rs"}"#];
     type Args = Args;
     type Output = Deleted;
 

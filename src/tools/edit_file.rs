@@ -90,12 +90,33 @@ pub struct EditReport {
 }
 
 /// Edits a file.
+///
+/// ```
+/// use ripkit::tools::edit_file::{Args, EditFile};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args {
+///     path: "a.txt".into(),
+///     old_text: Some("one".into()),
+///     new_text: Some("two".into()),
+///     ..Args::default()
+/// };
+/// let answer = tools.run::<EditFile>(args, &Call::default())?;
+/// assert_eq!(answer.replacements, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EditFile;
 
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
     const COMMAND: &'static str = "edit";
+    const SUMMARY: &'static str = "Replace text in a file that is there exactly once";
     const ALIASES: &'static [&'static str] = &["edit", "file_edit", "str_replace"];
     const EFFECT: Effect = Effect::Change;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -110,6 +131,10 @@ impl Tool for EditFile {
         ("new_string", "new_text"),
         ("new_str", "new_text"),
         ("replaceAll", "replace_all"),
+    ];
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"path": "src/main.rs", "old_text": "let limit = 10;", "new_text": "let limit = 20;"}"#,
+        r#"{"path": "notes.md", "edits": [{"old_text": "one", "new_text": "1"}, {"old_text": "two", "new_text": "2"}]}"#,
     ];
     type Args = Args;
     type Output = EditReport;

@@ -100,16 +100,34 @@ pub struct FoundPaths {
 }
 
 /// Finds files.
+///
+/// ```
+/// use ripkit::tools::find_files::{Args, FindFiles};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { pattern: "Cargo.*".into(), ..Args::default() };
+/// let answer = tools.run::<FindFiles>(args, &Call::default())?;
+/// assert!(answer.paths.contains(&"Cargo.toml".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FindFiles;
 
 impl Tool for FindFiles {
     const NAME: &'static str = "find_files";
     const COMMAND: &'static str = "find";
+    const SUMMARY: &'static str = "Find files by a glob on their names or paths";
     const ALIASES: &'static [&'static str] = &["find", "glob"];
     const EFFECT: Effect = Effect::Read;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
         &[("glob", "pattern"), ("query", "pattern"), ("dir_path", "path"), ("type", "kind")];
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"pattern": "Cargo.toml"}"#,
+        r#"{"pattern": "src/**/*.rs", "sort": "modified", "max_results": 20}"#,
+    ];
     type Args = Args;
     type Output = FoundPaths;
 

@@ -99,12 +99,26 @@ pub enum EntryType {
 }
 
 /// Lists a directory.
+///
+/// ```
+/// use ripkit::tools::list_directory::{Args, ListDirectory};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { path: "src".into(), ..Args::default() };
+/// let answer = tools.run::<ListDirectory>(args, &Call::default())?;
+/// assert!(answer.entries.iter().any(|entry| entry.name == "lib.rs" && entry.size > 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListDirectory;
 
 impl Tool for ListDirectory {
     const NAME: &'static str = "list_directory";
     const COMMAND: &'static str = "ls";
+    const SUMMARY: &'static str = "List what is directly in a directory";
     const ALIASES: &'static [&'static str] = &["ls", "directory_list"];
     const EFFECT: Effect = Effect::Read;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -113,6 +127,7 @@ impl Tool for ListDirectory {
         ("directory", "path"),
         ("limit", "max_results"),
     ];
+    const EXAMPLES: &'static [&'static str] = &["{}", r#"{"path": "src"}"#];
     type Args = Args;
     type Output = DirectoryList;
 

@@ -119,16 +119,32 @@ pub(crate) struct Ending {
 }
 
 /// Lists files.
+///
+/// ```
+/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { max_depth: 1, pattern: Some("*.toml".into()), ..Args::default() };
+/// let answer = tools.run::<ListFiles>(args, &Call::default())?;
+/// assert!(answer.files.contains(&"Cargo.toml".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListFiles;
 
 impl Tool for ListFiles {
     const NAME: &'static str = "list_files";
     const COMMAND: &'static str = "list";
+    const SUMMARY: &'static str = "List the files below a directory";
     const ALIASES: &'static [&'static str] = &["list"];
     const EFFECT: Effect = Effect::Read;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
         &[("glob", "pattern"), ("directory", "path"), ("dir_path", "path")];
+    const EXAMPLES: &'static [&'static str] =
+        &[r#"{"path": "src", "pattern": "*.rs"}"#, r#"{"max_depth": 1, "hidden": false}"#];
     type Args = Args;
     type Output = FileList;
 

@@ -18,6 +18,9 @@ use crate::tool::{Effect, Tool, ToolContext};
 const MAX_NAMES: usize = 250;
 const MAX_NAMES_BYTES: usize = 15_000;
 
+/// Bytes for what each skill is for.
+const MAX_LIST_BYTES: usize = 8 * 1024;
+
 /// Loads a skill: instructions for a kind of task, to be followed from then on. The text is that
 /// of its SKILL.md; further files that belong to it are named and read with `file`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -69,16 +72,32 @@ pub struct LoadedSkill {
 ///
 /// A toolkit gets it with [`Toolkit::with_skills`](crate::Toolkit::with_skills). Without skills it
 /// is not offered.
+///
+/// ```
+/// use ripkit::skills::SkillCatalog;
+/// use ripkit::tools::load_skill::{Args, LoadSkill};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let skills = SkillCatalog::scan("fixtures/skills/good");
+/// let tools = Toolkit::new(Workspace::open(".")?).with(LoadSkill::new(skills).wrapped());
+/// let args = Args { name: "minimal".into(), ..Args::default() };
+/// let loaded = tools.run::<LoadSkill>(args, &Call::default())?;
+/// assert_eq!(loaded.body, "# How\n\nDo it.\n");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct LoadSkill {
     catalog: SkillCatalog,
     is_wrapped: bool,
+    is_listed: bool,
 }
 
 impl LoadSkill {
     /// Offers the skills of a catalog.
     pub fn new(catalog: SkillCatalog) -> LoadSkill {
-        LoadSkill { catalog, is_wrapped: false }
+        LoadSkill { catalog, is_wrapped: false, is_listed: false }
     }
 
     /// Puts the text between tags that name the skill and list its files, for hosts that look
@@ -87,14 +106,24 @@ impl LoadSkill {
         self.is_wrapped = true;
         self
     }
+
+    /// Tells in the schema what each skill is for, as far as 8 KiB reach. Default: names only.
+    pub fn listed(mut self) -> LoadSkill {
+        self.is_listed = true;
+        self
+    }
 }
 
 impl Tool for LoadSkill {
     const NAME: &'static str = "load_skill";
-    const ALIASES: &'static [&'static str] = &["skill", "activate_skill"];
+    const COMMAND: &'static str = "skill";
+    const SUMMARY: &'static str = "Print what a skill says, as an agent reads it";
+    const ALIASES: &'static [&'static str] = &["activate_skill"];
     const EFFECT: Effect = Effect::Read;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
         &[("skill", "name"), ("skill_name", "name"), ("resource", "file"), ("path", "file")];
+    const EXAMPLES: &'static [&'static str] =
+        &[r#"{"name": "pdf"}"#, r#"{"name": "pdf", "file": "references/forms.md"}"#];
     type Args = Args;
     type Output = LoadedSkill;
 
@@ -103,6 +132,10 @@ impl Tool for LoadSkill {
     }
 
     fn narrow_schema(&self, schema: &mut Value) {
+        let described = schema.pointer_mut("/properties/name/description");
+        if let (true, Some(Value::String(description))) = (self.is_listed, described) {
+            description.push_str(&self.catalog.list_within(MAX_LIST_BYTES));
+        }
         let names: Vec<&str> = self.catalog.names().collect();
         // Providers refuse longer lists, and every request would carry it.
         let bytes: usize = names.iter().map(|name| name.len()).sum();

@@ -42,12 +42,32 @@ pub struct Moved {
 }
 
 /// Moves a file.
+///
+/// ```
+/// use ripkit::tools::move_file::{Args, MoveFile};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args {
+///     source: "a.txt".into(),
+///     destination: "b/c.txt".into(),
+///     ..Args::default()
+/// };
+/// let answer = tools.run::<MoveFile>(args, &Call::default())?;
+/// assert_eq!(answer.relative_destination, "b/c.txt");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoveFile;
 
 impl Tool for MoveFile {
     const NAME: &'static str = "move_file";
     const COMMAND: &'static str = "mv";
+    const SUMMARY: &'static str = "Move or rename a file, never onto another";
     const ALIASES: &'static [&'static str] = &["move", "rename_file", "file_move"];
     const EFFECT: Effect = Effect::Change;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -57,6 +77,10 @@ impl Tool for MoveFile {
         ("to", "destination"),
         ("new_path", "destination"),
         ("destination_path", "destination"),
+    ];
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"source": "notes.md", "destination": "docs/notes.md"}"#,
+        r#"{"source": "src/old.rs", "destination": "src/new.rs"}"#,
     ];
     type Args = Args;
     type Output = Moved;

@@ -12,12 +12,13 @@ use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output};
 use crate::read::image::{Format, Image};
+use crate::read::named::Named;
 use crate::read::{self, PageOptions, TextPage, page};
 pub use crate::read::{Encoding, LineEnding};
 use crate::text::escape;
 use crate::text::gutter::Gutter;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Access, Workspace, WorkspacePath};
+use crate::workspace::WorkspacePath;
 
 /// Reads a text file, each line behind its number, or an image. A page ends at 2000 lines or
 /// 50 KB and says how to go on; files of any size can be paged.
@@ -111,12 +112,27 @@ enum Cut {
 }
 
 /// Reads a file.
+///
+/// ```
+/// use ripkit::tools::read_file::{Args, ReadFile};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { path: "Cargo.toml".into(), limit: Some(3), ..Args::default() };
+/// let answer = tools.run::<ReadFile>(args, &Call::default())?;
+/// assert_eq!((answer.start_line, answer.end_line), (Some(1), Some(3)));
+/// assert_eq!(answer.next_offset, Some(4));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadFile;
 
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const COMMAND: &'static str = "read";
+    const SUMMARY: &'static str = "Print a file, or a part of it, with line numbers";
     const ALIASES: &'static [&'static str] = &["read", "file_read", "cat", "view"];
     const EFFECT: Effect = Effect::Read;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -128,6 +144,8 @@ impl Tool for ReadFile {
         ("line", "offset"),
         ("max_lines", "limit"),
     ];
+    const EXAMPLES: &'static [&'static str] =
+        &[r#"{"path": "src/main.rs"}"#, r#"{"path": "app.log", "offset": -50}"#];
     type Args = Args;
     type Output = FileContent;
 
@@ -165,49 +183,6 @@ impl Tool for ReadFile {
         answer.notes = notes;
         Ok(answer)
     }
-}
-
-/// A file as a model names it.
-struct Named {
-    path: WorkspacePath,
-    /// The line that the name told.
-    line: Option<i64>,
-    /// How the name was understood, if not as it stands.
-    note: Option<String>,
-}
-
-impl Named {
-    /// Finds the file; where no such one exists, `src/a.rs:42` and `@src/a.rs` are understood.
-    fn find(workspace: &Workspace, text: &str) -> Result<Named, Error> {
-        let error = match workspace.resolve(text, Access::Read) {
-            Ok(path) => return Ok(Named { path, line: None, note: None }),
-            Err(error) => error,
-        };
-        if error.code() != ErrorCode::FileNotFound {
-            return Err(error);
-        }
-        let plain = text.strip_prefix('@').unwrap_or(text);
-        // A compiler adds the column: `src/a.rs:42:7`.
-        let spellings = [split_line(text), Some((plain, None)), split_line(plain)];
-        let lines = spellings.iter().flatten().filter_map(|(name, _)| split_line(name));
-        let spellings: Vec<_> = spellings.iter().flatten().copied().chain(lines).collect();
-        let mut others = spellings.into_iter().filter(|(name, _)| *name != text);
-        let found = others.find_map(|(name, line)| {
-            let path = workspace.resolve(name, Access::Read).ok()?;
-            let place = line.map_or_else(String::new, |line| format!(", line {line}"));
-            let note =
-                format!("path: took {} as {path}{place}", escape::exact_path(text.as_bytes()));
-            Some(Named { path, line, note: Some(note) })
-        });
-        found.ok_or(error)
-    }
-}
-
-/// The name and the line of `name:line`, as a search prints them.
-fn split_line(text: &str) -> Option<(&str, Option<i64>)> {
-    let (name, line) = text.rsplit_once(':')?;
-    let digits = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| Some((name, Some(line.parse().ok()?))))?
 }
 
 /// Adds the next step where another tool helps.

@@ -96,6 +96,7 @@ impl RunCommand {
 impl Tool for RunCommand {
     const NAME: &'static str = "run_command";
     const COMMAND: &'static str = "run";
+    const SUMMARY: &'static str = "Run a shell command";
     const ALIASES: &'static [&'static str] = &["bash", "shell", "sh", "execute_command"];
     const EFFECT: Effect = Effect::Execute;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -105,6 +106,10 @@ impl Tool for RunCommand {
         ("dir", "cwd"),
         ("dir_path", "cwd"),
         ("directory", "cwd"),
+    ];
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"command": "cargo test --lib"}"#,
+        r#"{"command": "git log --oneline -5", "cwd": "crates/core", "timeout_ms": 10000}"#,
     ];
     type Args = Args;
     type Output = CommandReport;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{OneOrMany, Sort, at_least_one, yes};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::search::matcher::{Pattern, PatternOptions};
 pub use crate::search::report::{ContextLine, FileMatches, LeftOutMatch, LineMatch, SearchReport};
 use crate::search::{self, Report, SearchOptions};
@@ -146,11 +146,26 @@ fn default_timeout() -> u64 {
 }
 
 /// Searches contents.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args { pattern: "^name".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let answer = tools.run::<Search>(args, &Call::default())?;
+/// let first = answer.files[0].matches().next();
+/// assert_eq!(first.map(|found| found.line), Some(2));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Search;
 
 impl Tool for Search {
     const NAME: &'static str = "search";
+    const SUMMARY: &'static str = "Search the contents of files with a regular expression";
     const ALIASES: &'static [&'static str] = &["grep", "search_files"];
     const EFFECT: Effect = Effect::Read;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -162,6 +177,10 @@ impl Tool for Search {
         ("glob", "include"),
         ("type", "file_type"),
         ("output_mode", "output"),
+    ];
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"pattern": "TODO|FIXME"}"#,
+        r#"{"pattern": "fn main(", "literal": true, "path": "src", "include": "*.rs", "context": 2}"#,
     ];
     type Args = Args;
     type Output = SearchReport;
@@ -182,6 +201,10 @@ fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Erro
         multiline: args.multiline,
         max_bytes: context.limits.pattern_bytes,
     })?;
+    if context.call.keeps_exact_lines() && args.output != OutputMode::Content {
+        let message = "events tell of lines, and output is not \"content\"";
+        return Err(Error::new(ErrorCode::InvalidArgument, message));
+    }
     let lines = |side: Option<u32>| side.unwrap_or(args.context).min(MAX_CONTEXT) as usize;
     Ok(SearchOptions {
         pattern,
@@ -215,6 +238,7 @@ fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Erro
             None => usize::MAX,
         },
         versions: args.versions,
+        exact: context.call.keeps_exact_lines(),
         stream: context.call.text().cloned(),
         cursor: args
             .cursor

@@ -58,12 +58,28 @@ pub struct Written {
 }
 
 /// Writes a file.
+///
+/// ```
+/// use ripkit::tools::write_file::{Args, WriteFile};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args { path: "new/a.txt".into(), content: "one\n".into(), ..Args::default() };
+/// let answer = tools.run::<WriteFile>(args, &Call::default())?;
+/// assert!(answer.created);
+/// assert_eq!(answer.bytes, 4);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteFile;
 
 impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
     const COMMAND: &'static str = "write";
+    const SUMMARY: &'static str = "Write a whole file, with the directories above it";
     const ALIASES: &'static [&'static str] = &["write", "file_write"];
     const EFFECT: Effect = Effect::Change;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -73,6 +89,11 @@ impl Tool for WriteFile {
         ("filename", "path"),
         ("contents", "content"),
         ("text", "content"),
+    ];
+    const IDEMPOTENT: bool = true;
+    const EXAMPLES: &'static [&'static str] = &[
+        r##"{"path": "notes.md", "content": "# Notes\n"}"##,
+        r#"{"path": "src/new.rs", "content": "mod a;\n", "expected_version": "absent"}"#,
     ];
     type Args = Args;
     type Output = Written;

@@ -5,6 +5,16 @@ use std::io;
 use crate::os::File;
 
 /// What a successful write has on stable storage.
+///
+/// ```
+/// use ripkit::Workspace;
+/// use ripkit::workspace::Durability;
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let scratch = Workspace::open(".")?.with_durability(Durability::Fast);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {

@@ -12,6 +12,18 @@ use crate::text::escape;
 ///
 /// Only [`Workspace::resolve`](crate::Workspace::resolve) makes one. It holds the parent
 /// directory open, so a rename or a swapped link afterwards does not change what it means.
+///
+/// ```
+/// use ripkit::Workspace;
+/// use ripkit::workspace::Access;
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let path = Workspace::open(".")?.resolve("src/lib.rs", Access::Read)?;
+/// assert!(path.is_file());
+/// assert_eq!(path.to_string(), "src/lib.rs");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct WorkspacePath {
     pub(super) parent: Arc<Dir>,

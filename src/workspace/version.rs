@@ -9,6 +9,13 @@ use crate::error::{Error, ErrorCode};
 /// A token for the content of a file: 128 bits of its BLAKE3 hash.
 ///
 /// Equal content has an equal version, whatever its name and time.
+///
+/// ```
+/// use ripkit::workspace::Version;
+///
+/// assert_eq!(Version::of(b"one"), Version::of(b"one"));
+/// assert_ne!(Version::of(b"one"), Version::of(b"two"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version([u8; 16]);
 

@@ -1,0 +1,129 @@
+//! The subset of an OpenAPI schema that every version of the Gemini API takes.
+
+use serde_json::{Map, Value, json};
+
+use super::told::say;
+
+/// The parameters of a function; nothing for one that has none, since an object without
+/// properties is refused.
+pub(super) fn parameters(schema: &Value) -> Option<Value> {
+    let properties = schema.get("properties").and_then(Value::as_object)?;
+    if properties.is_empty() { None } else { Some(node(schema)) }
+}
+
+fn node(schema: &Value) -> Value {
+    let empty = Map::new();
+    let schema = schema.as_object().unwrap_or(&empty);
+    if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
+        return union(schema, options);
+    }
+    let mut node = Map::new();
+    if let Some(description) = schema.get("description") {
+        node.insert("description".to_owned(), description.clone());
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("array") => {
+            node.insert("type".to_owned(), json!("array"));
+            let items = schema.get("items").map(self::node);
+            node.insert("items".to_owned(), items.unwrap_or_else(|| json!({ "type": "string" })));
+        }
+        Some("object") => object(schema, &mut node),
+        kind => value(schema, kind.unwrap_or("string"), &mut node),
+    }
+    Value::Object(node)
+}
+
+/// An object of any keys is asked for as text, which the check of arguments reads.
+fn object(schema: &Map<String, Value>, node: &mut Map<String, Value>) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let Some(properties) = properties.filter(|properties| !properties.is_empty()) else {
+        node.insert("type".to_owned(), json!("string"));
+        return say(node, "The text of a JSON object");
+    };
+    node.insert("type".to_owned(), json!("object"));
+    let rendered = properties.iter().map(|(name, property)| (name.clone(), self::node(property)));
+    node.insert("properties".to_owned(), Value::Object(rendered.collect()));
+    let required = schema.get("required").filter(|names| **names != json!([]));
+    if let Some(required) = required {
+        node.insert("required".to_owned(), required.clone());
+    }
+}
+
+/// An `enum` is for texts that are not empty; other values go into the description.
+fn value(schema: &Map<String, Value>, kind: &str, node: &mut Map<String, Value>) {
+    node.insert("type".to_owned(), json!(kind));
+    let Some(values) = schema.get("enum").and_then(Value::as_array) else { return };
+    let are_words = values.iter().all(|value| value.as_str().is_some_and(|word| !word.is_empty()));
+    if kind == "string" && are_words {
+        node.insert("enum".to_owned(), Value::Array(values.clone()));
+    } else {
+        let values: Vec<String> = values.iter().map(Value::to_string).collect();
+        say(node, &format!("One of {}", values.join(", ")));
+    }
+}
+
+/// One or a list of the same is a list; any other union stands alone, since no keyword may stand
+/// beside `anyOf`.
+fn union(schema: &Map<String, Value>, options: &[Value]) -> Value {
+    let is_list = |option: &&Value| {
+        let items = option.get("items");
+        options.iter().all(|other| other == *option || Some(other) == items)
+    };
+    let list = options.iter().find(is_list);
+    let mut chosen: Vec<Value> = list.map_or_else(|| options.to_vec(), |list| vec![list.clone()]);
+    if let (Some(Value::Object(first)), Some(outer)) =
+        (chosen.first_mut(), schema.get("description"))
+    {
+        let inner = first.shift_remove("description");
+        let words = [Some(outer), inner.as_ref()].into_iter().flatten().filter_map(Value::as_str);
+        let whole = words.collect::<Vec<_>>().join(" ");
+        first.insert("description".to_owned(), Value::String(whole));
+    }
+    match chosen.as_slice() {
+        [only] => node(only),
+        all => json!({ "anyOf": all.iter().map(node).collect::<Vec<_>>() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unions_narrow_to_a_list_or_stand_alone() {
+        let text = json!({ "type": "string" });
+        let list = json!({ "type": "array", "items": text });
+        let given = json!({ "description": "Where.", "anyOf": [text, list] });
+        let wanted = json!({ "description": "Where.", "type": "array", "items": text });
+        assert_eq!(node(&given), wanted);
+        let given = json!({ "description": "A or b.", "anyOf": [text, { "type": "integer" }] });
+        let wanted = json!({
+            "anyOf": [{ "description": "A or b.", "type": "string" }, { "type": "integer" }],
+        });
+        assert_eq!(node(&given), wanted);
+    }
+
+    #[test]
+    fn what_the_subset_lacks_is_left_out_or_told() {
+        let table = [
+            (
+                json!({ "type": "integer", "minimum": 1, "default": 2 }),
+                json!({ "type": "integer" }),
+            ),
+            (
+                json!({ "type": "integer", "enum": [1, 2] }),
+                json!({ "type": "integer", "description": "One of 1, 2." }),
+            ),
+            (
+                json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+                json!({ "type": "string", "description": "The text of a JSON object." }),
+            ),
+            (json!({}), json!({ "type": "string" })),
+            (json!({ "type": "array" }), json!({ "type": "array", "items": { "type": "string" } })),
+        ];
+        for (given, wanted) in table {
+            assert_eq!(node(&given), wanted);
+        }
+        assert_eq!(parameters(&json!({ "type": "object", "properties": {} })), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! The subset of JSON Schema to which a model can be held word for word.
+
+use serde_json::{Map, Value, json};
+
+use super::told;
+
+/// The least of the limits that were ever documented.
+const MAX_LEVELS: usize = 5;
+const MAX_PROPERTIES: usize = 100;
+const MAX_VALUES: usize = 500;
+const MAX_NAME_BYTES: usize = 15_000;
+
+/// Keywords that say nothing about which values are right.
+const REMARKS: &[&str] = &["title", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
+
+/// The schema of arguments in which every property is required and those that may be absent may be
+/// `null`; nothing if the subset cannot say it, as for a map with any keys.
+pub(super) fn parameters(schema: &Value) -> Option<Value> {
+    let root = schema.as_object().filter(|root| !root.contains_key("anyOf"))?;
+    let mut size = Size::default();
+    let is_object = root.get("type").is_some_and(|kind| kind == "object");
+    let strict = if is_object { object(root, 1, &mut size) } else { None };
+    strict.filter(|_| size.fits())
+}
+
+#[derive(Default)]
+struct Size {
+    levels: usize,
+    properties: usize,
+    values: usize,
+    name_bytes: usize,
+}
+
+impl Size {
+    fn fits(&self) -> bool {
+        self.levels <= MAX_LEVELS
+            && self.properties <= MAX_PROPERTIES
+            && self.values <= MAX_VALUES
+            && self.name_bytes <= MAX_NAME_BYTES
+    }
+
+    fn add_values(&mut self, values: &[Value]) {
+        self.values += values.len();
+        self.name_bytes += values.iter().map(|value| value.to_string().len()).sum::<usize>();
+    }
+}
+
+/// `level` is that of the next object.
+fn node(schema: &Value, level: usize, size: &mut Size) -> Option<Value> {
+    let schema = schema.as_object()?;
+    if level > MAX_LEVELS + 1 || !schema.keys().all(|keyword| is_known(keyword)) {
+        return None;
+    }
+    if let Some(options) = schema.get("anyOf") {
+        let options = options.as_array()?.iter().map(|option| node(option, level, size));
+        let options = options.collect::<Option<Vec<Value>>>()?;
+        return Some(described(schema, json!({ "anyOf": options })));
+    }
+    match schema.get("type")?.as_str()? {
+        "object" if schema.contains_key("properties") => object(schema, level, size),
+        "array" => {
+            let items = node(schema.get("items")?, level, size)?;
+            Some(described(schema, json!({ "type": "array", "items": items })))
+        }
+        kind @ ("string" | "integer" | "number" | "boolean") => Some(value(schema, kind, size)),
+        _ => None,
+    }
+}
+
+fn object(schema: &Map<String, Value>, level: usize, size: &mut Size) -> Option<Value> {
+    let is_open = schema.get("additionalProperties").is_some_and(|more| *more != false);
+    if is_open || !schema.keys().all(|keyword| is_known(keyword)) {
+        return None;
+    }
+    let none = Map::new();
+    let given = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    size.levels = size.levels.max(level);
+    size.properties += given.len();
+    let required = schema.get("required").and_then(Value::as_array);
+    let mut properties = Map::new();
+    for (name, property) in given {
+        let strict = node(property, level + 1, size)?;
+        let is_required = required.is_some_and(|names| names.iter().any(|own| own == name));
+        size.name_bytes += name.len();
+        properties.insert(name.clone(), if is_required { strict } else { or_null(strict) });
+    }
+    let names: Vec<&String> = properties.keys().collect();
+    let object = json!({
+        "type": "object",
+        "required": names,
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    Some(described(schema, object))
+}
+
+fn value(schema: &Map<String, Value>, kind: &str, size: &mut Size) -> Value {
+    let mut value = json!({ "type": kind });
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        size.add_values(values);
+        value["enum"] = Value::Array(values.clone());
+    }
+    described(schema, value)
+}
+
+/// A list of types for plain values, the form that is documented; `anyOf` for the others, since
+/// `null` would have to be one of the values of an `enum`.
+fn or_null(mut schema: Value) -> Value {
+    let nothing = json!({ "type": "null" });
+    let is_plain = !["enum", "items", "properties"].iter().any(|key| schema.get(key).is_some());
+    if let Some(options) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        options.push(nothing);
+        return schema;
+    }
+    if is_plain {
+        schema["type"] = json!([schema.get("type"), "null"]);
+        return schema;
+    }
+    let mut union = Map::new();
+    if let Some(description) = schema.as_object_mut().and_then(|it| it.shift_remove("description"))
+    {
+        union.insert("description".to_owned(), description);
+    }
+    union.insert("anyOf".to_owned(), json!([schema, nothing]));
+    Value::Object(union)
+}
+
+/// The description of `schema` before the keywords of `rest`.
+fn described(schema: &Map<String, Value>, rest: Value) -> Value {
+    let mut whole = Map::new();
+    if let Some(description) = schema.get("description") {
+        whole.insert("description".to_owned(), description.clone());
+    }
+    if let Value::Object(rest) = rest {
+        whole.extend(rest);
+    }
+    Value::Object(whole)
+}
+
+fn is_known(keyword: &str) -> bool {
+    let structure = [
+        "type",
+        "description",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "anyOf",
+        "enum",
+        "format",
+    ];
+    structure.contains(&keyword) || REMARKS.contains(&keyword) || told::is_told(keyword)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_absent_may_be_null() {
+        let given = json!({
+            "type": "object",
+            "properties": {
+                "name": { "type": "string", "description": "A name." },
+                "count": { "type": "integer", "minimum": 1, "default": 5 },
+                "kind": { "type": "string", "enum": ["a", "b"], "description": "Which." },
+                "paths": { "anyOf": [{ "type": "string" }, { "type": "boolean" }] },
+            },
+            "required": ["name"],
+            "additionalProperties": false,
+        });
+        let wanted = json!({
+            "type": "object",
+            "required": ["name", "count", "kind", "paths"],
+            "properties": {
+                "name": { "description": "A name.", "type": "string" },
+                "count": { "type": ["integer", "null"] },
+                "kind": {
+                    "description": "Which.",
+                    "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }],
+                },
+                "paths": {
+                    "anyOf": [{ "type": "string" }, { "type": "boolean" }, { "type": "null" }],
+                },
+            },
+            "additionalProperties": false,
+        });
+        assert_eq!(parameters(&given), Some(wanted));
+    }
+
+    #[test]
+    fn what_strict_mode_cannot_say_has_no_strict_form() {
+        let wide: Map<String, Value> =
+            (0..101).map(|at| (format!("p{at}"), json!({ "type": "string" }))).collect();
+        let table = [
+            json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+            json!({ "type": "object", "properties": { "any": {} } }),
+            json!({ "type": "object", "properties": { "map": { "type": "object" } } }),
+            json!({ "type": "object", "properties": { "list": { "type": "array" } } }),
+            json!({ "type": "object", "properties": { "a": { "allOf": [] } } }),
+            json!({ "type": "object", "anyOf": [] }),
+            json!({ "type": "object", "properties": wide }),
+            json!({ "type": "array" }),
+        ];
+        for schema in table {
+            assert_eq!(parameters(&schema), None, "{schema}");
+        }
+        let nested = |levels: usize| {
+            (1..levels).fold(
+                json!({ "type": "object", "properties": {} }),
+                |inner, _| json!({ "type": "object", "properties": { "inner": inner } }),
+            )
+        };
+        assert!(parameters(&nested(5)).is_some());
+        assert_eq!(parameters(&nested(6)), None);
+    }
+
+    #[test]
+    fn a_tool_without_arguments_has_an_empty_object() {
+        let wanted = json!({
+            "type": "object", "required": [], "properties": {}, "additionalProperties": false,
+        });
+        assert_eq!(parameters(&json!({ "type": "object" })), Some(wanted));
+    }
+}
