@@ -78,6 +78,8 @@
 //! # Features
 //!
 //! - `cli` (on by default) builds the `ripkit` program.
+//! - `mcp` (on by default) adds the module `mcp`, a server of the Model Context Protocol, and its
+//!   command.
 //! - `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`; without
 //!   it, and on other systems than Unix, no code that starts a program is compiled in.
 //!
@@ -91,6 +93,8 @@ mod command;
 pub mod context;
 mod edit;
 pub mod error;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod os;
 pub mod output;
 mod pool;

@@ -1,0 +1,131 @@
+//! One call of a tool: on a thread of its own, and left when nobody waits for it any more.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ErrorData};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
+
+use super::answer;
+use super::ending::Stop;
+use super::progress::ProgressTeller;
+use crate::context::{Call, Cancel, Progress};
+use crate::toolkit::Toolkit;
+
+/// How many calls may be running or waiting; more are refused.
+const MAX_CALLS: u32 = 1024;
+
+/// How long calls that were cancelled may take to end, before they are left behind.
+const LAST_STEPS: Duration = Duration::from_millis(300);
+
+/// The calls of one client.
+#[derive(Clone, Debug)]
+pub(super) struct Calls {
+    toolkit: Toolkit,
+    places: Arc<Semaphore>,
+    stop: Stop,
+}
+
+/// Cancels the call when nobody waits for it any more, however that comes.
+struct Raised(Cancel);
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Calls {
+    pub(super) fn new(toolkit: Toolkit, stop: Stop) -> Calls {
+        Calls { toolkit, places: Arc::new(Semaphore::new(MAX_CALLS as usize)), stop }
+    }
+
+    /// Calls a tool and waits for its answer.
+    pub(super) async fn run(
+        &self,
+        name: String,
+        args: Value,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let cancel = Raised(Cancel::new());
+        let mut call = Call::default().with_cancel(cancel.0.clone());
+        let mut teller = None;
+        if let Some(token) = context.meta.get_progress_token() {
+            let (report, reports) = watch::channel(Progress::default());
+            call = call.on_progress(move |progress| {
+                report.send_replace(progress);
+            });
+            teller = Some(ProgressTeller::new(token, context.peer.clone(), reports));
+        }
+        let answer = self.start(name, args, call)?;
+        tokio::select! {
+            biased;
+            // What is returned here goes nowhere.
+            () = context.ct.cancelled() => Err(ended("the call was cancelled")),
+            () = self.stop.stopped() => Err(ended("the server ends")),
+            answer = answered(answer, teller) => answer,
+        }
+    }
+
+    fn start(
+        &self,
+        name: String,
+        args: Value,
+        call: Call,
+    ) -> Result<JoinHandle<CallToolResult>, ErrorData> {
+        let place = self.places.clone().try_acquire_owned();
+        let place = place.map_err(|_| {
+            let reason = format!("{MAX_CALLS} calls are running or waiting; wait for answers");
+            ErrorData::internal_error(reason, None)
+        })?;
+        let toolkit = self.toolkit.clone();
+        let work = move || {
+            let _place = place;
+            answer::result(&toolkit.call(&name, args, &call))
+        };
+        // It panics where not even the first thread can be had.
+        catch_unwind(AssertUnwindSafe(|| spawn_blocking(work)))
+            .map_err(|_| ErrorData::internal_error("no thread can be started for the call", None))
+    }
+
+    /// Waits for calls that were cancelled to end, though not for long.
+    pub(super) async fn settle(&self) {
+        // Either they are all back, or they are stuck.
+        let _ = timeout(LAST_STEPS, self.places.acquire_many(MAX_CALLS)).await;
+    }
+}
+
+/// The answer; until it is there, the client is told how far the call has come.
+async fn answered(
+    mut answer: JoinHandle<CallToolResult>,
+    mut teller: Option<ProgressTeller>,
+) -> Result<CallToolResult, ErrorData> {
+    loop {
+        let progress = async {
+            match &mut teller {
+                Some(teller) => teller.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        let told = tokio::select! {
+            biased;
+            answer = &mut answer => {
+                return answer.map_err(|_| ended("the call failed unexpectedly"));
+            }
+            told = progress => told,
+        };
+        if let Some(teller) = &mut teller {
+            teller.tell(told).await;
+        }
+    }
+}
+
+fn ended(reason: &'static str) -> ErrorData {
+    ErrorData::internal_error(reason, None)
+}

@@ -1,0 +1,100 @@
+//! What a model is told about all tools together.
+
+use crate::tool::{Effect, ToolSpec};
+
+/// The longest text, in bytes; the names of the tools are left out where they do not fit.
+const MAX_BYTES: usize = 1024;
+
+const PLACE: &str = "These tools work on the files below one directory, the root. \
+    Paths are relative to it, with /.";
+const RULES: &str = "Results are in path order and the same every time.";
+const CURSOR: &str = "An answer that was cut says so: pass its cursor with the same arguments to \
+    go on exactly there.";
+const VERSION: &str = "Look before you change. Passing the version that an answer told as \
+    expected_version keeps you from overwriting what changed since.";
+const ERRORS: &str = "An error tells the next step.";
+
+/// The groups of tools, by what they do to the world.
+const GROUPS: [(Effect, &str); 4] = [
+    (Effect::Read, "To look, changing nothing"),
+    (Effect::Create, "To add, replacing nothing"),
+    (Effect::Change, "To change or remove"),
+    (Effect::Execute, "To run programs"),
+];
+
+/// The text for these tools.
+pub(super) fn of<'a>(specs: impl Iterator<Item = &'a ToolSpec>) -> String {
+    let specs: Vec<&ToolSpec> = specs.collect();
+    let takes = |argument: &str| {
+        let pointer = format!("/properties/{argument}");
+        specs.iter().any(|spec| spec.input_schema.pointer(&pointer).is_some())
+    };
+    let rules = [
+        (RULES, true),
+        (CURSOR, takes("cursor")),
+        (VERSION, takes("expected_version")),
+        (ERRORS, true),
+    ];
+    let rules: Vec<&str> = rules.iter().filter(|(_, holds)| *holds).map(|rule| rule.0).collect();
+    let groups: Vec<String> =
+        GROUPS.iter().filter_map(|(effect, what)| group(&specs, *effect, what)).collect();
+    let whole = format!("{PLACE}\n{}\n{}", groups.join("\n"), rules.join(" "));
+    if groups.is_empty() || whole.len() > MAX_BYTES {
+        return format!("{PLACE} {}", rules.join(" "));
+    }
+    whole
+}
+
+fn group(specs: &[&ToolSpec], effect: Effect, what: &str) -> Option<String> {
+    let members = specs.iter().filter(|spec| spec.effect == effect);
+    let names: Vec<&str> = members.map(|spec| spec.name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("{what}: {}.", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn spec(name: &str, effect: Effect, arguments: &Value) -> ToolSpec {
+        ToolSpec {
+            name: name.to_owned(),
+            command: "made_up",
+            summary: "",
+            aliases: &[],
+            description: String::new(),
+            input_schema: json!({ "type": "object", "properties": arguments }),
+            output_schema: Value::Null,
+            effect,
+            is_idempotent: false,
+            examples: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn tools_stand_in_groups_and_rules_only_where_they_can_be_followed() {
+        let specs = [
+            spec("see", Effect::Read, &json!({ "cursor": {} })),
+            spec("put", Effect::Change, &json!({})),
+            spec("peer", Effect::Read, &json!({})),
+        ];
+        assert_eq!(
+            of(specs.iter()),
+            "These tools work on the files below one directory, the root. Paths are relative to \
+             it, with /.\nTo look, changing nothing: see, peer.\nTo change or remove: put.\n\
+             Results are in path order and the same every time. An answer that was cut says so: \
+             pass its cursor with the same arguments to go on exactly there. An error tells the \
+             next step."
+        );
+    }
+
+    #[test]
+    fn names_that_do_not_fit_are_left_out() {
+        let specs: Vec<ToolSpec> =
+            (0..100).map(|n| spec(&format!("tool_{n}"), Effect::Read, &json!({}))).collect();
+        let told = of(specs.iter());
+        assert!(told.len() <= MAX_BYTES && !told.contains("tool_1"), "{told}");
+        assert!(of([].iter()).ends_with("An error tells the next step."));
+    }
+}
