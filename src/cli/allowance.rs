@@ -40,9 +40,8 @@ mod given {
     /// The option that gives it.
     pub(in super::super) fn options() -> Vec<Arg> {
         let help = "Also allow what starts programs, which may do all that you may";
-        let option = Arg::new(super::ALLOW).long("allow-commands").help(help);
-        let option = option.action(ArgAction::SetTrue).global(true);
-        vec![option.help_heading("Global options")]
+        let option = Arg::new(super::ALLOW).long("allow-commands").action(ArgAction::SetTrue);
+        vec![super::super::help::global(option.global(true), help)]
     }
 
     /// Lets the toolkit run commands with a part of our environment, as for a terminal that knows

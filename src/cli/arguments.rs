@@ -5,6 +5,7 @@ use ripkit::{Error, ToolSpec};
 use serde_json::{Map, Value};
 
 use super::parameter::{Parameter, parameters};
+use super::placed;
 use super::root::Standing;
 use super::standard_input;
 
@@ -15,8 +16,12 @@ pub(super) fn arguments(
     standing: &Standing,
 ) -> Result<Map<String, Value>, Error> {
     let mut args = Map::new();
-    for parameter in parameters(spec) {
-        let Some(value) = given(&parameter, matches) else { continue };
+    let parameters = parameters(spec);
+    let mut placed = placed::values(&parameters, matches)?;
+    for parameter in &parameters {
+        let own = placed.iter_mut().find(|(own, _)| own.name == parameter.name);
+        let values = own.map(|(_, values)| std::mem::take(values));
+        let Some(value) = given(parameter, matches, values) else { continue };
         let value = match value {
             Value::String(dash) if dash == "-" && parameter.reads_input() => {
                 Value::String(standard_input()?)
@@ -29,12 +34,21 @@ pub(super) fn arguments(
     Ok(args)
 }
 
-fn given(parameter: &Parameter<'_>, matches: &ArgMatches) -> Option<Value> {
+/// What was given for it, in its place or by its flag.
+fn given(
+    parameter: &Parameter<'_>,
+    matches: &ArgMatches,
+    placed: Option<Vec<Value>>,
+) -> Option<Value> {
     let off = parameter.negation().is_some_and(|negation| matches.get_flag(&negation));
     if off {
         return Some(Value::Bool(false));
     }
-    let mut values: Vec<Value> = matches.get_many::<Value>(parameter.name)?.cloned().collect();
+    let mut values = match placed {
+        Some(values) if values.is_empty() => return None,
+        Some(values) => values,
+        None => matches.get_many::<Value>(parameter.name)?.cloned().collect(),
+    };
     if values.len() == 1 && !parameter.always_list || !parameter.repeatable {
         return values.pop();
     }

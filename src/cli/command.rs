@@ -1,16 +1,16 @@
 //! The command line: one command per tool, and what is not a tool.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
-use clap::{Arg, ArgAction, Command};
+use clap::builder::PossibleValuesParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Command};
 use ripkit::ToolSpec;
 use ripkit::schema::Format;
-use serde_json::{Number, Value};
 
-use super::parameter::{Kind, Parameter, parameters};
 use super::skills::{self, SKILLS};
-use super::{allowance, globals};
+use super::{allowance, argument, assets, globals, help, placed, view};
 
 /// The command that calls a tool as an agent does.
 pub(super) const CALL: &str = "call";
@@ -21,19 +21,31 @@ pub(super) const NAME: &str = "name";
 pub(super) const ARGUMENTS: &str = "arguments";
 pub(super) const FORMAT: &str = "format";
 
+const MORE: &str = "Options and examples: ripkit --help. One command: ripkit COMMAND -h.";
+
+const MORE_OF_ONE: &str = "--help tells all of it, with examples and global options.";
+
+const PACKAGERS: &str = "For packagers: ripkit completions SHELL, ripkit man [COMMAND].";
+
 const STATUSES: &str = "Exit status: 0 done or found, 1 nothing found, 2 error or bad usage, \
     124 out of time, 130 interrupted.";
 
 /// The whole command line for these tools.
 pub(super) fn command_line(specs: &[ToolSpec]) -> Command {
     // Help never yields; commands go before the aliases of other tools.
-    let mut taken: HashSet<String> = ["help", CALL, SPEC, SKILLS].map(str::to_owned).into();
+    let own = ["help", CALL, SPEC, SKILLS, assets::COMPLETIONS, assets::MAN];
+    let mut taken: HashSet<String> = own.map(str::to_owned).into();
+    taken.extend(servers().iter().map(|command| command.get_name().to_owned()));
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
     let tools = specs.iter().map(|spec| tool(spec, &mut taken));
-    Command::new("ripkit")
+    let line = Command::new("ripkit")
         .version(env!("CARGO_PKG_VERSION"))
         .about("The file tools of an LLM agent, from a shell")
-        .after_help(STATUSES)
+        .after_help(MORE)
+        .after_long_help(format!("{PACKAGERS}\n\n{STATUSES}"))
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args(help::options())
         .subcommand_required(true)
         .arg_required_else_help(true)
         .args(globals::options())
@@ -42,6 +54,30 @@ pub(super) fn command_line(specs: &[ToolSpec]) -> Command {
         .subcommand(call())
         .subcommand(spec())
         .subcommand(skills::command())
+        .subcommands(servers())
+        .subcommands(assets::commands());
+    let line = help::shaped(line, &help::first_examples(specs));
+    line.mut_subcommands(|command| command.after_help(MORE_OF_ONE).after_long_help(STATUSES))
+}
+
+/// What the words of a command line mean.
+pub(super) fn matches(line: &Command, words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let placed = line.clone().try_get_matches_from(words);
+    placed.or_else(|error| match error.kind() {
+        // What is missing in its place may stand behind its flag.
+        ErrorKind::MissingRequiredArgument => {
+            placed::by_name(line.clone()).try_get_matches_from(words).map_err(|_| error)
+        }
+        _ => Err(error),
+    })
+}
+
+/// The protocols that are built in.
+fn servers() -> Vec<Command> {
+    vec![
+        #[cfg(feature = "mcp")]
+        super::mcp::command(),
+    ]
 }
 
 fn call() -> Command {
@@ -69,145 +105,13 @@ fn tool(spec: &ToolSpec, taken: &mut HashSet<String>) -> Command {
     let names = std::iter::once(spec.name.as_str()).chain(spec.aliases.iter().copied());
     let aliases = names.flat_map(|name| [name.to_owned(), name.replace('_', "-")]);
     let aliases: Vec<String> = aliases.filter(|alias| taken.insert(alias.clone())).collect();
-    Command::new(spec.command)
+    let command = Command::new(spec.command)
         .aliases(aliases)
-        .about(first_sentence(&spec.description))
+        .about(help::about(spec))
         .long_about(spec.description.clone())
-        .args(parameters(spec).iter().flat_map(options))
-}
-
-/// The first sentence, without its full stop.
-fn first_sentence(text: &str) -> String {
-    let end = text.match_indices(". ").map(|(end, _)| end).find(|end| !abbreviated(text, *end));
-    let sentence = end.and_then(|end| text.get(..end)).unwrap_or(text);
-    sentence.trim_end_matches('.').to_owned()
-}
-
-fn abbreviated(text: &str, end: usize) -> bool {
-    let before = text.get(..end).unwrap_or_default();
-    before.ends_with("e.g") || before.ends_with("i.e")
-}
-
-/// The argument of a property, and the one that turns it off.
-fn options(parameter: &Parameter<'_>) -> Vec<Arg> {
-    let Some(negation) = parameter.negation() else { return vec![argument(parameter)] };
-    // What is on by default is turned off by the flag that the help shows.
-    let help = format!("Turn off: {}", first_sentence(description(parameter)));
-    let off = Arg::new(negation.clone())
-        .long(negation)
-        .help(help)
-        .action(ArgAction::SetTrue)
-        .conflicts_with(parameter.name.to_owned());
-    vec![argument(parameter).hide(true), off]
-}
-
-fn argument(parameter: &Parameter<'_>) -> Arg {
-    let argument = Arg::new(parameter.name.to_owned())
-        .required(parameter.required)
-        .help(short_help(parameter))
-        .long_help(long_help(parameter))
-        .value_parser(parser(&parameter.kind))
-        .value_name(value_name(parameter))
-        .action(if parameter.repeatable { ArgAction::Append } else { ArgAction::Set });
-    let argument = match (parameter.positional, parameter.repeatable) {
-        (true, true) => argument.num_args(1..),
-        (true, false) => argument,
-        (false, _) => argument.long(parameter.flag()),
-    };
-    match parameter.kind {
-        Kind::Flag => argument
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("true")
-            .hide_possible_values(true),
-        Kind::Integer | Kind::Number => argument.allow_negative_numbers(true),
-        // As in every getopt: an option that needs a value takes what follows.
-        // Content may begin with one as well; the flags that are known come first.
-        Kind::Text if !parameter.positional || parameter.reads_input() => {
-            argument.allow_hyphen_values(true)
-        }
-        _ => argument,
-    }
-}
-
-fn value_name(parameter: &Parameter<'_>) -> String {
-    match parameter.kind {
-        Kind::Integer | Kind::Number if !parameter.positional => "N".to_owned(),
-        Kind::Flag => "BOOL".to_owned(),
-        Kind::Json => "JSON".to_owned(),
-        _ => parameter.name.to_uppercase(),
-    }
-}
-
-/// Every parser makes JSON of one value; ranges are checked once, by the toolkit.
-fn parser(kind: &Kind) -> ValueParser {
-    match kind {
-        Kind::Text => ValueParser::new(|text: &str| Ok::<_, String>(Value::from(text))),
-        Kind::Integer => ValueParser::new(integer),
-        Kind::Number => ValueParser::new(number),
-        Kind::Flag => ValueParser::new(
-            PossibleValuesParser::new(["true", "false"]).map(|text| Value::Bool(text == "true")),
-        ),
-        Kind::Choice(values) => {
-            ValueParser::new(PossibleValuesParser::new(values.clone()).map(Value::String))
-        }
-        Kind::Json => ValueParser::new(|text: &str| serde_json::from_str::<Value>(text)),
-    }
-}
-
-fn integer(text: &str) -> Result<Value, String> {
-    let signed = text.parse::<i64>().map(Value::from);
-    signed
-        .or_else(|_| text.parse::<u64>().map(Value::from))
-        .map_err(|_| "not a whole number".to_owned())
-}
-
-fn number(text: &str) -> Result<Value, String> {
-    let number = text.parse::<f64>().ok().and_then(Number::from_f64);
-    number.map(Value::Number).ok_or_else(|| "not a number".to_owned())
-}
-
-/// The first sentence, and the default wherever it is told.
-fn short_help(parameter: &Parameter<'_>) -> String {
-    let description = description(parameter);
-    let told = description.split_once("Default: ").map(|(_, default)| first_sentence(default));
-    let default = told.or_else(|| default(parameter));
-    let sentence = first_sentence(description) + input(parameter);
-    match default {
-        Some(default) if !sentence.contains("efault") => format!("{sentence} [default: {default}]"),
-        _ => sentence,
-    }
-}
-
-fn long_help(parameter: &Parameter<'_>) -> String {
-    let description = match input(parameter) {
-        "" => description(parameter).to_owned(),
-        input => description(parameter).trim_end_matches('.').to_owned() + input,
-    };
-    match default(parameter) {
-        Some(default) if !description.contains("efault") => {
-            format!("{description} [default: {default}]")
-        }
-        _ => description,
-    }
-}
-
-/// How to give what is long or comes from another program.
-fn input(parameter: &Parameter<'_>) -> &'static str {
-    if parameter.reads_input() { "; - for standard input" } else { "" }
-}
-
-fn description<'a>(parameter: &Parameter<'a>) -> &'a str {
-    parameter.schema.get("description").and_then(Value::as_str).unwrap_or_default()
-}
-
-/// The default of the schema; that a flag is off goes without saying.
-fn default(parameter: &Parameter<'_>) -> Option<String> {
-    match parameter.schema.get("default")? {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
+        .args(argument::arguments(spec))
+        .args(view::options(spec));
+    help::shaped(command, &help::examples(spec))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use ripkit::Limits;
 
-use super::allowance;
+use super::{allowance, help, view};
 
 const ROOT: &str = "global-root";
 const RELAXED: &str = "global-relaxed";
@@ -41,7 +41,8 @@ impl Globals {
             read_only: matches.get_flag(READ_ONLY),
             json: matches.get_flag(JSON),
             color: coloured(when, &Surroundings::of_the_process()),
-            all: matches.get_flag(ALL),
+            // The events have no word for a cut.
+            all: matches.get_flag(ALL) || view::wants_events(matches),
             allows_commands: allowance::is_given(matches),
             threads: matches.get_one::<u16>(THREADS).copied(),
         }
@@ -84,15 +85,15 @@ pub(super) fn options() -> [Arg; 7] {
         valued(THREADS, "threads", "N", "Threads of a search or listing [default: all]")
             .value_parser(threads),
     ];
-    options.map(|option| option.global(true).help_heading("Global options"))
+    options.map(|option| option.global(true))
 }
 
 fn flag(id: &'static str, long: &'static str, help: &'static str) -> Arg {
-    Arg::new(id).long(long).help(help).action(ArgAction::SetTrue)
+    help::global(Arg::new(id).long(long).action(ArgAction::SetTrue), help)
 }
 
 fn valued(id: &'static str, long: &'static str, value: &'static str, help: &'static str) -> Arg {
-    Arg::new(id).long(long).value_name(value).help(help).hide_possible_values(false)
+    help::global(Arg::new(id).long(long).value_name(value), help)
 }
 
 /// What `--color auto` looks at.

@@ -6,23 +6,35 @@
 )]
 
 mod allowance;
+mod argument;
 mod arguments;
+mod assets;
 mod command;
+mod example;
 mod exit;
 mod globals;
+mod help;
+mod home;
 mod interrupt;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod parameter;
+mod placed;
 mod print;
 mod progress;
 mod render;
 mod root;
 mod skills;
+mod stats;
+mod view;
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
 use std::panic;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use clap::ArgMatches;
 use ripkit::schema::{self, Format};
@@ -34,6 +46,7 @@ use serde_json::Value;
 use self::globals::Globals;
 use self::progress::ProgressLine;
 use self::root::Standing;
+use self::view::View;
 
 /// The most results that `--all` asks a tool for.
 const ALL_RESULTS: u64 = u32::MAX as u64;
@@ -42,16 +55,21 @@ const ALL_RESULTS: u64 = u32::MAX as u64;
 pub(crate) fn run() -> ExitCode {
     quiet_panics();
     let specs = toolkit::standard_specs();
-    let matches = match command::command_line(&specs).try_get_matches() {
+    let words: Vec<OsString> = env::args_os().collect();
+    let matches = match command::matches(&command::command_line(&specs), &words) {
         Ok(matches) => matches,
-        Err(usage) => return ExitCode::from(print::usage(&usage)),
+        Err(usage) => return ExitCode::from(print::usage(usage)),
     };
     let Some((name, matches)) = matches.subcommand() else { return ExitCode::from(exit::FAILED) };
     let globals = Globals::of(matches);
     let printed = match name {
         skills::SKILLS => skills::run(matches),
         command::CALL => call(&specs, matches, &globals),
+        assets::COMPLETIONS => assets::completions(command::command_line(&specs), matches),
+        assets::MAN => assets::man(command::command_line(&specs), matches),
         command::SPEC => print_specs(&specs, matches, &globals),
+        #[cfg(feature = "mcp")]
+        mcp::NAME => Ok(serve(matches, &globals)),
         _ => tool(&specs, name, matches, &globals),
     };
     ExitCode::from(printed.unwrap_or_else(|error| print::trouble(&error)))
@@ -73,18 +91,32 @@ fn call(specs: &[ToolSpec], matches: &ArgMatches, globals: &Globals) -> io::Resu
     };
     let name = text(command::NAME);
     let called = args.and_then(|args| {
-        let (tools, _) = open(globals, name)?;
+        let (tools, _) = open(globals, Some(name))?;
         let left_out = specs.iter().find(|spec| tools.spec(name).is_none() && spec.is_called(name));
         left_out.map_or(Ok(()), |spec| allowance::check(spec, globals.allows_commands))?;
-        Ok(answered(&tools, name, Value::String(args), None))
+        Ok(answered(&tools, name, Value::String(args), Call::default()))
     });
     let answer = called.unwrap_or_else(Answer::from);
     if globals.json {
         print::json(&answer)?;
     } else {
-        print::text(answer.text())?;
+        print::text(&render::harmless(answer.text()))?;
     }
     Ok(exit::status(&answer))
+}
+
+/// Standard output belongs to the client; what keeps the server from starting goes elsewhere.
+#[cfg(feature = "mcp")]
+fn serve(matches: &ArgMatches, globals: &Globals) -> u8 {
+    let served = open(globals, None)
+        .and_then(|(tools, _)| mcp::serve(tools, skills::of_here(globals)?, matches));
+    match served {
+        Ok(()) => exit::DONE,
+        Err(error) => {
+            print::error(&error);
+            exit::FAILED
+        }
+    }
 }
 
 fn print_specs(specs: &[ToolSpec], matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
@@ -103,18 +135,32 @@ fn print_specs(specs: &[ToolSpec], matches: &ArgMatches, globals: &Globals) -> i
 /// A command that stands for a tool, as a person types it.
 fn tool(specs: &[ToolSpec], name: &str, matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
     let asked = specs.iter().find(|spec| spec.command == name);
+    let view = View::of(matches);
+    let started = Instant::now();
     let text = Arc::new(Mutex::new(print::Stream::new()));
     // What goes to a file or another program as it is need not be held in memory first.
-    let streams = !globals.json && !globals.color && !io::stdout().is_terminal();
-    let stream = streams.then(|| TextStream::new(text.clone()));
+    let shows_text = !globals.json && !view.quiet && !view.events;
+    let streams = shows_text && !globals.color && !io::stdout().is_terminal();
+    let call = Call::default();
+    let call = if view.events { call.with_exact_lines() } else { call };
+    let streamed = TextStream::new(text.clone());
+    let call = if streams || view.events { call.with_text(streamed) } else { call };
     let answer = asked
-        .map_or_else(|| Err(no_command(name)), |spec| called(spec, matches, globals, stream))
+        .map_or_else(|| Err(no_command(name)), |spec| called(spec, matches, globals, call))
         .unwrap_or_else(Answer::from);
+    let elapsed = started.elapsed();
     if globals.json {
         print::json(&answer)?;
     } else if let Some(error) = answer.error() {
         print::error(error);
-    } else {
+    } else if view.events {
+        let Some(events) = answer.events(elapsed) else {
+            print::error(&no_events());
+            return Ok(exit::FAILED);
+        };
+        text.lock().unwrap_or_else(PoisonError::into_inner).finish(true)?;
+        print::json_lines(&events)?;
+    } else if !view.quiet {
         if streams {
             let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
             text.finish(answer.is_verbatim())?;
@@ -123,9 +169,19 @@ fn tool(specs: &[ToolSpec], name: &str, matches: &ArgMatches, globals: &Globals)
         } else {
             print::text(&render::body(&answer, globals.color))?;
         }
+    }
+    if !globals.json && !view.quiet {
         answer.notes().iter().for_each(|note| print::note(note));
     }
+    if view.stats {
+        stats::tell(answer.details(), elapsed);
+    }
     Ok(exit::status(&answer))
+}
+
+/// The option is there only where answers have events.
+fn no_events() -> Error {
+    Error::new(ErrorCode::InvalidArgument, "this answer has no events")
 }
 
 /// Only a name that clap accepted and no tool has comes here.
@@ -137,47 +193,46 @@ fn called(
     spec: &ToolSpec,
     matches: &ArgMatches,
     globals: &Globals,
-    text: Option<TextStream>,
+    call: Call,
 ) -> Result<Answer, Error> {
     if globals.read_only && spec.effect != Effect::Read {
         let message = format!("--read-only leaves out {}, which changes files", spec.command);
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
     allowance::check(spec, globals.allows_commands)?;
-    let (tools, standing) = open(globals, &spec.name)?;
+    let (tools, standing) = open(globals, Some(&spec.name))?;
     let mut args = arguments::arguments(spec, matches, &standing)?;
     let capped = spec.input_schema.pointer("/properties/max_results");
     if let (true, Some(capped)) = (globals.all, capped) {
         let most = capped.get("maximum").and_then(Value::as_u64).unwrap_or(ALL_RESULTS);
         args.entry("max_results").or_insert_with(|| most.min(ALL_RESULTS).into());
     }
-    Ok(answered(&tools, &spec.name, Value::Object(args), text))
+    if let (true, Some(_)) = (View::of(matches).quiet, capped) {
+        args.entry("max_results").or_insert(1.into());
+    }
+    Ok(answered(&tools, &spec.name, Value::Object(args), call))
 }
 
-/// The toolkit for calling one tool, and where one stands in its workspace.
-fn open(globals: &Globals, name: &str) -> Result<(Toolkit, Standing), Error> {
+/// The toolkit for calling one tool, or any of them, and where one stands in its workspace.
+fn open(globals: &Globals, wanted: Option<&str>) -> Result<(Toolkit, Standing), Error> {
     let root = globals.root();
     let workspace = root::open_workspace(&root, globals.relaxed, globals.read_only)?;
     let tools = Toolkit::new(workspace).with_limits(globals.limits());
     let tools = if globals.allows_commands { allowance::allow(tools) } else { tools };
     let tools = if globals.read_only { tools.read_only() } else { tools };
     // Looking for skills is spared where another tool is wanted.
-    let tools = match tools.spec(name) {
-        Some(_) => tools,
-        None => tools.with_skills(skills::of_here(globals)?),
-    };
+    let is_there = wanted.is_some_and(|name| tools.spec(name).is_some());
+    let tools = if is_there { tools } else { tools.with_listed_skills(skills::of_here(globals)?) };
     Ok((tools, Standing::below(&root)?))
 }
 
-/// Calls a tool that an interrupt stops and that shows how far it has come; its text goes to
-/// `text`, if that is given.
-fn answered(tools: &Toolkit, name: &str, args: Value, text: Option<TextStream>) -> Answer {
+/// Calls a tool that an interrupt stops and that shows how far it has come.
+fn answered(tools: &Toolkit, name: &str, args: Value, call: Call) -> Answer {
     let cancel = Cancel::new();
     // Without the handler an interrupt ends the program at once, which is what was asked.
     let _ = interrupt::cancel_on_interrupt(&cancel);
     let progress = ProgressLine::new();
-    let call = progress.watch(Call::default().with_cancel(cancel));
-    let call = text.into_iter().fold(call, Call::with_text);
+    let call = progress.watch(call.with_cancel(cancel));
     let answer = tools.call(name, args, &call);
     progress.clear();
     answer

@@ -3,8 +3,9 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ripkit::{Answer, Error, printable};
+use serde_json::Value;
 
 use super::exit;
 
@@ -16,8 +17,13 @@ pub(super) fn text(text: &str) -> io::Result<()> {
 
 /// Writes a text as it is, in one piece.
 pub(super) fn exact(text: &str) -> io::Result<()> {
+    bytes(text.as_bytes())
+}
+
+/// Writes bytes as they are, in one piece.
+pub(super) fn bytes(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes());
+    let written = stdout.write_all(bytes);
     match written.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
@@ -72,13 +78,31 @@ pub(super) fn json(answer: &Answer) -> io::Result<()> {
     text(&answer.to_json().to_string())
 }
 
+/// Writes each value as a line of JSON.
+pub(super) fn json_lines(values: &[Value]) -> io::Result<()> {
+    let mut lines = Stream::new();
+    for value in values {
+        if writeln!(lines, "{value}").is_err() {
+            break;
+        }
+    }
+    lines.finish(true)
+}
+
+/// Tells lines that were asked for.
+pub(super) fn lines(text: &str) {
+    // Whoever closed standard error does not want to know.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// Tells about a failure in one line.
 pub(super) fn error(error: &Error) {
     to_stderr("ripkit: ", &error.to_string());
 }
 
 /// Prints the help that was asked for, or tells in one line what is wrong with the command line.
-pub(super) fn usage(usage: &clap::Error) -> u8 {
+pub(super) fn usage(mut usage: clap::Error) -> u8 {
+    keep_nearest(&mut usage);
     let asked = !usage.use_stderr();
     if asked || usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // Nobody is left to tell that help could not be written.
@@ -87,6 +111,14 @@ pub(super) fn usage(usage: &clap::Error) -> u8 {
         to_stderr("ripkit: ", &usage_line(&usage.render().to_string()));
     }
     if asked { exit::DONE } else { exit::FAILED }
+}
+
+/// Of several commands that are near, aliases among them, only the nearest helps.
+fn keep_nearest(usage: &mut clap::Error) {
+    if let Some(ContextValue::Strings(names)) = usage.get(ContextKind::SuggestedSubcommand) {
+        let nearest = names.last().cloned().into_iter().collect();
+        usage.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(nearest));
+    }
 }
 
 /// The paragraphs of a message in one line, without the usage.

@@ -18,6 +18,11 @@ pub(super) fn body(answer: &Answer, color: bool) -> Cow<'_, str> {
     if color {
         return Cow::Owned(coloured(text, answer.details()));
     }
+    harmless(text)
+}
+
+/// A text as it is, but on a terminal nothing that could control it.
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { printable(text) } else { Cow::Borrowed(text) }
 }
 

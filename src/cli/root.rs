@@ -7,6 +7,8 @@ use ripkit::workspace::OuterIgnores;
 use ripkit::{Error, ErrorCode, Workspace};
 use serde_json::Value;
 
+use super::home;
+
 /// Opens the workspace of the command line.
 pub(super) fn open_workspace(
     root: &Path,
@@ -16,7 +18,8 @@ pub(super) fn open_workspace(
     let workspace = Workspace::open(root)?;
     // Only a person's own program may look above the root and into the home directory.
     let mut outer = OuterIgnores::above(workspace.root());
-    if let Some(excludes) = ignore::gitignore::gitconfig_excludes_path() {
+    let excludes = home::may_be_asked().then(ignore::gitignore::gitconfig_excludes_path);
+    if let Some(excludes) = excludes.flatten() {
         outer = outer.with_global_excludes(&excludes);
     }
     let workspace = workspace.with_outer_ignores(outer);
@@ -57,10 +60,22 @@ impl Standing {
     pub(super) fn rooted(&self, paths: Value) -> Value {
         match paths {
             Value::String(path) if !self.below.is_empty() && Path::new(&path).is_relative() => {
-                Value::String(format!("{}/{path}", self.below))
+                Value::String(self.rooted_path(&path))
             }
             Value::Array(paths) => paths.into_iter().map(|path| self.rooted(path)).collect(),
             other => other,
+        }
+    }
+}
+
+impl Standing {
+    /// A mention such as `@lib.rs` stays one, unless a file is called so.
+    fn rooted_path(&self, path: &str) -> String {
+        match path.strip_prefix('@') {
+            Some(name) if Path::new(path).symlink_metadata().is_err() => {
+                format!("@{}/{name}", self.below)
+            }
+            _ => format!("{}/{path}", self.below),
         }
     }
 }
@@ -77,6 +92,7 @@ mod tests {
         assert_eq!(below.rooted(json!("mod.rs")), json!("src/walk/mod.rs"));
         assert_eq!(below.rooted(json!("../lib.rs")), json!("src/walk/../lib.rs"));
         assert_eq!(below.rooted(json!(["a", "/etc"])), json!(["src/walk/a", "/etc"]));
+        assert_eq!(below.rooted(json!("@no-such.rs:3")), json!("@src/walk/no-such.rs:3"));
         let at_root = Standing::at("");
         assert_eq!(at_root.rooted(json!("mod.rs")), json!("mod.rs"));
     }

@@ -10,7 +10,7 @@ use ripkit::{Error, ErrorCode, Workspace, printable};
 use serde_json::{Value, json};
 
 use super::globals::Globals;
-use super::{exit, print, root};
+use super::{exit, home, print, root};
 
 /// The command.
 pub(super) const SKILLS: &str = "skills";
@@ -76,7 +76,8 @@ pub(super) fn run(matches: &ArgMatches) -> io::Result<u8> {
 pub(super) fn of_here(globals: &Globals) -> Result<SkillCatalog, Error> {
     let project = root::open_workspace(&globals.root(), globals.relaxed, true)?;
     // Without a home directory there are no skills in it.
-    let home = env::home_dir().and_then(|home| Workspace::open(home).ok());
+    let home = home::may_be_asked().then(env::home_dir).flatten();
+    let home = home.and_then(|home| Workspace::open(home).ok());
     let places = home.iter().chain([&project]);
     let mut loader = SkillLoader::new();
     for place in places {

@@ -3,9 +3,10 @@ use std::fmt;
 use ripkit::{Effect, Error, Output, Tool, ToolContext, Toolkit, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::arguments::arguments;
+use super::super::example;
 use super::super::root::Standing;
 use super::*;
 
@@ -100,8 +101,8 @@ fn look() -> ToolSpec {
 fn typed(words: &[&str]) -> Result<Value, String> {
     let spec = look();
     let line = command_line(std::slice::from_ref(&spec));
-    let words = ["ripkit"].iter().chain(words);
-    let matches = line.try_get_matches_from(words).map_err(|error| error.to_string())?;
+    let words: Vec<_> = ["ripkit"].iter().chain(words).map(Into::into).collect();
+    let matches = matches(&line, &words).map_err(|error| error.to_string())?;
     let (_, matches) = matches.subcommand().expect("a command");
     let standing = Standing::at("");
     arguments(&spec, matches, &standing).map(Value::Object).map_err(|error| error.to_string())
@@ -169,8 +170,94 @@ fn short_help_fits_one_screen() {
 }
 
 #[test]
-fn a_sentence_ends_at_its_full_stop() {
-    assert_eq!(first_sentence("Where to look. Default: the root."), "Where to look");
-    assert_eq!(first_sentence("A name, e.g. x. More."), "A name, e.g. x");
-    assert_eq!(first_sentence("No full stop"), "No full stop");
+fn what_has_a_place_may_have_its_flag_instead() {
+    let both = json!({ "pattern": "x", "path": "src" });
+    let cases: [(&[&str], Value); 6] = [
+        (&["look", "--pattern", "x"], json!({ "pattern": "x" })),
+        (&["look", "--pattern", "-x"], json!({ "pattern": "-x" })),
+        (&["look", "--pattern", "x", "src"], both.clone()),
+        (&["look", "src", "--pattern=x"], both.clone()),
+        (&["look", "--path", "src", "x"], both),
+        (
+            &["look", "x", "--path", "a", "--path", "b"],
+            json!({ "pattern": "x", "path": ["a", "b"] }),
+        ),
+    ];
+    for (words, wanted) in cases {
+        assert_eq!(typed(words), Ok(wanted), "{words:?}");
+    }
+    let refused: [(&[&str], &str); 3] = [
+        (
+            &["look", "x", "--pattern", "y", "--path", "a"],
+            "\"x\" is one argument too many. What is given by its flag needs no place.",
+        ),
+        (&["look", "--path", "a"], "PATTERN is missing. `--help` shows the usage."),
+        (&["look", "--pattern"], "a value is required for '--pattern <PATTERN>'"),
+    ];
+    for (words, wanted) in refused {
+        let said = typed(words).expect_err("nonsense");
+        assert!(said.contains(wanted), "{said}");
+    }
+}
+
+#[test]
+fn an_example_read_back_gives_its_arguments() {
+    let cases = [
+        (json!({ "pattern": "fn a(x)" }), "ripkit look 'fn a(x)'"),
+        (json!({ "path": ["a", "b"], "pattern": "x" }), "ripkit look x a b"),
+        (json!({ "pattern": "it's", "max_results": 3 }), r"ripkit look 'it'\''s' --max-results 3"),
+        (json!({ "pattern": "-x", "word": true }), "ripkit look --word -- -x"),
+        (json!({ "pattern": "x", "hidden": false }), "ripkit look x --no-hidden"),
+        (json!({ "pattern": "x", "word": false }), "ripkit look x --word=false"),
+        (
+            json!({ "pattern": "x", "include": ["*.rs", "!a"], "output": "files", "offset": -3 }),
+            "ripkit look x --include '*.rs' --include '!a' --offset -3 --output files",
+        ),
+        (
+            json!({ "pattern": "x", "edits": [{ "old_text": "a b" }] }),
+            r#"ripkit look x --edits '[{"old_text":"a b"}]'"#,
+        ),
+    ];
+    let spec = look();
+    for (args, wanted) in cases {
+        let line = example::line(&spec, args.as_object().expect("an object")).expect("a line");
+        assert_eq!(line, wanted);
+        let words = split(&line);
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        assert_eq!(typed(&words), Ok(args), "{line}");
+    }
+    let unknown = json!({ "pattern": "x", "colour": "red" });
+    assert_eq!(example::line(&spec, unknown.as_object().expect("an object")), None);
+}
+
+#[test]
+fn the_examples_of_every_tool_read_back_as_they_were() {
+    let specs = ripkit::toolkit::standard_specs();
+    let whole = command_line(&specs);
+    for spec in &specs {
+        for args in help::given(spec) {
+            let line = example::line(spec, &args).expect("a line");
+            let words: Vec<OsString> = split(&line).into_iter().map(Into::into).collect();
+            let matches = matches(&whole, &words).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let (_, matches) = matches.subcommand().expect("a command");
+            let read = arguments(spec, matches, &Standing::at("")).expect("arguments");
+            assert_eq!(Value::Object(read), Value::Object(args), "{line}");
+        }
+    }
+}
+
+/// The words of a line that has quotes of one kind, as a shell splits them.
+fn split(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut letters = line.chars();
+    let mut quoted = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            '\\' if !quoted => words.last_mut().expect("a word").extend(letters.next()),
+            letter => words.last_mut().expect("a word").push(letter),
+        }
+    }
+    words
 }

@@ -1,0 +1,81 @@
+//! The command that serves the tools to a client of the Model Context Protocol.
+
+use std::io::{self, IsTerminal};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use ripkit::mcp::{Server, Stop};
+use ripkit::{Error, ErrorCode, SkillCatalog, Toolkit};
+
+use super::print;
+
+/// The name of the command.
+pub(super) const NAME: &str = "mcp";
+const TOOLS: &str = "mcp-tools";
+
+const HELP: &str = "Serve the tools to a client of the Model Context Protocol, on standard input \
+    and output.\n\nClients start this by themselves; the README has their settings.";
+
+pub(super) fn command() -> Command {
+    let tools = Arg::new(TOOLS)
+        .long("tools")
+        .value_name("NAMES")
+        .value_delimiter(',')
+        .action(ArgAction::Append)
+        .help("Serve these tools only, separated by commas [default: all]");
+    Command::new(NAME)
+        .about("Serve the tools over the Model Context Protocol")
+        .long_about(HELP)
+        .arg(tools)
+}
+
+/// Serves until the client leaves, or a signal comes.
+pub(super) fn serve(
+    tools: Toolkit,
+    skills: SkillCatalog,
+    matches: &ArgMatches,
+) -> Result<(), Error> {
+    let server = Server::new(chosen(tools, matches)?);
+    // Who names tools wants those alone.
+    let server = if matches.contains_id(TOOLS) { server } else { server.with_skills(skills) };
+    // Without this a signal ends the program at once.
+    let _ = stop_on_signal(server.stop());
+    if io::stdin().is_terminal() {
+        print::note("a client speaks on standard input; the README tells how clients start this");
+    }
+    server.serve_stdio()
+}
+
+fn chosen(tools: Toolkit, matches: &ArgMatches) -> Result<Toolkit, Error> {
+    let Some(names) = matches.get_many::<String>(TOOLS) else { return Ok(tools) };
+    let names: Vec<&str> = names.map(|name| name.trim()).collect();
+    match names.iter().find(|name| tools.spec(name).is_none()) {
+        Some(unknown) => Err(no_such(&tools, unknown)),
+        None => Ok(tools.only(names)),
+    }
+}
+
+fn no_such(tools: &Toolkit, name: &str) -> Error {
+    let known: Vec<&str> = tools.specs().map(|spec| spec.name.as_str()).collect();
+    let message = format!("--tools: there is no tool {name:?}");
+    Error::new(ErrorCode::UnknownTool, message)
+        .with_hint(format!("The tools are {}.", known.join(", ")))
+}
+
+#[cfg(unix)]
+fn stop_on_signal(stop: Stop) -> io::Result<()> {
+    use std::thread;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let watch = move || signals.forever().for_each(|_| stop.stop());
+    thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
+    Ok(())
+}
+
+/// Elsewhere a signal ends the program at once.
+#[cfg(not(unix))]
+fn stop_on_signal(_: Stop) -> io::Result<()> {
+    Ok(())
+}
