@@ -24,6 +24,15 @@ mod cases;
 // The `ripkit` program, from its arguments to its exit status.
 #[cfg(feature = "cli")]
 mod cli;
+// What the program tells of itself: help, suggestions, completions, pages of the manual.
+#[cfg(feature = "cli")]
+mod cli_help;
+// Terminals, pipes that close, interrupts.
+#[cfg(all(feature = "cli", unix))]
+mod cli_terminal;
+// Answers in other forms: events beside `rg --json`, counts, nothing.
+#[cfg(feature = "cli")]
+mod cli_views;
 // Calls that change the same files at the same time.
 mod concurrent;
 // The same answers as `rg` and `git` on the same trees.
@@ -37,12 +46,19 @@ mod hostile;
 // The same for the tools that change files, and what a change keeps.
 #[cfg(unix)]
 mod hostile_changes;
+// The server of the Model Context Protocol, line by line.
+#[cfg(all(feature = "cli", feature = "mcp"))]
+mod mcp;
 // Random sequences of calls beside a model in memory.
 mod machine;
 // What holds for any tree and any arguments: order, pages, cuts, containment.
 mod properties;
 // What a protocol is told about each tool.
 mod schema;
+// What the README says of the tools.
+mod readme;
+// What each provider is told: the files of `fixtures/specs`, the rules, calls that come back.
+mod specs;
 // Pages of files: any bytes, any encoding, files that are huge or change, and the command.
 mod read_file;
 // The search tool where an answer is easily wrong: interrupted, cut, in pieces, or beside rg.

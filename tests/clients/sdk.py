@@ -1,0 +1,90 @@
+"""The Python SDK: both eras, progress, and a search that is cancelled."""
+
+import os
+import sys
+import time
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+LONG = {"pattern": r"(a[ab]{30}){9}z|[^b]bb", "path": "long", "timeout_ms": 60000}
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def processes(program: str, root: str) -> list[str]:
+    """The servers that run over this root."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().decode().split("\0")
+        except OSError:
+            continue
+        if words[:1] == [program] and root in words:
+            found.append(pid)
+    return found
+
+
+def worked(pid: str) -> float:
+    """Seconds that a process had on a processor."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * TICK
+
+
+async def session(mode: str, version: str, server: str, program: str, root: str) -> None:
+    async with Client(stdio_client(StdioServerParameters(command=server)), mode=mode) as client:
+        assert client.protocol_version == version, client.protocol_version
+        assert client.server_info.name == "ripkit", client.server_info
+        assert "search" in client.instructions and len(client.instructions) <= 1024
+
+        tools = (await client.list_tools()).tools
+        assert len(tools) >= 10, tools
+        assert all(tool.annotations.read_only_hint is not None for tool in tools)
+
+        found = await client.call_tool("search", {"pattern": "TODO"})
+        assert not found.is_error and found.structured_content["matches"] == 1, found
+        shown = await client.call_tool("read_file", {"path": "dot.png"})
+        assert [block.type for block in shown.content] == ["text", "image"], shown
+        failed = await client.call_tool("read_file", {"path": "no.md"})
+        assert failed.is_error and "FILE_NOT_FOUND" in failed.content[0].text, failed
+
+        told: list[float] = []
+
+        async def progress(amount: float, total: float | None, message: str | None) -> None:
+            told.append(amount)
+
+        begun = time.monotonic()
+        part = await client.call_tool(
+            "search", LONG | {"timeout_ms": 3000}, progress_callback=progress
+        )
+        tenths = (time.monotonic() - begun) * 10
+        assert part.structured_content["incomplete"], part
+        assert 2 <= len(told) <= tenths + 1, told
+        assert told == sorted(set(told)), told
+
+        # The search is given up after a tenth of a second, and so the server should.
+        with anyio.move_on_after(0.1) as scope:
+            await client.call_tool("search", LONG)
+        assert scope.cancelled_caught, "the search was too fast"
+        await anyio.sleep(0.1)
+        (pid,) = processes(program, root)
+        before = worked(pid)
+        await anyio.sleep(0.3)
+        assert worked(pid) - before <= 3 * TICK, "the cancelled search is still at work"
+        begun = time.monotonic()
+        after = await client.call_tool("list_directory", {})
+        assert not after.is_error and time.monotonic() - begun < 5, after
+
+
+async def main() -> None:
+    server, program, root = sys.argv[1:4]
+    for mode, version in [("legacy", "2025-11-25"), ("auto", "2026-07-28")]:
+        print(f"   Python SDK, {mode}: list, calls, progress, cancellation")
+        await session(mode, version, server, program, root)
+        await anyio.sleep(1)
+        assert not processes(program, root), "a server outlived its client"
+
+
+anyio.run(main)

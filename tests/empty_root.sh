@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Runs the static program where there is nothing but itself and a small tree: no other program, no
+# library, no /proc, /dev, /etc or /tmp, no environment; and shows that it starts no program.
+#
+#   tests/empty_root.sh [PROGRAM]
+#
+# PROGRAM is a `ripkit` that is built already; by default the one of `just static`. What the
+# machine lacks is told and skips the test; where CI is set that is a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+host="$(rustc -vV | sed -n 's/^host: //p')"
+program="${1:-${CARGO_TARGET_DIR:-target}/static/$host/release/ripkit}"
+
+fail() {
+    printf 'empty root: %s\n' "$*" >&2
+    exit 1
+}
+
+skip() {
+    case "${CI:-false}" in '' | false) ;; *) fail "$*, and CI is set" ;; esac
+    printf 'SKIPPED: the empty root was not tried: %s\n' "$*" >&2
+    exit 0
+}
+
+[ "$(uname -s)" = Linux ] || skip 'this is not Linux'
+[ -x "$program" ] || fail "no program at $program: run just static first"
+strace="$(command -v strace)" || skip 'strace is not installed'
+chroot="$(PATH="$PATH:/usr/sbin:/sbin" command -v chroot)" || skip 'chroot is not installed'
+enter=("$chroot")
+if [ "$(id -u)" != 0 ]; then
+    unshare="$(command -v unshare)" || skip 'unshare is not installed'
+    "$unshare" --map-root-user true 2>/dev/null || skip 'user namespaces are not allowed here'
+    enter=("$unshare" --map-root-user "$chroot")
+fi
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+root="$scratch/root"
+mkdir -p "$root/tree/src"
+cp "$program" "$root/ripkit"
+printf 'fn main() {}\n// TODO one\n' >"$root/tree/src/main.rs"
+printf 'nothing\n' >"$root/tree/notes.md"
+
+# Runs the program in the empty root; what it must print comes first.
+says() {
+    local wanted="$1" answer status=0
+    shift
+    answer="$(env -i "$strace" -f -e trace=execve,execveat -o "$scratch/trace" \
+        "${enter[@]}" "$root" /ripkit "$@" 2>"$scratch/errors")" || status=$?
+    [ "$status" = 0 ] || fail "$*: status $status: $(cat "$scratch/errors")"
+    [ ! -s "$scratch/errors" ] || fail "$*: $(cat "$scratch/errors")"
+    [[ "$answer" = *"$wanted"* ]] || fail "$*: no '$wanted' in: $answer"
+    # Before it, those that lead into the root; then itself, and nothing after it.
+    local started
+    started="$(grep -E ' exec(ve|veat)\(' "$scratch/trace" | sed -n '/execve("\/ripkit"/,$p')"
+    [ "$(grep -c . <<<"$started")" = 1 ] || fail "$*: these were started: $started"
+    printf '   ripkit %s\n' "$*"
+}
+
+cd "$scratch"
+says 'src/main.rs:2:// TODO one' --root /tree search TODO </dev/null
+says 'src/main.rs:2:// TODO one' --root /tree search 'T[OD]+ (one|two)' --threads 4 </dev/null
+says '+// TODO two' --root /tree edit src/main.rs --old-text one --new-text two </dev/null
+says '2 | // TODO two' --root /tree read src/main.rs </dev/null
+says 'Created new/deep.txt' --root /tree write new/deep.txt - <<<'hello'
+says 'src/main.rs' --root /tree list </dev/null
+says 'src/main.rs' --root /tree find '**/*.rs' </dev/null
+says 'notes.md' --root /tree ls </dev/null
+says 'tree/notes.md:1:nothing' search '^nothing$' </dev/null
+
+cat >"$scratch/messages" <<'END'
+{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"pattern":"TODO"}}}
+END
+says '"content":[{"type":"text","text":"src/main.rs:2:// TODO two"}]' mcp --root /tree \
+    < <(cat "$scratch/messages")
+says '"tools":[{"name":"search"' mcp --root /tree --tools search < <(cat "$scratch/messages")
+
+# Outside, without a home: what belongs to the machine's own C library is not loaded into this one.
+for words in 'search TODO' 'skills list'; do
+    # shellcheck disable=SC2086
+    env -i "$strace" -f -e trace=openat -o "$scratch/trace" \
+        "$root/ripkit" --root "$root/tree" $words >"$scratch/answer" </dev/null || true
+    if grep -E 'nsswitch|\.so[."]' "$scratch/trace" >&2; then
+        fail "$words: the name service was asked"
+    fi
+done
+
+left="$(find "$root" -type f | sed "s|^$root/||" | sort | tr '\n' ' ')"
+[ "$left" = 'ripkit tree/new/deep.txt tree/notes.md tree/src/main.rs ' ] || fail "left behind: $left"
+printf '   nothing else was started, and nothing was left behind\n'

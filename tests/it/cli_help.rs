@@ -1,0 +1,165 @@
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::cli::{run, tree};
+use crate::harness::has_program;
+
+/// What was printed, beside a file of `fixtures/transcripts` that `BLESS=1` rewrites.
+fn compare(name: &str, words: &[&str]) {
+    let (status, out, error) = run(tree().path(), words);
+    assert_eq!((status, error.as_str()), (0, ""), "{words:?}");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts").join(name);
+    let transcript = format!("$ ripkit {}\n{out}", words.join(" "));
+    if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
+        fs::write(&path, &transcript).expect("a transcript");
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(transcript, wanted, "{name}: BLESS=1 accepts this");
+}
+
+#[test]
+fn help_is_as_in_the_transcripts() {
+    // One command more is one line more.
+    if !cfg!(feature = "command") && cfg!(feature = "mcp") {
+        compare("short-help.txt", &["-h"]);
+    }
+    compare("search-short-help.txt", &["search", "-h"]);
+    if !cfg!(feature = "command") {
+        compare("search-help.txt", &["search", "--help"]);
+    }
+}
+
+#[test]
+fn short_help_fits_a_terminal_of_24_lines_and_80_columns() {
+    let root = tree();
+    let (_, help, _) = run(root.path(), &["-h"]);
+    assert!(help.lines().count() <= 24, "{help}");
+    for spec in ripkit::toolkit::standard_specs() {
+        let (_, own, _) = run(root.path(), &[spec.command, "-h"]);
+        for line in help.lines().chain(own.lines()) {
+            assert!(line.chars().count() <= 80, "{}: {line}", spec.command);
+        }
+        assert!(own.lines().count() <= 40, "{own}");
+        let listed = help.lines().find(|line| line.trim_start().starts_with(spec.command));
+        let listed = listed.unwrap_or_else(|| panic!("{} is not listed", spec.command));
+        // Every tool says in a few words what its command does.
+        assert!(!listed.contains('…') && !spec.summary.is_empty(), "{listed}");
+    }
+}
+
+#[test]
+fn long_help_tells_the_statuses() {
+    for words in [&["--help"][..], &["search", "--help"]] {
+        let (_, help, _) = run(tree().path(), words);
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains("124 out of time, 130 interrupted"), "{help}");
+    }
+}
+
+#[test]
+fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
+    let root = tree();
+    let cases: [(&[&str], &str); 9] = [
+        (
+            &["serch", "x"],
+            "unrecognized subcommand 'serch'; tip: a similar subcommand exists: 'search'; try '--help'.",
+        ),
+        (&["zzz"], "unrecognized subcommand 'zzz'; try '--help'."),
+        (
+            &["search", "x", "--inclde", "y"],
+            "unexpected argument '--inclde' found; tip: a similar argument exists: '--include'; try '--help'.",
+        ),
+        (
+            &["--rot", ".", "ls"],
+            "unexpected argument '--rot' found; tip: a similar argument exists: '--root'; try '--help'.",
+        ),
+        (
+            &["search", "x", "--output", "file"],
+            "invalid value 'file' for '--output <content|files|count>' [possible values: content, files, count]; tip: a similar value exists: 'files'; try '--help'.",
+        ),
+        (
+            &["search", "x", "--max-results", "many"],
+            "invalid value 'many' for '--max-results <N>': not a whole number; try '--help'.",
+        ),
+        (
+            &["write", "x"],
+            "the following required arguments were not provided: <CONTENT>; try '--help'.",
+        ),
+        (
+            &["read", "src/man.rs"],
+            "no such file or directory: src/man.rs. Did you mean src/main.rs?",
+        ),
+        (&["man", "serch"], "there is no command \"serch\". `ripkit --help` lists them."),
+    ];
+    for (words, wanted) in cases {
+        let wanted = format!("ripkit: {wanted}\n");
+        assert_eq!(run(root.path(), words), (2, String::new(), wanted), "{words:?}");
+    }
+    let (status, out, error) = run(root.path(), &["call", "serch", "{}"]);
+    assert_eq!((status, error.as_str()), (2, ""));
+    let near = "unknown tool \"serch\" (did you mean \"search\"?); the tools are search, ";
+    assert!(out.starts_with(near) && out.lines().count() == 1, "{out}");
+}
+
+#[test]
+fn every_shell_gets_completions_that_it_can_read() {
+    let root = tree();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (status, script, error) = run(root.path(), &["completions", shell]);
+        assert_eq!((status, error.as_str()), (0, ""), "{shell}");
+        assert!(script.contains("search") && script.contains("json-lines"), "{shell}: {script}");
+        if !matches!(shell, "bash" | "zsh" | "fish") || !has_program(shell) {
+            continue;
+        }
+        let path = root.path().join(shell);
+        fs::write(&path, script).expect("a script");
+        let checked = Command::new(shell).arg("-n").arg(&path).output().expect("the shell starts");
+        assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
+    }
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    if !has_program("bash") {
+        return;
+    }
+    let root = tree();
+    let (_, script, _) = run(root.path(), &["completions", "bash"]);
+    fs::write(root.path().join("script"), script).expect("a script");
+    let completed = |words: &[&str]| {
+        let last = words.len() - 1;
+        let call = format!(
+            "source ./script; COMP_WORDS=({}); COMP_CWORD={last}; \
+             _ripkit ripkit '{}' '{}'; echo \"${{COMPREPLY[@]}}\"",
+            words.join(" "),
+            words[last],
+            words[last - 1],
+        );
+        let mut bash = Command::new("bash");
+        bash.args(["--norc", "-c", &call]).current_dir(root.path());
+        String::from_utf8(bash.output().expect("bash starts").stdout).expect("UTF-8")
+    };
+    assert_eq!(completed(&["ripkit", "sea"]), "search\n");
+    let begun = completed(&["ripkit", "se"]);
+    assert!(begun.split_whitespace().any(|name| name == "search"), "{begun}");
+    assert_eq!(completed(&["ripkit", "search", "--json-l"]), "--json-lines\n");
+    assert_eq!(completed(&["ripkit", "completions", "po"]), "powershell\n");
+}
+
+#[test]
+fn the_manual_has_a_page_for_the_program_and_one_for_each_command() {
+    let root = tree();
+    let (status, page, error) = run(root.path(), &["man"]);
+    assert_eq!((status, error.as_str()), (0, ""));
+    assert!(page.contains(".TH ripkit 1"), "{page}");
+    for spec in ripkit::toolkit::standard_specs() {
+        let reference = format!("ripkit\\-{}(1)", spec.command);
+        assert!(page.contains(&reference), "{reference}");
+        let (status, own, _) = run(root.path(), &["man", spec.command]);
+        let version = env!("CARGO_PKG_VERSION");
+        let title = format!(".TH ripkit-{0} 1  \"ripkit-{0} {version}\"", spec.command);
+        assert_eq!(status, 0);
+        assert!(own.contains(&title), "{own}");
+    }
+}

@@ -1,0 +1,114 @@
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::cli::{ripkit, tree};
+use crate::harness::has_program;
+
+/// So many matches that no pipe holds them.
+fn many_matches() -> TempDir {
+    let root = tempfile::tempdir().expect("a directory");
+    for number in 0..400 {
+        let mut text = String::new();
+        (0..400).for_each(|line| writeln!(text, "todo {line} of many").expect("a string"));
+        fs::write(root.path().join(format!("{number:03}.txt")), text).expect("a file");
+    }
+    root
+}
+
+/// A run that cannot end before somebody reads what it writes.
+fn blocked(root: &Path, words: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
+    let mut command = ripkit(root);
+    command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut out = BufReader::with_capacity(64, child.stdout.take().expect("a pipe"));
+    let mut first = String::new();
+    out.read_line(&mut first).expect("a line");
+    assert!(first.contains("000.txt"), "{first}");
+    (child, out)
+}
+
+fn error_of(child: &mut Child) -> String {
+    let mut error = String::new();
+    let mut stderr = child.stderr.take().expect("a pipe");
+    stderr.read_to_string(&mut error).expect("UTF-8");
+    error
+}
+
+#[test]
+fn a_reader_that_leaves_ends_a_search_at_once() {
+    let root = many_matches();
+    for words in [&["search", "todo", "--all"][..], &["search", "todo", "--json-lines"]] {
+        let (mut child, out) = blocked(root.path(), words);
+        let left = Instant::now();
+        drop(out);
+        let status = child.wait().expect("the program ends");
+        assert!(left.elapsed() < Duration::from_secs(10), "{words:?}");
+        assert_eq!((status.code(), error_of(&mut child).as_str()), (Some(0), ""), "{words:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_with_130_and_keeps_what_was_found() {
+    let root = many_matches();
+    for words in [&["search", "todo", "--all"][..], &["search", "todo", "--json-lines"]] {
+        let (mut child, mut out) = blocked(root.path(), words);
+        let interrupt = ["-INT", &child.id().to_string()].map(str::to_owned);
+        let sent = Command::new("kill").args(interrupt).status().expect("kill starts");
+        assert!(sent.success());
+        // The signal comes before what it is to stop goes on.
+        std::thread::sleep(Duration::from_millis(200));
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).expect("UTF-8");
+        let status = child.wait().expect("the program ends");
+        assert_eq!((status.code(), error_of(&mut child).as_str()), (Some(130), ""), "{words:?}");
+        let told = if words.contains(&"--all") { "(incomplete: cancelled)" } else { "\"summary\"" };
+        let last = rest.lines().rev().take(2).collect::<Vec<_>>().join(" ");
+        assert!(last.contains(told), "{last}");
+        assert!(!rest.contains("399.txt"), "it was not stopped");
+    }
+}
+
+/// What a terminal gets.
+fn on_a_terminal(root: &Path, words: &str, variables: &[(&str, &str)]) -> String {
+    let line = format!("{} {words}", env!("CARGO_BIN_EXE_ripkit"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(root).stdin(Stdio::null());
+    script.env_remove("NO_COLOR").env_remove("RIPKIT_ROOT").env("TERM", "xterm");
+    let output = script.envs(variables.iter().copied()).output().expect("script starts");
+    String::from_utf8(output.stdout).expect("UTF-8").replace("\r\n", "\n")
+}
+
+#[test]
+fn a_terminal_gets_colours_and_nothing_that_controls_it() {
+    if !has_program("script") {
+        return;
+    }
+    let root = tree();
+    fs::write(root.path().join("e.txt"), "one \x1b[2J\x07\n").expect("a file");
+    let path = |path| format!("\x1b[35m{path}\x1b[0m:\x1b[32m");
+    let red = "\x1b[0m:\x1b[1m\x1b[31mone\x1b[0m";
+    let shown = on_a_terminal(root.path(), "search one e.txt", &[]);
+    assert_eq!(shown, format!("{}1{red} \\u{{1b}}[2J\\u{{7}}\n", path("e.txt")));
+    let plain = "e.txt:1:one \\u{1b}[2J\\u{7}\n";
+    for variables in [[("NO_COLOR", "1")], [("TERM", "dumb")]] {
+        assert_eq!(on_a_terminal(root.path(), "search one e.txt", &variables), plain);
+    }
+    assert_eq!(on_a_terminal(root.path(), "search one e.txt --color never", &[]), plain);
+    let raw = on_a_terminal(root.path(), "read e.txt --raw", &[]);
+    assert_eq!(raw, "one \\u{1b}[2J\\u{7}\n");
+}
+
+#[test]
+fn a_quick_search_shows_no_progress() {
+    if !has_program("script") {
+        return;
+    }
+    let shown = on_a_terminal(tree().path(), "search one --color never", &[]);
+    assert_eq!(shown, "src/main.rs:2:// TODO one\n");
+}

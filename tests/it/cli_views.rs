@@ -1,0 +1,195 @@
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cli::{run, tree};
+use crate::harness::has_program;
+
+#[test]
+fn stats_go_to_standard_error_and_leave_the_answer_alone() {
+    let root = tree();
+    fs::write(root.path().join("x.bin"), b"\0todo").expect("a file");
+    for (words, answer, told) in [
+        (
+            &["search", "todo"][..],
+            "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n",
+            "2 matches\n3 files\n3 directories\n1 skipped: binary\n",
+        ),
+        (&["find", "*.md"], "notes.md\n", "4 files\n3 directories\n"),
+        (&["list", "--max-depth", "1"], "notes.md\nx.bin\n", "2 files\n1 directories\n"),
+    ] {
+        let words: Vec<&str> = words.iter().copied().chain(["--stats"]).collect();
+        let (status, out, error) = run(root.path(), &words);
+        assert_eq!((status, out.as_str()), (0, answer), "{words:?}");
+        let (counts, time) = error.trim_end().rsplit_once('\n').expect("lines");
+        assert_eq!(format!("{counts}\n"), told, "{words:?}");
+        let seconds = time.strip_suffix(" seconds").and_then(|time| time.parse::<f64>().ok());
+        assert!(seconds.is_some_and(|seconds| seconds < 60.0), "{time}");
+    }
+}
+
+#[test]
+fn a_quiet_search_only_has_a_status() {
+    let root = tree();
+    for (pattern, status) in [("todo", 0), ("zebra", 1)] {
+        let words = ["search", pattern, "-q"];
+        assert_eq!(run(root.path(), &words), (status, String::new(), String::new()));
+    }
+    let (status, out, error) = run(root.path(), &["search", "(", "-q"]);
+    assert_eq!((status, out.as_str(), error.lines().count()), (2, "", 1));
+}
+
+#[test]
+fn events_are_of_lines_only() {
+    let words = ["search", "todo", "--output", "count", "--json-lines"];
+    let error = "ripkit: events tell of lines, and output is not \"content\"\n";
+    assert_eq!(run(tree().path(), &words), (2, String::new(), error.to_owned()));
+    let (status, _, error) = run(tree().path(), &["list", "--json-lines"]);
+    assert_eq!((status, error.lines().count()), (2, 1), "{error}");
+}
+
+#[test]
+fn events_of_nothing_are_a_summary() {
+    let (status, out, error) = run(tree().path(), &["search", "zebra", "--json-lines"]);
+    assert_eq!((status, error.as_str(), out.lines().count()), (1, "", 1));
+    let summary: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(summary["type"], "summary");
+    assert_eq!(summary["data"]["stats"]["searches"], 3);
+}
+
+/// What a parser of ripgrep's events makes of them: by path, everything but times.
+#[derive(Debug, Default, PartialEq)]
+struct Parsed {
+    files: BTreeMap<String, Vec<Value>>,
+    summary: Value,
+}
+
+/// Reads events strictly: in the order that ripgrep promises, and with every field it has.
+fn parse(text: &str) -> Parsed {
+    let mut parsed = Parsed::default();
+    let mut open: Option<String> = None;
+    for line in text.lines() {
+        assert!(parsed.summary.is_null(), "something follows the summary: {line}");
+        let mut event: Value = serde_json::from_str(line).expect("JSON");
+        let kind = event["type"].as_str().expect("a type").to_owned();
+        let data = event["data"].as_object_mut().expect("data");
+        if kind == "summary" {
+            data.remove("elapsed_total").expect("a time");
+        }
+        if let Some(stats) = data.get_mut("stats") {
+            let stats = stats.as_object_mut().expect("an object");
+            let elapsed = stats.remove("elapsed").expect("a time");
+            for (field, is_right) in [
+                ("secs", elapsed["secs"].is_u64()),
+                ("nanos", elapsed["nanos"].is_u64()),
+                ("human", elapsed["human"].is_string()),
+            ] {
+                assert!(is_right, "{field}: {elapsed}");
+            }
+        }
+        if kind == "summary" {
+            assert_eq!(open, None);
+            parsed.summary = event;
+            continue;
+        }
+        let path = data["path"].to_string();
+        match kind.as_str() {
+            "begin" => {
+                assert_eq!(open.replace(path.clone()), None);
+                assert!(!parsed.files.contains_key(&path), "{path} twice");
+            }
+            "match" | "context" => assert_eq!(open.as_deref(), Some(&*path)),
+            "end" => assert_eq!(open.take().as_deref(), Some(&*path)),
+            other => panic!("{other}"),
+        }
+        parsed.files.entry(path).or_default().push(event);
+    }
+    assert!(!parsed.summary.is_null(), "no summary: {text}");
+    parsed
+}
+
+/// Files with every kind of line.
+fn lines_of_every_kind() -> TempDir {
+    let root = tree();
+    let mut large = String::new();
+    for number in 0..60_000 {
+        let word = if number % 7_000 == 0 { "todo" } else { "other" };
+        writeln!(large, "{number:08} {word} and more words").expect("a string");
+    }
+    let long = format!("{} todo {} todo\n", "x".repeat(9_000), "y".repeat(9_000));
+    let files: [(&str, &[u8]); 11] = [
+        ("crlf.txt", b"a\r\ntodo one\r\nb\r\n"),
+        ("no-end.txt", b"first\nlast todo"),
+        ("latin.txt", b"caf\xe9 todo\nx\n"),
+        ("many.txt", b"todo todo TODO\n\n\ntodo\n"),
+        ("empty.txt", b""),
+        ("utf16.txt", b"\xff\xfet\0o\0d\0o\0\n\0x\0\n\0"),
+        ("mark.txt", b"\xef\xbb\xbftodo behind a mark\nx\n"),
+        ("long.txt", long.as_bytes()),
+        ("large.txt", large.as_bytes()),
+        ("binary.dat", b"\0\0\0todo\n"),
+        ("control.txt", b"\x1b[31mtodo\x07\n"),
+    ];
+    for (path, bytes) in files {
+        fs::write(root.path().join(path), bytes).expect("a file");
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let name = std::ffi::OsStr::from_bytes(b"not-utf8-\xff.txt");
+        fs::write(root.path().join(name), "todo in a name\n").expect("a file");
+    }
+    root
+}
+
+fn of_ripgrep(directory: &Path, words: &[&str]) -> String {
+    let mut ripgrep = Command::new("rg");
+    ripgrep.args(["--no-config", "--json", "-i", "--hidden", "--sort", "path"]).args(words);
+    let output = ripgrep.current_dir(directory).output().expect("rg starts");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn events_are_those_of_ripgrep() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = lines_of_every_kind();
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["todo"], &["todo"]),
+        (&["todo", "--context", "1"], &["todo", "-C1"]),
+        (&["todo", "--before", "2", "--after", "0"], &["todo", "-B2"]),
+        (&["one|two", "src"], &["one|two", "src"]),
+        (&["--case-sensitive", "TODO"], &["TODO", "--case-sensitive"]),
+        (&["--multiline", "todo\\n\\n"], &["-U", "todo\\n\\n"]),
+        (&["zebra"], &["zebra"]),
+    ];
+    for (ours, theirs) in cases {
+        let words: Vec<&str> = [&["search", "--json-lines"], ours].concat();
+        let (_, out, error) = run(root.path(), &words);
+        assert_eq!(error, "", "{ours:?}");
+        let (mut ours_parsed, mut theirs_parsed) =
+            (parse(&out), parse(&of_ripgrep(root.path(), theirs)));
+        for parsed in [&mut ours_parsed, &mut theirs_parsed] {
+            allow_for_differences(parsed);
+        }
+        for (path, events) in &theirs_parsed.files {
+            assert_eq!(ours_parsed.files.get(path), Some(events), "{ours:?}: {path}");
+        }
+        assert!(ours_parsed.files.keys().eq(theirs_parsed.files.keys()), "{ours:?}");
+        assert_eq!(ours_parsed.summary, theirs_parsed.summary, "{ours:?}");
+    }
+}
+
+/// What is known to differ: binary files, which ripgrep counts as searched and we do not. That
+/// times differ, and that we measure none for a single file, does not show here.
+fn allow_for_differences(parsed: &mut Parsed) {
+    let stats = parsed.summary.pointer_mut("/data/stats").and_then(Value::as_object_mut);
+    let searches = stats.expect("statistics").remove("searches").expect("a count");
+    assert!(searches.is_u64());
+}

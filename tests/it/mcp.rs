@@ -1,0 +1,868 @@
+mod client;
+
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ripkit::mcp::{MAX_LINE_BYTES, Server};
+use ripkit::schema::{self, Format};
+use ripkit::{Effect, Error, Output, Progress, Tool, ToolContext, Toolkit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use self::client::{InProcess, Program, SECOND, command};
+use crate::harness::{TestWorkspace, has_program, run_program};
+
+/// The smallest image there is: one grey dot.
+const DOT: &[u8] = &[
+    0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D, b'I', b'H', b'D', b'R', 0, 0, 0,
+    1, 0, 0, 0, 1, 8, 0, 0, 0, 0, 0x3A, 0x7E, 0x9B, 0x55, 0, 0, 0, 0x0A, b'I', b'D', b'A', b'T',
+    0x78, 0x9C, 0x63, 0x68, 0, 0, 0, 0x82, 0, 0x81, 0x77, 0xCD, 0x72, 0xB6, 0, 0, 0, 0, b'I', b'E',
+    b'N', b'D', 0xAE, 0x42, 0x60, 0x82,
+];
+
+fn small_tree() -> TestWorkspace {
+    TestWorkspace::new()
+        .file("src/main.rs", "fn main() {}\n// TODO one\n")
+        .file("notes.md", "nothing\n")
+}
+
+/// A tree whose search takes many seconds and little space: one file under many names.
+fn long_tree() -> TestWorkspace {
+    let workspace = small_tree();
+    let line = format!("{}\n", "ab".repeat(500));
+    workspace.put("long/0", line.repeat(64 * 1024));
+    for name in 1..200 {
+        let names = workspace.root().join("long");
+        fs::hard_link(names.join("0"), names.join(name.to_string())).expect("a hard link");
+    }
+    workspace
+}
+
+const LONG_SEARCH: &str = r"(a[ab]{30}){9}z|[^b]bb";
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().expect("a text")
+}
+
+#[test]
+fn the_tools_are_listed_as_the_schema_renders_them_in_either_era() {
+    let workspace = small_tree();
+    let wanted = schema::render(workspace.tools().specs(), Format::Mcp);
+    let mut older = Program::start(&workspace.root(), &[]);
+    older.client.initialize();
+    assert_eq!(older.client.ask("tools/list", json!({}))["result"], json!({ "tools": wanted }));
+
+    let mut newer = Program::start(&workspace.root(), &[]);
+    newer.client.speak("2026-07-28");
+    let listed = newer.client.ask("tools/list", json!({}))["result"].clone();
+    assert_eq!(listed["tools"], wanted);
+    assert_eq!(listed["resultType"], "complete");
+    assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(300_000), &json!("public")));
+
+    let bytes = |program: &Program| {
+        let line = program.client.raw.last().expect("a line").clone();
+        let (_, tools) = line.split_once("\"tools\":").expect("tools");
+        tools.to_owned()
+    };
+    assert_eq!(bytes(&older), bytes(&newer), "the listing is the same to the byte");
+
+    let page = newer.client.ask("tools/list", json!({ "cursor": "2" }));
+    assert_eq!(page["error"]["code"], -32602, "{page}");
+}
+
+#[test]
+fn a_session_is_opened_in_the_revision_that_the_client_asks_for_if_it_is_known() {
+    let workspace = small_tree();
+    let cases = [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("1999-01-01", "2025-11-25"),
+        ("2026-07-28", "2025-11-25"),
+    ];
+    for (asked, agreed) in cases {
+        let mut program = Program::start(&workspace.root(), &[]);
+        let params = json!({
+            "protocolVersion": asked,
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let opened = program.client.ask("initialize", params)["result"].clone();
+        assert_eq!(opened["protocolVersion"], agreed, "{asked}");
+        assert_eq!(opened["serverInfo"]["name"], "ripkit");
+        assert_eq!(opened["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(opened["capabilities"], json!({ "tools": {} }));
+        let listed = program.client.ask("tools/list", json!({}))["result"].clone();
+        assert_eq!(listed.as_object().expect("an object").len(), 1, "older clients know no hints");
+    }
+}
+
+#[test]
+fn a_request_without_a_session_says_what_it_speaks_or_is_refused() {
+    let workspace = small_tree();
+    let mut program = Program::start(&workspace.root(), &[]);
+    let client = &mut program.client;
+    // Neither of these wants an answer, and neither may end the connection.
+    client.notify("notifications/initialized", &json!({}));
+    client.send(&json!({ "jsonrpc": "2.0", "id": 9, "result": {} }));
+    let refused = client.ask("tools/list", json!({}));
+    assert_eq!(refused["error"]["code"], -32602);
+    assert_eq!(
+        refused["error"]["message"],
+        "send initialize first, or name the protocol version of the request in its _meta"
+    );
+    client.speak("2027-01-01");
+    let refused = client.ask("tools/list", json!({}));
+    assert_eq!(refused["error"]["code"], -32022, "{refused}");
+    assert_eq!(refused["error"]["data"]["requested"], "2027-01-01");
+    assert!(refused["error"]["data"]["supported"].as_array().is_some_and(|all| all.len() == 5));
+    client.speak("2026-07-28");
+    let found = client.ask("server/discover", json!({}))["result"].clone();
+    assert_eq!(found["supportedVersions"][4], "2026-07-28");
+    assert_eq!(found["capabilities"], json!({ "tools": {} }));
+    assert_eq!(found["ttlMs"], 300_000);
+    // What discover said opens nothing; each request speaks for itself.
+    assert_eq!(client.call("search", &json!({ "pattern": "TODO" }))["resultType"], "complete");
+}
+
+#[test]
+fn the_instructions_are_short_and_name_every_tool_that_there_is() {
+    let workspace = small_tree();
+    let mut whole = Program::start(&workspace.root(), &[]);
+    let told = whole.client.initialize()["instructions"].as_str().expect("a text").to_owned();
+    assert!(told.len() <= 1024, "{} bytes: {told}", told.len());
+    for spec in workspace.tools().specs() {
+        assert!(told.contains(&spec.name), "{} is not in: {told}", spec.name);
+    }
+    let mut reading = Program::start(&workspace.root(), &["--read-only"]);
+    let told = reading.client.initialize()["instructions"].as_str().expect("a text").to_owned();
+    assert_eq!(
+        told,
+        "These tools work on the files below one directory, the root. Paths are relative to it, \
+         with /.\nTo look, changing nothing: search, list_files, find_files, list_directory, \
+         read_file.\nResults are in path order and the same every time. An answer that was cut \
+         says so: pass its cursor with the same arguments to go on exactly there. An error tells \
+         the next step."
+    );
+}
+
+#[test]
+fn a_call_has_text_details_and_images_and_an_error_has_text_alone() {
+    let workspace = small_tree().file("dot.png", DOT);
+    let mut program = Program::start(&workspace.root(), &[]);
+    let client = &mut program.client;
+    client.initialize();
+    let found = client.call("search", &json!({ "pattern": "todo" }));
+    assert_eq!(text(&found), "src/main.rs:2:// TODO one");
+    assert_eq!(found["structuredContent"]["matches"], 1);
+    assert_eq!(found["isError"], false);
+    assert_eq!(found.get("resultType"), None, "this client does not know it");
+    let shown = client.call("read_file", &json!({ "path": "dot.png" }));
+    assert_eq!(shown["content"][1]["type"], "image");
+    assert_eq!(shown["content"][1]["mimeType"], "image/png");
+    assert!(shown["content"][1]["data"].as_str().is_some_and(|data| data.starts_with("iVBORw0K")));
+    let failed = client.call("read_file", &json!({ "path": "no.md" }));
+    assert_eq!(failed["isError"], true);
+    assert!(text(&failed).ends_with("[FILE_NOT_FOUND]"), "{failed}");
+    assert_eq!(failed.get("structuredContent"), None);
+    let misused = client.call("read_file", &json!({ "pth": "notes.md" }));
+    assert_eq!(misused["isError"], true, "a model can mend its arguments");
+    // By another of its names, and with no arguments at all.
+    assert_eq!(text(&client.call("ls", &json!({}))), "dot.png\nnotes.md\nsrc/");
+    let bare = client.ask("tools/call", json!({ "name": "list_directory" }));
+    assert_eq!(bare["result"]["isError"], false);
+}
+
+#[test]
+fn an_unknown_tool_or_method_is_an_error_of_the_protocol() {
+    let workspace = small_tree();
+    let mut program = Program::start(&workspace.root(), &["--read-only"]);
+    let client = &mut program.client;
+    client.initialize();
+    let unknown = client.ask("tools/call", json!({ "name": "serach", "arguments": {} }));
+    assert_eq!(unknown["error"]["code"], -32602);
+    assert_eq!(
+        unknown["error"]["message"],
+        "unknown tool \"serach\" (did you mean \"search\"?); the tools are search, list_files, \
+         find_files, list_directory, read_file"
+    );
+    let changing = client.ask("tools/call", json!({ "name": "write_file", "arguments": {} }));
+    assert_eq!(changing["error"]["code"], -32602);
+    assert_eq!(changing["error"]["message"], "write_file changes files, and these tools only read");
+    let method = client.ask("no/such", json!({}));
+    assert_eq!(method["error"], json!({ "code": -32601, "message": "there is no method no/such" }));
+    let params = client.ask("tools/call", json!({ "arguments": {} }));
+    assert_eq!(params["error"]["code"], -32602);
+}
+
+#[test]
+fn only_the_tools_that_were_asked_for_are_served() {
+    let workspace = small_tree();
+    let names = |words: &[&str]| {
+        let mut program = Program::start(&workspace.root(), words);
+        program.client.initialize();
+        let listed = program.client.ask("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().expect("tools").clone();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["--tools", "read_file,grep"]), ["search", "read_file"]);
+    assert_eq!(names(&["--tools", "ls", "--tools=read_file"]), ["list_directory", "read_file"]);
+    let mut refused = command(&workspace.root(), &["--tools", "read_file,nope", "--read-only"]);
+    let refused = refused.output().expect("the program starts");
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(refused.stdout, b"");
+    assert_eq!(
+        String::from_utf8_lossy(&refused.stderr),
+        "ripkit: --tools: there is no tool \"nope\". The tools are search, list_files, \
+         find_files, list_directory, read_file.\n"
+    );
+}
+
+#[test]
+fn messages_that_come_before_the_end_of_the_input_are_answered() {
+    let workspace = small_tree();
+    let mut program = Program::start(&workspace.root(), &[]);
+    program.client.speak("2026-07-28");
+    let id = program.client.begin("search", &json!({ "pattern": "todo" }));
+    program.client.hang_up();
+    let rest = program.client.rest();
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    assert_eq!(
+        (&rest[0]["id"], text(&rest[0]["result"])),
+        (&json!(id), "src/main.rs:2:// TODO one")
+    );
+    program.ends(0);
+}
+
+#[test]
+fn j1_what_is_no_message_is_answered_with_an_error_and_the_connection_lives() {
+    let workspace = small_tree();
+    let mut program = Program::start(&workspace.root(), &[]);
+    let client = &mut program.client;
+    client.initialize();
+    let deep = "[".repeat(10_000) + &"]".repeat(10_000);
+    let huge = vec![b'x'; 100_000_000];
+    let cases: [(&[u8], i64); 9] = [
+        (&huge, -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":70,\"method\":\"\xFF\xFE\"}", -32700),
+        (deep.as_bytes(), -32600),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":71,\"method\":\"ping\"}]", -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":", -32700),
+        (b"\x00\x01\x02", -32700),
+        (b"GET / HTTP/1.1\r", -32700),
+    ];
+    for (line, code) in cases {
+        client.write(line);
+        client.write(b"\n");
+        let shown = String::from_utf8_lossy(&line[..line.len().min(60)]);
+        let error = client.message(SECOND * 10).unwrap_or_else(|| panic!("no answer: {shown}"));
+        assert_eq!(error["error"]["code"], code, "{shown}: {error}");
+        assert_eq!(error.get("id"), None, "{error}");
+        client.pings();
+    }
+    let nested = format!(
+        r#"{{"jsonrpc":"2.0","id":72,"method":"tools/call","params":{{"name":"ls","arguments":{deep}}}}}"#
+    );
+    client.write(format!("{nested}\n").as_bytes());
+    assert_eq!(client.answer(72)["error"]["code"], -32700);
+    assert_eq!(MAX_LINE_BYTES, 16 * 1024 * 1024);
+    let content = "x".repeat(12_000_000);
+    let written = client.call("write_file", &json!({ "path": "big", "content": content }));
+    assert_eq!(written["isError"], false, "a long line is a message like any other");
+    #[cfg(target_os = "linux")]
+    {
+        let most = most_memory(program.id());
+        assert!(most < 200 << 20, "the server took {} MiB", most >> 20);
+    }
+    program.client.write(&huge);
+    program.client.hang_up();
+    let rest = program.client.rest();
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    assert_eq!(rest[0]["error"]["code"], -32600);
+    program.ends(0);
+}
+
+/// The most memory that a process ever had, in bytes.
+#[cfg(target_os = "linux")]
+fn most_memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
+    let kibibytes = line.split_whitespace().nth(1).expect("a number");
+    kibibytes.parse::<u64>().expect("a number") * 1024
+}
+
+#[test]
+fn j1_an_id_that_is_taken_is_refused_and_the_first_request_is_answered() {
+    let gate = Gate::default();
+    let mut server = InProcess::start(Server::new(waiting_tools(&gate)));
+    server.client.initialize();
+    let id = server.client.begin("wait", &json!({}));
+    server.client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
+    let refused = server.client.message(SECOND * 10).expect("an answer");
+    assert_eq!(refused["error"]["message"], format!("the id {id} is taken by an earlier request"));
+    assert_eq!((&refused["error"]["code"], refused.get("id")), (&json!(-32600), None));
+    gate.open();
+    assert_eq!(text(&server.client.answer(id)["result"]), "done");
+    server.client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
+    assert_eq!(server.client.answer(id)["result"], json!({}), "an answered id may come again");
+    server.client.hang_up();
+    server.ends();
+}
+
+#[test]
+fn j2_the_program_ends_with_its_input_whatever_is_running() {
+    let workspace = long_tree();
+    let idle = Program::start(&workspace.root(), &[]);
+    let mut opened = Program::start(&workspace.root(), &[]);
+    opened.client.initialize();
+    let mut busy = Program::start(&workspace.root(), &[]);
+    busy.client.initialize();
+    for _ in 0..4 {
+        busy.client.begin("search", &json!({ "pattern": LONG_SEARCH }));
+    }
+    busy.client.pings();
+    for mut program in [idle, opened, busy] {
+        program.client.hang_up();
+        program.ends(0);
+    }
+}
+
+/// What a command has started ends with the server that started it.
+#[cfg(all(unix, feature = "command"))]
+#[test]
+fn j2_commands_end_with_the_program() {
+    let workspace = small_tree();
+    let mut busy = Program::start(&workspace.root(), &["--allow-commands"]);
+    busy.client.initialize();
+    let pids = workspace.root().join("pids");
+    let command = "sleep 600 & echo $! $$ > pids; setsid sleep 600 & echo $! >> pids; wait";
+    busy.client.begin("run_command", &json!({ "command": command }));
+    let read = || fs::read_to_string(&pids).unwrap_or_default();
+    let began = Instant::now();
+    while read().lines().count() < 2 {
+        assert!(began.elapsed() < Duration::from_secs(20), "the command does not start");
+        thread::sleep(Duration::from_millis(10));
+    }
+    busy.client.hang_up();
+    busy.ends(0);
+    let is_alive = |pid: &&str| {
+        fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|of| !of.is_empty())
+    };
+    let told = read();
+    let left: Vec<&str> = told.split_whitespace().filter(is_alive).collect();
+    assert!(left.is_empty() || !cfg!(target_os = "linux"), "these live on: {left:?}");
+}
+
+#[test]
+fn j2_the_program_ends_when_nobody_reads_its_output() {
+    let workspace = small_tree();
+    let mut child = command(&workspace.root(), &[]).spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").expect("it reads");
+    // The input stays open: it is the closed output that ends the program.
+    let output = crate::harness::within(SECOND * 10, "the program ends", move || {
+        child.wait_with_output().expect("a child")
+    });
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    drop(stdin);
+}
+
+#[test]
+fn j2_a_client_that_does_not_read_cannot_hold_the_program() {
+    let workspace = small_tree().file("wide", "x".repeat(400) + "\n").file("dot.png", DOT);
+    let mut child = command(&workspace.root(), &[]).spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // More answers than a pipe holds.
+    for id in 0..200 {
+        let line = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": { "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } } });
+        stdin.write_all(format!("{line}\n").as_bytes()).expect("it reads");
+    }
+    thread::sleep(Duration::from_millis(200));
+    drop(stdin);
+    let asked = Instant::now();
+    let status = crate::harness::within(SECOND * 10, "the program ends", move || {
+        child.wait().expect("a child")
+    });
+    assert_eq!(status.code(), Some(0));
+    assert!(asked.elapsed() < SECOND, "it took {:?}", asked.elapsed());
+}
+
+#[cfg(unix)]
+#[test]
+fn j2_a_signal_is_a_clean_end() {
+    let workspace = long_tree();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let mut program = Program::start(&workspace.root(), &[]);
+        program.client.initialize();
+        program.client.begin("search", &json!({ "pattern": LONG_SEARCH }));
+        program.client.pings();
+        run_program("kill", &[signal, &program.id().to_string()]);
+        program.ends(0);
+    }
+}
+
+#[test]
+fn j3_calls_that_are_stuck_delay_no_other() {
+    let workspace = small_tree();
+    let gate = Gate::default();
+    let tools = Toolkit::new(workspace.open()).with(Wait(gate.clone()));
+    let mut server = InProcess::start(Server::new(tools));
+    let client = &mut server.client;
+    client.initialize();
+    let stuck: Vec<u64> = (0..8).map(|_| client.begin("wait", &json!({}))).collect();
+    let started = Instant::now();
+    let others: Vec<u64> =
+        (0..92).map(|_| client.begin("read_file", &json!({ "path": "notes.md" }))).collect();
+    for id in others {
+        assert_eq!(client.answer(id)["result"]["isError"], false);
+    }
+    assert!(started.elapsed() < SECOND * 5, "the others took {:?}", started.elapsed());
+    assert_eq!(gate.inside(), 8, "the stuck calls are at work");
+
+    client.cancel(stuck[0]);
+    client.pings();
+    client.send(&json!({ "jsonrpc": "2.0", "id": stuck[0], "method": "ping" }));
+    let refused = client.message(SECOND * 10).expect("an answer");
+    assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains("is taken")));
+    gate.open();
+    for id in &stuck[1..] {
+        assert_eq!(text(&client.answer(*id)["result"]), "done");
+    }
+    client.pings();
+    client.hang_up();
+    let rest = server.client.rest();
+    assert!(rest.is_empty(), "a cancelled call has no answer: {rest:?}");
+    server.ends();
+}
+
+#[test]
+fn j3_a_cancelled_search_stops_at_once_and_is_not_answered() {
+    let workspace = long_tree();
+    let mut program = Program::start(&workspace.root(), &[]);
+    let client = &mut program.client;
+    client.initialize();
+    let searching = client.begin("search", &json!({ "pattern": LONG_SEARCH }));
+    assert_eq!(client.message(Duration::from_millis(300)), None, "the search takes long");
+    client.cancel(searching);
+    let cancelled = Instant::now();
+    assert_eq!(client.call("ls", &json!({}))["isError"], false);
+    assert!(cancelled.elapsed() < SECOND, "{:?}", cancelled.elapsed());
+    #[cfg(target_os = "linux")]
+    {
+        thread::sleep(Duration::from_millis(300));
+        let before = worked(program.id());
+        thread::sleep(Duration::from_millis(300));
+        assert!(worked(program.id()) - before < 10, "the search is still at work");
+    }
+    program.client.hang_up();
+    let rest = program.client.rest();
+    assert!(rest.is_empty(), "{rest:?}");
+    program.ends(0);
+}
+
+/// The time that a process had on a processor, in hundredths of a second.
+#[cfg(target_os = "linux")]
+fn worked(process: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("a process");
+    let (_, fields) = stat.rsplit_once(')').expect("a name");
+    let times = fields.split_whitespace().skip(11).take(2);
+    times.map(|time| time.parse::<u64>().expect("a number")).sum()
+}
+
+#[test]
+fn j3_calls_over_the_bound_wait_and_can_be_cancelled_there() {
+    let gate = Gate::default();
+    let mut server = InProcess::start(Server::new(waiting_tools(&gate)).with_calls(2));
+    let client = &mut server.client;
+    client.initialize();
+    let ids: Vec<u64> = (0..4).map(|_| client.begin("wait", &json!({}))).collect();
+    client.pings();
+    gate.wait_for(2);
+    client.cancel(ids[2]);
+    client.pings();
+    assert_eq!(gate.inside(), 2, "two at once");
+    gate.open();
+    for id in [ids[0], ids[1], ids[3]] {
+        assert_eq!(text(&client.answer(id)["result"]), "done");
+    }
+    assert_eq!(gate.entered(), 3, "the cancelled call never began");
+    client.hang_up();
+    assert!(server.client.rest().is_empty());
+    server.ends();
+}
+
+#[test]
+fn j3_a_server_with_stuck_calls_ends_all_the_same() {
+    for by_stop in [false, true] {
+        let gate = Gate::default();
+        let mut server = InProcess::start(Server::new(waiting_tools(&gate)));
+        server.client.initialize();
+        let id = server.client.begin("wait", &json!({}));
+        gate.wait_for(1);
+        if by_stop {
+            server.stop.stop();
+        } else {
+            server.client.hang_up();
+        }
+        let left = server.client.answer(id);
+        assert_eq!(left["error"]["message"], "the server ends");
+        server.ends();
+        assert!(gate.was_cancelled(), "the call is told that nobody waits for it");
+        gate.open();
+    }
+}
+
+#[test]
+fn j4_content_that_looks_like_a_message_stays_inside_its_text() {
+    let hostile = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\u{2028}{\"jsonrpc\":\"2.0\"}\u{2029}\
+        \u{85}\u{1b}[2J\u{7}\r\u{0b}\u{0c}\"}]}}\\u000a</tool>\u{feff}é\n";
+    let workspace = TestWorkspace::new().file("trap", hostile);
+    let mut program = Program::start(&workspace.root(), &[]);
+    let client = &mut program.client;
+    client.initialize();
+    let read = client.call("read_file", &json!({ "path": "trap", "raw": true }));
+    assert_eq!(read["structuredContent"]["content"], hostile);
+    let line = client.raw.last().expect("a line");
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    assert!(!line.contains(breaks), "something can be taken for a line end: {line}");
+    client.pings();
+    let found = client.call("search", &json!({ "pattern": "jsonrpc", "path": "trap" }));
+    assert_eq!(found["structuredContent"]["matches"], 2);
+    client.pings();
+}
+
+#[test]
+fn j5_a_command_whose_output_is_closed_ends_quietly() {
+    let workspace = TestWorkspace::new().file("big", "TODO\n".repeat(100_000));
+    for words in [&["search", "TODO", "--all"][..], &["search", "TODO", "--json"], &["--help"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+        command.current_dir(workspace.root()).args(words).stdin(Stdio::null());
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a child");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("a child");
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{words:?}: {:?}", output.status);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn j5_content_cannot_control_a_terminal_and_reaches_a_pipe_as_it_is() {
+    let workspace = TestWorkspace::new().file("trap", "one \u{1b}]0;title\u{7} two\n");
+    let piped = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+        let output = command.current_dir(workspace.root()).args(words).output().expect("a child");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    assert_eq!(piped(&["search", "one"]), "trap:1:one \u{1b}]0;title\u{7} two\n");
+    if !has_program("script") {
+        return;
+    }
+    let on_a_terminal = |words: &str| {
+        let words = format!("{} {words}", env!("CARGO_BIN_EXE_ripkit"));
+        let arguments = ["-qec", &words, "/dev/null"];
+        let mut command = Command::new("script");
+        command.current_dir(workspace.root()).args(arguments).stdin(Stdio::null());
+        String::from_utf8(command.output().expect("a child").stdout).expect("UTF-8")
+    };
+    for words in [
+        "search one",
+        "search one --color never",
+        "read trap",
+        "call search '{\"pattern\":\"one\"}'",
+    ] {
+        let shown = on_a_terminal(words);
+        assert!(shown.contains("\\u{1b}]0;title\\u{7} two"), "{words}: {shown:?}");
+        assert!(!shown.contains("\u{1b}]0") && !shown.contains('\u{7}'), "{words}: {shown:?}");
+    }
+}
+
+#[test]
+fn skills_are_a_tool_and_resources_if_there_are_some() {
+    let workspace = small_tree()
+        .file(
+            ".agents/skills/pdf/SKILL.md",
+            "---\nname: pdf\ndescription: Reads PDF files.\nmetadata:\n  version: 1.0\n---\n# How\n",
+        )
+        .file(".agents/skills/pdf/a b.py", "print(1)\n")
+        .file(".agents/skills/pdf/logo.bin", [0xFF, 0x00, 0xFE]);
+    let mut program = Program::start(&workspace.root(), &[]);
+    let client = &mut program.client;
+    let opened = client.initialize();
+    assert_eq!(opened["capabilities"]["resources"], json!({}));
+    assert_eq!(opened["capabilities"]["extensions"]["io.modelcontextprotocol/skills"], json!({}));
+    let listed = client.ask("tools/list", json!({}))["result"]["tools"].clone();
+    let tool = listed.as_array().unwrap().iter().find(|tool| tool["name"] == "load_skill").unwrap();
+    let name = &tool["inputSchema"]["properties"]["name"];
+    assert_eq!(name["enum"], json!(["pdf"]));
+    assert_eq!(name["description"], "The name of the skill.\npdf: Reads PDF files.");
+    assert_eq!(text(&client.call("load_skill", &json!({ "name": "pdf" }))), {
+        let base = workspace.root().canonicalize().unwrap().join(".agents/skills/pdf");
+        format!(
+            "# How\nNote: the skill has files in {}: a b.py, logo.bin; read one with `file`",
+            base.display()
+        )
+    });
+    let resources = client.ask("resources/list", json!({}))["result"]["resources"].clone();
+    let wanted = json!([{
+        "uri": "skill://pdf/SKILL.md", "name": "pdf", "description": "Reads PDF files.",
+        "mimeType": "text/markdown",
+    }]);
+    assert_eq!(resources, wanted);
+    let mut read = |uri: &str| client.ask("resources/read", json!({ "uri": uri }));
+    let script = read("skill://pdf/a%20b.py")["result"]["contents"][0].clone();
+    assert_eq!(script["text"], "print(1)\n");
+    assert_eq!(read("skill://pdf/logo.bin")["result"]["contents"][0]["blob"], "/wD+");
+    let body = read("skill://pdf/SKILL.md")["result"]["contents"][0].clone();
+    assert!(body["text"].as_str().unwrap().starts_with("---\nname: pdf\n"), "{body}");
+    let wrong = [
+        "skill://pdf/../../../notes.md",
+        "skill://other/SKILL.md",
+        "file:///etc/passwd",
+        "skill://pdf",
+    ];
+    for uri in wrong {
+        assert_eq!(read(uri)["error"]["code"], -32602, "{uri}");
+    }
+    let skills = program.client.ask("skills/list", json!({}))["result"]["skills"].clone();
+    assert_eq!(skills[0]["uri"], "skill://pdf/SKILL.md");
+    assert_eq!(
+        skills[0]["frontmatter"],
+        json!({ "name": "pdf", "description": "Reads PDF files.", "metadata": { "version": 1.0 } })
+    );
+    let files = skills[0]["resources"].as_array().unwrap();
+    let sizes: Vec<_> = files.iter().map(|file| (&file["uri"], &file["size"])).collect();
+    assert_eq!(sizes.len(), 3, "{files:?}");
+    assert_eq!(sizes[1], (&json!("skill://pdf/a%20b.py"), &json!(9)));
+    let one = program.client.ask("skills/get", json!({ "uri": "skill://pdf/SKILL.md" }));
+    assert_eq!(one["result"]["skill"], skills[0], "{one}");
+    // Who names tools has them alone.
+    let mut alone = Program::start(&workspace.root(), &["--tools", "search"]);
+    assert_eq!(alone.client.initialize()["capabilities"], json!({ "tools": {} }));
+}
+
+#[test]
+fn progress_rises_comes_seldom_and_only_to_those_who_ask() {
+    let workspace = long_tree();
+    let mut program = Program::start(&workspace.root(), &[]);
+    let client = &mut program.client;
+    client.initialize();
+    let args = json!({ "pattern": LONG_SEARCH, "timeout_ms": 5000 });
+    let silent = client.begin("search", &args);
+    assert!(client.answer(silent)["result"]["structuredContent"]["incomplete"].is_string());
+    assert_eq!(client.raw.len(), 2, "no token, no progress");
+
+    let params =
+        json!({ "name": "search", "arguments": args, "_meta": { "progressToken": "t-1" } });
+    let started = Instant::now();
+    let id = client.request("tools/call", params);
+    let mut told = Vec::new();
+    let answer = loop {
+        let message = client.message(SECOND * 30).expect("an answer");
+        if message["id"] == id {
+            break message;
+        }
+        told.push(message["params"].clone());
+    };
+    let tenths = started.elapsed().as_millis() / 100;
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert!(told.len() >= 2, "{told:?}");
+    assert!(told.len() as u128 <= tenths, "{} in {tenths} tenths", told.len());
+    assert!(told.iter().all(|told| told["progressToken"] == "t-1"));
+    let numbers: Vec<f64> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    let words = told[0]["message"].as_str().expect("a message");
+    assert!(words.contains(" file") && words.ends_with(" results"), "{words}");
+    assert_eq!(client.message(Duration::from_millis(300)), None, "nothing after the answer");
+}
+
+#[test]
+fn progress_of_a_tool_that_reports_too_often_is_thinned() {
+    let mut server = InProcess::start(Server::new(Toolkit::new(small_tree().open()).with(Hurry)));
+    let client = &mut server.client;
+    client.initialize();
+    let params = json!({ "name": "hurry", "arguments": {}, "_meta": { "progressToken": 7 } });
+    let started = Instant::now();
+    let id = client.request("tools/call", params);
+    assert_eq!(client.answer(id)["result"]["isError"], false);
+    let tenths = started.elapsed().as_millis() / 100;
+    client.hang_up();
+    let told = server.client.rest();
+    assert!(told.len() >= 2, "{told:?}");
+    assert!(told.len() as u128 <= tenths, "{} in {tenths} tenths", told.len());
+    assert!(told.iter().all(|told| told["params"]["progressToken"] == 7));
+    server.ends();
+}
+
+#[test]
+fn a_tool_that_panics_fails_alone() {
+    let mut server = InProcess::start(Server::new(Toolkit::new(small_tree().open()).with(Fall)));
+    let client = &mut server.client;
+    client.initialize();
+    let failed = client.call("fall", &json!({}));
+    assert_eq!(failed["isError"], true);
+    assert!(text(&failed).ends_with("[INTERNAL]"), "{failed}");
+    client.pings();
+    client.hang_up();
+    server.ends();
+}
+
+#[test]
+fn a_server_can_be_started_from_a_thread_of_another_runtime() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let served = runtime.block_on(async {
+        Server::new(Toolkit::new(small_tree().open())).serve(std::io::empty(), std::io::sink())
+    });
+    assert!(served.is_ok(), "{served:?}");
+}
+
+#[test]
+fn too_many_requests_are_refused_and_the_open_ones_are_answered() {
+    let gate = Gate::default();
+    let mut server = InProcess::start(Server::new(waiting_tools(&gate)).with_calls(2));
+    let client = &mut server.client;
+    client.initialize();
+    let ids: Vec<u64> = (0..1025).map(|_| client.begin("wait", &json!({}))).collect();
+    let refused = client.message(SECOND * 10).expect("an answer");
+    assert_eq!(refused["error"]["message"], "1024 requests are open; wait for answers");
+    client.cancel(ids[1023]);
+    client.pings();
+    gate.open();
+    for id in &ids[..1023] {
+        assert_eq!(text(&client.answer(*id)["result"]), "done");
+    }
+    client.pings();
+    client.hang_up();
+    server.ends();
+}
+
+/// A door that calls wait at, and that counts them.
+#[derive(Clone, Default)]
+struct Gate(Arc<(Mutex<Doorway>, Condvar)>);
+
+#[derive(Default)]
+struct Doorway {
+    open: bool,
+    inside: usize,
+    entered: usize,
+    cancelled: bool,
+}
+
+impl Gate {
+    fn change<T>(&self, change: impl FnOnce(&mut Doorway) -> T) -> T {
+        let changed = change(&mut self.0.0.lock().unwrap());
+        self.0.1.notify_all();
+        changed
+    }
+
+    fn open(&self) {
+        self.change(|doorway| doorway.open = true);
+    }
+
+    fn inside(&self) -> usize {
+        self.change(|doorway| doorway.inside)
+    }
+
+    fn entered(&self) -> usize {
+        self.change(|doorway| doorway.entered)
+    }
+
+    /// Waits until so many calls are inside.
+    fn wait_for(&self, calls: usize) {
+        let doorway = self.0.0.lock().unwrap();
+        let waited = self.0.1.wait_timeout_while(doorway, SECOND * 10, |door| door.inside < calls);
+        assert!(!waited.unwrap().1.timed_out(), "{calls} calls did not begin");
+    }
+
+    fn was_cancelled(&self) -> bool {
+        let doorway = self.0.0.lock().unwrap();
+        let waited = self.0.1.wait_timeout_while(doorway, SECOND * 10, |door| !door.cancelled);
+        !waited.unwrap().1.timed_out()
+    }
+
+    /// Stays until the door opens, whatever the caller wants.
+    fn pass(&self, context: &ToolContext<'_>) {
+        self.change(|doorway| {
+            doorway.inside += 1;
+            doorway.entered += 1;
+        });
+        while !self.change(|doorway| doorway.open) {
+            if context.call.stop_reason().is_some() {
+                self.change(|doorway| doorway.cancelled = true);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.change(|doorway| doorway.inside -= 1);
+    }
+}
+
+fn waiting_tools(gate: &Gate) -> Toolkit {
+    Toolkit::new(small_tree().open()).with(Wait(gate.clone()))
+}
+
+/// No arguments.
+#[derive(Deserialize, JsonSchema)]
+struct NoArgs {}
+
+#[derive(Serialize, JsonSchema)]
+struct Done {
+    done: bool,
+}
+
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("done")
+    }
+}
+
+impl Output for Done {}
+
+macro_rules! tool {
+    ($(#[$doc:meta])* $type:ty, $name:literal, |$self:ident, $context:ident| $work:expr) => {
+        impl Tool for $type {
+            const NAME: &'static str = $name;
+            const EFFECT: Effect = Effect::Read;
+            type Args = NoArgs;
+            type Output = Done;
+
+            fn run(&$self, $context: &ToolContext<'_>, _: NoArgs) -> Result<Done, Error> {
+                $work
+            }
+        }
+    };
+}
+
+/// Waits at a gate, deaf to everything else.
+struct Wait(Gate);
+tool!(Wait, "wait", |self, context| {
+    self.0.pass(context);
+    Ok(Done { done: true })
+});
+
+/// Reports a thousand times a second, for half a second.
+struct Hurry;
+tool!(Hurry, "hurry", |self, context| {
+    for files in 0..500 {
+        let mut progress = Progress::default();
+        progress.files = files;
+        context.call.report(progress);
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(Done { done: true })
+});
+
+struct Fall;
+tool!(Fall, "fall", |self, _context| panic!("on purpose"));
