@@ -11,9 +11,9 @@ check:
 test:
     cargo test
 
-# Rewrites the expectations of fixtures/cases to what is answered now.
+# Rewrites the expectations of fixtures/cases and fixtures/specs to what is answered now.
 bless:
-    BLESS=1 cargo test --test it cases
+    BLESS=1 cargo test --all-features --test it -- cases specs
 
 # The documentation, with broken links as errors.
 doc:
@@ -24,6 +24,8 @@ lint:
     cargo fmt --check
     cargo clippy --all-targets --all-features -- -D warnings
     cargo clippy --lib --no-default-features -- -D warnings
+    cargo clippy --all-targets --no-default-features --features cli -- -D warnings
+    cargo clippy --lib --no-default-features --features mcp -- -D warnings
 
 # Licences, advisories and doubled crates; needs cargo-deny.
 deny:
@@ -36,6 +38,25 @@ long rounds="500":
 # Every system call of every change failing or killed; needs strace.
 faults:
     RIPKIT_ROUNDS=1000 cargo test --test it -- --nocapture faults::g
+
+# Real clients of the Model Context Protocol; needs python3 and the registries.
+clients:
+    cargo build
+    tests/clients.sh
+
+# The program as one file that needs nothing beside it, not even a C library; Linux.
+static:
+    RUSTFLAGS='-C target-feature=+crt-static' cargo build --release --bin ripkit \
+        --target "$(rustc -vV | sed -n 's/^host: //p')" \
+        --target-dir "${CARGO_TARGET_DIR:-target}/static"
+
+# The same, run where nothing else is; needs strace.
+empty-root: static
+    tests/empty_root.sh
+
+# The adapters for agent frameworks, with their tests.
+adapters:
+    cd examples/adapters && cargo test --locked
 
 # Kills, concurrent edits and link swaps, counted: `kills N`, `edits` or `swaps N [TOOL]`.
 torture *words:
