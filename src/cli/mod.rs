@@ -91,7 +91,7 @@ fn call(specs: &[ToolSpec], matches: &ArgMatches, globals: &Globals) -> io::Resu
     };
     let name = text(command::NAME);
     let called = args.and_then(|args| {
-        let (tools, _) = open(globals, Some(name))?;
+        let (tools, _) = open(globals, name)?;
         let left_out = specs.iter().find(|spec| tools.spec(name).is_none() && spec.is_called(name));
         left_out.map_or(Ok(()), |spec| allowance::check(spec, globals.allows_commands))?;
         Ok(answered(&tools, name, Value::String(args), Call::default()))
@@ -108,9 +108,12 @@ fn call(specs: &[ToolSpec], matches: &ArgMatches, globals: &Globals) -> io::Resu
 /// Standard output belongs to the client; what keeps the server from starting goes elsewhere.
 #[cfg(feature = "mcp")]
 fn serve(matches: &ArgMatches, globals: &Globals) -> u8 {
-    let served = open(globals, None)
-        .and_then(|(tools, _)| mcp::serve(tools, skills::of_here(globals)?, matches));
-    match served {
+    let serve = || {
+        let skills = skills::of_here(globals)?;
+        let tools = without_skills(globals)?.with_listed_skills(skills.clone());
+        mcp::serve(tools, skills, matches)
+    };
+    match serve() {
         Ok(()) => exit::DONE,
         Err(error) => {
             print::error(&error);
@@ -200,7 +203,7 @@ fn called(
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
     allowance::check(spec, globals.allows_commands)?;
-    let (tools, standing) = open(globals, Some(&spec.name))?;
+    let (tools, standing) = open(globals, &spec.name)?;
     let mut args = arguments::arguments(spec, matches, &standing)?;
     let capped = spec.input_schema.pointer("/properties/max_results");
     if let (true, Some(capped)) = (globals.all, capped) {
@@ -213,17 +216,24 @@ fn called(
     Ok(answered(&tools, &spec.name, Value::Object(args), call))
 }
 
-/// The toolkit for calling one tool, or any of them, and where one stands in its workspace.
-fn open(globals: &Globals, wanted: Option<&str>) -> Result<(Toolkit, Standing), Error> {
+/// The toolkit for calling one tool, and where one stands in its workspace.
+fn open(globals: &Globals, wanted: &str) -> Result<(Toolkit, Standing), Error> {
+    let tools = without_skills(globals)?;
+    // Looking for skills is spared where another tool is wanted.
+    let tools = match tools.spec(wanted) {
+        Some(_) => tools,
+        None => tools.with_listed_skills(skills::of_here(globals)?),
+    };
+    Ok((tools, Standing::below(&globals.root())?))
+}
+
+/// The toolkit, but for the skills.
+fn without_skills(globals: &Globals) -> Result<Toolkit, Error> {
     let root = globals.root();
     let workspace = root::open_workspace(&root, globals.relaxed, globals.read_only)?;
     let tools = Toolkit::new(workspace).with_limits(globals.limits());
     let tools = if globals.allows_commands { allowance::allow(tools) } else { tools };
-    let tools = if globals.read_only { tools.read_only() } else { tools };
-    // Looking for skills is spared where another tool is wanted.
-    let is_there = wanted.is_some_and(|name| tools.spec(name).is_some());
-    let tools = if is_there { tools } else { tools.with_listed_skills(skills::of_here(globals)?) };
-    Ok((tools, Standing::below(&root)?))
+    Ok(if globals.read_only { tools.read_only() } else { tools })
 }
 
 /// Calls a tool that an interrupt stops and that shows how far it has come.

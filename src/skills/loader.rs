@@ -56,7 +56,7 @@ impl SkillLoader {
     }
 
     /// Adds a directory; one that does not exist holds no skills. Links in it are followed as
-    /// long as they stay in it, or lead into another directory of this loader.
+    /// long as they stay in it, or lead straight into another directory of this loader.
     pub fn directory(mut self, directory: impl AsRef<Path>) -> SkillLoader {
         self.sources.push(Source::Directory(directory.as_ref().to_owned()));
         self
