@@ -2,6 +2,8 @@
 
 mod change;
 mod file;
+#[cfg(feature = "watch")]
+mod watch;
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -17,6 +19,8 @@ use crate::os::faults;
 use crate::os::{Identity, Kind, Stat, Volume};
 
 pub(crate) use file::File;
+#[cfg(feature = "watch")]
+pub(crate) use watch::Watcher;
 
 /// Flags of every open: close on exec, never follow the last link, never block, never become
 /// the controlling terminal.

@@ -11,10 +11,12 @@ mod attributes;
 pub(crate) mod faults;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod linux;
+mod mapping;
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
 mod portable;
 #[cfg(all(unix, feature = "command"))]
 pub(crate) mod process;
+pub(crate) mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +25,8 @@ mod tests;
 pub(crate) use linux::{Dir, File};
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
 pub(crate) use portable::{Dir, File};
+
+pub(crate) use mapping::Mapping;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -19,6 +19,11 @@ impl File {
         File(handle)
     }
 
+    /// What the system knows the file by.
+    pub(in crate::os) fn handle(&self) -> &OwnedFd {
+        &self.0
+    }
+
     /// Reads from where the last read ended; 0 is the end.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         attempt(|| rustix::io::read(&self.0, &mut *buffer))

@@ -15,6 +15,11 @@ impl File {
         File(system::Handle::new(file))
     }
 
+    /// What the system knows the file by.
+    pub(in crate::os) fn handle(&self) -> &cap_std::fs::File {
+        self.0.file()
+    }
+
     /// Reads from where the last read ended; 0 is the end.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         retry(|| self.0.read(buffer))
