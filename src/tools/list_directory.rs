@@ -184,7 +184,7 @@ impl Page {
         let mut last = None;
         for entry in entries {
             let described = describe(entry);
-            if let ControlFlow::Break(cut) = budget.spend(described.printed().len()) {
+            if let ControlFlow::Break(cut) = budget.spend(|| described.printed().len()) {
                 page.truncation = Some(cut);
                 page.cursor = last.map(|last: &DirectoryEntry| Cursor::after(last.name.clone()));
                 break;

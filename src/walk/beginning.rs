@@ -5,11 +5,13 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorCode};
 use crate::output::Receipt;
 use crate::text::escape;
-use crate::walk::WalkOptions;
-use crate::walk::entries::{Batch, Handle, Listing, OpenCount, OpenDir};
+use crate::walk::batch::Batch;
 use crate::walk::frontier::Directory;
+use crate::walk::handle::{Handle, OpenCount, OpenDir};
+use crate::walk::listing::Listing;
 use crate::walk::report::DirectoryReport;
 use crate::walk::rules::{Found, Rules, Verdict};
+use crate::walk::{Recall, WalkOptions};
 use crate::workspace::{Access, Dir, Kind, Workspace, WorkspacePath};
 
 /// A file or directory where a walk begins.
@@ -121,6 +123,8 @@ pub(super) fn all(
     let Receipt { warnings, skipped, .. } = &mut report.receipt;
     let outer = if options.no_ignore {
         Rules::default()
+    } else if let Some(recall) = &options.recall {
+        recall.outer(workspace.outer(), warnings)
     } else {
         Rules::outer(workspace.outer(), warnings)
     };
@@ -136,7 +140,7 @@ pub(super) fn all(
         let rules = if options.no_ignore {
             Rules::default()
         } else {
-            rules_above(workspace, start, outer.clone(), warnings)
+            rules_above(workspace, start, (outer.clone(), options.recall.as_ref()), warnings)
         };
         let beginning = begin(index, start, rules);
         beginnings.push(beginning.map_err(|error| Error::io("open", start.path.as_str(), error))?);
@@ -176,6 +180,7 @@ fn begin(index: usize, start: &Start, rules: Rules) -> std::io::Result<Beginning
             rules,
             depth: 0,
             start: index,
+            is_in_place: false,
         }));
     }
     let mut listing = Listing::default();
@@ -183,12 +188,31 @@ fn begin(index: usize, start: &Start, rules: Rules) -> std::io::Result<Beginning
     Ok(Beginning::File(index, Batch::new(parent, (prefix, start.base), Arc::new(listing), 0..1)))
 }
 
+/// The rules in force in a directory on the way.
+fn rules_inside(
+    here: &Dir,
+    prefix: &[u8],
+    (above, recall): (&Rules, Option<&Recall>),
+    warnings: &mut Vec<String>,
+) -> Rules {
+    let remembered = recall.and_then(|recall| {
+        let kept = recall.on_the_way(&prefix.into(), here)?;
+        let open = || Ok(OpenDir::new(here.traverse(b".")?, &OpenCount::default()));
+        let mut told = Vec::new();
+        let with = (recall.era, recall.memory.room());
+        let rules = kept.enter(above, &open, &mut told, with).ok()?;
+        warnings.append(&mut told);
+        Some(rules)
+    });
+    remembered.unwrap_or_else(|| above.enter(here, prefix, Found::probe(here), warnings))
+}
+
 /// The rules of every directory from the root down to the one that holds the start. A start
 /// that they leave out is walked all the same, because it was named; the report says so.
 fn rules_above(
     workspace: &Workspace,
     start: &Start,
-    mut rules: Rules,
+    (mut rules, recall): (Rules, Option<&Recall>),
     warnings: &mut Vec<String>,
 ) -> Rules {
     let path = start.path.relative();
@@ -204,7 +228,7 @@ fn rules_above(
         let name = name.split(|byte| *byte == b'/').next().unwrap_or_default();
         let here = directory.as_ref().unwrap_or(workspace.root_handle());
         let prefix = path.get(..begin).unwrap_or_default();
-        rules = rules.enter(here, prefix, Found::probe(here), warnings);
+        rules = rules_inside(here, prefix, (&rules, recall), warnings);
         end = begin + name.len();
         let upto = path.get(..end).unwrap_or_default();
         let is_directory = end < path.len() || start.path.is_directory();

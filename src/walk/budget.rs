@@ -11,14 +11,16 @@ const FOOTER: usize = 1024;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     results: usize,
-    bytes: usize,
+    /// None for text without a bound.
+    bytes: Option<usize>,
     begun: bool,
 }
 
 impl Budget {
     /// A budget of so many entries, in a text of so many bytes with all that follows them.
     pub(crate) fn new(results: usize, text_bytes: usize) -> Budget {
-        Budget { results, bytes: text_bytes.saturating_sub(FOOTER), begun: false }
+        let bytes = (text_bytes < usize::MAX).then(|| text_bytes.saturating_sub(FOOTER));
+        Budget { results, bytes, begun: false }
     }
 
     /// A budget that nothing exhausts.
@@ -26,20 +28,23 @@ impl Budget {
         Budget::new(usize::MAX, usize::MAX)
     }
 
-    /// Takes an entry of so many printed bytes out of the budget, or breaks with what is spent.
+    /// Takes an entry of so many printed bytes out of the budget, or breaks with what is spent;
+    /// they are counted only where they matter.
     ///
     /// The first entry always fits: from a page without any there would be no way to go on.
-    pub(crate) fn spend(&mut self, printed: usize) -> ControlFlow<Truncation> {
-        let line = printed.saturating_add(1);
+    pub(crate) fn spend(&mut self, printed: impl FnOnce() -> usize) -> ControlFlow<Truncation> {
         if self.begun && self.results == 0 {
             return ControlFlow::Break(Truncation::Results);
         }
-        if self.begun && self.bytes < line {
-            return ControlFlow::Break(Truncation::Bytes);
+        if let Some(bytes) = &mut self.bytes {
+            let line = printed().saturating_add(1);
+            if self.begun && *bytes < line {
+                return ControlFlow::Break(Truncation::Bytes);
+            }
+            *bytes = bytes.saturating_sub(line);
         }
         self.begun = true;
         self.results = self.results.saturating_sub(1);
-        self.bytes = self.bytes.saturating_sub(line);
         ControlFlow::Continue(())
     }
 }
@@ -57,16 +62,16 @@ mod tests {
             (2, FOOTER + 9, Truncation::Bytes),
         ] {
             let mut budget = Budget::new(results, text_bytes);
-            assert_eq!(budget.spend(9), ControlFlow::Continue(()), "{results} {text_bytes}");
-            assert_eq!(budget.spend(9), ControlFlow::Break(cut), "{results} {text_bytes}");
+            assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()), "{results} {text_bytes}");
+            assert_eq!(budget.spend(|| 9), ControlFlow::Break(cut), "{results} {text_bytes}");
         }
     }
 
     #[test]
     fn an_entry_costs_its_line_with_the_line_end() {
         let mut budget = Budget::new(usize::MAX, FOOTER + 20);
-        assert_eq!(budget.spend(9), ControlFlow::Continue(()));
-        assert_eq!(budget.spend(9), ControlFlow::Continue(()));
-        assert_eq!(budget.spend(0), ControlFlow::Break(Truncation::Bytes));
+        assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
+        assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
+        assert_eq!(budget.spend(|| 0), ControlFlow::Break(Truncation::Bytes));
     }
 }

@@ -1,27 +1,20 @@
 //! One directory becomes its files, its directories, and an account of what was left out.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::text::escape;
-use crate::walk::WalkOptions;
-use crate::walk::entries::{Batch, Handle, Listing, OpenCount, OpenDir};
+use crate::walk::batch::{BATCH, Batch};
 use crate::walk::frontier::Directory;
-use crate::walk::report::{DirectoryReport, LeftOut};
-use crate::walk::rules::{Found, Rules, Verdict};
-use crate::workspace::{Dir, Kind, Volume, Workspace, is_temporary};
-
-/// How many files make a batch: few enough to share out, enough to be worth handing over.
-const BATCH: usize = 32;
-
-/// How many left-out entries a directory remembers.
-const MAX_LEFT_OUT: usize = 200;
-
-/// Directories of version control, which are never walked; `.git` may also be a file.
-pub(crate) const VERSION_CONTROL: [&[u8]; 6] = [b".git", b".hg", b".svn", b".bzr", b".jj", b".sl"];
-
-/// Directories left out where no ignore file and no repository says what is noise.
-const NOISE: [&[u8]; 2] = [b"node_modules", b"target"];
+use crate::walk::handle::{Handle, OpenCount, OpenDir};
+use crate::walk::kept::{Kept, SieveKey, Sieved};
+use crate::walk::listing::Listing;
+use crate::walk::report::DirectoryReport;
+use crate::walk::rules::{Found, Rules};
+use crate::walk::sieve::Sieve;
+use crate::walk::{Recall, WalkOptions};
+use crate::workspace::{Dir, Kind, RecentStamp, Volume, Workspace};
 
 /// What one directory holds.
 #[derive(Debug, Default)]
@@ -41,6 +34,17 @@ pub(crate) enum Part {
     Directory(Directory),
 }
 
+/// The entries of a directory, as they are or as they still are.
+struct Listed {
+    handle: Handle,
+    volume: Volume,
+    listing: Arc<Listing>,
+    found: Found,
+    kept: Option<Arc<Kept>>,
+    /// Whether it still is as it was kept.
+    is_still: bool,
+}
+
 /// Lists directories for one walk.
 #[derive(Debug)]
 pub(crate) struct Expander {
@@ -57,66 +61,191 @@ impl Expander {
         Expander { options, workspace, open: OpenCount::default(), root }
     }
 
-    /// Lists a directory; one that cannot be read is an account of why.
-    pub(crate) fn expand(&self, directory: &Directory, keep_going: &dyn Fn() -> bool) -> Expansion {
+    /// A directory that is as it was kept and need not be looked at.
+    pub(crate) fn at_hand(&self, directory: &Directory) -> Option<Arc<Kept>> {
+        let recall = self.recall(&directory.prefix).filter(|_| directory.is_in_place)?;
+        recall.at_hand(&directory.prefix)
+    }
+
+    /// Lists a directory, unless it is known to be as it was kept; one that cannot be read is an
+    /// account of why.
+    pub(crate) fn expand(
+        &self,
+        directory: &Directory,
+        known: Option<Arc<Kept>>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Expansion {
         let mut expansion = Expansion::default();
-        let opened = directory.parent.open().and_then(|parent| parent.open_dir(&directory.name));
-        let dir = match opened {
-            Ok(dir) => OpenDir::new(dir, &self.open),
+        let known = known.or_else(|| self.recalled(directory));
+        let listed = known.map_or_else(
+            || self.listed(directory, keep_going, &mut expansion.report),
+            |kept| self.still(kept),
+        );
+        let entered = listed.and_then(|listed| {
+            expansion.report.receipt.directories = 1;
+            let rules = self.enter(directory, &listed, &mut expansion.report)?;
+            Ok((listed, rules))
+        });
+        match entered {
+            Ok((listed, rules)) => {
+                let listing = self.sift(directory, &listed, &rules, &mut expansion.report);
+                self.split(&listed, directory, &rules, &listing, &mut expansion.parts);
+            }
             Err(error) => {
                 expansion.report.receipt.unreadable(shown(&directory.prefix), error.to_string());
-                return expansion;
             }
-        };
-        expansion.report.receipt.directories = 1;
-        let (mut listing, found) = list(&dir, directory, keep_going, &mut expansion.report);
-        let warnings = &mut expansion.report.receipt.warnings;
-        let rules = if self.options.no_ignore {
-            Rules::default()
-        } else {
-            directory.rules.enter(&dir, &directory.prefix, found, warnings)
-        };
-        Sieve::new(self, directory, &rules, dir.volume).sift(&mut listing, &mut expansion.report);
-        listing.sort();
-        self.split(&dir, directory, &rules, listing, &mut expansion.parts);
+        }
         expansion
+    }
+
+    /// The directory as an earlier walk listed it, if that still is so.
+    fn recalled(&self, directory: &Directory) -> Option<Arc<Kept>> {
+        let recall = self.recall(&directory.prefix)?;
+        let stat = || directory.parent.open()?.stat(&directory.name);
+        recall.directory(&directory.prefix, directory.is_in_place, &stat)
+    }
+
+    fn recall(&self, prefix: &[u8]) -> Option<&Recall> {
+        // What lies outside the root has no path that could be descended to from there.
+        self.options.recall.as_ref().filter(|_| prefix.first() != Some(&b'/'))
+    }
+
+    fn still(&self, kept: Arc<Kept>) -> io::Result<Listed> {
+        let handle = Handle::later((&self.root, &kept.prefix), kept.volume, &self.open);
+        if let Some(recall) =
+            self.options.recall.as_ref().filter(|recall| recall.wants_watch(&kept))
+        {
+            let dir = handle.open()?;
+            // The path may lead to another one since it was looked at.
+            if kept.identity == RecentStamp::of(&dir).identity() {
+                recall.watch(&kept.prefix, &kept.changes, &dir);
+            }
+        }
+        Ok(Listed {
+            handle,
+            volume: kept.volume,
+            listing: kept.listing.clone(),
+            found: kept.found,
+            kept: Some(kept),
+            is_still: true,
+        })
+    }
+
+    fn listed(
+        &self,
+        directory: &Directory,
+        keep_going: &dyn Fn() -> bool,
+        report: &mut DirectoryReport,
+    ) -> io::Result<Listed> {
+        let dir = directory.parent.open()?.open_dir(&directory.name)?;
+        let dir = OpenDir::new(dir, &self.open);
+        let recall = self.recall(&directory.prefix).filter(|_| dir.volume == Volume::Disk);
+        let told = recall.map(|recall| {
+            let stamp = RecentStamp::of(&dir);
+            (stamp, recall.changes(&directory.prefix, stamp, &dir))
+        });
+        let troubles = report.receipt.trouble.len();
+        let (listing, found) = list(&dir, directory, keep_going, report);
+        let listing = Arc::new(listing);
+        let is_whole = !report.interrupted && report.receipt.trouble.len() == troubles;
+        let kept = recall
+            .zip(told)
+            .filter(|_| is_whole)
+            .map(|(recall, told)| recall.keep(&directory.prefix, (listing.clone(), found), told));
+        let handle = Handle::keep(&dir, &self.root, &directory.prefix);
+        Ok(Listed { handle, volume: dir.volume, listing, found, kept, is_still: false })
+    }
+
+    fn enter(
+        &self,
+        directory: &Directory,
+        listed: &Listed,
+        report: &mut DirectoryReport,
+    ) -> io::Result<Rules> {
+        let warnings = &mut report.receipt.warnings;
+        if self.options.no_ignore {
+            return Ok(Rules::default());
+        }
+        let above = &directory.rules;
+        if let (Some(kept), Some(recall)) = (&listed.kept, &self.options.recall) {
+            let with = (recall.era, recall.memory.room());
+            return kept.enter(above, &|| listed.handle.open(), warnings, with);
+        }
+        if listed.found.is_empty() {
+            return Ok(above.clone());
+        }
+        let dir = listed.handle.open()?;
+        Ok(above.enter(&dir, &directory.prefix, listed.found, warnings))
+    }
+
+    /// What stays of the entries, in path order.
+    fn sift(
+        &self,
+        directory: &Directory,
+        listed: &Listed,
+        rules: &Rules,
+        report: &mut DirectoryReport,
+    ) -> Arc<Listing> {
+        let (options, prefix) = (&self.options, &*directory.prefix);
+        let mut sieve = Sieve::new(options, &self.workspace, prefix, rules, listed.volume);
+        // Where an answer goes on, what lies before is not even counted.
+        let kept = listed.kept.as_ref().filter(|_| !options.resumes_below(prefix));
+        let kept = kept.zip(options.recall.as_ref().map(|recall| recall.memory.room()));
+        let mut sieved = match kept {
+            Some((kept, room)) => {
+                let key = SieveKey::new(options, rules);
+                kept.sieved(key, room, || sieve.all(&listed.listing))
+            }
+            None => Arc::new(sieve.all(&listed.listing)),
+        };
+        let base = self.base(directory);
+        if sieve.narrows(&sieved) {
+            sieve.narrow(Arc::make_mut(&mut sieved), base);
+        }
+        let Sieved { listing, report: account } = Arc::unwrap_or_clone(sieved);
+        report.absorb(account);
+        listing
     }
 
     /// Cuts the sorted entries into batches of files between directories.
     fn split(
         &self,
-        dir: &Arc<OpenDir>,
+        listed: &Listed,
         directory: &Directory,
         rules: &Rules,
-        listing: Listing,
+        listing: &Arc<Listing>,
         parts: &mut Vec<Part>,
     ) {
-        if listing.len() == 0 {
-            return;
-        }
-        let handle = Handle::keep(dir, &self.root, &directory.prefix);
-        let listing = Arc::new(listing);
+        let handle = &listed.handle;
         let mut begin = 0;
         for index in 0..listing.len() {
             let Some((name, kind)) = listing.get(index) else { break };
             let is_directory = kind == Kind::Directory;
-            let shown = !is_directory || self.options.lists(&[&*directory.prefix, name].concat());
+            let shown = !is_directory || self.lists(directory, name);
             let end = if shown { index + 1 } else { index };
             if is_directory || end - begin >= BATCH || index + 1 == listing.len() {
                 if end > begin {
-                    parts.push(Part::Files(Batch::new(
+                    let batch = Batch::new(
                         handle.clone(),
                         (directory.prefix.clone(), self.base(directory)),
                         listing.clone(),
                         begin..end,
-                    )));
+                    );
+                    parts.push(Part::Files(batch.of(listed.kept.clone())));
                 }
                 begin = index + 1;
             }
             if is_directory && self.descends(directory) {
-                parts.push(Part::Directory(directory.child(name, handle.clone(), rules)));
+                let child = directory.child(name, handle.clone(), rules);
+                let is_in_place = listed.is_still;
+                parts.push(Part::Directory(Directory { is_in_place, ..child }));
             }
         }
+    }
+
+    /// Whether a directory itself is handed on, whatever is below it.
+    fn lists(&self, above: &Directory, name: &[u8]) -> bool {
+        self.options.directories && self.options.lists(&[&*above.prefix, name].concat())
     }
 
     fn base(&self, directory: &Directory) -> usize {
@@ -158,129 +287,7 @@ impl Directory {
             rules: rules.clone(),
             depth: self.depth + 1,
             start: self.start,
-        }
-    }
-}
-
-/// Decides entry by entry what stays.
-struct Sieve<'a> {
-    expander: &'a Expander,
-    rules: &'a Rules,
-    /// Path of the entry in hand; its head is the directory's prefix.
-    path: Vec<u8>,
-    prefix: usize,
-    /// Bytes of the path of the directory where the walk began.
-    base: usize,
-    drop_noise: bool,
-    pseudo: bool,
-}
-
-impl<'a> Sieve<'a> {
-    fn new(
-        expander: &'a Expander,
-        directory: &Directory,
-        rules: &'a Rules,
-        volume: Volume,
-    ) -> Sieve<'a> {
-        let options = &expander.options;
-        let governed = rules.govern() || expander.workspace.outer().in_repository();
-        Sieve {
-            expander,
-            rules,
-            path: directory.prefix.to_vec(),
-            prefix: directory.prefix.len(),
-            base: expander.base(directory),
-            drop_noise: options.drop_noise && !options.no_ignore && !governed,
-            pseudo: volume == Volume::Pseudo,
-        }
-    }
-
-    fn sift(&mut self, listing: &mut Listing, report: &mut DirectoryReport) {
-        listing.retain(|name, kind| self.keep(name, kind, report));
-    }
-
-    fn keep(&mut self, name: &[u8], kind: Kind, report: &mut DirectoryReport) -> bool {
-        if VERSION_CONTROL.contains(&name) && (kind == Kind::Directory || name == b".git") {
-            return false;
-        }
-        // Half-made files of a write that is under way, or of one that was killed.
-        if name.first() == Some(&b'.') && is_temporary(name) {
-            return false;
-        }
-        self.path.truncate(self.prefix);
-        self.path.extend_from_slice(name);
-        let is_directory = kind == Kind::Directory;
-        let options = &self.expander.options;
-        if !options.reaches(&self.path, is_directory) {
-            return false;
-        }
-        let skipped = &mut report.receipt.skipped;
-        if self.expander.workspace.policy().denies(&self.path, is_directory) {
-            skipped.denied += 1;
-            return false;
-        }
-        let verdict = self.rules.verdict(&self.path, is_directory);
-        if verdict == Verdict::Ignored {
-            let count = if is_directory {
-                &mut skipped.ignored_directories
-            } else {
-                &mut skipped.ignored_files
-            };
-            *count += 1;
-            self.leave_out(is_directory, false, report);
-            return false;
-        }
-        if !options.hidden && verdict == Verdict::Open && name.first() == Some(&b'.') {
-            skipped.hidden += 1;
-            self.leave_out(is_directory, true, report);
-            return false;
-        }
-        if self.drop_noise && is_directory && NOISE.contains(&name) {
-            skipped.ignored_directories += 1;
-            report.receipt.warnings.push(
-                "left out target and node_modules, as no ignore file says what to leave out"
-                    .to_owned(),
-            );
-            return false;
-        }
-        self.keep_kind(kind, report)
-    }
-
-    fn keep_kind(&self, kind: Kind, report: &mut DirectoryReport) -> bool {
-        let options = &self.expander.options;
-        let skipped = &mut report.receipt.skipped;
-        match kind {
-            Kind::Directory => {
-                let pruned = options.filter.prunes(&self.path, self.base);
-                skipped.filtered += u64::from(pruned);
-                !pruned
-            }
-            Kind::Special => {
-                skipped.special += 1;
-                false
-            }
-            Kind::File if self.pseudo && options.contents => {
-                skipped.special += 1;
-                false
-            }
-            Kind::Link if options.contents => {
-                skipped.links += 1;
-                false
-            }
-            Kind::File | Kind::Link => {
-                let passes = options.filter.passes(&self.path, self.base);
-                skipped.filtered += u64::from(!passes);
-                passes
-            }
-        }
-    }
-
-    /// Remembers what a rule left out, as far as a filter would have let it pass.
-    fn leave_out(&self, is_directory: bool, hidden: bool, report: &mut DirectoryReport) {
-        let options = &self.expander.options;
-        let passes = is_directory || options.filter.passes(&self.path, self.base);
-        if options.contents && passes && report.left_out.len() < MAX_LEFT_OUT {
-            report.left_out.push(LeftOut { path: self.path.clone(), hidden });
+            is_in_place: false,
         }
     }
 }

@@ -40,6 +40,11 @@ impl Filter {
         })
     }
 
+    /// Whether everything passes.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.include.is_empty() && self.exclude.is_empty() && self.file_types.is_none()
+    }
+
     /// Whether the file passes; `path` is relative to the workspace root, and its first `start`
     /// bytes are the searched directory (0 for the root).
     pub(crate) fn passes(&self, path: &[u8], start: usize) -> bool {

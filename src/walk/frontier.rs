@@ -6,7 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::pool::lock;
-use crate::walk::entries::{Batch, Handle};
+use crate::walk::batch::Batch;
+use crate::walk::handle::Handle;
 use crate::walk::rules::Rules;
 use crate::walk::sequence::Place;
 use crate::walk::visit::{Assistance, Scanned};
@@ -29,6 +30,9 @@ pub(crate) struct Directory {
     pub(crate) depth: usize,
     /// Which beginning it lies below.
     pub(crate) start: usize,
+    /// Whether the directory above is as it was kept; if not, another one may be in this place,
+    /// of which nobody who watches this one would be told.
+    pub(crate) is_in_place: bool,
 }
 
 /// One thing to do.

@@ -9,9 +9,10 @@ use crate::error::Error;
 use crate::output::{Receipt, Truncation};
 use crate::pool::{Pool, lock};
 use crate::text::escape;
-use crate::walk::entries::Batch;
+use crate::walk::batch::Batch;
 use crate::walk::{
-    Budget, Collect, Cursor, DirectoryReport, PathGlobs, Resume, Scan, Scanned, Visit, WalkOptions,
+    BATCH, Budget, Collect, Cursor, DirectoryReport, PathGlobs, Resume, Scan, Scanned, Visit,
+    WalkOptions,
 };
 use crate::workspace::{Kind, Workspace};
 
@@ -134,7 +135,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     report.cursor = None;
     let mut budget = options.budget();
     let cut = report.entries.iter().position(|entry| {
-        report.truncation = budget.spend(entry.printed()).break_value();
+        report.truncation = budget.spend(|| entry.printed()).break_value();
         report.truncation.is_some()
     });
     let Some(cut) = cut else { return };
@@ -180,13 +181,17 @@ impl Visit for Lister {
 
     fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn Scanned, found: &Mutex<Found>) {
         let mut found = lock(found);
+        found.entries.reserve(BATCH);
         for (name, kind) in batch.entries() {
             let is_directory = kind == Kind::Directory;
             found.receipt.files += u64::from(!is_directory);
             if !(if is_directory { self.directories } else { self.files }) {
                 continue;
             }
-            let mut path = batch.path(name);
+            // With room for the slash of a directory.
+            let mut path = Vec::with_capacity(batch.prefix.len() + name.len() + 1);
+            path.extend_from_slice(&batch.prefix);
+            path.extend_from_slice(name);
             if self.globs.as_ref().is_some_and(|globs| !globs.matches(&path, batch.base)) {
                 continue;
             }
@@ -247,7 +252,7 @@ impl Collect<Found> for Collector {
         self.report.receipt.absorb(found.receipt);
         for entry in found.entries {
             self.report.total += 1;
-            if let ControlFlow::Break(cut) = self.budget.spend(entry.printed()) {
+            if let ControlFlow::Break(cut) = self.budget.spend(|| entry.printed()) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
             }

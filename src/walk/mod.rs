@@ -10,32 +10,49 @@
 //! the walk is only a little ahead of the search, results come out in path order whichever
 //! thread found them, and a collector that has enough stops everything at once.
 
+mod batch;
 mod beginning;
 mod budget;
+mod changes;
 mod cursor;
-mod entries;
+mod directories;
 mod expand;
 mod file_types;
 pub(crate) mod filter;
 mod frontier;
 pub(crate) mod globs;
+mod handle;
+mod kept;
 pub(crate) mod list;
+mod listing;
+mod memory;
 mod report;
+mod room;
+mod rule_stamps;
 mod rules;
+mod run;
 mod scan;
 mod scope;
 mod sequence;
+mod sieve;
 mod visit;
+mod watching;
 
+pub(crate) use crate::walk::batch::{BATCH, Batch};
 pub(crate) use crate::walk::beginning::Start;
 pub(crate) use crate::walk::budget::Budget;
+pub(crate) use crate::walk::changes::Era;
 pub(crate) use crate::walk::cursor::Cursor;
-pub(crate) use crate::walk::entries::{Batch, OpenDir};
-pub(crate) use crate::walk::expand::VERSION_CONTROL;
 pub(crate) use crate::walk::filter::Filter;
 pub(crate) use crate::walk::globs::PathGlobs;
+pub(crate) use crate::walk::handle::OpenDir;
+pub(crate) use crate::walk::kept::Kept;
+pub(crate) use crate::walk::listing::Listing;
+pub(crate) use crate::walk::memory::{Earlier, Memory, Recall};
 pub(crate) use crate::walk::report::{DirectoryReport, LeftOut};
+pub(crate) use crate::walk::room::{Room, Taken};
 pub(crate) use crate::walk::scan::Scan;
+pub(crate) use crate::walk::sieve::VERSION_CONTROL;
 pub(crate) use crate::walk::visit::{Collect, Scanned, Visit};
 
 /// What a walk looks at. The default is everything below nothing.
@@ -59,6 +76,8 @@ pub(crate) struct WalkOptions {
     pub(crate) filter: Filter,
     /// Exactly these files, in this order, instead of a walk.
     pub(crate) files: Option<Vec<Vec<u8>>>,
+    /// What earlier walks saw, if that is kept.
+    pub(crate) recall: Option<Recall>,
     /// Where to go on: entries before it in path order are passed over without a word.
     pub(crate) resume: Option<Resume>,
 }
@@ -75,7 +94,12 @@ pub(crate) struct Resume {
 impl WalkOptions {
     /// Tells whether a directory itself, whatever is below it, lies past that position.
     fn lists(&self, path: &[u8]) -> bool {
-        self.directories && self.resume.as_ref().is_none_or(|resume| after(path, b"/", resume))
+        self.resume.as_ref().is_none_or(|resume| after(path, b"/", resume))
+    }
+
+    /// Tells whether the position to resume at lies below the directory of this prefix.
+    fn resumes_below(&self, prefix: &[u8]) -> bool {
+        self.resume.as_ref().is_some_and(|resume| resume.path.starts_with(prefix))
     }
 
     /// Tells whether an entry, or something below it, lies past the position to resume at.

@@ -3,7 +3,7 @@
 use crate::output::Receipt;
 
 /// What listing a directory told.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DirectoryReport {
     /// Counts and trouble.
     pub(crate) receipt: Receipt,
@@ -13,11 +13,21 @@ pub(crate) struct DirectoryReport {
     pub(crate) interrupted: bool,
 }
 
+impl DirectoryReport {
+    /// Adds another account of the same directory.
+    pub(crate) fn absorb(&mut self, other: DirectoryReport) {
+        self.receipt.absorb(other.receipt);
+        self.left_out.extend(other.left_out);
+        self.interrupted |= other.interrupted;
+    }
+}
+
 /// An entry that a rule left out.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftOut {
     /// Its path in the workspace.
     pub(crate) path: Vec<u8>,
+    pub(crate) is_directory: bool,
     /// Its name was the reason; else an ignore rule was.
     pub(crate) hidden: bool,
 }

@@ -1,10 +1,11 @@
 //! Which entries the ignore files of a tree leave out, with ripgrep's precedence.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::text::escape;
+use crate::walk::room::{Room, Taken};
 use crate::workspace::{Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, as_path};
 
 /// The most rules that are taken from one ignore file.
@@ -20,6 +21,9 @@ const MAX_RULE_BYTES: usize = 4096;
 /// The most directories above an entry whose ignore files are held against it; every one of them
 /// costs time for every entry.
 const MAX_LAYERS: usize = 256;
+
+/// Bytes that a compiled rule takes, or so; those that have to be regular expressions take most.
+const RULE_BYTES: usize = 2048;
 
 /// How many sources an ignore rule can come from; the index is that of [`IgnoreSource`].
 const SOURCES: usize = 4;
@@ -68,7 +72,15 @@ impl Found {
         Found { files, git: kind(".git"), jujutsu }
     }
 
-    fn is_empty(self) -> bool {
+    /// Tells whether rules of this kind may lie in the directory.
+    pub(crate) fn has(self, source: IgnoreSource) -> bool {
+        match self.files.get(source as usize) {
+            Some(kind) => kind.is_some(),
+            None => self.git == Some(Kind::Directory),
+        }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
         !self.is_repository() && self.files.iter().all(Option::is_none)
     }
 
@@ -96,6 +108,8 @@ struct Layer {
     is_global: bool,
     /// How many layers there are, with this one.
     depth: usize,
+    /// The memory that it takes, if it is kept from call to call.
+    taken: OnceLock<Taken>,
 }
 
 impl Rules {
@@ -147,6 +161,27 @@ impl Rules {
         }
         let is_repository = found.is_repository();
         self.with(Layer::new(prefix.len(), Vec::new(), matchers, is_repository, false))
+    }
+
+    /// Tells whether both are the very same rules, not only equal ones.
+    pub(crate) fn is(&self, other: &Rules) -> bool {
+        match (&self.0, &other.0) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        }
+    }
+
+    /// Takes the memory to keep them from call to call; false if there is no room.
+    pub(crate) fn keep(&self, room: &Room) -> bool {
+        self.layers().all(|layer| {
+            let taken = || room.take(layer.bytes(), 0).map(|taken| layer.taken.set(taken));
+            layer.taken.get().is_some() || taken().is_some()
+        })
+    }
+
+    /// Whether they are kept from call to call.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.layers().all(|layer| layer.taken.get().is_some())
     }
 
     /// Tells whether any ignore file or repository has a say here.
@@ -203,7 +238,23 @@ impl Layer {
         is_global: bool,
     ) -> Layer {
         let above = Rules::default();
-        Layer { above, strip, way_down, matchers, is_repository, is_global, depth: 0 }
+        Layer {
+            above,
+            strip,
+            way_down,
+            matchers,
+            is_repository,
+            is_global,
+            depth: 0,
+            taken: OnceLock::new(),
+        }
+    }
+
+    /// Bytes that it takes, or so.
+    fn bytes(&self) -> usize {
+        let rules = |matcher: &Gitignore| matcher.num_ignores() + matcher.num_whitelists();
+        let rules: u64 = self.matchers.iter().flatten().map(rules).sum();
+        size_of::<Layer>() + usize::try_from(rules).unwrap_or(usize::MAX / RULE_BYTES) * RULE_BYTES
     }
 
     fn relative<'a>(&self, path: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {

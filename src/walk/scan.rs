@@ -9,11 +9,13 @@ use crate::context::{Call, Incomplete, Progress};
 use crate::error::{Error, ErrorCode};
 use crate::pool::{Job, Pool, lock};
 use crate::walk::WalkOptions;
+use crate::walk::batch::Batch;
 use crate::walk::beginning::{self, Beginning};
-use crate::walk::entries::Batch;
 use crate::walk::expand::{Expander, Part};
 use crate::walk::frontier::{Directory, Frontier, Task};
+use crate::walk::kept::Kept;
 use crate::walk::report::DirectoryReport;
+use crate::walk::run::{Account, Run, Step};
 use crate::walk::sequence::{Place, Sequence};
 use crate::walk::visit::{Assistance, Collect, Scanned, Visit};
 use crate::workspace::Workspace;
@@ -61,16 +63,9 @@ struct Taker<C> {
 }
 
 enum Piece<F> {
-    Directory(DirectoryReport),
+    Account(Box<Account<F>>),
     /// Shared with the thread that is still at it; the weight is known when it is done.
     Found(Arc<Mutex<F>>, Arc<AtomicUsize>),
-}
-
-/// What follows from a part of a directory.
-enum Step<F> {
-    Done(Piece<F>),
-    Visit(Batch),
-    List(Directory),
 }
 
 impl<F> Step<F> {
@@ -79,8 +74,8 @@ impl<F> Step<F> {
         match self {
             Step::Visit(batch) => Some(Task::Visit(batch, place)),
             Step::List(directory) => Some(Task::List(directory, place)),
-            Step::Done(piece) => {
-                sequence.show(place, piece);
+            Step::Done(account) => {
+                sequence.show(place, Piece::Account(account));
                 sequence.settle(place);
                 None
             }
@@ -128,7 +123,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     }
 
     fn begin(&self, place: Place, starts: Vec<Beginning>) {
-        let first = Piece::Directory(DirectoryReport::default());
+        let first = Piece::Account(Box::default());
         let places = lock(&self.order).sequence.expand(place, first, starts.len());
         self.frontier.push(starts.into_iter().zip(places).map(|(start, place)| {
             let (index, task) = match start {
@@ -143,7 +138,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     fn walk(&self, state: &mut V::State) -> bool {
         match self.frontier.pop() {
             None => return false,
-            Some(Task::List(directory, place)) => self.list(state, &directory, place),
+            Some(Task::List(directory, place)) => self.list(state, directory, place),
             Some(Task::Assist(work)) => {
                 work(self);
                 self.frontier.finish();
@@ -159,31 +154,50 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
         true
     }
 
-    fn list(&self, state: &mut V::State, directory: &Directory, place: Place) {
-        let expansion = self.expander.expand(directory, &|| self.keeps_going());
-        let report = Piece::Directory(expansion.report);
-        let mut parts = Vec::with_capacity(expansion.parts.len());
-        for part in expansion.parts {
-            parts.push(match part {
-                Part::Files(batch) if V::ON_THE_SPOT => Step::Done(self.look(state, &batch)),
-                Part::Files(batch) => Step::Visit(batch),
-                Part::Directory(inner) => Step::List(inner),
-            });
+    /// Lists a directory, and at once those below it that are as they were kept.
+    fn list(&self, state: &mut V::State, directory: Directory, place: Place) {
+        let start = directory.start;
+        let mut run = Run::new(V::ON_THE_SPOT);
+        let mut ahead = vec![Part::Directory(directory)];
+        while let Some(part) = ahead.pop() {
+            match part {
+                Part::Files(batch) => self.know(state, batch, &mut run),
+                Part::Directory(directory) => {
+                    let known = self.at_hand(&directory, &run);
+                    if known.is_none() && !run.is_empty() {
+                        run.push(Step::List(directory));
+                        continue;
+                    }
+                    let keeps_going = || self.keeps_going();
+                    let expansion = self.expander.expand(&directory, known, &keeps_going);
+                    run.list(expansion.report);
+                    ahead.extend(expansion.parts.into_iter().rev());
+                }
+            }
         }
+        let steps = run.into_steps();
         let tasks = self.settle(|sequence| {
-            let places = sequence.expand(place, report, parts.len());
-            let steps = parts.into_iter().zip(places);
+            let places = sequence.expand(place, Piece::Account(Box::default()), steps.len());
+            let steps = steps.into_iter().zip(places);
             steps.filter_map(|(step, place)| step.into_task(place, sequence)).collect::<Vec<_>>()
         });
-        self.frontier.push(tasks.into_iter().map(|task| (directory.start, task.position(), task)));
+        self.frontier.push(tasks.into_iter().map(|task| (start, task.position(), task)));
         self.frontier.finish();
     }
 
-    /// Visits a batch of files right where it was listed.
-    fn look(&self, state: &mut V::State, batch: &Batch) -> Piece<V::Found> {
-        let found = Mutex::default();
-        self.visitor.visit(state, batch, self, &found);
-        Piece::Found(Arc::new(found), Arc::default())
+    /// A directory that costs nothing to list, if there is room for it in the run.
+    fn at_hand(&self, directory: &Directory, run: &Run<V::Found>) -> Option<Arc<Kept>> {
+        let has_room = !run.is_empty() && !run.is_full() && self.keeps_going();
+        self.expander.at_hand(directory).filter(|_| has_room)
+    }
+
+    /// Takes what is known of some files at once, or leaves them for a visit.
+    fn know(&self, state: &mut V::State, mut batch: Batch, run: &mut Run<V::Found>) {
+        if V::ON_THE_SPOT {
+            run.know(|found| self.visitor.visit(state, &batch, self, found));
+        } else if !run.know(|found| self.visitor.settle(&mut batch, self, &mut lock(found))) {
+            run.push(Step::Visit(batch));
+        }
     }
 
     fn visit(&self, state: &mut V::State, (batch, place): (Batch, Place)) {
@@ -279,11 +293,13 @@ impl<C> Taker<C> {
     {
         let Some(collector) = &mut self.collector else { return };
         match piece {
-            Piece::Directory(report) => {
+            Piece::Account(account) => {
+                let Account { report, found } = *account;
                 if report.interrupted {
                     collector.gap();
                 }
                 collector.directory(report);
+                self.enough = found.is_some_and(|found| collector.found(found).is_break());
             }
             Piece::Found(found, _) => {
                 let found = std::mem::take(&mut *lock(&found));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-use crate::walk::entries::Batch;
+use crate::walk::batch::Batch;
 use crate::walk::report::DirectoryReport;
 
 /// What is done with the files of a batch.
@@ -20,6 +20,12 @@ pub(crate) trait Visit: Send + Sync + 'static {
 
     /// Makes the state of one thread.
     fn state(&self) -> Self::State;
+
+    /// Adds what a batch gives if nothing of it has to be opened; false if something has, and then
+    /// what has not is marked.
+    fn settle(&self, _batch: &mut Batch, _scan: &dyn Scanned, _found: &mut Self::Found) -> bool {
+        false
+    }
 
     /// Looks at the files of a batch; checks [`Scanned::keeps_going`] between them, and puts
     /// results into `found` as soon as it has them: the caller may take it away when it has

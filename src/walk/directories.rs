@@ -1,0 +1,196 @@
+//! The kept directories by their paths, and how much room they take.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::walk::kept::Kept;
+use crate::workspace::Kind;
+
+/// What is kept of a directory besides its names, in bytes or so.
+const DIRECTORY_BYTES: usize = 512;
+
+/// Directories, each as it was last listed.
+#[derive(Debug, Default)]
+pub(super) struct Directories {
+    known: HashMap<Arc<[u8]>, Arc<Kept>>,
+    /// Bytes that they take, or so.
+    bytes: usize,
+}
+
+impl Directories {
+    pub(super) fn get(&self, prefix: &[u8]) -> Option<&Arc<Kept>> {
+        self.known.get(prefix)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Kept>> {
+        self.known.values()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Puts a directory in the place of what was kept of it, unless that takes more than `most`
+    /// bytes. Returns the paths of directories that it held and that are gone; what lay below
+    /// them is forgotten.
+    pub(super) fn put(&mut self, kept: Arc<Kept>, most: usize) -> Vec<Vec<u8>> {
+        let old = self.remove(&kept.prefix);
+        let gone = old.map_or_else(Vec::new, |old| vanished(&old, &kept));
+        if !gone.is_empty() {
+            self.drop_below(&gone);
+        }
+        let bytes = size(&kept);
+        if self.bytes + bytes <= most {
+            self.bytes += bytes;
+            kept.hold();
+            self.known.insert(kept.prefix.clone(), kept);
+        }
+        gone
+    }
+
+    fn remove(&mut self, prefix: &[u8]) -> Option<Arc<Kept>> {
+        let old = self.known.remove(prefix)?;
+        self.bytes -= size(&old);
+        Some(old)
+    }
+
+    fn drop_below(&mut self, gone: &[Vec<u8>]) {
+        let bytes = &mut self.bytes;
+        self.known.retain(|prefix, kept| {
+            let goes = lies_below(prefix, gone);
+            *bytes -= if goes { size(kept) } else { 0 };
+            !goes
+        });
+    }
+}
+
+/// Tells whether a directory is one of those, which are sorted, or lies below one.
+pub(super) fn lies_below(prefix: &[u8], gone: &[Vec<u8>]) -> bool {
+    // None of them begins with another, so only the last that is not after it may be above it.
+    let upto = gone.partition_point(|gone| gone.as_slice() <= prefix);
+    let last = upto.checked_sub(1).and_then(|last| gone.get(last));
+    last.is_some_and(|gone| prefix.starts_with(gone))
+}
+
+fn size(kept: &Kept) -> usize {
+    kept.prefix.len() + kept.listing.bytes() + DIRECTORY_BYTES
+}
+
+/// The paths of directories that were in `old` and are not in `new`; all of them, if the two
+/// are not the same directory.
+fn vanished(old: &Kept, new: &Kept) -> Vec<Vec<u8>> {
+    let is_same = old.identity.is_some() && old.identity == new.identity;
+    let new = if is_same { names(new) } else { Vec::new() };
+    let gone = names(old).into_iter().filter(|name| new.binary_search(name).is_err());
+    let mut gone: Vec<_> = gone.map(|name| [&*old.prefix, &name, b"/"].concat()).collect();
+    gone.sort_unstable();
+    gone
+}
+
+/// The names of its directories, in order.
+fn names(kept: &Kept) -> Vec<Vec<u8>> {
+    let entries = (0..kept.listing.len()).filter_map(|index| kept.listing.get(index));
+    let directories = entries.filter(|(_, kind)| *kind == Kind::Directory);
+    let mut names: Vec<_> = directories.map(|(name, _)| name.to_vec()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walk::listing::Listing;
+    use crate::walk::rules::Found;
+    use crate::workspace::{Identity, Volume};
+
+    fn kept(prefix: &str, inode: u64, entries: &[(&str, Kind)]) -> Arc<Kept> {
+        let mut listing = Listing::default();
+        for (name, kind) in entries {
+            listing.push(name.as_bytes(), *kind);
+        }
+        let facts = (Volume::Disk, None, Some(Identity { device: 1, inode }));
+        let known = (Arc::new(listing), Found::default());
+        Arc::new(Kept::new(prefix.as_bytes().into(), known, facts, Arc::default()))
+    }
+
+    fn prefixes(directories: &Directories) -> Vec<String> {
+        let prefix = |kept: &Arc<Kept>| String::from_utf8(kept.prefix.to_vec()).unwrap();
+        let mut prefixes: Vec<_> = directories.iter().map(prefix).collect();
+        prefixes.sort();
+        prefixes
+    }
+
+    const A: (&str, Kind) = ("a", Kind::Directory);
+    const AB: (&str, Kind) = ("a-b", Kind::Directory);
+
+    fn tree() -> Directories {
+        let mut directories = Directories::default();
+        for kept in [
+            kept("", 1, &[A, AB]),
+            kept("a/", 2, &[A]),
+            kept("a/a/", 3, &[]),
+            kept("a-b/", 4, &[A]),
+            kept("a-b/a/", 5, &[]),
+        ] {
+            assert!(directories.put(kept, usize::MAX).is_empty());
+        }
+        directories
+    }
+
+    #[test]
+    fn what_lay_below_a_directory_that_is_gone_is_forgotten() {
+        let gone = |entries: &[(&str, Kind)], inode| {
+            let mut directories = tree();
+            let gone = directories.put(kept("", inode, entries), usize::MAX);
+            (gone.concat(), prefixes(&directories))
+        };
+        let all = ["", "a-b/", "a-b/a/", "a/", "a/a/"].map(str::to_owned).to_vec();
+        assert_eq!(gone(&[AB, A], 1), (vec![], all.clone()));
+        assert_eq!(gone(&[AB], 1), (b"a/".to_vec(), all[..3].to_vec()));
+        assert_eq!(gone(&[A], 1).1, ["", "a/", "a/a/"]);
+        assert_eq!(gone(&[AB, ("a", Kind::Link)], 1).1, all[..3]);
+        assert_eq!(gone(&[], 1), (b"a-b/a/".to_vec(), vec![String::new()]));
+        // Another directory with the same names is another tree.
+        assert_eq!(gone(&[A, AB], 9).1, [""]);
+    }
+
+    #[test]
+    fn bytes_are_those_of_what_is_held() {
+        let mut directories = tree();
+        let sum = |directories: &Directories| directories.iter().map(|kept| size(kept)).sum();
+        let held: usize = sum(&directories);
+        assert_eq!(directories.bytes(), held);
+        directories.put(kept("", 1, &[A]), usize::MAX);
+        assert_eq!(directories.bytes(), sum(&directories));
+        assert!(directories.bytes() < held);
+        // What finds no room takes the place of what was there all the same.
+        let large = kept("a/", 2, &[("b", Kind::File)]);
+        directories.put(large.clone(), size(&large));
+        assert!(directories.get(b"a/").is_none() && !large.is_held());
+        assert_eq!(directories.bytes(), sum(&directories));
+        directories.put(large.clone(), usize::MAX);
+        assert!(large.is_held());
+    }
+
+    #[test]
+    fn only_whole_names_lie_below_others() {
+        let gone = [b"x/a-b/".to_vec(), b"x/a/".to_vec(), b"x/c/".to_vec()];
+        let cases = [
+            ("x/a/", true),
+            ("x/a/b/", true),
+            ("x/a-b/c/", true),
+            ("x/c/d/e/", true),
+            ("x/", false),
+            ("", false),
+            ("x/ab/", false),
+            ("x/a-/", false),
+            ("x/b/", false),
+            ("x/d/", false),
+            ("y/a/", false),
+        ];
+        for (prefix, expected) in cases {
+            assert_eq!(lies_below(prefix.as_bytes(), &gone), expected, "{prefix}");
+        }
+        assert!(!lies_below(b"x/", &[]));
+    }
+}

@@ -1,0 +1,196 @@
+//! One directory as it was when it was last listed.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::pool::lock;
+use crate::walk::WalkOptions;
+use crate::walk::changes::{Changes, Era};
+use crate::walk::handle::OpenDir;
+use crate::walk::listing::Listing;
+use crate::walk::report::{DirectoryReport, LeftOut};
+use crate::walk::room::{Room, Taken};
+use crate::walk::rule_stamps::RuleStamps;
+use crate::walk::rules::{Found, Rules};
+use crate::workspace::{Identity, Stamp, Volume};
+
+/// How many ways to walk a directory are remembered with what they leave of it.
+const MAX_SIEVED: usize = 4;
+
+/// Bytes that an entry takes which stays.
+const ENTRY_BYTES: usize = 24;
+
+/// A directory as it was listed, and what followed from that.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// Its path in the workspace, empty or ending in `/`.
+    pub(crate) prefix: Arc<[u8]>,
+    /// All its entries, in the order in which the system gave them.
+    pub(crate) listing: Arc<Listing>,
+    pub(super) found: Found,
+    pub(crate) volume: Volume,
+    /// None if the directory had not settled when it was listed; then only names are of use.
+    pub(crate) stamp: Option<Stamp>,
+    /// Which directory it was, if known.
+    pub(super) identity: Option<Identity>,
+    /// The epoch of the last call that found the stamp unchanged.
+    verified: AtomicU64,
+    /// Whether there was room to keep it.
+    is_held: AtomicBool,
+    pub(super) changes: Arc<Changes>,
+    rules: Mutex<Option<KeptRules>>,
+    sieved: Mutex<Vec<(SieveKey, Arc<Sieved>, Taken)>>,
+}
+
+/// Rules that were read, and from which state of which files.
+#[derive(Debug)]
+struct KeptRules {
+    above: Rules,
+    entered: Rules,
+    stamps: RuleStamps,
+    warnings: Vec<String>,
+}
+
+/// What a walk asks of a directory, but for its filter.
+#[derive(Clone, Debug)]
+pub(super) struct SieveKey {
+    rules: Rules,
+    hidden: bool,
+    no_ignore: bool,
+    drop_noise: bool,
+    contents: bool,
+}
+
+/// What stays of a listing, in path order, and the account of the rest.
+#[derive(Clone, Debug)]
+pub(super) struct Sieved {
+    pub(super) listing: Arc<Listing>,
+    pub(super) report: DirectoryReport,
+}
+
+impl Kept {
+    pub(super) fn new(
+        prefix: Arc<[u8]>,
+        (listing, found): (Arc<Listing>, Found),
+        (volume, stamp, identity): (Volume, Option<Stamp>, Option<Identity>),
+        changes: Arc<Changes>,
+    ) -> Kept {
+        Kept {
+            prefix,
+            listing,
+            found,
+            volume,
+            stamp,
+            identity,
+            verified: AtomicU64::new(0),
+            is_held: AtomicBool::new(false),
+            changes,
+            rules: Mutex::default(),
+            sieved: Mutex::default(),
+        }
+    }
+
+    /// Notes that there is room for it.
+    pub(super) fn hold(&self) {
+        self.is_held.store(true, Ordering::Release);
+    }
+
+    /// Whether it is kept for calls to come, and not for this one only.
+    pub(crate) fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::Acquire)
+    }
+
+    /// Notes that a call of this epoch found the directory as it is kept.
+    pub(super) fn verify(&self, epoch: u64) {
+        self.verified.fetch_max(epoch, Ordering::AcqRel);
+    }
+
+    /// Whether the listing needs no look at the directory to be trusted.
+    pub(super) fn is_current(&self, era: Era) -> bool {
+        let verified = self.verified.load(Ordering::Acquire);
+        verified == era.epoch || self.changes.leave_listing(verified, era)
+    }
+
+    /// Whether an entry that a call of the epoch `verified` looked at needs no further look.
+    pub(crate) fn is_unchanged(&self, name: &[u8], verified: u64, era: Era) -> bool {
+        self.changes.leave(name, verified, era)
+    }
+
+    /// The rules inside the directory, read anew only if one of its ignore files changed.
+    pub(super) fn enter(
+        &self,
+        above: &Rules,
+        open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
+        warnings: &mut Vec<String>,
+        (era, room): (Era, &Room),
+    ) -> io::Result<Rules> {
+        if self.found.is_empty() {
+            return Ok(above.clone());
+        }
+        let mut rules = lock(&self.rules);
+        if let Some(kept) = rules.as_ref().filter(|kept| kept.above.is(above)) {
+            let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, era);
+            if kept.stamps.hold(open, &unchanged, era.epoch) {
+                warnings.extend_from_slice(&kept.warnings);
+                return Ok(kept.entered.clone());
+            }
+        }
+        let mut told = Vec::new();
+        let dir = open()?;
+        let stamps = RuleStamps::of(&dir, self.found, era.epoch);
+        let entered = above.enter(&dir, &self.prefix, self.found, &mut told);
+        warnings.extend_from_slice(&told);
+        *rules = entered.keep(room).then(|| {
+            let (above, entered) = (above.clone(), entered.clone());
+            KeptRules { above, entered, stamps, warnings: told }
+        });
+        Ok(entered)
+    }
+
+    /// What such a walk leaves of the directory, by `sieve` if none came by before; it is kept if
+    /// there is room.
+    pub(super) fn sieved(
+        &self,
+        key: SieveKey,
+        room: &Room,
+        sieve: impl FnOnce() -> Sieved,
+    ) -> Arc<Sieved> {
+        let mut sieved = lock(&self.sieved);
+        if let Some((_, known, _)) = sieved.iter().find(|(known, ..)| known.is(&key)) {
+            return known.clone();
+        }
+        if sieved.len() >= MAX_SIEVED {
+            sieved.remove(0);
+        }
+        let left = Arc::new(sieve());
+        // Rules that are not kept are other ones the next time.
+        let taken = key.rules.are_kept().then(|| room.take(left.bytes(), 0)).flatten();
+        sieved.extend(taken.map(|taken| (key, left.clone(), taken)));
+        left
+    }
+}
+
+impl Sieved {
+    /// Bytes that it takes, or so; the names are those of the whole listing.
+    fn bytes(&self) -> usize {
+        let left_out = self.report.left_out.iter().map(|entry| entry.path.len());
+        let left_out: usize = left_out.map(|path| path + size_of::<LeftOut>()).sum();
+        size_of::<Sieved>() + self.listing.len() * ENTRY_BYTES + left_out
+    }
+}
+
+impl SieveKey {
+    pub(super) fn new(options: &WalkOptions, rules: &Rules) -> SieveKey {
+        let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *options;
+        SieveKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
+    }
+
+    fn is(&self, other: &SieveKey) -> bool {
+        let flags = |key: &SieveKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
+        flags(self) == flags(other) && self.rules.is(&other.rules)
+    }
+}
+
+#[cfg(test)]
+mod tests;

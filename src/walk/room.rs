@@ -1,0 +1,59 @@
+//! How much memory what is kept from call to call may take.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that may be taken, and are given back when what took them goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    taken: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// Bytes that are taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    from: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Room {
+    pub(crate) fn new(most: usize) -> Room {
+        Room { taken: Arc::default(), most }
+    }
+
+    /// Bytes that are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Takes so many bytes, if they are there besides `others`.
+    pub(crate) fn take(&self, bytes: usize, others: usize) -> Option<Taken> {
+        let before = self.taken.fetch_add(bytes, Ordering::Relaxed);
+        let taken = Taken { from: self.taken.clone(), bytes };
+        (before.saturating_add(bytes).saturating_add(others) <= self.most).then_some(taken)
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.from.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_there_again_when_what_took_it_goes() {
+        let room = Room::new(10);
+        let first = room.take(6, 2).unwrap();
+        assert!(room.take(3, 2).is_none(), "6 + 3 + 2 are more than 10");
+        let second = room.take(2, 2).unwrap();
+        drop(first);
+        assert!(room.take(8, 0).is_some() && room.take(9, 0).is_none());
+        drop(second);
+        assert!(room.take(10, 0).is_some());
+    }
+}

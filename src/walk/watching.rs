@@ -1,0 +1,143 @@
+//! What the system tells of changes in directories.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use crate::pool::lock;
+use crate::walk::changes::Changes;
+use crate::workspace::{Dir, WatchEvent, WatchId, Watcher};
+
+/// How long nothing but the system is asked. It does not tell of everything: see
+/// [`Watcher`].
+const TRUST: Duration = Duration::from_secs(30);
+
+/// How many directories are watched at most: what the system allows is for all programs of a user.
+const MAX_WATCHED: usize = 32_768;
+
+/// The directories that are watched.
+#[derive(Debug)]
+pub(super) struct Watching {
+    watcher: Watcher,
+    state: Mutex<State>,
+    /// The system takes no more.
+    full: AtomicBool,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    directories: HashMap<WatchId, Watched>,
+    /// When everything was last looked at.
+    trusted_from: Instant,
+}
+
+#[derive(Debug)]
+struct Watched {
+    prefix: Arc<[u8]>,
+    changes: Arc<Changes>,
+}
+
+/// What follows from what was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Nothing that was looked at before is to be believed.
+    pub(super) everything: bool,
+    /// Names below directories, with a `/` behind each, that may be other directories now.
+    pub(super) directories: Vec<Vec<u8>>,
+}
+
+impl Watching {
+    /// A watch over nothing, or none where there cannot be any.
+    pub(super) fn new() -> Option<Watching> {
+        let state = State { directories: HashMap::new(), trusted_from: Instant::now() };
+        let (state, full) = (Mutex::new(state), AtomicBool::new(false));
+        Some(Watching { watcher: Watcher::new().ok()?, state, full })
+    }
+
+    /// Keeps others from hearing what happened until this one has.
+    pub(super) fn listen(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Notes all that was done before, as of this epoch.
+    pub(super) fn hear(&self, state: &mut State, epoch: u64) -> Told {
+        let mut told = Told::default();
+        let heard = self.watcher.drain(&mut |event| state.note(event, epoch, &mut told));
+        told.everything |= heard.is_err();
+        if state.trusted_from.elapsed() >= TRUST {
+            told.everything = true;
+            self.full.store(false, Ordering::Relaxed);
+        }
+        if told.everything {
+            state.trusted_from = Instant::now();
+        }
+        told
+    }
+
+    /// Begins to watch a directory; true if what happens in it is told from here on.
+    pub(super) fn add(&self, prefix: &Arc<[u8]>, changes: &Arc<Changes>, dir: &Dir) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        let has_room = lock(&self.state).directories.len() < MAX_WATCHED;
+        let Some(id) = has_room.then(|| self.watcher.watch(dir).ok()).flatten() else {
+            self.full.store(true, Ordering::Relaxed);
+            return false;
+        };
+        let watched = Watched { prefix: prefix.clone(), changes: changes.clone() };
+        let old = lock(&self.state).directories.insert(id, watched);
+        // The same directory under another path: only one of them can be told of.
+        if let Some(old) = old.filter(|old| !Arc::ptr_eq(&old.changes, changes)) {
+            old.changes.forget();
+        }
+        true
+    }
+
+    /// Whether the system takes no more.
+    pub(super) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Ends the watches for which `goes` is true.
+    pub(super) fn forget(&self, goes: impl Fn(&[u8]) -> bool) {
+        lock(&self.state).directories.retain(|id, watched| {
+            let goes = goes(&watched.prefix);
+            if goes {
+                watched.changes.forget();
+                self.watcher.forget(*id);
+            }
+            !goes
+        });
+    }
+}
+
+impl State {
+    fn note(&mut self, event: WatchEvent<'_>, epoch: u64, told: &mut Told) {
+        match event {
+            WatchEvent::Overflow => told.everything = true,
+            WatchEvent::Gone(id) => {
+                if let Some(watched) = self.directories.remove(&id) {
+                    watched.changes.forget();
+                }
+            }
+            WatchEvent::Doubtful(id) => {
+                if let Some(watched) = self.directories.get(&id) {
+                    watched.changes.note_listing(epoch);
+                }
+            }
+            WatchEvent::Content(id, name) => {
+                if let Some(watched) = self.directories.get(&id) {
+                    watched.changes.note_name(name, epoch);
+                }
+            }
+            WatchEvent::Listing(id, name) => {
+                if let Some(watched) = self.directories.get(&id) {
+                    watched.changes.note_listing(epoch);
+                    watched.changes.note_name(name, epoch);
+                    told.directories.push([&*watched.prefix, name, b"/"].concat());
+                }
+            }
+        }
+    }
+}
