@@ -82,6 +82,8 @@
 //!   command.
 //! - `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`; without
 //!   it, and on other systems than Unix, no code that starts a program is compiled in.
+//! - `watch` (on by default) lets an index hear from the kernel what changed ([`IndexOptions::watched`]), on Linux;
+//!   without it, and elsewhere, files are looked at.
 //!
 //! A host that embeds the library turns the default features off.
 
@@ -93,6 +95,7 @@ mod command;
 pub mod context;
 mod edit;
 pub mod error;
+mod index;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 mod os;
@@ -114,7 +117,8 @@ pub use arguments::{OneOrMany, Sort};
 pub use command::CommandPolicy;
 pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
-pub use output::{Content, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
+pub use index::{Index, IndexOptions, IndexStatus};
+pub use output::{Content, IndexUse, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
 pub use skills::SkillCatalog;
 pub use text::escape::printable;
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};

@@ -158,12 +158,30 @@ pub struct Receipt {
     /// most 20; where there were more, the last says how many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What an index spared; absent where none is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<IndexUse>,
+    /// How many files an index excluded.
+    #[serde(skip)]
+    pub(crate) excluded: u64,
     /// How many warnings came when `warnings` was full.
     #[serde(skip)]
     pub(crate) more_warnings: u64,
     /// Bytes of text that were searched; of large files only where exact lines are kept.
     #[serde(skip)]
     pub(crate) bytes: u64,
+}
+
+/// What an index spared a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct IndexUse {
+    /// Files that were not opened, as they cannot match; the receipt counts them like those that
+    /// were.
+    pub excluded: u64,
+    /// Whether the pattern says anything that an index knows; if not, every text was searched.
+    pub asked: bool,
 }
 
 /// How many entries a scan left out, by reason; an ignored directory counts once.
@@ -215,6 +233,8 @@ impl Receipt {
         self.files += other.files;
         self.directories += other.directories;
         self.bytes += other.bytes;
+        self.excluded += other.excluded;
+        self.index = self.index.or(other.index);
         self.skipped.absorb(&other.skipped);
         self.unsettle();
         other.unsettle();

@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use crate::context::{Call, Limits};
 use crate::error::Error;
+use crate::index::Index;
 use crate::output::Output;
 use crate::pool::Pool;
+use crate::walk::Recall;
 use crate::workspace::Workspace;
 
 /// A tool: a name, arguments, an answer, and a function from one to the other.
@@ -118,9 +120,16 @@ pub struct ToolContext<'a> {
     pub call: &'a Call,
     /// The threads for searching and listing.
     pub(crate) pool: &'a Pool,
+    /// What is remembered of the workspace.
+    pub(crate) index: Option<&'a Index>,
 }
 
 impl ToolContext<'_> {
+    /// What earlier walks saw, for a walk that begins now.
+    pub(crate) fn recall(&self) -> Option<Recall> {
+        self.index.map(Index::begin)
+    }
+
     /// The call's conditions, with a time limit of its own in milliseconds.
     pub fn within(&self, timeout_ms: u64) -> Call {
         self.call.clone().with_timeout(Duration::from_millis(timeout_ms))

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::context::{Call, Limits};
 use crate::error::{Error, ErrorCode};
+use crate::index::{Index, IndexOptions};
 use crate::pool::{self, Pool};
 use crate::skills::SkillCatalog;
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
@@ -47,6 +48,7 @@ struct Inner {
     workspace: Workspace,
     limits: Limits,
     pool: Arc<Pool>,
+    index: Option<Index>,
     /// Whether tools that change files were left out.
     reads_only: bool,
 }
@@ -81,7 +83,14 @@ impl Toolkit {
         let pool = Arc::new(Pool::new(limits.threads));
         let mut entries = standard_entries();
         entries.retain(|entry| entry.tool.is_available());
-        Toolkit(Arc::new(Inner { entries, workspace, limits, pool, reads_only: false }))
+        Toolkit(Arc::new(Inner {
+            entries,
+            workspace,
+            limits,
+            pool,
+            index: None,
+            reads_only: false,
+        }))
     }
 
     /// Adds a tool; one of the same name is replaced, and gone if this one has nothing to work
@@ -102,6 +111,21 @@ impl Toolkit {
     /// prompt into which they could put [`SkillCatalog::format_for_prompt`].
     pub fn with_listed_skills(self, catalog: SkillCatalog) -> Toolkit {
         self.with(tools::load_skill::LoadSkill::new(catalog).listed())
+    }
+
+    /// Remembers the workspace from call to call, so that searches and listings after the first
+    /// come sooner; answers are the same. Default: nothing is remembered.
+    ///
+    /// A file is believed to be unchanged if size, times and number are. That holds for whatever
+    /// is written, but not for stores through a memory mapping: the system sets the time at the
+    /// first of them and not at those that follow it.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if the directory for the index lies in the workspace, and those of
+    /// opening it.
+    pub fn with_index(self, options: IndexOptions) -> Result<Toolkit, Error> {
+        let index = Index::open(&self.0.workspace, options, self.0.limits.threads)?;
+        Ok(self.changed(|inner| inner.index = Some(index)))
     }
 
     /// Adds the tool that runs commands, within `policy`; without a policy no toolkit has it.
@@ -174,6 +198,11 @@ impl Toolkit {
         &self.0.workspace
     }
 
+    /// What is remembered of the workspace, if anything is.
+    pub fn index(&self) -> Option<&Index> {
+        self.0.index.as_ref()
+    }
+
     /// The bounds of every call.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
@@ -233,8 +262,8 @@ impl Toolkit {
     }
 
     fn context<'a>(&'a self, call: &'a Call) -> ToolContext<'a> {
-        let Inner { workspace, limits, pool, .. } = &*self.0;
-        ToolContext { workspace, limits, call, pool }
+        let Inner { workspace, limits, pool, index, .. } = &*self.0;
+        ToolContext { workspace, limits, call, pool, index: index.as_ref() }
     }
 
     /// Shown names win over all others, whatever the order of the tools.

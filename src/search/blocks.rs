@@ -11,6 +11,7 @@ use std::time::Duration;
 use grep_matcher::Matcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
+pub(super) use crate::index::MAX_LINE;
 use crate::pool::lock;
 use crate::search::Report;
 use crate::search::lines::Style;
@@ -22,9 +23,6 @@ use crate::workspace::{File, Version};
 
 /// Bytes of a block: few enough that all passes over it find it in the processor's cache.
 const BLOCK: usize = 256 << 10;
-
-/// The longest line that is searched in one piece, in bytes.
-pub(super) const MAX_LINE: usize = 4 << 20;
 
 /// How much of a piece is searched again with the next, so that a match across the cut is seen.
 const OVERLAP: usize = 64 << 10;

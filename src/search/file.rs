@@ -6,24 +6,19 @@ use std::sync::{Arc, Mutex};
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::context::Limits;
+use crate::index::{BINARY_PROBE, Enrolled, Inquiry, Learner};
 use crate::output::Receipt;
 use crate::pool::lock;
 use crate::search::matcher::Pattern;
 use crate::search::report::FileMatches;
 use crate::search::sink::{Keep, LineSink};
-use crate::search::{Report, SearchOptions};
+use crate::search::{Report, SearchOptions, indexed};
 use crate::text::{decode, escape};
 use crate::walk::{Batch, OpenDir, Scanned, Visit};
 use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
 
 /// The first read; most source files fit in.
 pub(super) const FIRST_READ: usize = 256 * 1024;
-
-/// Files up to this size are searched whole, larger ones in blocks, in bytes.
-pub(super) const WHOLE: u64 = 1 << 20;
-
-/// How much of a file is looked at for a NUL byte before anything else, in bytes.
-const BINARY_PROBE: usize = 8 * 1024;
 
 /// Searches the files of a walk.
 #[derive(Clone, Debug)]
@@ -38,6 +33,8 @@ pub(super) struct Searcher {
     pub(super) named: Arc<[Vec<u8>]>,
     /// The rules for files with several names.
     pub(super) policy: PathPolicy,
+    /// What is known of the files.
+    pub(super) inquiry: Option<Inquiry>,
 }
 
 impl Searcher {
@@ -63,7 +60,13 @@ impl Searcher {
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
             named: named.map(|start| start.path.relative().to_vec()).collect(),
             policy: workspace.policy().clone(),
+            inquiry: indexed::inquiry(options, limits, workspace),
         }
+    }
+
+    /// What is asked of the index, if there is one.
+    pub(super) fn inquiry(&self) -> Option<Inquiry> {
+        self.inquiry.clone()
     }
 
     pub(super) fn after_line(&self, path: &[u8]) -> u64 {
@@ -120,10 +123,15 @@ impl Found {
         self.partial = file.interrupted && !file.files.is_empty();
         self.files.extend(file.files);
         if !file.interrupted {
-            self.upto.clear();
-            self.upto.extend_from_slice(prefix);
-            self.upto.extend_from_slice(name);
+            self.reach((prefix, name));
         }
+    }
+
+    /// Notes the last file that was searched.
+    pub(super) fn reach(&mut self, (prefix, name): (&[u8], &[u8])) {
+        self.upto.clear();
+        self.upto.extend_from_slice(prefix);
+        self.upto.extend_from_slice(name);
     }
 }
 
@@ -133,6 +141,7 @@ pub(super) struct Worker {
     pub(super) lines: grep_searcher::Searcher,
     pub(super) buffer: Vec<u8>,
     pub(super) decoded: String,
+    pub(super) learner: Option<Learner>,
 }
 
 impl Visit for Searcher {
@@ -149,7 +158,12 @@ impl Visit for Searcher {
             lines: self.line_searcher().build(),
             buffer: vec![0; FIRST_READ],
             decoded: String::new(),
+            learner: self.inquiry.as_ref().map(Inquiry::learner),
         }
+    }
+
+    fn settle(&self, batch: &mut Batch, scan: &dyn Scanned, found: &mut Found) -> bool {
+        self.settle_batch(batch, scan, found)
     }
 
     fn visit(&self, worker: &mut Worker, batch: &Batch, scan: &dyn Scanned, found: &Mutex<Found>) {
@@ -161,11 +175,19 @@ impl Visit for Searcher {
             }
         };
         lock(found).interrupted = true;
-        for (name, _) in batch.entries().filter(|(_, kind)| *kind == Kind::File) {
+        let enrolled = self.inquiry.as_ref().and_then(|inquiry| inquiry.enrolled(batch));
+        let files = batch.entries().zip(batch.positions()).enumerate();
+        for (index, ((name, _), position)) in
+            files.filter(|(_, ((_, kind), _))| *kind == Kind::File)
+        {
             if !scan.keeps_going() {
                 return;
             }
-            let file = self.search_entry(worker, &directory, (batch, name), scan);
+            let enrolled = enrolled.as_ref().map(|enrolled| (enrolled, position));
+            let file =
+                self.excluded(&directory, name, enrolled, batch.is_settled(index)).unwrap_or_else(
+                    || self.search_entry(worker, &directory, (batch, name), enrolled, scan),
+                );
             scan.count(1, file.files.len() as u64);
             let interrupted = file.interrupted;
             lock(found).add(file, (&batch.prefix, name));
@@ -195,6 +217,7 @@ impl Searcher {
         worker: &mut Worker,
         directory: &OpenDir,
         (batch, name): (&Batch, &[u8]),
+        enrolled: Option<(&Enrolled<'_>, usize)>,
         scan: &dyn Scanned,
     ) -> Found {
         let mut found = Found::default();
@@ -204,8 +227,12 @@ impl Searcher {
                 found.leave_denied();
                 return Ok(());
             }
-            let length = read_start(&file, &mut worker.buffer, directory.volume)?;
-            if length < worker.buffer.len() {
+            let lesson = self.begin_lesson(enrolled, &file);
+            // However large the buffer is: what was read before does not decide how a file is searched.
+            let start = worker.buffer.get_mut(..FIRST_READ).unwrap_or_default();
+            let length = read_start(&file, start, directory.volume)?;
+            if length < FIRST_READ {
+                self.end_lesson(lesson, enrolled, worker, length);
                 self.search_buffer(worker, length, &path, scan, &mut found);
                 return Ok(());
             }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use grep_searcher::BinaryDetection;
 
+use crate::index::WHOLE;
 use crate::search::blocks::{self, Blocks};
-use crate::search::file::{FIRST_READ, Found, Searcher, WHOLE, Worker};
+use crate::search::file::{FIRST_READ, Found, Searcher, Worker};
 use crate::search::merged::Place;
 use crate::search::report::FileMatches;
 use crate::search::sink::LineSink;
@@ -149,9 +150,9 @@ fn long_line(path: &[u8], what: &str) -> String {
     )
 }
 
-/// Reads on from a full buffer to the end of the file, but not far past `most` bytes.
+/// Reads on from the first read to the end of the file, but not far past `most` bytes.
 fn read_rest(file: &File, buffer: &mut Vec<u8>, most: u64) -> io::Result<usize> {
-    let mut length = buffer.len();
+    let mut length = FIRST_READ.min(buffer.len());
     loop {
         if length == buffer.len() {
             if length as u64 > most {

@@ -1,12 +1,15 @@
 //! The compiled pattern, with the matching rules of ripgrep for the same options.
 
+use std::sync::Arc;
+
 use grep_matcher::Matcher;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ast;
-use regex_syntax::hir::Hir;
 use regex_syntax::hir::translate::TranslatorBuilder;
+use regex_syntax::hir::{Hir, Look};
 
 use crate::error::Error;
+use crate::index::Question;
 use crate::search::ascii::AsciiForm;
 use crate::search::classes;
 use crate::search::pattern_error;
@@ -44,6 +47,8 @@ pub(crate) struct Pattern {
     ascii: OnAscii,
     multiline: bool,
     notes: Vec<String>,
+    /// What was parsed, and that it must be a word, for whoever asks an index.
+    hir: Arc<Hir>,
 }
 
 /// How text is searched that is all ASCII.
@@ -68,13 +73,19 @@ impl Pattern {
         let ascii = OnAscii::build(&hir, options, multiline);
         let turned_on = multiline && !options.multiline;
         let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
-        Ok(Pattern { unicode, ascii, multiline, notes })
+        Ok(Pattern { unicode, ascii, multiline, notes, hir: Arc::new(as_word(hir, options.word)) })
     }
 
     /// Whether a match may span lines: the pattern can match a line break, and it was asked for or
     /// turned on because the pattern needs it.
     pub(crate) fn is_multiline(&self) -> bool {
         self.multiline
+    }
+
+    /// What the pattern asks of the filters of texts, or `None` if any text may match. It takes
+    /// microseconds to find out, and is not kept.
+    pub(crate) fn question(&self) -> Option<Question> {
+        Question::of(&self.hir, self.multiline)
     }
 
     /// What was changed for the pattern to work, a sentence each.
@@ -120,7 +131,7 @@ impl OnAscii {
     }
 }
 
-/// The parsed pattern, for its places in messages and for the ASCII shortcut.
+/// The parsed pattern, for its places in messages, the ASCII shortcut and the question.
 fn parse(options: &PatternOptions) -> Result<Hir, Error> {
     if options.literal && options.case_sensitive {
         return Ok(Hir::literal(options.pattern.as_bytes()));
@@ -139,6 +150,15 @@ fn parse(options: &PatternOptions) -> Result<Hir, Error> {
     translator.utf8(false).case_insensitive(!options.case_sensitive).multi_line(true);
     let hir = translator.build().translate(source, &ast);
     hir.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))
+}
+
+/// The pattern with what the matcher puts round it for a word.
+fn as_word(hir: Hir, word: bool) -> Hir {
+    if !word {
+        return hir;
+    }
+    let (start, end) = (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode);
+    Hir::concat(vec![Hir::look(start), hir, Hir::look(end)])
 }
 
 /// Builds the matcher for any text, and tells whether its matches may span lines.

@@ -7,6 +7,7 @@ mod collector;
 mod events;
 mod exact;
 mod file;
+mod indexed;
 mod large;
 mod lines;
 
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant};
 
 use crate::context::{Call, Limits, TextStream};
 use crate::error::Error;
+use crate::index::Index;
+use crate::output::IndexUse;
 use crate::pool::Pool;
 use crate::search::collector::Collector;
 use crate::search::file::Searcher;
@@ -76,6 +79,8 @@ pub(crate) struct SearchOptions {
     /// Where results go as they come; then the report holds none.
     pub(crate) stream: Option<TextStream>,
     pub(crate) cursor: Option<Cursor>,
+    /// What is known of the files, if that is kept; then the walk may recall too.
+    pub(crate) index: Option<Index>,
 }
 
 /// Runs a search.
@@ -99,9 +104,15 @@ pub(crate) fn search(
         }
     }
     let searcher = Searcher::new(&options, limits, workspace);
+    let inquiry = searcher.inquiry();
     let walk = options.walk.clone();
     let (collector, incomplete) = Scan::run(workspace, walk, (pool, call), (searcher, collector))?;
     let (mut report, left_out) = collector.finish(incomplete);
+    if let Some(inquiry) = inquiry {
+        let excluded = report.receipt.excluded;
+        report.receipt.index = Some(IndexUse { excluded, asked: inquiry.asks() });
+        inquiry.end();
+    }
     let nothing = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
     if nothing && !left_out.is_empty() {
         report.left_out = look_into(&left_out, workspace, (pool, call), limits, options);
@@ -150,3 +161,6 @@ fn look_into(
     let hidden = left_out.iter().any(|entry| entry.hidden && entry.holds(&file.path));
     Some(LeftOutMatch { path: file.path.clone(), line, hidden })
 }
+
+#[cfg(test)]
+mod tests;

@@ -143,6 +143,7 @@ impl Tool for FindFiles {
             no_ignore: args.no_ignore,
             drop_noise: true,
             directories: args.kind != FindKind::File,
+            recall: context.recall(),
             ..WalkOptions::default()
         };
         let options = ListOptions {

@@ -158,6 +158,7 @@ impl Tool for ListFiles {
             no_ignore: args.no_ignore,
             drop_noise: true,
             filter,
+            recall: context.recall(),
             ..WalkOptions::default()
         };
         let options = ListOptions {

@@ -217,6 +217,7 @@ fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Erro
                 args.exclude.as_slice(),
                 args.file_type.as_slice(),
             )?,
+            recall: context.recall(),
             ..WalkOptions::default()
         },
         report: match args.output {
@@ -245,5 +246,6 @@ fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Erro
             .as_deref()
             .map(|text| Cursor::parse_for(text, args.sort == Sort::Modified))
             .transpose()?,
+        index: context.index.cloned(),
     })
 }

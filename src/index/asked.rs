@@ -1,0 +1,121 @@
+//! A demand in grams, ready to be asked of many sets.
+
+use crate::index::demand::Demand;
+use crate::index::grams;
+
+/// The most grams of a kind that are asked for together; more would tell nothing new.
+const MOST_GRAMS: usize = 32;
+
+/// Grams that are looked up before the first answer is looked at. One by one, each answer is a
+/// guess for the processor and each wrong guess waits for memory; of four, one is nearly always
+/// missing where there is no match, and the next set is fetched meanwhile.
+const AT_ONCE: usize = 2;
+
+/// Grams that must all be there, and choices that must all be met.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// The hashes of the long grams, then those of the short ones.
+    grams: Box<[u32]>,
+    long: usize,
+    /// Of each of these at least one.
+    choices: Box<[Box<[Asked]>]>,
+}
+
+impl Asked {
+    pub(super) fn of(demand: &Demand) -> Asked {
+        Draft::of(demand).finish()
+    }
+
+    /// Whether every set meets it.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.grams.is_empty() && self.choices.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.grams.len() + self.choices.iter().flatten().map(Asked::count).sum::<usize>()
+    }
+
+    /// Whether a set meets all that is asked; `has` tells of a hash whether it is in.
+    pub(super) fn is_met(&self, with_long: bool, has: &impl Fn(u32) -> bool) -> bool {
+        let first = if with_long { 0 } else { self.long };
+        let grams = self.grams.get(first..).unwrap_or_default();
+        grams.chunks(AT_ONCE).all(|some| some.iter().fold(true, |all, gram| all & has(*gram)))
+            && self.choices.iter().all(|choice| choice.iter().any(|one| one.is_met(with_long, has)))
+    }
+}
+
+/// What is asked, while it is put together; the hashes are in order, each once.
+#[derive(Debug, Default)]
+struct Draft {
+    long: Vec<u32>,
+    short: Vec<u32>,
+    choices: Vec<Vec<Draft>>,
+}
+
+impl Draft {
+    fn of(demand: &Demand) -> Draft {
+        match demand {
+            Demand::Text(text) => {
+                let (short, long) = grams::of_text(text);
+                Draft { long, short, choices: Vec::new() }
+            }
+            Demand::All(parts) => Draft::all(parts.iter().map(Draft::of)),
+            Demand::Any(parts) => Draft::any(parts.iter().map(Draft::of).collect()),
+        }
+    }
+
+    fn all(parts: impl Iterator<Item = Draft>) -> Draft {
+        let mut all = Draft::default();
+        for part in parts {
+            all.long.extend(part.long);
+            all.short.extend(part.short);
+            all.choices.extend(part.choices);
+        }
+        for hashes in [&mut all.long, &mut all.short] {
+            hashes.sort_unstable();
+            hashes.dedup();
+        }
+        all
+    }
+
+    /// One of the branches; what all of them ask is asked first.
+    fn any(mut branches: Vec<Draft>) -> Draft {
+        let long = take_common(&mut branches, |branch| &mut branch.long);
+        let short = take_common(&mut branches, |branch| &mut branch.short);
+        let open = branches.iter().any(Draft::is_nothing);
+        Draft { long, short, choices: if open { Vec::new() } else { vec![branches] } }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.long.is_empty() && self.short.is_empty() && self.choices.is_empty()
+    }
+
+    /// The order of hashes is a random order of grams, so cutting leaves some from everywhere.
+    fn finish(mut self) -> Asked {
+        self.long.truncate(MOST_GRAMS);
+        self.short.truncate(MOST_GRAMS);
+        let branches = |choice: Vec<Draft>| choice.into_iter().map(Draft::finish).collect();
+        Asked {
+            long: self.long.len(),
+            grams: self.long.into_iter().chain(self.short).collect(),
+            choices: self.choices.into_iter().map(branches).collect(),
+        }
+    }
+}
+
+/// Takes out the grams that every branch has.
+fn take_common(branches: &mut [Draft], grams: impl Fn(&mut Draft) -> &mut Vec<u32>) -> Vec<u32> {
+    let Some((first, others)) = branches.split_first_mut() else { return Vec::new() };
+    let mut common = grams(first).clone();
+    for other in others {
+        let other = grams(other);
+        common.retain(|gram| other.binary_search(gram).is_ok());
+    }
+    if !common.is_empty() {
+        for branch in branches {
+            grams(branch).retain(|gram| common.binary_search(gram).is_err());
+        }
+    }
+    common
+}

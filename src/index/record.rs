@@ -1,0 +1,122 @@
+//! What is remembered of a directory and of the files in it.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::index::status::IndexStatus;
+use crate::index::store::Part;
+use crate::workspace::{Kind, Stamp};
+
+/// What is known of the content of a file, for as long as its stamp is the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) stamp: Stamp,
+    /// Bytes of its text, decoded.
+    pub(crate) text_bytes: u64,
+    pub(crate) content: Content,
+}
+
+impl Known {
+    /// Bytes that it takes in memory, or so.
+    pub(crate) fn bytes(&self) -> usize {
+        let bits = match &self.content {
+            Content::Filtered(Bits::Owned(bits)) => bits.len(),
+            Content::Filtered(Bits::Stored(_)) | Content::Binary | Content::Opaque => 0,
+        };
+        size_of::<Known>() + bits
+    }
+
+    fn filter_bytes(&self) -> usize {
+        match &self.content {
+            Content::Filtered(bits) => bits.len(),
+            Content::Binary | Content::Opaque => 0,
+        }
+    }
+
+    /// Adds it to what an index holds.
+    pub(crate) fn count(&self, status: &mut IndexStatus) {
+        status.files += 1;
+        if self.content != Content::Binary {
+            status.text_bytes += self.text_bytes;
+        }
+        status.filter_bytes += self.filter_bytes() as u64;
+    }
+}
+
+/// What the content is to a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Text, and the filter of its n-grams.
+    Filtered(Bits),
+    /// It has a NUL byte near its start, where every search gives up.
+    Binary,
+    /// Nothing that would spare opening it.
+    Opaque,
+}
+
+/// The bytes of a filter.
+#[derive(Clone, Debug)]
+pub(crate) enum Bits {
+    Owned(Arc<[u8]>),
+    /// They stay in the file of the index.
+    Stored(Part),
+}
+
+impl Deref for Bits {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bits::Owned(bytes) => bytes,
+            Bits::Stored(part) => part,
+        }
+    }
+}
+
+impl PartialEq for Bits {
+    fn eq(&self, other: &Bits) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Bits {}
+
+/// A directory and its entries, in no order that matters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DirectoryRecord {
+    /// The directory's own stamp when it was listed; none if it had not settled by then.
+    pub(crate) stamp: Option<Stamp>,
+    pub(crate) entries: Vec<EntryRecord>,
+}
+
+impl DirectoryRecord {
+    /// Adds it to what an index holds.
+    pub(crate) fn count(&self, status: &mut IndexStatus) {
+        status.directories += 1;
+        let files = self.entries.iter().filter(|entry| entry.kind == Kind::File);
+        files.for_each(|file| match &file.known {
+            Some(known) => known.count(status),
+            None => status.unknown_files += 1,
+        });
+    }
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EntryRecord {
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: Kind,
+    /// What is known of a file's content.
+    pub(crate) known: Option<Known>,
+}
+
+impl EntryRecord {
+    /// The filter of a file whose content has one.
+    #[cfg(test)]
+    pub(crate) fn filter(&self) -> Option<&[u8]> {
+        match &self.known.as_ref()?.content {
+            Content::Filtered(bits) => Some(bits),
+            Content::Binary | Content::Opaque => None,
+        }
+    }
+}

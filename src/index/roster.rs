@@ -1,0 +1,230 @@
+//! What is known of the files of one directory.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::index::question::Question;
+use crate::index::record::{Content, DirectoryRecord, EntryRecord, Known};
+use crate::walk::{Era, Kept, Listing, Taken};
+use crate::workspace::{Kind, Stamp, Stat};
+
+/// The files of a directory, each by its place in the listing.
+#[derive(Debug)]
+pub(crate) struct Roster {
+    listing: Arc<Listing>,
+    slots: RwLock<Vec<Option<Slot>>>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    known: Known,
+    /// The epoch of the last call that found the file's stamp so; 0 for none.
+    verified: AtomicU64,
+    /// The memory that it takes, if any.
+    _taken: Option<Taken>,
+}
+
+/// A file that need not be opened, as a search would have reported it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Excluded {
+    /// No match is in its text, of so many bytes.
+    Text(u64),
+    /// It is binary.
+    Binary,
+}
+
+/// A file that is asked about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) name: &'a [u8],
+    /// Its place in the listing.
+    pub(crate) position: usize,
+    pub(crate) kept: &'a Kept,
+}
+
+impl Slot {
+    /// What a search need not open, as long as the file is the same.
+    fn exclude(&self, question: Option<&Question>) -> Option<Excluded> {
+        let is_excluded = match &self.known.content {
+            Content::Binary => true,
+            Content::Filtered(bits) => !question?.may_match(bits),
+            Content::Opaque => false,
+        };
+        is_excluded.then(|| self.excluded())
+    }
+
+    fn excluded(&self) -> Excluded {
+        match self.known.content {
+            Content::Binary => Excluded::Binary,
+            Content::Filtered(_) | Content::Opaque => Excluded::Text(self.known.text_bytes),
+        }
+    }
+
+    /// Tells whether a watcher would have told of a change.
+    fn is_told_of(&self, asked: Asked<'_>, era: Era) -> bool {
+        let verified = self.verified.load(Ordering::Acquire);
+        asked.kept.is_unchanged(asked.name, verified, era)
+    }
+
+    /// Tells whether the file is still the one that was learned.
+    fn is_same(&self, asked: Asked<'_>, era: Era, stat: impl FnOnce() -> io::Result<Stat>) -> bool {
+        if self.is_told_of(asked, era) {
+            return true;
+        }
+        let Ok(stat) = stat() else { return false };
+        let is_same = stat.kind == Kind::File && Stamp::of(&stat) == self.known.stamp;
+        // Nobody tells a watcher what is written by a name that lies elsewhere.
+        if is_same && stat.links == 1 {
+            self.verified.fetch_max(era.epoch, Ordering::AcqRel);
+        }
+        is_same
+    }
+}
+
+impl Roster {
+    /// An empty roster for the files of a listing.
+    pub(crate) fn new(listing: Arc<Listing>) -> Roster {
+        let slots = RwLock::new((0..listing.len()).map(|_| None).collect());
+        Roster { listing, slots }
+    }
+
+    /// A roster for a newer listing of the same directory, with all that is still there.
+    pub(crate) fn renewed(&self, listing: Arc<Listing>) -> Roster {
+        let roster = Roster::new(listing);
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let old: HashMap<&[u8], usize> = (0..self.listing.len())
+            .filter_map(|index| Some((self.listing.get(index)?.0, index)))
+            .collect();
+        for position in 0..roster.listing.len() {
+            let Some((name, Kind::File)) = roster.listing.get(position) else { continue };
+            let Some(slot) = old.get(name).and_then(|index| slots.get_mut(*index)?.take()) else {
+                continue;
+            };
+            roster.put(position, Some(slot));
+        }
+        roster
+    }
+
+    /// A roster as another process left it; the listing is made of the entries in their order.
+    pub(crate) fn recorded(listing: Arc<Listing>, record: DirectoryRecord) -> Roster {
+        let known = record.entries.into_iter().map(|entry| entry.known);
+        // It stays in the file, and takes no room.
+        let slot = |known| Slot { known, verified: AtomicU64::new(0), _taken: None };
+        let slots = known.map(|known| known.map(slot));
+        Roster { listing, slots: RwLock::new(slots.collect()) }
+    }
+
+    /// Tells whether it was made for this listing.
+    pub(crate) fn is_of(&self, listing: &Listing) -> bool {
+        self.listing.is_part_of(listing)
+    }
+
+    /// Keeps what was learned of a file.
+    pub(super) fn learn(&self, position: usize, known: Known, taken: Taken) {
+        self.put(position, Some(Slot { known, verified: AtomicU64::new(0), _taken: Some(taken) }));
+    }
+
+    /// How many files nothing is known of.
+    pub(crate) fn unknown(&self) -> usize {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let is_file =
+            |index: &usize| self.listing.get(*index).is_some_and(|(_, kind)| kind == Kind::File);
+        let unknown = slots.iter().enumerate().filter(|(_, slot)| slot.is_none());
+        unknown.filter(|(index, _)| is_file(index)).count()
+    }
+
+    /// Calls `each` with what is known.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(&Known)) {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.iter().flatten().for_each(|slot| each(&slot.known));
+    }
+
+    /// Everything, to be stored.
+    pub(crate) fn record(&self, stamp: Option<Stamp>) -> DirectoryRecord {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let entries = (0..self.listing.len()).filter_map(|index| {
+            let (name, kind) = self.listing.get(index)?;
+            let slot = slots.get(index).and_then(Option::as_ref);
+            let known = slot.map(|slot| slot.known.clone());
+            Some(EntryRecord { name: name.to_vec(), kind, known })
+        });
+        DirectoryRecord { stamp, entries: entries.collect() }
+    }
+
+    /// Tells whether a file need not be opened, and why; `stat` is asked only where nothing else
+    /// tells that the file is still the one that was learned.
+    pub(crate) fn exclude(
+        &self,
+        asked: Asked<'_>,
+        question: Option<&Question>,
+        era: Era,
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) -> Option<Excluded> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let slot = slots.get(asked.position)?.as_ref()?;
+        let excluded = slot.exclude(question)?;
+        if slot.is_same(asked, era, stat) {
+            return Some(excluded);
+        }
+        drop(slots);
+        self.put(asked.position, None);
+        None
+    }
+
+    /// Puts down which files need neither be opened nor looked at.
+    pub(crate) fn exclude_all<'a>(
+        &self,
+        asked: impl Iterator<Item = (Asked<'a>, &'a mut Option<Excluded>)>,
+        question: Option<&Question>,
+        era: Era,
+    ) {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        for (asked, answer) in asked {
+            let slot = slots.get(asked.position).and_then(Option::as_ref);
+            let slot = slot.filter(|slot| slot.is_told_of(asked, era));
+            *answer = slot.and_then(|slot| slot.exclude(question));
+        }
+    }
+
+    /// What a file is that was excluded before, in the same call.
+    pub(crate) fn excluded(&self, position: usize) -> Option<Excluded> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.get(position)?.as_ref().map(Slot::excluded)
+    }
+
+    /// Forgets a file that is not the one that was learned.
+    pub(crate) fn refresh(
+        &self,
+        asked: Asked<'_>,
+        era: Era,
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(Some(slot)) = slots.get(asked.position) else { return };
+        let is_same = slot.is_same(asked, era, stat);
+        drop(slots);
+        if !is_same {
+            self.put(asked.position, None);
+        }
+    }
+
+    /// Tells whether something is known of the file, be it old.
+    pub(crate) fn knows(&self, position: usize) -> bool {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.get(position).is_some_and(Option::is_some)
+    }
+
+    fn put(&self, position: usize, slot: Option<Slot>) {
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = slots.get_mut(position) {
+            *place = slot;
+        }
+    }
+}
+
+// Elsewhere nothing is kept.
+#[cfg(test)]
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod tests;

@@ -1,0 +1,157 @@
+//! Rosters over a directory that is really there.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests build trees by other means than the ones they test"
+)]
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::context::Call;
+use crate::index::{Index, IndexOptions};
+use crate::walk::Room;
+use crate::workspace::{Dir, Workspace};
+
+struct Fixture {
+    temporary: TempDir,
+    index: Index,
+}
+
+impl Fixture {
+    /// A directory with these files and the directory `d`.
+    fn of(names: &[&str]) -> Fixture {
+        let temporary = TempDir::new().unwrap();
+        std::fs::create_dir(temporary.path().join("d")).unwrap();
+        for name in names {
+            std::fs::write(temporary.path().join(name), name).unwrap();
+        }
+        let workspace = Workspace::open(temporary.path()).unwrap();
+        let options = IndexOptions::default().in_the_foreground();
+        let fixture = Fixture { temporary, index: Index::open(&workspace, options, 2).unwrap() };
+        fixture.index.build(&Call::default()).unwrap();
+        fixture
+    }
+
+    fn kept(&self) -> Arc<Kept> {
+        self.index.inner.memory.directory(b"").unwrap()
+    }
+
+    fn era(&self) -> Era {
+        self.index.begin().era
+    }
+
+    fn stat(&self, name: &str) -> io::Result<Stat> {
+        Dir::open_ambient(self.temporary.path())?.stat(name.as_bytes())
+    }
+
+    fn known(&self, name: &str) -> Known {
+        let stamp = Stamp::of(&self.stat(name).unwrap());
+        Known { stamp, text_bytes: 1, content: Content::Binary }
+    }
+}
+
+fn position(listing: &Listing, name: &str) -> usize {
+    (0..listing.len()).find(|index| listing.get(*index).unwrap().0 == name.as_bytes()).unwrap()
+}
+
+fn learn(roster: &Roster, name: &str, known: Known) {
+    let taken = Room::new(100).take(1, 0).unwrap();
+    roster.learn(position(&roster.listing, name), known, taken);
+}
+
+fn names_known(roster: &Roster) -> Vec<String> {
+    let known = (0..roster.listing.len()).filter(|index| roster.knows(*index));
+    let name = |index| String::from_utf8(roster.listing.get(index).unwrap().0.to_vec()).unwrap();
+    let mut names: Vec<_> = known.map(name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_is_excluded_only_while_its_stamp_is_the_same() {
+    let fixture = Fixture::of(&["a", "b"]);
+    let kept = fixture.kept();
+    let not_there = || Err(io::ErrorKind::NotFound.into());
+    let other = || fixture.stat("b");
+    let directory = || fixture.stat("d");
+    let looks: [(&dyn Fn() -> io::Result<Stat>, bool); 4] =
+        [(&|| fixture.stat("a"), true), (&other, false), (&directory, false), (&not_there, false)];
+    for (look, is_same) in looks {
+        let roster = Roster::new(kept.listing.clone());
+        learn(&roster, "a", fixture.known("a"));
+        let asked = Asked { name: b"a", position: position(&kept.listing, "a"), kept: &kept };
+        let excluded = roster.exclude(asked, None, fixture.era(), look);
+        assert_eq!(excluded, is_same.then_some(Excluded::Binary));
+        assert_eq!(roster.knows(asked.position), is_same, "another file is forgotten");
+        // Whatever was found before, nobody is told of changes here.
+        let mut answer = Some(Excluded::Binary);
+        roster.exclude_all([(asked, &mut answer)].into_iter(), None, fixture.era());
+        assert_eq!(answer, None);
+        learn(&roster, "a", fixture.known("a"));
+        roster.refresh(asked, fixture.era(), look);
+        assert_eq!(roster.knows(asked.position), is_same);
+    }
+}
+
+#[test]
+fn what_says_nothing_excludes_nothing() {
+    let fixture = Fixture::of(&["a"]);
+    let (kept, roster) = (fixture.kept(), Roster::new(fixture.kept().listing.clone()));
+    let asked = Asked { name: b"a", position: position(&kept.listing, "a"), kept: &kept };
+    let exclude = || roster.exclude(asked, None, fixture.era(), || fixture.stat("a"));
+    assert_eq!(exclude(), None, "nothing is known");
+    let filter = crate::index::record::Bits::Owned(Arc::from(&b"anything"[..]));
+    for content in [Content::Opaque, Content::Filtered(filter)] {
+        learn(&roster, "a", Known { content, ..fixture.known("a") });
+        assert_eq!(exclude(), None, "without a question only what is binary is excluded");
+        assert!(roster.knows(asked.position), "it was not even looked at");
+    }
+    assert_eq!(
+        roster.exclude(Asked { position: 99, ..asked }, None, fixture.era(), || fixture.stat("a")),
+        None
+    );
+}
+
+#[test]
+fn what_is_known_goes_to_the_same_name_of_a_newer_listing() {
+    let fixture = Fixture::of(&["a", "b", "c"]);
+    let old = Roster::new(fixture.kept().listing.clone());
+    for name in ["a", "b", "c"] {
+        learn(&old, name, fixture.known(name));
+    }
+    let mut newer = Listing::default();
+    for (name, kind) in
+        [("new", Kind::File), ("c", Kind::File), ("b", Kind::Link), ("a", Kind::File)]
+    {
+        newer.push(name.as_bytes(), kind);
+    }
+    let roster = old.renewed(Arc::new(newer));
+    assert_eq!(names_known(&roster), ["a", "c"], "a link is no file");
+    let mut stamps = Vec::new();
+    roster.for_each(|known| stamps.push(known.stamp));
+    assert_eq!(stamps, ["c", "a"].map(|name| fixture.known(name).stamp), "each its own");
+    assert_eq!(names_known(&old), ["b"], "what was handed on takes no room twice");
+    assert!(!roster.is_of(&old.listing));
+}
+
+#[test]
+fn only_files_are_unknown() {
+    let fixture = Fixture::of(&["a", "b"]);
+    let roster = Roster::new(fixture.kept().listing.clone());
+    assert_eq!((roster.listing.len(), roster.unknown()), (3, 2));
+    learn(&roster, "a", fixture.known("a"));
+    assert_eq!(roster.unknown(), 1);
+}
+
+#[test]
+fn what_is_recorded_comes_back_in_its_place() {
+    let fixture = Fixture::of(&["a", "b"]);
+    let roster = Roster::new(fixture.kept().listing.clone());
+    learn(&roster, "b", fixture.known("b"));
+    let again = Roster::recorded(roster.listing.clone(), roster.record(None));
+    assert_eq!(names_known(&again), ["b"]);
+    let missing = Roster::recorded(roster.listing.clone(), DirectoryRecord::default());
+    assert!(names_known(&missing).is_empty());
+    assert!(!missing.knows(0));
+}

@@ -1,0 +1,51 @@
+//! The rosters of all directories.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::index::roster::Roster;
+use crate::walk::Kept;
+
+/// What is known of the files of each directory, by its prefix.
+#[derive(Debug, Default)]
+pub(super) struct Rosters(RwLock<HashMap<Arc<[u8]>, Arc<Roster>>>);
+
+impl Rosters {
+    /// The roster of a directory as it is kept.
+    pub(super) fn of(&self, kept: &Kept) -> Arc<Roster> {
+        let fits = |roster: &Arc<Roster>| roster.is_of(&kept.listing);
+        if let Some(roster) = self.get(&kept.prefix).filter(fits) {
+            return roster;
+        }
+        let listing = kept.listing.clone();
+        if !kept.is_held() {
+            return Arc::new(Roster::new(listing));
+        }
+        let mut rosters = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let known = rosters.get(&kept.prefix).cloned();
+        // Another thread may have made it meanwhile; made twice, what it knew would be lost.
+        if let Some(roster) = known.clone().filter(fits) {
+            return roster;
+        }
+        let roster = Arc::new(match known {
+            Some(old) => old.renewed(listing),
+            None => Roster::new(listing),
+        });
+        rosters.insert(kept.prefix.clone(), roster.clone());
+        roster
+    }
+
+    pub(super) fn get(&self, prefix: &[u8]) -> Option<Arc<Roster>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(prefix).cloned()
+    }
+
+    pub(super) fn put(&self, prefix: Arc<[u8]>, roster: Arc<Roster>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(prefix, roster);
+    }
+
+    /// Forgets the directories for which `keep` is false.
+    pub(super) fn retain(&self, keep: impl Fn(&[u8]) -> bool) {
+        let mut rosters = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        rosters.retain(|prefix, _| keep(prefix));
+    }
+}

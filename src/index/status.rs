@@ -1,0 +1,53 @@
+//! What an index holds.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Incomplete;
+
+/// What an index holds, and what it takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct IndexStatus {
+    /// Directories whose listing is kept.
+    pub directories: u64,
+    /// Files whose content is known.
+    pub files: u64,
+    /// Files in those directories whose content is not known: not learned yet, too large, not
+    /// readable, ignored, or changed a moment ago.
+    pub unknown_files: u64,
+    /// Bytes of the text of known files.
+    pub text_bytes: u64,
+    /// Bytes of their filters.
+    pub filter_bytes: u64,
+    /// Bytes of the stored file; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored_bytes: Option<u64>,
+    /// Whether the operating system tells what changes.
+    pub watched: bool,
+    /// Why not everything was learned; absent when it was, or nobody asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<Incomplete>,
+}
+
+impl fmt::Display for IndexStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let IndexStatus { directories, files, unknown_files, .. } = self;
+        write!(f, "{files} files known in {directories} directories, {unknown_files} not")?;
+        write!(f, "\n{} bytes of text, {} of filters", self.text_bytes, self.filter_bytes)?;
+        let share = self.filter_bytes.saturating_mul(1000) / self.text_bytes.max(1);
+        write!(f, " ({}.{} %)", share / 10, share % 10)?;
+        if let Some(bytes) = self.stored_bytes {
+            write!(f, "\n{bytes} bytes stored")?;
+        }
+        if self.watched {
+            f.write_str("\nchanges are watched")?;
+        }
+        match self.incomplete {
+            Some(why) => write!(f, "\n... (incomplete: {why})"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The index as one file, in a directory that the host names.
+//!
+//! First a header; then a block for each directory, in order of their prefixes: what is known of
+//! its entries, then the filters of its files; last a table with the place, the checksum and the
+//! prefix of each block. Opening reads header and table; a block is read when its directory is
+//! asked for, and filters are never copied out of the file.
+//!
+//! What lies in the file is believed only as far as its checksums go, and even with right
+//! checksums no byte of it makes us crash, loop for long or allocate more than it is long. An
+//! index that cannot be used is no error of a search: there is none, then.
+//!
+//! A file is written under another name and renamed, so that whoever has the old one open keeps
+//! it, and of several who write the last one wins. Where a mapped file cannot be replaced, which
+//! is so on Windows, writing fails while somebody reads.
+
+mod block;
+mod cursor;
+mod header;
+mod image;
+mod location;
+mod part;
+mod table;
+mod temporary;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::fmt;
+use std::io;
+
+use image::Image;
+#[cfg(test)]
+pub(crate) use image::parse_all;
+pub(crate) use location::Store;
+pub(crate) use part::Part;
+use writer::write;
+
+/// What an index must have been made with to be of use: one with another key is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StoreKey([u8; 32]);
+
+impl StoreKey {
+    /// The key of what the caller deems decisive, of whatever length.
+    pub(crate) fn of(bytes: &[u8]) -> StoreKey {
+        StoreKey(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+/// Why there is no index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    /// Nothing has the name.
+    Missing,
+    /// What has the name is a directory, a link, a FIFO or the like.
+    NotAFile,
+    /// The system refuses to open or map it.
+    Unreadable(io::ErrorKind),
+    /// Other users may write it, and so could cut it while it is mapped.
+    Exposed,
+    /// It is no index.
+    Foreign,
+    /// It was written by a version that lays it out differently.
+    OtherVersion,
+    /// It is the index of something else.
+    OtherKey,
+    /// It is cut, overwritten, or contradicts itself.
+    Damaged,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unusable::Missing => f.write_str("there is none yet"),
+            Unusable::NotAFile => f.write_str("its name is taken by something that is no file"),
+            Unusable::Unreadable(kind) => write!(f, "it cannot be read: {kind}"),
+            Unusable::Exposed => f.write_str("other users may write it"),
+            Unusable::Foreign => f.write_str("the file is no index"),
+            Unusable::OtherVersion => f.write_str("another version wrote it"),
+            Unusable::OtherKey => f.write_str("it is the index of something else"),
+            Unusable::Damaged => f.write_str("it is damaged"),
+        }
+    }
+}
+
+/// Tells whether this can be an entry of a directory.
+fn is_name(name: &[u8]) -> bool {
+    !matches!(name, b"" | b"." | b"..") && !name.iter().any(|byte| matches!(byte, b'/' | 0))
+}
+
+/// Tells whether this is the path of a directory below the root, as walks write it: names with
+/// `/` behind each, and nothing for the root itself.
+fn is_prefix(prefix: &[u8]) -> bool {
+    match prefix.strip_suffix(b"/") {
+        Some(path) => path.split(|byte| *byte == b'/').all(is_name),
+        None => prefix.is_empty(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Where an index is stored: in a directory that the host names.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{Image, StoreKey, write};
+use crate::error::{Error, ErrorCode};
+use crate::index::record::DirectoryRecord;
+use crate::index::roster::Roster;
+use crate::index::rosters::Rosters;
+use crate::index::{Index, IndexOptions};
+use crate::os::{self, Dir};
+use crate::walk::{Earlier, Listing};
+use crate::workspace::{Stamp, Workspace};
+
+/// What the name of an index ends with.
+const SUFFIX: &str = ".ripkit-index";
+
+/// The version of what filters and records mean; another one is another index.
+const MEANING: u8 = 1;
+
+/// Where an index is stored.
+#[derive(Debug)]
+pub(crate) struct Store {
+    directory: Dir,
+    /// The directory as the host named it.
+    shown: String,
+    name: String,
+    key: StoreKey,
+    image: RwLock<Option<Arc<Image>>>,
+    rosters: Arc<Rosters>,
+}
+
+impl Store {
+    /// Opens the directory, and the index of the workspace if one is there that can be used.
+    pub(crate) fn open(
+        directory: &Path,
+        workspace: &Workspace,
+        (options, rosters): (&IndexOptions, &Arc<Rosters>),
+    ) -> Result<Store, Error> {
+        let shown = directory.to_string_lossy().into_owned();
+        let failed = |error| Error::io("open the directory for the index", &shown, error);
+        make(directory).map_err(failed)?;
+        let canonical = os::canonical(directory).map_err(failed)?;
+        if canonical.starts_with(workspace.root()) {
+            let message = format!("the index cannot be kept in {shown}, inside the workspace");
+            return Err(Error::new(ErrorCode::InvalidArgument, message)
+                .with_hint("Name a directory elsewhere, such as one for caches."));
+        }
+        let directory = Dir::open_ambient(&canonical).map_err(failed)?;
+        let root = workspace.root().as_os_str().as_encoded_bytes();
+        let key = StoreKey::of(&[&[MEANING, options.share], root].concat());
+        let name = format!("{}{SUFFIX}", digits(root));
+        let image = Image::open(&directory, &name, &key).ok().map(Arc::new);
+        let (image, rosters) = (RwLock::new(image), rosters.clone());
+        Ok(Store { directory, shown, name, key, image, rosters })
+    }
+
+    /// Bytes of the file, if there is one.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.image().map(|image| image.bytes())
+    }
+
+    /// Bytes of text that the file knows.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        // Filters are most of the file, and a filter is a sixteenth of its text or so.
+        self.bytes().map_or(0, |bytes| bytes * 16)
+    }
+
+    /// Writes what the index holds, and with `others` what only the file knows.
+    pub(crate) fn save(&self, index: &Index, others: bool) -> Result<(), Error> {
+        let kept = index.inner.memory.directories();
+        let held: BTreeSet<&[u8]> = kept.iter().map(|kept| &*kept.prefix).collect();
+        let image = self.image().filter(|_| others);
+        let stored = image.iter().flat_map(|image| image.prefixes());
+        let all: BTreeSet<&[u8]> = held.iter().copied().chain(stored).collect();
+        let records = all.into_iter().filter_map(|prefix| {
+            let held = index.inner.memory.directory(prefix);
+            let record = match held {
+                Some(kept) => index.inner.rosters.of(&kept).record(kept.stamp),
+                None => image.as_ref()?.directory(prefix)?,
+            };
+            Some((prefix, record))
+        });
+        let written = write(&self.directory, &self.name, &self.key, records);
+        written.map_err(|error| Error::io("store the index in", &self.shown, error))?;
+        let image = Image::open(&self.directory, &self.name, &self.key).ok().map(Arc::new);
+        *self.image.write().unwrap_or_else(PoisonError::into_inner) = image;
+        Ok(())
+    }
+
+    /// Calls `each` with the directories of the file that are not held already.
+    pub(crate) fn others(
+        &self,
+        is_held: impl Fn(&[u8]) -> bool,
+        each: impl FnMut(DirectoryRecord),
+    ) {
+        let Some(image) = self.image() else { return };
+        let others = image.prefixes().filter(|prefix| !is_held(prefix));
+        others.filter_map(|prefix| image.directory(prefix)).for_each(each);
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(&self) -> Result<(), Error> {
+        *self.image.write().unwrap_or_else(PoisonError::into_inner) = None;
+        match self.directory.remove_file(self.name.as_bytes()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => {
+                removed.map_err(|error| Error::io("remove the index from", &self.shown, error))
+            }
+        }
+    }
+
+    fn image(&self) -> Option<Arc<Image>> {
+        self.image.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Earlier for Store {
+    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Stamp, Arc<Listing>)> {
+        let record = self.image()?.directory(prefix)?;
+        let stamp = record.stamp?;
+        let listing = Arc::new(listing(&record));
+        let roster = Roster::recorded(listing.clone(), record);
+        self.rosters.put(prefix.clone(), Arc::new(roster));
+        Some((stamp, listing))
+    }
+}
+
+fn listing(record: &DirectoryRecord) -> Listing {
+    let mut listing = Listing::default();
+    record.entries.iter().for_each(|entry| listing.push(&entry.name, entry.kind));
+    listing
+}
+
+/// Makes the directory if only it is missing.
+fn make(directory: &Path) -> io::Result<()> {
+    if os::exists_ambient(directory) {
+        return Ok(());
+    }
+    let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    match Dir::open_ambient(parent)?.make_dir(name.as_encoded_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// The path of the root as a name.
+fn digits(root: &[u8]) -> String {
+    use std::fmt::Write;
+
+    let mut digits = String::new();
+    for byte in blake3::hash(root).as_bytes().iter().take(8) {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}

@@ -1,0 +1,189 @@
+//! Whatever the directory holds, and whoever else is at work in it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use super::super::Unusable;
+use super::super::temporary::random_name;
+use super::*;
+
+/// The names in a directory.
+fn names(temporary: &TempDir) -> BTreeSet<String> {
+    let listed = fs::read_dir(temporary.path()).unwrap();
+    listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// An index that tells by every record which one it is.
+fn marked(mark: u8) -> Records {
+    (b'a'..=b'z').map(|name| (vec![name, b'/'], one_file(&[mark; 3000]))).collect()
+}
+
+fn mark(image: &Image) -> u8 {
+    let marks: BTreeSet<u8> = read(image)
+        .values()
+        .flat_map(|record| record.entries[0].filter().unwrap().to_vec())
+        .collect();
+    assert_eq!(marks.len(), 1, "a mixture of two");
+    *marks.first().unwrap()
+}
+
+#[test]
+fn what_is_no_file_is_no_index() {
+    let (temporary, dir) = fixture();
+    let open = |name: &str| Image::open(&dir, name, &key()).unwrap_err();
+    assert_eq!(open("none"), Unusable::Missing);
+    fs::create_dir(temporary.path().join("directory")).unwrap();
+    assert_eq!(open("directory"), Unusable::NotAFile);
+    fs::write(temporary.path().join("empty"), "").unwrap();
+    assert_eq!(open("empty"), Unusable::Foreign);
+    let invalid = Unusable::Unreadable(std::io::ErrorKind::InvalidInput);
+    for name in ["", ".", "..", "a/b", "/", "a\0b"] {
+        assert_eq!(open(name), invalid, "{name:?}");
+        assert!(write(&dir, name, &key(), Records::new()).is_err(), "{name:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_fifo_is_no_index() {
+    let (temporary, dir) = fixture();
+    write(&dir, NAME, &key(), Records::new()).unwrap();
+    std::os::unix::fs::symlink(NAME, temporary.path().join("link")).unwrap();
+    let fifo = temporary.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
+    for name in ["link", "fifo"] {
+        assert_eq!(Image::open(&dir, name, &key()).unwrap_err(), Unusable::NotAFile, "{name}");
+    }
+}
+
+#[test]
+fn what_has_the_name_is_replaced_unless_it_is_a_directory() {
+    let (temporary, dir) = fixture();
+    fs::write(temporary.path().join(NAME), "something else").unwrap();
+    write(&dir, NAME, &key(), marked(1)).unwrap();
+    assert_eq!(mark(&Image::open(&dir, NAME, &key()).unwrap()), 1);
+    fs::create_dir(temporary.path().join("directory")).unwrap();
+    assert!(write(&dir, "directory", &key(), marked(1)).is_err());
+    assert_eq!(names(&temporary), ["directory", NAME].map(str::to_owned).into());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_replaced_and_not_written_through() {
+    let (temporary, dir) = fixture();
+    fs::write(temporary.path().join("target"), "precious").unwrap();
+    std::os::unix::fs::symlink("target", temporary.path().join(NAME)).unwrap();
+    write(&dir, NAME, &key(), marked(1)).unwrap();
+    assert_eq!(mark(&Image::open(&dir, NAME, &key()).unwrap()), 1);
+    assert_eq!(fs::read(temporary.path().join("target")).unwrap(), b"precious");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (temporary, dir) = fixture();
+    write(&dir, NAME, &key(), marked(1)).unwrap();
+    let path = temporary.path().join(NAME);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
+    for (mode, expected) in [(0o620, true), (0o602, true), (0o644, false)] {
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let refused = Image::open(&dir, NAME, &key()).err() == Some(Unusable::Exposed);
+        assert_eq!(refused, expected, "{mode:o}");
+    }
+}
+
+#[test]
+fn what_a_killed_writer_left_is_removed_an_hour_later() {
+    let (temporary, dir) = fixture();
+    let hours = |count: i64| {
+        let by = Duration::from_secs(count.unsigned_abs() * 3600);
+        let now = SystemTime::now();
+        if count < 0 { now - by } else { now + by }
+    };
+    let make = |name: &str, time: SystemTime| {
+        let file = fs::File::create(temporary.path().join(name)).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    let random = || String::from_utf8(random_name()).unwrap();
+    let (old, young, to_come) = (random(), random(), random());
+    make(&old, hours(-2));
+    make(&young, hours(0));
+    make(&to_come, hours(2));
+    let others = [".0123456789abcdef.ripkit~", "x.ripkit-index~", ".012345.ripkit-index~"];
+    for name in others {
+        make(name, hours(-2));
+    }
+    fs::create_dir(temporary.path().join(".0123456789abcdef.ripkit-index~")).unwrap();
+    write(&dir, NAME, &key(), marked(1)).unwrap();
+    let mut expected = names(&temporary);
+    assert!(!expected.remove(&old) && !expected.remove(&to_come));
+    assert!(expected.remove(&young) && expected.remove(NAME));
+    assert!(expected.remove(".0123456789abcdef.ripkit-index~"));
+    assert_eq!(expected, others.map(str::to_owned).into());
+}
+
+#[cfg(unix)]
+#[test]
+fn of_two_writers_one_wins_and_readers_see_one_or_the_other() {
+    let (temporary, dir) = fixture();
+    write(&dir, NAME, &key(), marked(1)).unwrap();
+    let held = Image::open(&dir, NAME, &key()).unwrap();
+    std::thread::scope(|scope| {
+        for number in [2, 3] {
+            let dir = &dir;
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    write(dir, NAME, &key(), marked(number)).unwrap();
+                }
+            });
+        }
+        for _ in 0..200 {
+            mark(&Image::open(&dir, NAME, &key()).unwrap());
+            assert_eq!(mark(&held), 1, "a replaced index changed");
+        }
+    });
+    assert!([2, 3].contains(&mark(&Image::open(&dir, NAME, &key()).unwrap())));
+    assert_eq!(names(&temporary), [NAME.to_owned()].into());
+}
+
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod failing_calls {
+    use super::*;
+    use crate::os::faults::failing;
+
+    const DENIED: i32 = 13;
+    const NO_SPACE: i32 = 28;
+
+    #[test]
+    fn a_write_that_fails_anywhere_leaves_the_old_index_and_nothing_else() {
+        let mut calls = 0;
+        loop {
+            let (temporary, dir) = fixture();
+            write(&dir, NAME, &key(), marked(1)).unwrap();
+            let (result, reached) =
+                failing(calls, NO_SPACE, || write(&dir, NAME, &key(), marked(2)));
+            let expected = if result.is_ok() { 2 } else { 1 };
+            assert_eq!(mark(&Image::open(&dir, NAME, &key()).unwrap()), expected, "call {calls}");
+            assert_eq!(names(&temporary), [NAME.to_owned()].into(), "call {calls}");
+            if !reached {
+                assert!(result.is_ok() && calls > 7, "{calls} calls");
+                break;
+            }
+            calls += 1;
+        }
+    }
+
+    #[test]
+    fn a_refusal_of_the_system_makes_it_unusable() {
+        let (_temporary, dir) = fixture();
+        write(&dir, NAME, &key(), marked(1)).unwrap();
+        for call in 0..3 {
+            let (opened, reached) = failing(call, DENIED, || Image::open(&dir, NAME, &key()));
+            let denied = Unusable::Unreadable(std::io::ErrorKind::PermissionDenied);
+            assert!(reached && opened.unwrap_err() == denied, "call {call}");
+        }
+    }
+}

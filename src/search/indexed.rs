@@ -1,0 +1,122 @@
+//! What the index spares a search, and what the search tells it in return.
+
+use crate::context::Limits;
+use crate::index::{Enrolled, Excluded, Inquiry, Lesson, WHOLE};
+use crate::search::SearchOptions;
+use crate::search::file::{Found, Searcher, Worker};
+use crate::walk::{BATCH, Batch, OpenDir, Scanned};
+use crate::workspace::{File, Kind, Workspace};
+
+/// What to ask the index, if there is one that can be believed for this search.
+pub(super) fn inquiry(
+    options: &SearchOptions,
+    limits: &Limits,
+    workspace: &Workspace,
+) -> Option<Inquiry> {
+    let index = options.index.as_ref()?;
+    let recall = options.walk.recall.clone()?;
+    let multiline = options.pattern.is_multiline();
+    // The first is a rule on what is found when a file is opened; the second sets another bound.
+    if workspace.policy().asks_for_links() || multiline && (limits.multiline_bytes as u64) < WHOLE {
+        return None;
+    }
+    Some(Inquiry::new(index, recall, options.pattern.question(), limits.threads))
+}
+
+impl Searcher {
+    /// Adds what a batch gives of which no file has to be looked at; else false, and those that
+    /// have not are marked.
+    pub(super) fn settle_batch(
+        &self,
+        batch: &mut Batch,
+        scan: &dyn Scanned,
+        found: &mut Found,
+    ) -> bool {
+        let inquiry = self.inquiry.as_ref().filter(|inquiry| inquiry.is_told_of_changes());
+        let Some(inquiry) = inquiry else { return false };
+        let mut answers = [None; BATCH];
+        inquiry.exclude_all(batch, &mut answers);
+        let mut counted = Found::default();
+        let (mut settled, mut last, mut is_settled) = (0_u32, None, true);
+        for (index, ((name, kind), excluded)) in batch.entries().zip(answers).enumerate() {
+            if kind == Kind::File {
+                let counts = excluded.is_some_and(|file| self.count_excluded(file, &mut counted));
+                settled |= u32::from(counts) << index;
+                is_settled &= counts;
+                last = Some(name);
+            }
+        }
+        if !is_settled {
+            batch.settle(settled);
+            return false;
+        }
+        scan.count(counted.receipt.excluded, 0);
+        if let Some(last) = last {
+            found.reach((&batch.prefix, last));
+        }
+        found.receipt.absorb(counted.receipt);
+        true
+    }
+
+    /// What a file gives that need not be opened.
+    pub(super) fn excluded(
+        &self,
+        directory: &OpenDir,
+        name: &[u8],
+        enrolled: Option<(&Enrolled<'_>, usize)>,
+        is_settled: bool,
+    ) -> Option<Found> {
+        let (enrolled, position) = enrolled?;
+        let inquiry = self.inquiry.as_ref()?;
+        let excluded = if is_settled {
+            enrolled.excluded(position)?
+        } else {
+            inquiry.exclude(enrolled, (name, position), || directory.stat(name))?
+        };
+        let mut found = Found::default();
+        self.count_excluded(excluded, &mut found).then_some(found)
+    }
+
+    /// Counts a file as if it had been searched; false if a search would do something else.
+    fn count_excluded(&self, excluded: Excluded, found: &mut Found) -> bool {
+        let multiline = self.pattern.is_multiline();
+        match excluded {
+            Excluded::Binary => found.leave_binary(),
+            Excluded::Text(bytes) if multiline && bytes > self.multiline_bytes as u64 / 2 => {
+                return false;
+            }
+            // Lines of context fill the buffer, match or not, and when it is full that is told.
+            Excluded::Text(bytes) if bytes > WHOLE && self.keep.context != (0, 0) => return false,
+            Excluded::Text(bytes) => {
+                found.receipt.files += 1;
+                // Blocks of large files are not counted.
+                let counts = bytes <= WHOLE || multiline || self.keep.exact;
+                found.receipt.bytes += if counts { bytes } else { 0 };
+            }
+        }
+        found.receipt.excluded += 1;
+        true
+    }
+
+    pub(super) fn begin_lesson(
+        &self,
+        enrolled: Option<(&Enrolled<'_>, usize)>,
+        file: &File,
+    ) -> Option<Lesson> {
+        let (enrolled, position) = enrolled?;
+        self.inquiry.as_ref()?.begin_lesson(enrolled, position, file)
+    }
+
+    pub(super) fn end_lesson(
+        &self,
+        lesson: Option<Lesson>,
+        enrolled: Option<(&Enrolled<'_>, usize)>,
+        worker: &mut Worker,
+        length: usize,
+    ) {
+        let (Some(lesson), Some(enrolled)) = (lesson, enrolled) else { return };
+        let (Some(inquiry), Some(learner)) = (&self.inquiry, &mut worker.learner) else { return };
+        let bytes = worker.buffer.get(..length).unwrap_or_default();
+        inquiry.end_lesson(lesson, enrolled, (bytes, &mut worker.decoded), learner);
+    }
+}
