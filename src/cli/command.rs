@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches, Command};
 use ripkit::ToolSpec;
 use ripkit::schema::Format;
 
+use super::index::{self, INDEX};
 use super::skills::{self, SKILLS};
 use super::{allowance, argument, assets, globals, help, placed, view};
 
@@ -33,7 +34,7 @@ const STATUSES: &str = "Exit status: 0 done or found, 1 nothing found, 2 error o
 /// The whole command line for these tools.
 pub(super) fn command_line(specs: &[ToolSpec]) -> Command {
     // Help never yields; commands go before the aliases of other tools.
-    let own = ["help", CALL, SPEC, SKILLS, assets::COMPLETIONS, assets::MAN];
+    let own = ["help", CALL, SPEC, SKILLS, INDEX, assets::COMPLETIONS, assets::MAN];
     let mut taken: HashSet<String> = own.map(str::to_owned).into();
     taken.extend(servers().iter().map(|command| command.get_name().to_owned()));
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
@@ -54,9 +55,10 @@ pub(super) fn command_line(specs: &[ToolSpec]) -> Command {
         .subcommand(call())
         .subcommand(spec())
         .subcommand(skills::command())
+        .subcommand(index::command())
         .subcommands(servers())
         .subcommands(assets::commands());
-    let line = help::shaped(line, &help::first_examples(specs));
+    let line = help::shaped(line, &help::first_examples(specs)).help_template(help::DENSE);
     line.mut_subcommands(|command| command.after_help(MORE_OF_ONE).after_long_help(STATUSES))
 }
 
@@ -110,6 +112,7 @@ fn tool(spec: &ToolSpec, taken: &mut HashSet<String>) -> Command {
         .about(help::about(spec))
         .long_about(spec.description.clone())
         .args(argument::arguments(spec))
+        .args(index::option(spec))
         .args(view::options(spec));
     help::shaped(command, &help::examples(spec))
 }

@@ -17,12 +17,19 @@ pub(super) const INTERRUPTED: u8 = 130;
 pub(super) fn status(answer: &Answer) -> u8 {
     match (answer.outcome(), answer.error_code()) {
         (Some(Outcome::Empty), _) => NOTHING,
-        (Some(Outcome::Partial(Incomplete::Cancelled)), _) | (_, Some(ErrorCode::Cancelled)) => {
-            INTERRUPTED
-        }
-        (Some(Outcome::Partial(_)), _) | (_, Some(ErrorCode::Timeout)) => OUT_OF_TIME,
+        (Some(Outcome::Partial(why)), _) => stopped(why),
+        (_, Some(ErrorCode::Cancelled)) => INTERRUPTED,
+        (_, Some(ErrorCode::Timeout)) => OUT_OF_TIME,
         (Some(_), _) => answer.exit_status().unwrap_or(DONE),
         (None, _) => FAILED,
+    }
+}
+
+/// The same for work that was stopped.
+pub(super) fn stopped(why: Incomplete) -> u8 {
+    match why {
+        Incomplete::Cancelled => INTERRUPTED,
+        _ => OUT_OF_TIME,
     }
 }
 

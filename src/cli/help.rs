@@ -27,6 +27,10 @@ pub(super) const FORM: &str = "Form of the answer";
 const TEMPLATE: &str = "{before-help}{about-with-newline}{usage-heading} {usage}\n\n\
     {all-args}{after-help}";
 
+/// The same with a line less, for the list of commands, which has to fit a screen.
+pub(super) const DENSE: &str = "{before-help}{about-with-newline}{usage-heading} {usage}\n\
+    {all-args}{after-help}";
+
 /// The options for help and version, which the short help leaves out to fit a screen.
 pub(super) fn options() -> [Arg; 2] {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).global(true);

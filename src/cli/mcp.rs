@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use ripkit::mcp::{Server, Stop};
 use ripkit::{Error, ErrorCode, SkillCatalog, Toolkit};
 
-use super::print;
+use super::{index, print};
 
 /// The name of the command.
 pub(super) const NAME: &str = "mcp";
@@ -26,6 +26,7 @@ pub(super) fn command() -> Command {
         .about("Serve the tools over the Model Context Protocol")
         .long_about(HELP)
         .arg(tools)
+        .args(index::options_of_server())
 }
 
 /// Serves until the client leaves, or a signal comes.

@@ -15,6 +15,7 @@ mod exit;
 mod globals;
 mod help;
 mod home;
+mod index;
 mod interrupt;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -39,7 +40,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use ripkit::schema::{self, Format};
 use ripkit::{
-    Answer, Call, Cancel, Effect, Error, ErrorCode, TextStream, ToolSpec, Toolkit, toolkit,
+    Answer, Call, Cancel, Effect, Error, ErrorCode, Index, TextStream, ToolSpec, Toolkit, toolkit,
 };
 use serde_json::Value;
 
@@ -64,6 +65,7 @@ pub(crate) fn run() -> ExitCode {
     let globals = Globals::of(matches);
     let printed = match name {
         skills::SKILLS => skills::run(matches),
+        index::INDEX => index::run(matches, &globals),
         command::CALL => call(&specs, matches, &globals),
         assets::COMPLETIONS => assets::completions(command::command_line(&specs), matches),
         assets::MAN => assets::man(command::command_line(&specs), matches),
@@ -111,7 +113,9 @@ fn serve(matches: &ArgMatches, globals: &Globals) -> u8 {
     let serve = || {
         let skills = skills::of_here(globals)?;
         let tools = without_skills(globals)?.with_listed_skills(skills.clone());
-        mcp::serve(tools, skills, matches)
+        let tools = index::for_a_server(tools, matches)?;
+        let index = tools.index().cloned();
+        mcp::serve(tools, skills, matches).inspect(|()| index::save(index.as_ref()))
     };
     match serve() {
         Ok(()) => exit::DONE,
@@ -148,9 +152,9 @@ fn tool(specs: &[ToolSpec], name: &str, matches: &ArgMatches, globals: &Globals)
     let call = if view.events { call.with_exact_lines() } else { call };
     let streamed = TextStream::new(text.clone());
     let call = if streams || view.events { call.with_text(streamed) } else { call };
-    let answer = asked
+    let (answer, index) = asked
         .map_or_else(|| Err(no_command(name)), |spec| called(spec, matches, globals, call))
-        .unwrap_or_else(Answer::from);
+        .unwrap_or_else(|error| (Answer::from(error), None));
     let elapsed = started.elapsed();
     if globals.json {
         print::json(&answer)?;
@@ -179,7 +183,12 @@ fn tool(specs: &[ToolSpec], name: &str, matches: &ArgMatches, globals: &Globals)
     if view.stats {
         stats::tell(answer.details(), elapsed);
     }
-    Ok(exit::status(&answer))
+    let status = exit::status(&answer);
+    // Whoever interrupts wants an end.
+    if status != exit::INTERRUPTED {
+        index::save(index.as_ref());
+    }
+    Ok(status)
 }
 
 /// The option is there only where answers have events.
@@ -197,13 +206,14 @@ fn called(
     matches: &ArgMatches,
     globals: &Globals,
     call: Call,
-) -> Result<Answer, Error> {
+) -> Result<(Answer, Option<Index>), Error> {
     if globals.read_only && spec.effect != Effect::Read {
         let message = format!("--read-only leaves out {}, which changes files", spec.command);
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
     allowance::check(spec, globals.allows_commands)?;
     let (tools, standing) = open(globals, &spec.name)?;
+    let tools = index::for_a_call(tools, matches)?;
     let mut args = arguments::arguments(spec, matches, &standing)?;
     let capped = spec.input_schema.pointer("/properties/max_results");
     if let (true, Some(capped)) = (globals.all, capped) {
@@ -213,7 +223,8 @@ fn called(
     if let (true, Some(_)) = (View::of(matches).quiet, capped) {
         args.entry("max_results").or_insert(1.into());
     }
-    Ok(answered(&tools, &spec.name, Value::Object(args), call))
+    let answer = answered(&tools, &spec.name, Value::Object(args), call);
+    Ok((answer, tools.index().cloned()))
 }
 
 /// The toolkit for calling one tool, and where one stands in its workspace.
@@ -236,16 +247,20 @@ fn without_skills(globals: &Globals) -> Result<Toolkit, Error> {
     Ok(if globals.read_only { tools.read_only() } else { tools })
 }
 
-/// Calls a tool that an interrupt stops and that shows how far it has come.
 fn answered(tools: &Toolkit, name: &str, args: Value, call: Call) -> Answer {
+    attended(call, |call| tools.call(name, args, call))
+}
+
+/// Does work that an interrupt stops and that shows how far it has come.
+fn attended<R>(call: Call, work: impl FnOnce(&Call) -> R) -> R {
     let cancel = Cancel::new();
     // Without the handler an interrupt ends the program at once, which is what was asked.
     let _ = interrupt::cancel_on_interrupt(&cancel);
     let progress = ProgressLine::new();
     let call = progress.watch(call.with_cancel(cancel));
-    let answer = tools.call(name, args, &call);
+    let done = work(&call);
     progress.clear();
-    answer
+    done
 }
 
 /// All of standard input, for an argument given as `-`.

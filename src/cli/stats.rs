@@ -31,6 +31,12 @@ fn text(details: &Value, elapsed: Duration) -> Option<String> {
     for (reason, count) in skipped.into_iter().flat_map(counts).filter(|(_, count)| *count > 0) {
         add(&count, &format!("skipped: {reason}"));
     }
+    if let Some(excluded) = receipt.get("index").and_then(|index| index.get("excluded")) {
+        add(excluded, "files excluded by the index");
+    }
+    if details.pointer("/receipt/index/asked") == Some(&Value::Bool(false)) {
+        add(&"the index could not help:", "the pattern asks nothing of it");
+    }
     add(&format_args!("{:.6}", elapsed.as_secs_f64()), "seconds");
     Some(text)
 }
@@ -55,5 +61,18 @@ mod tests {
             1 skipped: too large\n0.001500 seconds\n";
         assert_eq!(text(&details, Duration::from_micros(1500)).as_deref(), Some(told));
         assert_eq!(text(&json!({ "bytes": 3 }), Duration::ZERO), None);
+    }
+
+    #[test]
+    fn what_an_index_spared_is_told_and_that_it_could_spare_nothing() {
+        let details = |asked: bool| {
+            let index = json!({ "excluded": 7, "asked": asked });
+            json!({ "receipt": { "files": 9, "skipped": {}, "index": index } })
+        };
+        let told = "9 files\n7 files excluded by the index\n0.000000 seconds\n";
+        assert_eq!(text(&details(true), Duration::ZERO).as_deref(), Some(told));
+        let told = "9 files\n7 files excluded by the index\n\
+            the index could not help: the pattern asks nothing of it\n0.000000 seconds\n";
+        assert_eq!(text(&details(false), Duration::ZERO).as_deref(), Some(told));
     }
 }
