@@ -49,10 +49,18 @@ mod hostile_changes;
 // The server of the Model Context Protocol, line by line.
 #[cfg(all(feature = "cli", feature = "mcp"))]
 mod mcp;
+// What an index must not change, and what it must spare.
+#[cfg(unix)]
+// Elsewhere nothing is kept from call to call.
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod index;
 // Random sequences of calls beside a model in memory.
 mod machine;
 // What holds for any tree and any arguments: order, pages, cuts, containment.
 mod properties;
+// The command `ripkit index`, and `--index` of others.
+#[cfg(feature = "cli")]
+mod index_command;
 // What a protocol is told about each tool.
 mod schema;
 // What the README says of the tools.

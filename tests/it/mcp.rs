@@ -450,7 +450,8 @@ fn j3_calls_that_are_stuck_delay_no_other() {
 #[test]
 fn j3_a_cancelled_search_stops_at_once_and_is_not_answered() {
     let workspace = long_tree();
-    let mut program = Program::start(&workspace.root(), &[]);
+    // An index would go on learning while nobody waits.
+    let mut program = Program::start(&workspace.root(), &["--no-index"]);
     let client = &mut program.client;
     client.initialize();
     let searching = client.begin("search", &json!({ "pattern": LONG_SEARCH }));
@@ -866,3 +867,45 @@ tool!(Hurry, "hurry", |self, context| {
 
 struct Fall;
 tool!(Fall, "fall", |self, _context| panic!("on purpose"));
+
+#[test]
+fn an_index_changes_no_answer() {
+    let workspace = small_tree();
+    thread::sleep(Duration::from_millis(250));
+    let stored = workspace.outside().join("index").display().to_string();
+    let mut programs: Vec<Program> = [&[][..], &["--no-index"], &["--index", &stored]]
+        .into_iter()
+        .map(|words| {
+            let mut program = Program::start(&workspace.root(), words);
+            program.client.initialize();
+            program
+        })
+        .collect();
+    let calls = [
+        ("search", json!({ "pattern": "todo" })),
+        ("search", json!({ "pattern": "zebra" })),
+        ("list_files", json!({})),
+        ("find_files", json!({ "pattern": "*.md" })),
+    ];
+    for round in 0..3 {
+        for (tool, args) in &calls {
+            let mut answers = programs.iter_mut().map(|program| {
+                let mut result = program.client.call(tool, args);
+                let receipt = result.pointer_mut("/structuredContent/receipt");
+                let receipt = receipt.and_then(Value::as_object_mut).expect("a receipt");
+                (receipt.remove("index").is_some(), result)
+            });
+            let [(with, one), (without, other), (_, third)] =
+                std::array::from_fn(|_| answers.next().expect("three servers"));
+            assert_eq!((&one, &other), (&other, &third), "{tool} {args}");
+            assert_eq!((with, without), (*tool == "search", false), "{tool} {args}");
+        }
+        workspace.put("src/main.rs", format!("// todo {round}\n"));
+    }
+    for mut program in programs {
+        program.client.hang_up();
+        program.ends(0);
+    }
+    let refused = command(&workspace.root(), &["--index", ".", "--no-index"]).output();
+    assert_eq!(refused.expect("the program starts").status.code(), Some(2));
+}

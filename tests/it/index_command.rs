@@ -1,0 +1,326 @@
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli::{ripkit, run};
+use crate::harness::TestWorkspace;
+
+/// Whether this system is one on which files are remembered.
+const REMEMBERS: bool = cfg!(all(target_os = "linux", not(ripkit_portable)));
+
+/// Longer than time stamps need to be trusted.
+const SETTLING: Duration = Duration::from_millis(250);
+
+/// Three files that say something, one that does not, and a binary one; all stood still a while.
+fn tree() -> TestWorkspace {
+    let workspace = TestWorkspace::new()
+        .file("src/main.rs", "fn main() {}\n// TODO one\n")
+        .file("src/deep/lib.rs", "// todo two\n")
+        .file("notes.md", "nothing\n")
+        .file(".hidden", "todo three\n")
+        .file("picture.bin", b"\0todo");
+    thread::sleep(SETTLING);
+    workspace
+}
+
+fn directory(workspace: &TestWorkspace) -> PathBuf {
+    workspace.outside().join("index")
+}
+
+/// The program in the workspace, with `{dir}` for the directory of the index.
+fn asked(workspace: &TestWorkspace, words: &[&str]) -> (i32, String, String) {
+    let dir = directory(workspace).display().to_string();
+    let words: Vec<String> = words.iter().map(|word| word.replace("{dir}", &dir)).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (status, out, error) = run(&workspace.root(), &words);
+    (status, out.replace(&dir, "{dir}"), error.replace(&dir, "{dir}"))
+}
+
+/// What it answers where nothing goes wrong.
+#[track_caller]
+fn answer(workspace: &TestWorkspace, words: &[&str]) -> String {
+    let (status, out, error) = asked(workspace, words);
+    assert_eq!((status, error.as_str()), (0, ""), "{words:?}");
+    out
+}
+
+fn status(workspace: &TestWorkspace) -> Value {
+    let told = answer(workspace, &["--json", "index", "status", "--dir", "{dir}"]);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    serde_json::from_str(&told).expect("JSON")
+}
+
+/// The file of the index, if there is one.
+fn stored(workspace: &TestWorkspace) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(directory(workspace)).expect("a directory");
+    let found = entries.next().map(|entry| entry.expect("an entry").path());
+    assert!(entries.next().is_none(), "one root has one file, and no other is left");
+    found
+}
+
+#[test]
+fn an_index_is_built_described_and_cleared() {
+    let workspace = tree();
+    let built = answer(&workspace, &["index", "build", "--dir", "{dir}"]);
+    let file = stored(&workspace).expect("a file");
+    let (told, known) = (status(&workspace), if REMEMBERS { 5 } else { 0 });
+    assert_eq!(told["files"], known, "{told}");
+    assert_eq!(told["stored_bytes"], fs::metadata(&file).expect("a file").len());
+    if REMEMBERS {
+        assert!(built.starts_with("5 files known in 3 directories, 0 not\n"), "{built}");
+        assert_eq!((&told["directories"], &told["unknown_files"]), (&json!(3), &json!(0)));
+        assert_eq!(told["text_bytes"], 56, "the text of the four that are text");
+    }
+    let told = answer(&workspace, &["index", "status", "--dir", "{dir}"]);
+    assert_eq!(told, built, "another process knows the same");
+    let nothing = "0 files known in 0 directories, 0 not\n0 bytes of text, 0 of filters (0.0 %)\n";
+    assert_eq!(answer(&workspace, &["index", "clear", "--dir", "{dir}"]), nothing);
+    assert_eq!(stored(&workspace), None);
+    assert_eq!(answer(&workspace, &["index", "clear", "--dir", "{dir}"]), nothing, "and again");
+}
+
+#[test]
+fn each_root_has_an_index_of_its_own_in_one_directory() {
+    let (one, other) = (tree(), tree());
+    let dir = directory(&one).display().to_string();
+    for workspace in [&one, &other] {
+        let (status, _, error) = run(&workspace.root(), &["index", "build", "--dir", &dir]);
+        assert_eq!((status, error.as_str()), (0, ""));
+    }
+    assert_eq!(fs::read_dir(&dir).expect("a directory").count(), 2);
+    let (status, ..) = run(&other.root(), &["index", "clear", "--dir", &dir]);
+    assert_eq!(status, 0);
+    assert!(stored(&one).is_some());
+}
+
+#[test]
+fn what_is_not_there_is_not_made_to_be_described() {
+    let workspace = tree();
+    for command in ["status", "clear"] {
+        let (status, out, error) = asked(&workspace, &["index", command, "--dir", "{dir}"]);
+        assert_eq!((status, out.as_str()), (2, ""));
+        assert_eq!(error, "ripkit: no such directory: {dir}\n");
+        assert!(!directory(&workspace).exists());
+    }
+    for words in [&["index"][..], &["index", "build"], &["index", "rebuild", "--dir", "{dir}"]] {
+        assert_eq!(asked(&workspace, words).0, 2, "{words:?}");
+    }
+}
+
+#[test]
+fn answers_with_an_index_are_the_same_to_the_byte() {
+    let workspace = tree();
+    let calls: [&[&str]; 8] = [
+        &["search", "todo"],
+        &["search", "zebra"],
+        &["search", r"\w+ t"],
+        &["search", "todo", "--json-lines", "--no-hidden"],
+        &["search", "todo", "--max-results", "1"],
+        &["list"],
+        &["find", "*.rs"],
+        &["find", "*.none"],
+    ];
+    for words in calls {
+        let (plain_status, plain, _) = asked(&workspace, words);
+        let with_index = [words, &["--index", "{dir}"]].concat();
+        for _ in 0..2 {
+            let (status, out, error) = asked(&workspace, &with_index);
+            assert_eq!((status, error.as_str()), (plain_status, ""), "{words:?}");
+            assert_eq!(untimed(&out), untimed(&plain), "{words:?}");
+        }
+    }
+    let wanted = "src/deep/lib.rs:1:// todo two\n";
+    workspace.put("src/main.rs", "fn main() {}\n// DONE one\n");
+    fs::remove_file(workspace.root().join(".hidden")).expect("a file");
+    assert_eq!(answer(&workspace, &["search", "todo", "--index", "{dir}"]), wanted);
+}
+
+/// Events without the times in them.
+fn untimed(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let Ok(mut event) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
+        for place in ["/data/elapsed_total", "/data/stats/elapsed"] {
+            event.pointer_mut(place).map(Value::take);
+        }
+        event.to_string()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_search_learns_and_the_stats_tell_what_that_spared() {
+    let workspace = tree();
+    let stats = |pattern: &str| {
+        let words = ["search", pattern, "--index", "{dir}", "--stats"];
+        let (_, _, told) = asked(&workspace, &words);
+        let (counts, seconds) = told.trim_end().rsplit_once('\n').expect("lines");
+        assert!(seconds.ends_with(" seconds"), "{told}");
+        counts.to_owned()
+    };
+    let counts = "0 matches\n4 files\n3 directories\n1 skipped: binary\n";
+    assert_eq!(stats("zebra"), format!("{counts}0 files excluded by the index"));
+    let excluded = if REMEMBERS { 5 } else { 0 };
+    assert_eq!(status(&workspace)["files"], excluded, "and it was kept");
+    assert_eq!(stats("zebra"), format!("{counts}{excluded} files excluded by the index"));
+    let told = stats(r"\d");
+    let unasked = "\nthe index could not help: the pattern asks nothing of it";
+    assert!(told.ends_with(unasked), "{told}");
+    let without = asked(&workspace, &["search", "zebra", "--stats"]).2;
+    assert!(!without.contains("index"), "{without}");
+}
+
+#[test]
+fn a_file_that_is_damaged_does_no_harm_and_is_replaced() {
+    let workspace = tree();
+    answer(&workspace, &["index", "build", "--dir", "{dir}"]);
+    let file = stored(&workspace).expect("a file");
+    let sound = fs::read(&file).expect("a file");
+    let plain = answer(&workspace, &["search", "todo"]);
+    let flipped = sound.iter().map(|byte| byte ^ 0x55).collect();
+    for damaged in [Vec::new(), b"no index\n".to_vec(), sound[..sound.len() / 2].to_vec(), flipped]
+    {
+        fs::write(&file, damaged).expect("a file");
+        assert_eq!(answer(&workspace, &["search", "todo", "--index", "{dir}"]), plain);
+        answer(&workspace, &["index", "build", "--dir", "{dir}"]);
+        assert_eq!(fs::read(&file).expect("a file").len(), sound.len());
+    }
+}
+
+#[test]
+fn a_directory_inside_the_workspace_is_refused() {
+    let workspace = tree().dir("cache");
+    let root = workspace.root();
+    let inside = root.join("cache").display().to_string();
+    for (dir, words) in [
+        ("cache", &["search", "todo", "--index", "cache"][..]),
+        ("cache", &["index", "build", "--dir", "cache"]),
+        (&inside, &["list", "--index", &inside]),
+        (".", &["find", "*", "--index", "."]),
+    ] {
+        let (status, out, error) = run(&root, words);
+        assert_eq!((status, out.as_str()), (2, ""), "{words:?}");
+        let wanted = format!(
+            "ripkit: the index cannot be kept in {dir}, inside the workspace. \
+             Name a directory elsewhere, such as one for caches.\n"
+        );
+        assert_eq!(error, wanted);
+    }
+    assert_eq!(fs::read_dir(inside).expect("a directory").count(), 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn where_nothing_can_be_written_the_search_answers_and_one_note_says_so() {
+    use crate::harness::set_mode;
+
+    let workspace = tree();
+    let dir = directory(&workspace);
+    fs::create_dir(&dir).expect("a directory");
+    set_mode(&dir, 0o555);
+    let plain = answer(&workspace, &["search", "todo"]);
+    let words = ["search", "todo", "--index", dir.to_str().expect("UTF-8")];
+    let output = unprivileged(&workspace, &words);
+    let (out, error) =
+        (output.stdout.clone(), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&out)), (Some(0), plain.into()));
+    let wanted = format!(
+        "ripkit: note: the index could not be saved: cannot store the index in {}: \
+         Permission denied (os error 13)\n",
+        dir.display()
+    );
+    assert_eq!(error, if REMEMBERS { wanted } else { String::new() });
+    let build = unprivileged(&workspace, &["index", "build", "--dir", words[3]]);
+    assert_eq!(build.status.code(), Some(2), "who builds an index wants it stored");
+    let error = String::from_utf8_lossy(&build.stderr);
+    assert!(error.starts_with("ripkit: cannot store the index in "), "{error}");
+}
+
+/// What the program leaves when somebody without privileges runs it.
+#[cfg(unix)]
+fn unprivileged(workspace: &TestWorkspace, words: &[&str]) -> std::process::Output {
+    use std::os::unix::process::CommandExt;
+
+    use crate::harness::{running_as_root, set_mode};
+
+    let mut command = ripkit(&workspace.root());
+    if running_as_root() {
+        // The build directory need not be open to others.
+        let program = workspace.above().join("ripkit");
+        fs::copy(env!("CARGO_BIN_EXE_ripkit"), &program).expect("a copy");
+        for path in [&*program, workspace.above(), &workspace.outside()] {
+            set_mode(path, 0o755);
+        }
+        command = std::process::Command::new(program);
+        command.current_dir(workspace.root()).env_remove("RIPKIT_ROOT").uid(64_123).gid(64_123);
+    }
+    command.args(words).output().expect("the program starts")
+}
+
+#[test]
+#[cfg(unix)]
+fn the_file_is_for_nobody_else() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let workspace = tree();
+    answer(&workspace, &["index", "build", "--dir", "{dir}"]);
+    let file = stored(&workspace).expect("a file");
+    let mode = fs::metadata(file).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_build_ends_with_130_and_keeps_what_it_learned() {
+    use std::process::{Command, Stdio};
+    use std::time::Instant;
+
+    if !REMEMBERS {
+        return;
+    }
+    // One file under many names takes long to read and little space.
+    let workspace = TestWorkspace::new().file("0000", "ab cd\n".repeat(100_000));
+    for name in 1..8000 {
+        let names = workspace.root();
+        fs::hard_link(names.join("0000"), names.join(format!("{name:04}"))).expect("a hard link");
+    }
+    thread::sleep(SETTLING);
+    let dir = directory(&workspace);
+    let mut command = ripkit(&workspace.root());
+    command.args(["--threads", "1", "index", "build", "--dir"]).arg(&dir);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("the program starts");
+    thread::sleep(Duration::from_secs(1));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill starts").success());
+    let interrupted = Instant::now();
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(interrupted.elapsed() < Duration::from_secs(10), "{:?}", interrupted.elapsed());
+    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(130), &b""[..]), "{told}");
+    assert!(told.ends_with("\n... (incomplete: cancelled)\n"), "{told}");
+    let known = status(&workspace)["files"].as_u64().expect("a count");
+    assert!(known < 8000 && (known > 0 || !REMEMBERS), "{known} files");
+}
+
+#[test]
+fn completions_and_the_manual_know_the_command() {
+    let workspace = TestWorkspace::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = answer(&workspace, &["completions", shell]);
+        for word in ["index", "build", "clear", "no-index"] {
+            let is_served = word != "no-index" || cfg!(feature = "mcp");
+            assert_eq!(script.contains(word), is_served, "{shell}: {word}");
+        }
+    }
+    assert!(answer(&workspace, &["man"]).contains("ripkit\\-index(1)"));
+    assert!(answer(&workspace, &["man", "index"]).contains(".TH ripkit-index 1"));
+    let told = "Keep an index of the tree, so that searches come sooner";
+    assert!(answer(&workspace, &["-h"]).contains(&format!("  index   {told}\n")));
+    for (command, has_it) in [("search", true), ("list", true), ("find", true), ("ls", false)] {
+        let help = answer(&workspace, &[command, "-h"]);
+        assert_eq!(help.contains("--index <DIR>"), has_it, "{command}");
+    }
+}
