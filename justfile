@@ -62,7 +62,7 @@ adapters:
 torture *words:
     cargo run --release --example torture -- {{words}}
 
-# Speed and numbers of results beside rg and fd on a tree of yours; `--big` adds a file of 1 GiB.
+# Speed and numbers of results beside rg and fd on a tree of yours; `--big`, `--index-only`.
 compare tree="." rounds="7" *flags:
     cargo build --release
     cargo run --release --example compare -- {{quote(tree)}} {{rounds}} {{flags}}

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! cargo build --release
-//! cargo run --release --example compare -- TREE [ROUNDS] [--big]
+//! cargo run --release --example compare --features watch -- TREE [ROUNDS] [--big] [--index-only]
 //! ```
 //!
-//! `--big` adds a generated log of one gigabyte in the directory for temporary files.
+//! `--big` adds a generated log of one gigabyte in the directory for temporary files, and
+//! `--index-only` leaves out all but the part on indexes, which are kept there too.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,6 +18,8 @@
 mod contestants;
 #[path = "../benches/corpus/mod.rs"]
 mod corpus;
+#[path = "compare/indexed.rs"]
+mod indexed;
 #[path = "compare/memory.rs"]
 mod memory;
 #[path = "compare/table.rs"]
@@ -36,7 +39,10 @@ use self::corpus::{programs, write_log};
 use self::table::{Row, Table};
 use self::timing::measure;
 
-const USAGE: &str = "usage: compare TREE [ROUNDS] [--big]";
+const USAGE: &str = "usage: compare TREE [ROUNDS] [--big] [--index-only]";
+
+const BIG: &str = "--big";
+const INDEX_ONLY: &str = "--index-only";
 
 /// Timed rounds if nothing else is asked; one round before them warms the caches.
 const ROUNDS: usize = 7;
@@ -63,6 +69,7 @@ struct Options {
     tree: PathBuf,
     rounds: usize,
     big: bool,
+    index_only: bool,
 }
 
 impl Options {
@@ -75,20 +82,25 @@ impl Options {
             [rounds] => rounds.parse().map_err(|_| format!("{rounds} is no number; {USAGE}"))?,
             _ => return Err(USAGE.into()),
         };
-        if flags.iter().any(|flag| flag != "--big") {
+        if flags.iter().any(|flag| ![BIG, INDEX_ONLY].contains(&flag.as_str())) {
             return Err(USAGE.into());
         }
         let tree = fs::canonicalize(tree).map_err(|reason| format!("{tree}: {reason}"))?;
-        Ok(Options { tree, rounds: rounds.max(1), big: !flags.is_empty() })
+        let [big, index_only] = [BIG, INDEX_ONLY].map(|name| flags.iter().any(|flag| flag == name));
+        Ok(Options { tree, rounds: rounds.max(1), big, index_only })
     }
 }
 
 fn compare(options: &Options, out: &mut impl Write) -> Result<(), Trouble> {
     let field = Field::over(&options.tree)?;
     write_header(options, &field, out)?;
+    if options.index_only {
+        return indexed::write(&field, options.rounds, out);
+    }
     full_searches(&field, &QUERIES, options.rounds, "Full searches", out)?;
     first_results(&field, options.rounds, out)?;
     listings(&field, options.rounds, out)?;
+    indexed::write(&field, options.rounds, out)?;
     if options.big {
         big_log(options.rounds, out)?;
     }

@@ -21,6 +21,9 @@ const NOTICES: [&str; 3] = [
     ": binary file, the first NUL byte is at offset ",
 ];
 
+/// The head of the column of typed calls.
+const IN_PROCESS: &str = "in process";
+
 /// With this begins what follows the results of an answer that was cut.
 const CUT: &[u8] = b"... (truncated at ";
 
@@ -46,7 +49,20 @@ pub(crate) struct Program {
     directory: PathBuf,
 }
 
-impl Contestant<'_> {
+impl<'a> Contestant<'a> {
+    /// One in this process, which tells how many results its answer had.
+    pub(crate) fn in_process(
+        name: &'static str,
+        work: impl Fn() -> Result<u64, Trouble> + 'a,
+    ) -> Contestant<'a> {
+        Contestant { name, is_baseline: false, work: Work::InProcess(Box::new(work)) }
+    }
+
+    /// The same, with others held against it.
+    pub(crate) fn into_baseline(self) -> Contestant<'a> {
+        Contestant { is_baseline: true, ..self }
+    }
+
     /// Does the work as it is timed.
     pub(crate) fn run(&self) -> Result<(), Trouble> {
         match &self.work {
@@ -126,6 +142,11 @@ pub(crate) struct Field {
 }
 
 impl Field {
+    /// A toolkit without caps, and without an index.
+    pub(crate) fn tools(&self) -> &Toolkit {
+        &self.whole
+    }
+
     /// Opens the tree and looks for the programs.
     pub(crate) fn over(root: &Path) -> Result<Field, Trouble> {
         let workspace = Workspace::open(root)?;
@@ -154,17 +175,28 @@ impl Field {
 
     /// The toolkit, with all results.
     pub(crate) fn search_in_process(&self, query: &Query) -> Contestant<'_> {
-        in_process(search(&self.whole, query.uncapped()))
+        Contestant::in_process(IN_PROCESS, search(&self.whole, query.uncapped()))
     }
 
     /// The toolkit, with its default caps.
     pub(crate) fn first_in_process(&self, query: &Query) -> Contestant<'_> {
-        in_process(search(&self.capped, query.capped()))
+        Contestant::in_process(IN_PROCESS, search(&self.capped, query.capped()))
     }
 
     /// The program `ripkit`, with all results.
     pub(crate) fn search_as_process(&self, query: &Query) -> Option<Contestant<'static>> {
         self.as_process(true, query.ripkit_arguments())
+    }
+
+    /// The program `ripkit`, with all results and the index in a directory.
+    pub(crate) fn search_with_index(
+        &self,
+        query: &Query,
+        directory: &Path,
+    ) -> Option<Contestant<'static>> {
+        let mut arguments = query.ripkit_arguments();
+        arguments.insert(1, format!("--index={}", directory.display()));
+        self.as_process(true, arguments)
     }
 
     /// The program `ripkit`, with its default caps.
@@ -189,16 +221,7 @@ impl Field {
     /// The toolkit, with everything or the first so many.
     pub(crate) fn list_in_process(&self, most: Option<u32>) -> Contestant<'_> {
         let tools = if most.is_some() { &self.capped } else { &self.whole };
-        let args = list_files::Args {
-            max_depth: u32::MAX,
-            max_results: most.unwrap_or(u32::MAX),
-            timeout_ms: LONG,
-            ..list_files::Args::default()
-        };
-        in_process(move || {
-            let list = tools.run::<ListFiles>(args.clone(), &Call::default())?;
-            Ok(list.files.len() as u64)
-        })
+        Contestant::in_process(IN_PROCESS, list(tools, most))
     }
 
     /// The program `ripkit`, with everything or the first so many.
@@ -234,11 +257,22 @@ impl Field {
     }
 }
 
-fn in_process<'a>(work: impl Fn() -> Result<u64, Trouble> + 'a) -> Contestant<'a> {
-    Contestant { name: "in process", is_baseline: false, work: Work::InProcess(Box::new(work)) }
+/// A listing with everything or the first so many.
+pub(crate) fn list(tools: &Toolkit, most: Option<u32>) -> impl Fn() -> Result<u64, Trouble> {
+    let args = list_files::Args {
+        max_depth: u32::MAX,
+        max_results: most.unwrap_or(u32::MAX),
+        timeout_ms: LONG,
+        ..list_files::Args::default()
+    };
+    move || {
+        let list = tools.run::<ListFiles>(args.clone(), &Call::default())?;
+        Ok(list.files.len() as u64)
+    }
 }
 
-fn search(tools: &Toolkit, args: Args) -> impl Fn() -> Result<u64, Trouble> {
+/// A search that has to come to its end.
+pub(crate) fn search(tools: &Toolkit, args: Args) -> impl Fn() -> Result<u64, Trouble> {
     move || {
         let report = tools.run::<Search>(args.clone(), &Call::default())?;
         match report.incomplete {

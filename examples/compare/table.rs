@@ -22,7 +22,7 @@ pub(crate) struct Table<'a, W> {
     means: Vec<Means>,
 }
 
-/// The ratios of one column to the first baseline, so far.
+/// The ratios of one column to a baseline, so far.
 struct Means {
     name: &'static str,
     baseline: &'static str,
@@ -54,7 +54,7 @@ impl<'a, W: Write> Table<'a, W> {
         self.out.flush()
     }
 
-    /// Writes the geometric means of the ratios to the first baseline.
+    /// Writes the geometric means of the ratios to each baseline.
     pub(crate) fn means(&mut self) -> io::Result<()> {
         writeln!(self.out)?;
         for means in &self.means {
@@ -85,17 +85,23 @@ impl<'a, W: Write> Table<'a, W> {
 
     fn remember(&mut self, row: &Row, index: usize) {
         let measured = row.measured.get(index);
-        let (Some(measured), Some(baseline)) = (measured, baselines(row, index).next()) else {
-            return;
-        };
-        if self.means.iter().all(|means| means.name != measured.name) {
-            self.means.push(Means::begin(measured.name, baseline.name));
-        }
-        let mut columns = self.means.iter_mut();
-        if let Some(means) = columns.find(|means| means.name == measured.name) {
+        for (measured, baseline) in measured
+            .into_iter()
+            .flat_map(|measured| baselines(row, index).map(move |baseline| (measured, baseline)))
+        {
+            let means = self.means_of(measured.name, baseline.name);
             means.medians.push(measured.ratio(baseline));
             means.minima.push(measured.ratio_of_minima(baseline));
         }
+    }
+
+    fn means_of(&mut self, name: &'static str, baseline: &'static str) -> &mut Means {
+        let is_same = |means: &Means| means.name == name && means.baseline == baseline;
+        let place = self.means.iter().position(is_same).unwrap_or_else(|| {
+            self.means.push(Means::begin(name, baseline));
+            self.means.len() - 1
+        });
+        &mut self.means[place]
     }
 }
 

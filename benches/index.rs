@@ -1,0 +1,119 @@
+//! Searches and listings in process, with an index and without.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a host may touch files and start programs by itself"
+)]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot go on may stop")]
+
+mod corpus;
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, SamplingMode};
+use ripkit::tools::list_files::{self, ListFiles};
+use ripkit::tools::search::Search;
+use ripkit::{Call, IndexOptions, Toolkit, Workspace};
+
+use self::corpus::Corpus;
+use self::corpus::queries::{LONG, QUERIES, unbounded};
+
+/// Time stamps of a tree that was just generated are not trusted before.
+const SETTLING: Duration = Duration::from_millis(250);
+
+fn main() {
+    let corpus = Corpus::open().expect("the tree cannot be opened or generated");
+    std::thread::sleep(SETTLING);
+    let workspace = Workspace::open(corpus.root()).expect("the tree is no workspace");
+    let mut criterion = Criterion::default().configure_from_args();
+    let contestants = contestants(&workspace);
+    for query in QUERIES {
+        let args = query.uncapped();
+        let mut group = group(&mut criterion, &format!("index/search/{}", query.name));
+        for (name, tools) in &contestants {
+            group.bench_function(*name, |bencher| {
+                bencher.iter(|| {
+                    let report = tools.run::<Search>(args.clone(), &Call::default());
+                    black_box(report.expect("the search fails"))
+                });
+            });
+        }
+        group.finish();
+    }
+    listings(&mut criterion, &contestants);
+    building(&mut criterion, &workspace);
+    criterion.final_summary();
+}
+
+/// Toolkits that know the whole tree, and one that knows nothing.
+fn contestants(workspace: &Workspace) -> Vec<(&'static str, Toolkit)> {
+    let exact = IndexOptions::default().in_the_foreground();
+    let watched = exact.clone().watched();
+    let without = ("without", unbounded(workspace.clone()));
+    let with = [("exact", exact), ("watched", watched)].map(|(name, options)| {
+        let tools = indexed(workspace, options);
+        build(&tools);
+        (name, tools)
+    });
+    let is_told = |name: &str, tools: &Toolkit| {
+        name != "watched" || tools.index().is_some_and(|index| index.status().watched)
+    };
+    let with = with.into_iter().filter(|(name, tools)| is_told(name, tools));
+    [without].into_iter().chain(with).collect()
+}
+
+fn indexed(workspace: &Workspace, options: IndexOptions) -> Toolkit {
+    unbounded(workspace.clone()).with_index(options).expect("no index can be made")
+}
+
+fn build(tools: &Toolkit) {
+    let index = tools.index().expect("it was just made");
+    black_box(index.build(&Call::default()).expect("the index cannot be built"));
+}
+
+fn listings(criterion: &mut Criterion, contestants: &[(&'static str, Toolkit)]) {
+    let whole = list_files::Args {
+        max_depth: u32::MAX,
+        max_results: u32::MAX,
+        timeout_ms: LONG,
+        ..list_files::Args::default()
+    };
+    let first = list_files::Args { max_results: 200, ..whole.clone() };
+    for (listing, args) in [("everything sorted", whole), ("first 200", first)] {
+        let mut group = group(criterion, &format!("index/list/{listing}"));
+        for (name, tools) in contestants {
+            group.bench_function(*name, |bencher| {
+                bencher.iter(|| {
+                    let list = tools.run::<ListFiles>(args.clone(), &Call::default());
+                    black_box(list.expect("the listing fails"))
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+/// An index of everything, and the look whether all is still as it was.
+fn building(criterion: &mut Criterion, workspace: &Workspace) {
+    let options = || IndexOptions::default().in_the_foreground();
+    let mut group = group(criterion, "index/build");
+    group.bench_function("from nothing", |bencher| {
+        bencher.iter(|| build(&indexed(workspace, options())));
+    });
+    let tools = indexed(workspace, options());
+    group.bench_function("unchanged", |bencher| {
+        build(&tools);
+        bencher.iter(|| build(&tools));
+    });
+    group.finish();
+}
+
+fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    group
+}
