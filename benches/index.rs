@@ -8,18 +8,20 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on may stop")]
 
 mod corpus;
+#[path = "corpus/slow.rs"]
+mod slow;
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, SamplingMode};
+use criterion::Criterion;
 use ripkit::tools::list_files::{self, ListFiles};
 use ripkit::tools::search::Search;
 use ripkit::{Call, IndexOptions, Toolkit, Workspace};
 
 use self::corpus::Corpus;
 use self::corpus::queries::{LONG, QUERIES, unbounded};
+use self::slow::group;
 
 /// Time stamps of a tree that was just generated are not trusted before.
 const SETTLING: Duration = Duration::from_millis(250);
@@ -109,11 +111,4 @@ fn building(criterion: &mut Criterion, workspace: &Workspace) {
         bencher.iter(|| build(&tools));
     });
     group.finish();
-}
-
-fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
-    let mut group = criterion.benchmark_group(name);
-    group.sample_size(10).sampling_mode(SamplingMode::Flat);
-    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
-    group
 }

@@ -8,17 +8,18 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on may stop")]
 
 mod corpus;
+#[path = "corpus/slow.rs"]
+mod slow;
 
 use std::hint::black_box;
-use std::time::Duration;
 
-use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, SamplingMode};
+use criterion::Criterion;
 use ripkit::tools::search::{Args, Search};
 use ripkit::{Call, Toolkit, Workspace};
 
 use self::corpus::queries::{QUERIES, Query, VERY_FREQUENT, unbounded};
 use self::corpus::{Corpus, programs};
+use self::slow::group;
 
 fn main() {
     let corpus = Corpus::open().expect("the tree cannot be opened or generated");
@@ -56,11 +57,4 @@ fn compare(
         });
     }
     group.finish();
-}
-
-fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
-    let mut group = criterion.benchmark_group(name);
-    group.sample_size(10).sampling_mode(SamplingMode::Flat);
-    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
-    group
 }

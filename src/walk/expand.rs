@@ -245,7 +245,7 @@ impl Expander {
 
     /// Whether a directory itself is handed on, whatever is below it.
     fn lists(&self, above: &Directory, name: &[u8]) -> bool {
-        self.options.directories && self.options.lists(&[&*above.prefix, name].concat())
+        self.options.directories && self.options.reaches_itself(&[&*above.prefix, name].concat())
     }
 
     fn base(&self, directory: &Directory) -> usize {

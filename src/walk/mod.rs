@@ -9,6 +9,9 @@
 //! Every thread does both: it walks while the bounded channel has room, then visits a batch. So
 //! the walk is only a little ahead of the search, results come out in path order whichever
 //! thread found them, and a collector that has enough stops everything at once.
+//!
+//! Where earlier walks are remembered, a directory that is still as it was kept is not listed
+//! again, and those of which somebody would have told otherwise are taken in runs.
 
 mod batch;
 mod beginning;
@@ -93,7 +96,7 @@ pub(crate) struct Resume {
 
 impl WalkOptions {
     /// Tells whether a directory itself, whatever is below it, lies past that position.
-    fn lists(&self, path: &[u8]) -> bool {
+    fn reaches_itself(&self, path: &[u8]) -> bool {
         self.resume.as_ref().is_none_or(|resume| after(path, b"/", resume))
     }
 
