@@ -117,6 +117,7 @@ mod tests {
     use grep_regex::RegexMatcher;
 
     use super::*;
+    use crate::search::choices::Choices;
     use crate::search::matcher::{Pattern, PatternOptions};
 
     fn form(pattern: &str) -> AsciiForm {
@@ -167,22 +168,8 @@ mod tests {
         spans
     }
 
-    /// A small generator of pseudo-random choices.
-    struct Choices(u64);
-
     impl Choices {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            usize::try_from(self.0 >> 33).unwrap() % bound
-        }
-
-        fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-            choices[self.below(choices.len())]
-        }
-
-        fn pattern(&mut self, depth: usize) -> String {
+        fn ascii_pattern(&mut self, depth: usize) -> String {
             const ATOMS: &[&str] = &[
                 "a",
                 "b",
@@ -226,16 +213,22 @@ mod tests {
                 return self.of(ATOMS).to_owned();
             }
             match self.below(7) {
-                0 | 1 => format!("{}{}", self.pattern(depth - 1), self.pattern(depth - 1)),
-                2 => format!("(?:{}|{})", self.pattern(depth - 1), self.pattern(depth - 1)),
-                3 => format!("({})", self.pattern(depth - 1)),
-                4 => format!("(?i:{})", self.pattern(depth - 1)),
-                5 => format!("(?:{}){}", self.pattern(depth - 1), self.of(REPEATS)),
-                _ => self.pattern(0),
+                0 | 1 => {
+                    format!("{}{}", self.ascii_pattern(depth - 1), self.ascii_pattern(depth - 1))
+                }
+                2 => format!(
+                    "(?:{}|{})",
+                    self.ascii_pattern(depth - 1),
+                    self.ascii_pattern(depth - 1)
+                ),
+                3 => format!("({})", self.ascii_pattern(depth - 1)),
+                4 => format!("(?i:{})", self.ascii_pattern(depth - 1)),
+                5 => format!("(?:{}){}", self.ascii_pattern(depth - 1), self.of(REPEATS)),
+                _ => self.ascii_pattern(0),
             }
         }
 
-        fn text(&mut self) -> String {
+        fn ascii_text(&mut self) -> String {
             const PIECES: &[&str] =
                 &["a", "b", "k", "K", "s", "S", "a", "1", "_", " ", "-", "\n", "\t", "\r\n", "\0"];
             (0..self.below(16)).map(|_| self.of(PIECES)).collect()
@@ -247,7 +240,7 @@ mod tests {
         let mut choices = Choices(0x2545_f491_4f6c_dd1d);
         let (mut pairs, mut faster, mut never) = (0, 0, 0);
         for round in 0..320_usize {
-            let pattern = choices.pattern(1 + round % 4);
+            let pattern = choices.ascii_pattern(1 + round % 4);
             let options = PatternOptions {
                 pattern: &pattern,
                 case_sensitive: choices.below(2) == 0,
@@ -262,7 +255,7 @@ mod tests {
                 Some(matcher) => faster += u32::from(!std::ptr::eq(matcher, compiled.matcher())),
             }
             for _ in 0..80 {
-                let text = choices.text();
+                let text = choices.ascii_text();
                 let text = text.as_bytes();
                 let shortcut = compiled.for_text(text).map(|matcher| spans(matcher, text));
                 let expected = spans(compiled.matcher(), text);

@@ -2,6 +2,8 @@
 
 mod ascii;
 mod blocks;
+#[cfg(test)]
+mod choices;
 mod classes;
 mod collector;
 mod events;

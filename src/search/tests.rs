@@ -1,5 +1,6 @@
 //! No match is lost by asking filters first.
 
+use super::choices::Choices;
 use grep_matcher::Matcher;
 
 use crate::index::filter::{Density, FilterBuilder};
@@ -91,21 +92,7 @@ const LOOKS: [&str; 12] = [
 
 const REPEATS: [&str; 10] = ["*", "+", "?", "{1}", "{2}", "{1,}", "{2,5}", "{0,2}", "+?", "{0}"];
 
-/// A small generator of pseudo-random choices.
-struct Choices(u64);
-
 impl Choices {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % bound
-    }
-
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
