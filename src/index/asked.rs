@@ -6,9 +6,8 @@ use crate::index::grams;
 /// The most grams of a kind that are asked for together; more would tell nothing new.
 const MOST_GRAMS: usize = 32;
 
-/// Grams that are looked up before the first answer is looked at. One by one, each answer is a
-/// guess for the processor and each wrong guess waits for memory; of four, one is nearly always
-/// missing where there is no match, and the next set is fetched meanwhile.
+/// Grams that are looked up before an answer is looked at. One by one, each answer is a guess for
+/// the processor, and each wrong guess waits for memory.
 const AT_ONCE: usize = 2;
 
 /// Grams that must all be there, and choices that must all be met.
@@ -42,6 +41,19 @@ impl Asked {
         let grams = self.grams.get(first..).unwrap_or_default();
         grams.chunks(AT_ONCE).all(|some| some.iter().fold(true, |all, gram| all & has(*gram)))
             && self.choices.iter().all(|choice| choice.iter().any(|one| one.is_met(with_long, has)))
+    }
+
+    /// False only if [`Asked::is_met`] is; of all that is asked for only the first is looked up,
+    /// and none of it depends on an answer, so that a processor goes on to the next set while it
+    /// waits for this one.
+    pub(super) fn seems_met(&self, with_long: bool, has: &impl Fn(u32) -> bool) -> bool {
+        let first = if with_long { 0 } else { self.long };
+        let grams = self.grams.get(first..).unwrap_or_default();
+        let all = grams.iter().take(AT_ONCE).fold(true, |all, gram| all & has(*gram));
+        let any = |choice: &[Asked]| {
+            choice.iter().fold(false, |any, one| any | one.seems_met(with_long, has))
+        };
+        self.choices.iter().fold(all, |all, choice| all & any(choice))
     }
 }
 

@@ -10,11 +10,11 @@ use crate::index::filter::FilterBuilder;
 use crate::index::lesson::Lesson;
 use crate::index::question::Question;
 use crate::index::roster::{Asked, Excluded, Roster};
-use crate::walk::{Batch, Kept, Recall};
+use crate::walk::{BATCH, Batch, Kept, Recall};
 use crate::workspace::{File, Stat};
 
 /// One part in so many of a search's time goes into learning.
-const SHARE: u64 = 10;
+const SHARE: u64 = 16;
 
 /// The index, and what a search wants to know of it.
 #[derive(Clone, Debug)]
@@ -109,14 +109,13 @@ impl Inquiry {
         enrolled.roster.exclude(asked, self.question.as_deref(), self.recall.era, stat)
     }
 
-    /// Puts down, for each entry of a batch, whether it is a file that needs no look, and why.
-    pub(crate) fn exclude_all(&self, batch: &Batch, answers: &mut [Option<Excluded>]) {
-        let Some(enrolled) = self.enrolled(batch) else { return };
-        let asked = batch.entries().zip(batch.positions()).zip(answers);
-        let asked = asked.map(|(((name, _), position), answer)| {
-            (Asked { name, position, kept: enrolled.kept }, answer)
-        });
-        enrolled.roster.exclude_all(asked, self.question.as_deref(), self.recall.era);
+    /// Tells of each entry of a batch whether it is a file that needs no look, and why.
+    pub(crate) fn exclude_all(&self, batch: &Batch) -> [Option<Excluded>; BATCH] {
+        let Some(enrolled) = self.enrolled(batch) else { return [None; BATCH] };
+        let entries = batch.entries().zip(batch.positions());
+        let asked =
+            entries.map(|((name, _), position)| Asked { name, position, kept: enrolled.kept });
+        enrolled.roster.exclude_all(asked, self.question.as_deref(), self.recall.era)
     }
 
     /// Forgets a file that is not the one that was learned.

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::index::question::Question;
 use crate::index::record::{Content, DirectoryRecord, EntryRecord, Known};
-use crate::walk::{Era, Kept, Listing, Taken};
+use crate::walk::{BATCH, Era, Kept, Listing, Taken};
 use crate::workspace::{Kind, Stamp, Stat};
 
 /// The files of a directory, each by its place in the listing.
@@ -53,6 +53,15 @@ impl Slot {
             Content::Opaque => false,
         };
         is_excluded.then(|| self.excluded())
+    }
+
+    /// False only if it can be excluded; the answer for many in a row costs little.
+    fn seems_to_match(&self, question: Option<&Question>) -> bool {
+        match &self.known.content {
+            Content::Filtered(bits) => question.is_none_or(|asked| asked.seems_to_match(bits)),
+            Content::Binary => false,
+            Content::Opaque => true,
+        }
     }
 
     fn excluded(&self) -> Excluded {
@@ -173,19 +182,28 @@ impl Roster {
         None
     }
 
-    /// Puts down which files need neither be opened nor looked at.
+    /// Which files of a batch need neither be opened nor looked at, in their order.
     pub(crate) fn exclude_all<'a>(
         &self,
-        asked: impl Iterator<Item = (Asked<'a>, &'a mut Option<Excluded>)>,
+        asked: impl Iterator<Item = Asked<'a>>,
         question: Option<&Question>,
         era: Era,
-    ) {
+    ) -> [Option<Excluded>; BATCH] {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        for (asked, answer) in asked {
+        let mut told = [None; BATCH];
+        for (asked, told) in asked.zip(&mut told) {
             let slot = slots.get(asked.position).and_then(Option::as_ref);
-            let slot = slot.filter(|slot| slot.is_told_of(asked, era));
-            *answer = slot.and_then(|slot| slot.exclude(question));
+            *told = slot.filter(|slot| slot.is_told_of(asked, era));
         }
+        let seems = told.map(|slot| slot.is_some_and(|slot| slot.seems_to_match(question)));
+        let mut answers = [None; BATCH];
+        for ((slot, seems), answer) in told.into_iter().zip(seems).zip(&mut answers) {
+            *answer = match slot {
+                Some(slot) if seems => slot.exclude(question),
+                slot => slot.map(Slot::excluded),
+            };
+        }
+        answers
     }
 
     /// What a file is that was excluded before, in the same call.

@@ -4,7 +4,7 @@ use crate::context::Limits;
 use crate::index::{Enrolled, Excluded, Inquiry, Lesson, WHOLE};
 use crate::search::SearchOptions;
 use crate::search::file::{Found, Searcher, Worker};
-use crate::walk::{BATCH, Batch, OpenDir, Scanned};
+use crate::walk::{Batch, OpenDir, Scanned};
 use crate::workspace::{File, Kind, Workspace};
 
 /// What to ask the index, if there is one that can be believed for this search.
@@ -34,8 +34,7 @@ impl Searcher {
     ) -> bool {
         let inquiry = self.inquiry.as_ref().filter(|inquiry| inquiry.is_told_of_changes());
         let Some(inquiry) = inquiry else { return false };
-        let mut answers = [None; BATCH];
-        inquiry.exclude_all(batch, &mut answers);
+        let answers = inquiry.exclude_all(batch);
         let mut counted = Found::default();
         let (mut settled, mut last, mut is_settled) = (0_u32, None, true);
         for (index, ((name, kind), excluded)) in batch.entries().zip(answers).enumerate() {

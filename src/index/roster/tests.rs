@@ -85,9 +85,8 @@ fn a_file_is_excluded_only_while_its_stamp_is_the_same() {
         assert_eq!(excluded, is_same.then_some(Excluded::Binary));
         assert_eq!(roster.knows(asked.position), is_same, "another file is forgotten");
         // Whatever was found before, nobody is told of changes here.
-        let mut answer = Some(Excluded::Binary);
-        roster.exclude_all([(asked, &mut answer)].into_iter(), None, fixture.era());
-        assert_eq!(answer, None);
+        let answers = roster.exclude_all([asked].into_iter(), None, fixture.era());
+        assert_eq!(answers, [None; BATCH]);
         learn(&roster, "a", fixture.known("a"));
         roster.refresh(asked, fixture.era(), look);
         assert_eq!(roster.knows(asked.position), is_same);
