@@ -76,7 +76,7 @@ impl IndexOptions {
         self
     }
 
-    /// Learns only within calls, of which it takes a tenth of the time, and when it is told to
+    /// Learns only within calls, of which it takes a sixteenth of the time, and when it is told to
     /// ([`Index::build`](crate::Index::build)): for processes that end soon. Default: a thread
     /// learns what is left when a call is over.
     pub fn in_the_foreground(mut self) -> IndexOptions {

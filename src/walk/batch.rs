@@ -44,6 +44,11 @@ impl Batch {
         self
     }
 
+    /// Which entries of which listing they are.
+    pub(super) fn part(&self) -> (&Arc<Listing>, Range<usize>) {
+        (&self.listing, self.range.clone())
+    }
+
     /// The entries by name and kind, in path order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> {
         self.range.clone().filter_map(|index| self.listing.get(index))

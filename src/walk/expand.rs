@@ -2,7 +2,8 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::text::escape;
 use crate::walk::batch::{BATCH, Batch};
@@ -11,6 +12,7 @@ use crate::walk::handle::{Handle, OpenCount, OpenDir};
 use crate::walk::kept::{Kept, SieveKey, Sieved};
 use crate::walk::listing::Listing;
 use crate::walk::report::DirectoryReport;
+use crate::walk::route::{Files, Route, RouteKey};
 use crate::walk::rules::{Found, Rules};
 use crate::walk::sieve::Sieve;
 use crate::walk::{Recall, WalkOptions};
@@ -53,12 +55,66 @@ pub(crate) struct Expander {
     open: OpenCount,
     /// Where directories are opened again by path.
     root: Arc<Dir>,
+    /// Whether a directory below a beginning had to be looked at.
+    looked: AtomicBool,
+    /// The way of this walk, if it may be remembered and is not known.
+    new_way: OnceLock<RouteKey>,
 }
 
 impl Expander {
     pub(crate) fn new(options: WalkOptions, workspace: Workspace) -> Expander {
         let root = workspace.root_handle().clone();
-        Expander { options, workspace, open: OpenCount::default(), root }
+        let open = OpenCount::default();
+        let (looked, new_way) = (AtomicBool::new(false), OnceLock::new());
+        Expander { options, workspace, open, root, looked, new_way }
+    }
+
+    /// The way that an earlier walk went from a beginning, if it can be gone again.
+    pub(crate) fn route(
+        &self,
+        directory: &Directory,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Arc<Route>> {
+        let recall = self.recall(&directory.prefix).filter(|recall| recall.memory.is_watched())?;
+        let key = RouteKey::new(directory, &self.options)?;
+        let routes = &recall.memory.routes;
+        let first = self.recalled(directory);
+        if let Some(route) = routes.get(&key) {
+            let open = |kept: &Kept| self.handle(kept).open();
+            let holds = first.is_some_and(|first| route.holds(&first, &open, recall.era));
+            if !holds {
+                routes.forget(&key);
+            }
+            return holds.then_some(route);
+        }
+        let first = first?;
+        if !routes.expect_one(&key) {
+            self.new_way.set(key).ok();
+            return None;
+        }
+        let route = Route::find(self, directory, first, keep_going)?;
+        routes.put(key, Some(route.clone()));
+        Some(route)
+    }
+
+    /// Notes that the walk came to its end.
+    pub(crate) fn end(&self) {
+        let (Some(key), Some(recall)) = (self.new_way.get(), &self.options.recall) else { return };
+        if !self.looked.load(Ordering::Relaxed) {
+            recall.memory.routes.put(key.clone(), None);
+        }
+    }
+
+    /// Files of a known way, which lies below this beginning.
+    pub(crate) fn batch(&self, files: &Files, start: usize) -> Batch {
+        let Files { kept, listing, range } = files;
+        let prefix = (kept.prefix.clone(), self.base(start));
+        Batch::new(self.handle(kept), prefix, listing.clone(), range.clone()).of(Some(kept.clone()))
+    }
+
+    /// A directory that is as it was kept, to be opened if it has to be.
+    fn handle(&self, kept: &Kept) -> Handle {
+        Handle::later((&self.root, &kept.prefix), kept.volume, &self.open)
     }
 
     /// A directory that is as it was kept and need not be looked at.
@@ -76,7 +132,10 @@ impl Expander {
         keep_going: &dyn Fn() -> bool,
     ) -> Expansion {
         let mut expansion = Expansion::default();
-        let known = known.or_else(|| self.recalled(directory));
+        let known = known.or_else(|| self.at_hand(directory)).or_else(|| {
+            self.looked.fetch_or(directory.depth > 0, Ordering::Relaxed);
+            self.recalled(directory)
+        });
         let listed = known.map_or_else(
             || self.listed(directory, keep_going, &mut expansion.report),
             |kept| self.still(kept),
@@ -111,7 +170,7 @@ impl Expander {
     }
 
     fn still(&self, kept: Arc<Kept>) -> io::Result<Listed> {
-        let handle = Handle::later((&self.root, &kept.prefix), kept.volume, &self.open);
+        let handle = self.handle(&kept);
         if let Some(recall) =
             self.options.recall.as_ref().filter(|recall| recall.wants_watch(&kept))
         {
@@ -198,7 +257,7 @@ impl Expander {
             }
             None => Arc::new(sieve.all(&listed.listing)),
         };
-        let base = self.base(directory);
+        let base = self.base(directory.start);
         if sieve.narrows(&sieved) {
             sieve.narrow(Arc::make_mut(&mut sieved), base);
         }
@@ -227,7 +286,7 @@ impl Expander {
                 if end > begin {
                     let batch = Batch::new(
                         handle.clone(),
-                        (directory.prefix.clone(), self.base(directory)),
+                        (directory.prefix.clone(), self.base(directory.start)),
                         listing.clone(),
                         begin..end,
                     );
@@ -248,8 +307,8 @@ impl Expander {
         self.options.directories && self.options.reaches_itself(&[&*above.prefix, name].concat())
     }
 
-    fn base(&self, directory: &Directory) -> usize {
-        self.options.starts.get(directory.start).map_or(0, |start| start.base)
+    fn base(&self, start: usize) -> usize {
+        self.options.starts.get(start).map_or(0, |start| start.base)
     }
 
     fn descends(&self, directory: &Directory) -> bool {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::pool::lock;
 use crate::walk::batch::Batch;
 use crate::walk::handle::Handle;
+use crate::walk::route::Leg;
 use crate::walk::rules::Rules;
 use crate::walk::sequence::Place;
 use crate::walk::visit::{Assistance, Scanned};
@@ -39,6 +40,8 @@ pub(crate) struct Directory {
 pub(crate) enum Task {
     /// List a directory; its results go to the place.
     List(Directory, Place),
+    /// Go a part of a known way; its results go to the place.
+    Follow(Leg, Place),
     /// Look at some files; the results go to the place.
     Visit(Batch, Place),
     /// Help another thread.
@@ -50,6 +53,7 @@ impl Task {
     pub(crate) fn position(&self) -> Vec<u8> {
         match self {
             Task::List(directory, _) => directory.prefix.to_vec(),
+            Task::Follow(leg, _) => leg.first(),
             Task::Visit(batch, _) => batch.first(),
             Task::Assist(_) => Vec::new(),
         }

@@ -148,6 +148,24 @@ impl Kept {
         Ok(entered)
     }
 
+    /// Whether the rules inside the directory are those that were read.
+    pub(super) fn has_same_rules(
+        &self,
+        above: &Rules,
+        open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
+        era: Era,
+    ) -> bool {
+        let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, era);
+        lock(&self.rules).as_ref().is_some_and(|kept| {
+            kept.above.is(above) && kept.stamps.hold(open, &unchanged, era.epoch)
+        })
+    }
+
+    /// Whether ignore files lie in it.
+    pub(super) fn has_rules(&self) -> bool {
+        !self.found.is_empty()
+    }
+
     /// What such a walk leaves of the directory, by `sieve` if none came by before; it is kept if
     /// there is room.
     pub(super) fn sieved(
@@ -186,7 +204,7 @@ impl SieveKey {
         SieveKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
     }
 
-    fn is(&self, other: &SieveKey) -> bool {
+    pub(super) fn is(&self, other: &SieveKey) -> bool {
         let flags = |key: &SieveKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
         flags(self) == flags(other) && self.rules.is(&other.rules)
     }

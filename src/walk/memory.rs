@@ -11,6 +11,7 @@ use crate::walk::directories::{Directories, lies_below};
 use crate::walk::kept::Kept;
 use crate::walk::listing::Listing;
 use crate::walk::room::Room;
+use crate::walk::route::Routes;
 use crate::walk::rules::{Found, Rules};
 use crate::walk::watching::Watching;
 use crate::workspace::{Dir, Kind, OuterIgnores, RecentStamp, Stamp, Stat, Volume};
@@ -43,6 +44,8 @@ pub(crate) struct Memory {
     root: Arc<Dir>,
     /// For what follows from listings: rules, and what they leave.
     room: Room,
+    /// The ways of whole walks.
+    pub(super) routes: Routes,
     /// Bytes that listings may take, or so.
     most: usize,
     /// Held by every call that is under way.
@@ -70,6 +73,7 @@ impl Memory {
             watching: if watched { Watching::new() } else { None },
             root: root.clone(),
             room: Room::new(most),
+            routes: Routes::default(),
             most,
             calls: Arc::default(),
         }
@@ -168,6 +172,7 @@ impl Memory {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         *self.write() = Directories::default();
+        self.routes.clear();
         if let Some(watching) = &self.watching {
             watching.forget(|_| true);
         }

@@ -11,7 +11,8 @@
 //! thread found them, and a collector that has enough stops everything at once.
 //!
 //! Where earlier walks are remembered, a directory that is still as it was kept is not listed
-//! again, and those of which somebody would have told otherwise are taken in runs.
+//! again, and those of which somebody would have told otherwise are taken in runs. If that was true
+//! of all of them twice, the way of the whole walk is remembered, and gone again without asking.
 
 mod batch;
 mod beginning;
@@ -31,6 +32,7 @@ mod listing;
 mod memory;
 mod report;
 mod room;
+mod route;
 mod rule_stamps;
 mod rules;
 mod run;
@@ -38,6 +40,7 @@ mod scan;
 mod scope;
 mod sequence;
 mod sieve;
+mod turn;
 mod visit;
 mod watching;
 

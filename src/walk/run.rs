@@ -5,10 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::walk::batch::Batch;
 use crate::walk::frontier::Directory;
 use crate::walk::report::DirectoryReport;
+use crate::walk::route::Leg;
 
 /// How many directories are listed in one go at most: enough that handing results over costs
 /// little beside, few enough that other threads have work too.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// What is known of consecutive entries, and needs no further look.
 #[derive(Debug, Default)]
@@ -22,6 +23,7 @@ pub(super) enum Step<F> {
     Done(Box<Account<F>>),
     Visit(Batch),
     List(Directory),
+    Follow(Leg),
 }
 
 /// Directories that are listed in one go, and what follows from them in path order.

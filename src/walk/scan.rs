@@ -15,8 +15,10 @@ use crate::walk::expand::{Expander, Part};
 use crate::walk::frontier::{Directory, Frontier, Task};
 use crate::walk::kept::Kept;
 use crate::walk::report::DirectoryReport;
-use crate::walk::run::{Account, Run, Step};
+use crate::walk::route::{Leg, Stop};
+use crate::walk::run::{Run, Step};
 use crate::walk::sequence::{Place, Sequence};
+use crate::walk::turn::{Order, Piece, Taker};
 use crate::walk::visit::{Assistance, Collect, Scanned, Visit};
 use crate::workspace::Workspace;
 
@@ -48,32 +50,13 @@ pub(crate) struct Scan<V: Visit, C> {
     results: AtomicU64,
 }
 
-/// Results that wait for their turn.
-struct Order<F> {
-    sequence: Sequence<Piece<F>>,
-    /// The weight of those that wait.
-    waiting: usize,
-}
-
-/// The collector, used by one thread at a time.
-struct Taker<C> {
-    /// Gone once the caller has taken it away.
-    collector: Option<C>,
-    enough: bool,
-}
-
-enum Piece<F> {
-    Account(Box<Account<F>>),
-    /// Shared with the thread that is still at it; the weight is known when it is done.
-    Found(Arc<Mutex<F>>, Arc<AtomicUsize>),
-}
-
 impl<F> Step<F> {
     /// What is still to be done for it; what is done already takes its place.
     fn into_task(self, place: Place, sequence: &mut Sequence<Piece<F>>) -> Option<Task> {
         match self {
             Step::Visit(batch) => Some(Task::Visit(batch, place)),
             Step::List(directory) => Some(Task::List(directory, place)),
+            Step::Follow(leg) => Some(Task::Follow(leg, place)),
             Step::Done(account) => {
                 sequence.show(place, Piece::Account(account));
                 sequence.settle(place);
@@ -117,6 +100,9 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
         });
         scan.begin(place, starts);
         pool.run(&scan, call)?;
+        if !scan.stopped.load(Ordering::Acquire) {
+            scan.expander.end();
+        }
         scan.take().ok_or_else(|| {
             Error::new(ErrorCode::Internal, "the results of a walk were taken twice")
         })
@@ -139,6 +125,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
         match self.frontier.pop() {
             None => return false,
             Some(Task::List(directory, place)) => self.list(state, directory, place),
+            Some(Task::Follow(leg, place)) => self.follow(state, &leg, place),
             Some(Task::Assist(work)) => {
                 work(self);
                 self.frontier.finish();
@@ -158,6 +145,10 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     fn list(&self, state: &mut V::State, directory: Directory, place: Place) {
         let start = directory.start;
         let mut run = Run::new(V::ON_THE_SPOT);
+        if let Some(route) = self.expander.route(&directory, &|| self.keeps_going()) {
+            Leg::all(&route, start).for_each(|leg| run.push(Step::Follow(leg)));
+            return self.begin_steps(run, start, place);
+        }
         let mut ahead = vec![Part::Directory(directory)];
         while let Some(part) = ahead.pop() {
             match part {
@@ -175,6 +166,30 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
                 }
             }
         }
+        self.begin_steps(run, start, place);
+    }
+
+    /// Goes a part of a way that an earlier walk went.
+    fn follow(&self, state: &mut V::State, leg: &Leg, place: Place) {
+        let mut run = Run::new(V::ON_THE_SPOT);
+        for (index, stop) in leg.stops() {
+            if !self.keeps_going() {
+                run.push(Step::Follow(leg.from(index)));
+                break;
+            }
+            match stop {
+                Stop::Directory(report) => run.list(report.clone()),
+                Stop::Files(files) => {
+                    let batch = self.expander.batch(files, leg.start);
+                    self.know(state, batch, &mut run);
+                }
+            }
+        }
+        self.begin_steps(run, leg.start, place);
+    }
+
+    /// Gives the steps of a run the place of what it came from, and begins those that are not done.
+    fn begin_steps(&self, run: Run<V::Found>, start: usize, place: Place) {
         let steps = run.into_steps();
         let tasks = self.settle(|sequence| {
             let places = sequence.expand(place, Piece::Account(Box::default()), steps.len());
@@ -273,39 +288,6 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
         }
         let why = || self.call.stop_reason().unwrap_or(Incomplete::Timeout);
         Some((taker.collector.take()?, interrupted.then(why)))
-    }
-}
-
-impl<F> Order<F> {
-    fn pop(&mut self) -> Option<Piece<F>> {
-        let piece = self.sequence.pop()?;
-        if let Piece::Found(_, weight) = &piece {
-            self.waiting = self.waiting.saturating_sub(weight.load(Ordering::Relaxed));
-        }
-        Some(piece)
-    }
-}
-
-impl<C> Taker<C> {
-    fn receive<F: Default>(&mut self, piece: Piece<F>)
-    where
-        C: Collect<F>,
-    {
-        let Some(collector) = &mut self.collector else { return };
-        match piece {
-            Piece::Account(account) => {
-                let Account { report, found } = *account;
-                if report.interrupted {
-                    collector.gap();
-                }
-                collector.directory(report);
-                self.enough = found.is_some_and(|found| collector.found(found).is_break());
-            }
-            Piece::Found(found, _) => {
-                let found = std::mem::take(&mut *lock(&found));
-                self.enough = collector.found(found).is_break();
-            }
-        }
     }
 }
 

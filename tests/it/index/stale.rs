@@ -27,6 +27,7 @@ fn learned(workspace: &TestWorkspace, options: IndexOptions) -> Pair {
     for _ in 0..3 {
         pair.search("needle");
         pair.search("absent");
+        pair.agree("list_files", &json!({ "max_depth": 20 }));
     }
     pair
 }

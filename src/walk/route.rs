@@ -1,0 +1,246 @@
+//! The way of a whole walk, gone again for as long as nobody tells of a change on it.
+
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use crate::pool::lock;
+use crate::walk::WalkOptions;
+use crate::walk::changes::Era;
+use crate::walk::expand::{Expander, Part};
+use crate::walk::frontier::Directory;
+use crate::walk::handle::OpenDir;
+use crate::walk::kept::{Kept, SieveKey};
+use crate::walk::listing::Listing;
+use crate::walk::report::{DirectoryReport, LeftOut};
+use crate::walk::room::Taken;
+use crate::walk::rules::Rules;
+use crate::walk::run::MOST;
+
+/// How many ways are remembered; searches and listings go different ones.
+const MAX_ROUTES: usize = 4;
+
+/// Everything that a walk from one beginning comes by, in path order.
+#[derive(Debug)]
+pub(crate) struct Route {
+    /// Its directories; the first is the beginning.
+    directories: Vec<Arc<Kept>>,
+    /// Those that have ignore files, with the rules above them.
+    ruled: Vec<(Arc<Kept>, Rules)>,
+    stops: Vec<Stop>,
+    /// Where a directory begins, every so many.
+    milestones: Vec<usize>,
+    _taken: Option<Taken>,
+}
+
+/// One thing on the way.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// A directory, before what is in it: what listing it told.
+    Directory(DirectoryReport),
+    Files(Files),
+}
+
+/// Some consecutive entries of a directory.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub(super) kept: Arc<Kept>,
+    pub(super) listing: Arc<Listing>,
+    pub(super) range: Range<usize>,
+}
+
+/// A part of a way.
+#[derive(Debug)]
+pub(crate) struct Leg {
+    route: Arc<Route>,
+    stops: Range<usize>,
+    /// The beginning that it lies below.
+    pub(super) start: usize,
+}
+
+/// Which walk it is the way of.
+#[derive(Clone, Debug)]
+pub(super) struct RouteKey {
+    prefix: Arc<[u8]>,
+    sieve: SieveKey,
+    directories: bool,
+    max_depth: Option<usize>,
+}
+
+/// The ways of the last walks.
+#[derive(Debug, Default)]
+pub(crate) struct Routes(Mutex<Vec<(RouteKey, Option<Arc<Route>>)>>);
+
+impl RouteKey {
+    /// The key of a walk from one beginning, unless it leaves out what others do not.
+    pub(super) fn new(beginning: &Directory, options: &WalkOptions) -> Option<RouteKey> {
+        let is_whole = options.filter.is_everything() && options.resume.is_none();
+        let is_alone = beginning.depth == 0 && options.starts.len() == 1;
+        (is_whole && is_alone).then(|| RouteKey {
+            prefix: beginning.prefix.clone(),
+            sieve: SieveKey::new(options, &beginning.rules),
+            directories: options.directories,
+            max_depth: options.max_depth,
+        })
+    }
+
+    fn is(&self, other: &RouteKey) -> bool {
+        let RouteKey { prefix, sieve, directories, max_depth } = self;
+        let rest = (prefix, *directories, *max_depth);
+        rest == (&other.prefix, other.directories, other.max_depth) && sieve.is(&other.sieve)
+    }
+}
+
+impl Route {
+    /// Goes the whole way once; none if a directory on it would have to be looked at.
+    pub(super) fn find(
+        expander: &Expander,
+        beginning: &Directory,
+        first: Arc<Kept>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Arc<Route>> {
+        let (directories, ruled, stops) = (Vec::new(), Vec::new(), Vec::new());
+        let mut route = Route { directories, ruled, stops, milestones: Vec::new(), _taken: None };
+        let mut ahead = route.enter(expander, beginning, first, keep_going)?;
+        while let Some(part) = ahead.pop() {
+            match part {
+                Part::Files(batch) => {
+                    let (listing, range) = batch.part();
+                    let (kept, listing) = (batch.kept.clone()?, listing.clone());
+                    route.stops.push(Stop::Files(Files { kept, listing, range }));
+                }
+                Part::Directory(directory) => {
+                    let kept = expander.at_hand(&directory).filter(|_| keep_going())?;
+                    ahead.extend(route.enter(expander, &directory, kept, keep_going)?);
+                }
+            }
+        }
+        let room = expander.options.recall.as_ref()?.memory.room();
+        let taken = room.take(route.bytes(), 0)?;
+        Some(Arc::new(Route { _taken: Some(taken), ..route }))
+    }
+
+    /// Adds a directory; gives what is in it, the first at the end.
+    fn enter(
+        &mut self,
+        expander: &Expander,
+        directory: &Directory,
+        kept: Arc<Kept>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Vec<Part>> {
+        let expansion = expander.expand(directory, Some(kept.clone()), keep_going);
+        let mut parts = expansion.parts;
+        let is_whole = !expansion.report.interrupted && expansion.report.receipt.trouble.is_empty();
+        is_whole.then_some(())?;
+        if self.directories.len().is_multiple_of(MOST) {
+            self.milestones.push(self.stops.len());
+        }
+        if kept.has_rules() && !expander.options.no_ignore {
+            self.ruled.push((kept.clone(), directory.rules.clone()));
+        }
+        self.directories.push(kept);
+        self.stops.push(Stop::Directory(expansion.report));
+        parts.reverse();
+        Some(parts)
+    }
+
+    /// Whether everything on the way is as it was; `first` is the beginning as it is now.
+    pub(super) fn holds(
+        &self,
+        first: &Arc<Kept>,
+        open: &dyn Fn(&Kept) -> io::Result<Arc<OpenDir>>,
+        era: Era,
+    ) -> bool {
+        self.directories.first().is_some_and(|known| Arc::ptr_eq(known, first))
+            && self.directories.iter().all(|kept| kept.is_current(era))
+            && self
+                .ruled
+                .iter()
+                .all(|(kept, above)| kept.has_same_rules(above, &|| open(kept), era))
+    }
+
+    /// Bytes that it takes, or so.
+    fn bytes(&self) -> usize {
+        let left_out = |stop: &Stop| match stop {
+            Stop::Directory(report) => {
+                report.left_out.iter().map(|entry| size_of::<LeftOut>() + entry.path.len()).sum()
+            }
+            Stop::Files(_) => 0,
+        };
+        let stops: usize = self.stops.iter().map(|stop| size_of::<Stop>() + left_out(stop)).sum();
+        stops + self.directories.len() * size_of::<usize>()
+    }
+}
+
+impl Leg {
+    /// The whole way of a walk, in parts.
+    pub(super) fn all(route: &Arc<Route>, start: usize) -> impl Iterator<Item = Leg> {
+        let ends = route.milestones.iter().skip(1).copied().chain([route.stops.len()]);
+        let parts = route.milestones.iter().zip(ends);
+        parts.map(move |(begin, end)| Leg { route: route.clone(), stops: *begin..end, start })
+    }
+
+    /// What it comes by, each with its number on the way.
+    pub(super) fn stops(&self) -> impl Iterator<Item = (usize, &Stop)> {
+        let stops = self.route.stops.get(self.stops.clone()).unwrap_or_default();
+        self.stops.clone().zip(stops)
+    }
+
+    /// The rest of it from that number.
+    pub(super) fn from(&self, number: usize) -> Leg {
+        Leg { route: self.route.clone(), stops: number..self.stops.end, start: self.start }
+    }
+
+    /// The path of its first directory or file.
+    pub(super) fn first(&self) -> Vec<u8> {
+        // A directory has nothing of its own to go by, what comes next in it lies below it.
+        let files = self.stops().find_map(|(_, stop)| match stop {
+            Stop::Files(files) => Some(files),
+            Stop::Directory(_) => None,
+        });
+        files.map_or_else(Vec::new, |files| {
+            let name = files.listing.get(files.range.start).map(|(name, _)| name);
+            [&*files.kept.prefix, name.unwrap_or_default()].concat()
+        })
+    }
+}
+
+impl Routes {
+    /// The way of such a walk, if one is known.
+    pub(super) fn get(&self, key: &RouteKey) -> Option<Arc<Route>> {
+        let routes = lock(&self.0);
+        routes.iter().find(|(known, _)| known.is(key)).and_then(|(_, route)| route.clone())
+    }
+
+    /// Whether the last such walk had nothing to look at, so that its way may be worth finding;
+    /// it is tried once.
+    pub(super) fn expect_one(&self, key: &RouteKey) -> bool {
+        let mut routes = lock(&self.0);
+        let before = routes.len();
+        routes.retain(|(known, _)| !known.is(key));
+        routes.len() < before
+    }
+
+    /// Remembers a way, or that it may be worth finding.
+    pub(super) fn put(&self, key: RouteKey, route: Option<Arc<Route>>) {
+        let mut routes = lock(&self.0);
+        routes.retain(|(known, _)| !known.is(&key));
+        if routes.len() >= MAX_ROUTES {
+            routes.remove(0);
+        }
+        routes.push((key, route));
+    }
+
+    pub(super) fn forget(&self, key: &RouteKey) {
+        lock(&self.0).retain(|(known, _)| !known.is(key));
+    }
+
+    pub(super) fn clear(&self) {
+        lock(&self.0).clear();
+    }
+}
+
+// Elsewhere nothing is kept.
+#[cfg(test)]
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod tests;

@@ -1,0 +1,211 @@
+//! When a way is gone again, and when not.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests build trees by other means than the ones they test"
+)]
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::context::Call;
+use crate::pool::Pool;
+use crate::walk::{Batch, Collect, Memory, Recall, Scan, Scanned, Start, Visit};
+use crate::workspace::Workspace;
+
+/// Collects the paths of all files.
+struct Paths;
+
+impl Visit for Paths {
+    type State = ();
+    type Found = Vec<String>;
+
+    fn weight(_: &Vec<String>) -> usize {
+        0
+    }
+
+    fn state(&self) {}
+
+    fn visit(&self, (): &mut (), batch: &Batch, _: &dyn Scanned, found: &Mutex<Vec<String>>) {
+        let paths = batch.entries().map(|(name, _)| batch.path(name));
+        lock(found).extend(paths.map(|path| String::from_utf8(path).unwrap()));
+    }
+}
+
+#[derive(Default)]
+struct All {
+    paths: Vec<String>,
+    directories: u64,
+    ignored: u64,
+}
+
+impl Collect<Vec<String>> for All {
+    fn directory(&mut self, report: DirectoryReport) {
+        self.directories += report.receipt.directories;
+        self.ignored += report.receipt.skipped.ignored_files;
+    }
+
+    fn found(&mut self, found: Vec<String>) -> ControlFlow<()> {
+        self.paths.extend(found);
+        ControlFlow::Continue(())
+    }
+}
+
+struct Tree {
+    temporary: TempDir,
+    workspace: Workspace,
+    memory: Arc<Memory>,
+    pool: Pool,
+}
+
+impl Tree {
+    /// Directories `d000` to `d149`, each with a file and a directory with another one.
+    fn new() -> Tree {
+        let temporary = TempDir::new().unwrap();
+        for number in 0..150 {
+            let inner = temporary.path().join(format!("d{number:03}/inner"));
+            fs::create_dir_all(&inner).unwrap();
+            fs::write(inner.join("leaf.rs"), "").unwrap();
+            fs::write(inner.join("../file.rs"), "").unwrap();
+        }
+        let workspace = Workspace::open(temporary.path()).unwrap();
+        let memory = Arc::new(Memory::new(workspace.root_handle(), usize::MAX, true));
+        thread::sleep(Duration::from_millis(130));
+        Tree { temporary, workspace, memory, pool: Pool::new(2) }
+    }
+
+    fn put(&self, path: &str, content: &str) {
+        fs::write(self.temporary.path().join(path), content).unwrap();
+    }
+
+    /// A walk with what is remembered, held against one without.
+    fn walk(&self) -> All {
+        let recalled = self.walk_with(Some(self.memory.begin()));
+        let plain = self.walk_with(None);
+        assert_eq!(recalled.paths, plain.paths);
+        let counts = |all: &All| (all.directories, all.ignored);
+        assert_eq!(counts(&recalled), counts(&plain));
+        recalled
+    }
+
+    fn walk_with(&self, recall: Option<Recall>) -> All {
+        let starts = Start::resolve(&self.workspace, &[]).unwrap();
+        let options = WalkOptions { starts, recall, ..WalkOptions::default() };
+        let with = (&self.pool, &Call::default());
+        let (all, incomplete) =
+            Scan::run(&self.workspace, options, with, (Paths, All::default())).unwrap();
+        assert_eq!(incomplete, None);
+        all
+    }
+
+    /// The ways that are known.
+    fn ways(&self) -> Vec<Arc<Route>> {
+        lock(&self.memory.routes.0).iter().filter_map(|(_, route)| route.clone()).collect()
+    }
+}
+
+#[test]
+fn a_way_is_found_once_nothing_on_it_had_to_be_looked_at() {
+    let tree = Tree::new();
+    // One lists, one looks again since watches are there, one has nothing to look at.
+    for _ in 0..3 {
+        tree.walk();
+        assert!(tree.ways().is_empty());
+    }
+    tree.walk();
+    let [route] = &tree.ways()[..] else { panic!("it is not found") };
+    assert_eq!((route.directories.len(), route.milestones.len()), (301, 301_usize.div_ceil(MOST)));
+    assert_eq!(tree.walk().paths.len(), 300);
+    assert!(Arc::ptr_eq(route, &tree.ways()[0]), "it is gone again, not found again");
+}
+
+#[test]
+fn a_change_on_the_way_is_seen_and_ends_it() {
+    type Change<'a> = &'a dyn Fn(&Tree);
+    let changes: [(&str, Change<'_>); 5] = [
+        ("a file comes", &|tree| tree.put("d100/inner/new.rs", "")),
+        ("a file goes", &|tree| {
+            fs::remove_file(tree.temporary.path().join("d149/inner/leaf.rs")).unwrap();
+        }),
+        ("rules come", &|tree| tree.put("d070/.ignore", "*.rs\n")),
+        ("a directory moves", &|tree| {
+            let at = |path| tree.temporary.path().join(path);
+            fs::rename(at("d001/inner"), at("d002/moved")).unwrap();
+        }),
+        ("a directory is another one", &|tree| {
+            let at = |path| tree.temporary.path().join(path);
+            fs::create_dir(at("other")).unwrap();
+            fs::rename(at("d003"), at("gone")).unwrap();
+            fs::rename(at("other"), at("d003")).unwrap();
+        }),
+    ];
+    for (name, change) in changes {
+        let tree = Tree::new();
+        for _ in 0..4 {
+            tree.walk();
+        }
+        let before = tree.ways();
+        assert_eq!(before.len(), 1, "{name}");
+        change(&tree);
+        tree.walk();
+        assert!(tree.ways().is_empty(), "{name}: it is still believed");
+        thread::sleep(Duration::from_millis(130));
+        for _ in 0..4 {
+            tree.walk();
+        }
+        assert_eq!(tree.ways().len(), 1, "{name}: another one is found");
+    }
+}
+
+#[test]
+fn rules_that_change_on_the_way_are_read_again() {
+    let tree = Tree::new();
+    tree.put("d070/.ignore", "file.rs\n");
+    thread::sleep(Duration::from_millis(130));
+    for _ in 0..4 {
+        assert_eq!(tree.walk().ignored, 1);
+    }
+    assert_eq!(tree.ways()[0].ruled.len(), 1);
+    tree.put("d070/.ignore", "leaf.rs\nfile.rs\n");
+    assert_eq!(tree.walk().ignored, 2);
+    assert!(tree.ways().is_empty());
+}
+
+#[test]
+fn content_that_changes_leaves_the_way_as_it_is() {
+    let tree = Tree::new();
+    for _ in 0..4 {
+        tree.walk();
+    }
+    let before = tree.ways();
+    tree.put("d100/inner/leaf.rs", "fn main() {}\n");
+    tree.walk();
+    assert!(Arc::ptr_eq(&before[0], &tree.ways()[0]));
+}
+
+#[test]
+fn only_so_many_ways_are_remembered_and_none_without_room() {
+    let tree = Tree::new();
+    let starts: Vec<_> = (0..6).map(|number| format!("d{number:03}")).collect();
+    for start in &starts {
+        for _ in 0..4 {
+            let starts = Start::resolve(&tree.workspace, std::slice::from_ref(start)).unwrap();
+            let recall = Some(tree.memory.begin());
+            let options = WalkOptions { starts, recall, ..WalkOptions::default() };
+            let with = (&tree.pool, &Call::default());
+            Scan::run(&tree.workspace, options, with, (Paths, All::default())).unwrap();
+        }
+    }
+    assert_eq!(tree.ways().len(), MAX_ROUTES);
+    let narrow =
+        Tree { memory: Arc::new(Memory::new(tree.workspace.root_handle(), 90_000, true)), ..tree };
+    for _ in 0..5 {
+        narrow.walk();
+    }
+    assert!(narrow.ways().is_empty());
+}
