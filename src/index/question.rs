@@ -58,11 +58,22 @@ impl Question {
         false
     }
 
-    /// False only if [`Question::may_match`] is. Asked of many filters in a row it is much faster:
-    /// memory is fetched for some of them at a time.
-    pub(crate) fn seems_to_match(&self, filter: &[u8]) -> bool {
-        let Some((&traits, blocks)) = filter.split_first() else { return true };
-        let Some(traits) = Traits::read(traits) else { return true };
+    /// A first look at many filters: false only where [`Question::may_match`] is. Memory is fetched
+    /// for several at a time, since nothing is decided in between.
+    pub(crate) fn seem_to_match<const N: usize>(&self, filters: &[Option<&[u8]>; N]) -> [bool; N] {
+        // All beginnings are fetched before the first of them is needed.
+        let traits = filters.map(|filter| filter.and_then(|filter| filter.first()).copied());
+        let mut seem = [true; N];
+        for ((filter, traits), seems) in filters.iter().zip(traits).zip(&mut seem) {
+            if let (Some([_, blocks @ ..]), Some(traits)) = (filter, traits.and_then(Traits::read))
+            {
+                *seems = self.seems_to_match(traits, blocks);
+            }
+        }
+        seem
+    }
+
+    fn seems_to_match(&self, traits: Traits, blocks: &[u8]) -> bool {
         let (mut seems, mut rest) = (self.drops_folding & traits.has_folding(), blocks);
         while !rest.is_empty() {
             let Some((block, after)) = Block::split(rest) else { return true };

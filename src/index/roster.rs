@@ -55,12 +55,10 @@ impl Slot {
         is_excluded.then(|| self.excluded())
     }
 
-    /// False only if it can be excluded; the answer for many in a row costs little.
-    fn seems_to_match(&self, question: Option<&Question>) -> bool {
+    fn filter(&self) -> Option<&[u8]> {
         match &self.known.content {
-            Content::Filtered(bits) => question.is_none_or(|asked| asked.seems_to_match(bits)),
-            Content::Binary => false,
-            Content::Opaque => true,
+            Content::Filtered(bits) => Some(bits),
+            Content::Binary | Content::Opaque => None,
         }
     }
 
@@ -195,9 +193,10 @@ impl Roster {
             let slot = slots.get(asked.position).and_then(Option::as_ref);
             *told = slot.filter(|slot| slot.is_told_of(asked, era));
         }
-        let seems = told.map(|slot| slot.is_some_and(|slot| slot.seems_to_match(question)));
+        let filters = told.map(|slot| slot.and_then(Slot::filter));
+        let seem = question.map_or([true; BATCH], |question| question.seem_to_match(&filters));
         let mut answers = [None; BATCH];
-        for ((slot, seems), answer) in told.into_iter().zip(seems).zip(&mut answers) {
+        for ((slot, seems), answer) in told.into_iter().zip(seem).zip(&mut answers) {
             *answer = match slot {
                 Some(slot) if seems => slot.exclude(question),
                 slot => slot.map(Slot::excluded),
