@@ -13,10 +13,10 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 pub(super) use crate::index::MAX_LINE;
 use crate::pool::lock;
-use crate::search::Report;
 use crate::search::lines::Style;
 use crate::search::matcher::Pattern;
 use crate::search::merged::{Block, Merged, Place};
+use crate::search::options::Report;
 use crate::search::sink::{Keep, LineSink};
 use crate::walk::Scanned;
 use crate::workspace::{File, Version};

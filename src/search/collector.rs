@@ -4,10 +4,12 @@ use std::ops::ControlFlow;
 
 use crate::context::{Incomplete, Limits, TextStream};
 use crate::output::Truncation;
-use crate::search::file::Found;
+use crate::search::events;
+use crate::search::file_matches::FileMatches;
+use crate::search::options::{Report, SearchOptions};
 use crate::search::order::Ordered;
-use crate::search::report::{FileMatches, SearchReport, Shape};
-use crate::search::{Report, SearchOptions, events};
+use crate::search::report::{SearchReport, Shape};
+use crate::search::searcher::Found;
 use crate::text::escape;
 use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut};
 

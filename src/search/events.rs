@@ -8,8 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::context::TextStream;
+use crate::output::Receipt;
 use crate::search::exact::ExactLine;
-use crate::search::report::{FileMatches, SearchReport};
+use crate::search::file_matches::FileMatches;
 
 /// What ripgrep counts for a file, and for all of them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,16 +30,21 @@ pub(super) fn write(file: &FileMatches, sum: &mut Stats, to: &TextStream) -> fmt
     events.iter().try_for_each(|event| to.write(format_args!("{event}\n")))
 }
 
-/// Those that were not written yet: `begin`, then `match` and `context` in line order, and `end` for each file; `summary`
-/// at last.
-pub(super) fn of(report: &SearchReport, took: Duration) -> Vec<Value> {
+/// Those of the files that were not written yet, `begin`, then `match` and `context` in line order,
+/// and `end` for each; then the `summary` of all.
+pub(super) fn of(
+    files: &[FileMatches],
+    written: Stats,
+    receipt: &Receipt,
+    took: Duration,
+) -> Vec<Value> {
     let mut events = Vec::new();
-    let mut sum = report.stats;
-    for file in &report.files {
+    let mut sum = written;
+    for file in files {
         sum.add(of_file(file, &mut events));
     }
-    sum.searches = report.receipt.files;
-    sum.bytes_searched = report.receipt.bytes;
+    sum.searches = receipt.files;
+    sum.bytes_searched = receipt.bytes;
     events.push(json!({
         "data": { "elapsed_total": elapsed(took), "stats": sum.shown(took) },
         "type": "summary",

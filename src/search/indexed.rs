@@ -1,27 +1,9 @@
 //! What the index spares a search, and what the search tells it in return.
 
-use crate::context::Limits;
-use crate::index::{Enrolled, Excluded, Inquiry, Lesson, WHOLE};
-use crate::search::SearchOptions;
-use crate::search::file::{Found, Searcher, Worker};
+use crate::index::{Enrolled, Excluded, Lesson, WHOLE};
+use crate::search::searcher::{Found, Searcher, Worker};
 use crate::walk::{Batch, OpenDir, Scanned};
-use crate::workspace::{File, Kind, Workspace};
-
-/// What to ask the index, if there is one that can be believed for this search.
-pub(super) fn inquiry(
-    options: &SearchOptions,
-    limits: &Limits,
-    workspace: &Workspace,
-) -> Option<Inquiry> {
-    let index = options.index.as_ref()?;
-    let recall = options.walk.recall.clone()?;
-    let multiline = options.pattern.is_multiline();
-    // The first is a rule on what is found when a file is opened; the second sets another bound.
-    if workspace.policy().asks_for_links() || multiline && (limits.multiline_bytes as u64) < WHOLE {
-        return None;
-    }
-    Some(Inquiry::new(index, recall, options.pattern.question(), limits.threads))
-}
+use crate::workspace::{File, Kind};
 
 impl Searcher {
     /// Adds what a batch gives of which no file has to be looked at; else false, and those that

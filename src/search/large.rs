@@ -7,9 +7,9 @@ use grep_searcher::BinaryDetection;
 
 use crate::index::WHOLE;
 use crate::search::blocks::{self, Blocks};
-use crate::search::file::{FIRST_READ, Found, Searcher, Worker};
+use crate::search::file_matches::FileMatches;
 use crate::search::merged::Place;
-use crate::search::report::FileMatches;
+use crate::search::searcher::{FIRST_READ, Found, Searcher, Worker};
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
 use crate::walk::Scanned;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::search::exact::ExactLine;
-use crate::search::report::{ContextLine, LineMatch};
+use crate::search::line_match::{ContextLine, LineMatch};
 use crate::text::clip;
 
 /// What stands before the lines of one match may be this many times as long as a shown line.

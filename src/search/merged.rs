@@ -1,8 +1,8 @@
 //! The blocks of one large file, put together in their order.
 
-use crate::search::Report;
+use crate::search::file_matches::FileMatches;
 use crate::search::lines::Style;
-use crate::search::report::FileMatches;
+use crate::search::options::Report;
 use crate::search::sink::Keep;
 
 /// What a search knows of a file beside its content.

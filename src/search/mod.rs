@@ -9,29 +9,31 @@ mod collector;
 mod events;
 mod exact;
 mod file;
+pub(crate) mod file_matches;
 mod indexed;
 mod large;
+pub(crate) mod line_match;
 mod lines;
-
 pub(crate) mod matcher;
 mod merged;
+mod options;
 mod order;
 mod pattern_error;
 pub(crate) mod report;
+mod searcher;
 mod sink;
 
 use std::time::{Duration, Instant};
 
-use crate::context::{Call, Limits, TextStream};
+use crate::context::{Call, Limits};
 use crate::error::Error;
-use crate::index::Index;
 use crate::output::IndexUse;
 use crate::pool::Pool;
 use crate::search::collector::Collector;
-use crate::search::file::Searcher;
-use crate::search::matcher::Pattern;
+pub(crate) use crate::search::options::{Report, SearchOptions, Sort};
 use crate::search::report::{LeftOutMatch, SearchReport};
-use crate::walk::{Cursor, LeftOut, Resume, Scan, Start, WalkOptions};
+use crate::search::searcher::Searcher;
+use crate::walk::{Cursor, LeftOut, Resume, Scan, Start};
 use crate::workspace::Workspace;
 
 /// The longest look into ignored and hidden files after a search that found nothing.
@@ -39,51 +41,6 @@ const HINT_TIME: Duration = Duration::from_secs(2);
 
 /// The most ignored and hidden entries that such a look goes through.
 const MAX_HINTS: usize = 500;
-
-/// What is reported of a file that matches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Report {
-    /// The matching lines.
-    #[default]
-    Content,
-    /// Its path only.
-    Files,
-    /// How many lines match.
-    Count,
-}
-
-/// In which order files come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Sort {
-    /// Byte order of the path.
-    #[default]
-    Path,
-    /// The last change first, then by path.
-    Modified,
-}
-
-/// A search, ready to run.
-#[derive(Clone, Debug)]
-pub(crate) struct SearchOptions {
-    pub(crate) pattern: Pattern,
-    /// Where and in what; `contents` is set by the search itself.
-    pub(crate) walk: WalkOptions,
-    pub(crate) report: Report,
-    pub(crate) sort: Sort,
-    /// Lines shown before and after each match.
-    pub(crate) context: (usize, usize),
-    /// Matching lines, or files where only those are reported.
-    pub(crate) max_results: usize,
-    pub(crate) max_per_file: usize,
-    pub(crate) versions: bool,
-    /// Whether lines are kept byte for byte too.
-    pub(crate) exact: bool,
-    /// Where results go as they come; then the report holds none.
-    pub(crate) stream: Option<TextStream>,
-    pub(crate) cursor: Option<Cursor>,
-    /// What is known of the files, if that is kept; then the walk may recall too.
-    pub(crate) index: Option<Index>,
-}
 
 /// Runs a search.
 ///

@@ -7,7 +7,7 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::output::Receipt;
 use crate::pool::Pool;
-use crate::search::SearchOptions;
+use crate::search::options::SearchOptions;
 use crate::walk::Cursor;
 use crate::walk::list::{self, ListOptions, Listed};
 use crate::workspace::Workspace;

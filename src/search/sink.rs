@@ -7,10 +7,10 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
-use crate::search::Report;
 use crate::search::exact::ExactLine;
+use crate::search::file_matches::FileMatches;
 use crate::search::lines::Style;
-use crate::search::report::FileMatches;
+use crate::search::options::Report;
 
 /// The most matches that are told apart in one line.
 const MAX_SPANS: usize = 100;

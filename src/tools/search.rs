@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{OneOrMany, Sort, at_least_one, yes};
 use crate::error::{Error, ErrorCode};
+pub use crate::search::file_matches::FileMatches;
+pub use crate::search::line_match::{ContextLine, LineMatch};
 use crate::search::matcher::{Pattern, PatternOptions};
-pub use crate::search::report::{ContextLine, FileMatches, LeftOutMatch, LineMatch, SearchReport};
+pub use crate::search::report::{LeftOutMatch, SearchReport};
 use crate::search::{self, Report, SearchOptions};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{Cursor, Filter, Start, WalkOptions};

@@ -1,106 +1,20 @@
-//! Where a walk begins: the paths that the caller named.
+//! The first tasks of a walk.
 
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::output::Receipt;
 use crate::text::escape;
 use crate::walk::batch::Batch;
-use crate::walk::frontier::Directory;
+use crate::walk::directory::Directory;
 use crate::walk::handle::{Handle, OpenCount, OpenDir};
 use crate::walk::listing::Listing;
+use crate::walk::memory::Recall;
+use crate::walk::options::WalkOptions;
 use crate::walk::report::DirectoryReport;
 use crate::walk::rules::{Found, Rules, Verdict};
-use crate::walk::{Recall, WalkOptions};
-use crate::workspace::{Access, Dir, Kind, Workspace, WorkspacePath};
-
-/// A file or directory where a walk begins.
-#[derive(Clone, Debug)]
-pub(crate) struct Start {
-    pub(crate) path: WorkspacePath,
-    /// Bytes of the paths below it that a filter does not look at: its own, with the `/`.
-    pub(crate) base: usize,
-    /// Whether a filter let it pass already, as one that an earlier walk came across.
-    passed: bool,
-}
-
-impl Start {
-    /// Resolves the paths where a walk begins, in path order, each once and none below another
-    /// that is a directory.
-    ///
-    /// # Errors
-    /// Those of [`Workspace::resolve`], and `INVALID_PATH` for a FIFO, socket or device.
-    pub(crate) fn resolve(workspace: &Workspace, paths: &[String]) -> Result<Vec<Start>, Error> {
-        if paths.is_empty() {
-            return Ok(vec![Start::at(workspace.resolve(".", Access::Read)?)]);
-        }
-        let mut starts = Vec::new();
-        for path in paths {
-            let path = workspace.resolve(path, Access::Read)?;
-            if path.kind() == Some(Kind::Special) {
-                return Err(special(&path));
-            }
-            // What was named and cannot be read is an error; what a walk meets is counted.
-            path.check_readable()?;
-            starts.push(Start::at(path));
-        }
-        starts.sort_by_key(Start::key);
-        starts.dedup_by(|next, previous| previous.covers(next));
-        Ok(starts)
-    }
-
-    fn at(path: WorkspacePath) -> Start {
-        let base = match path.relative().len() {
-            0 => 0,
-            length if path.is_directory() => length + 1,
-            _ => path.relative().iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1),
-        };
-        Start { path, base, passed: false }
-    }
-
-    /// An entry that a walk left out, if it is still there.
-    pub(crate) fn left_out(workspace: &Workspace, path: &[u8]) -> Option<Start> {
-        let path = workspace.resolve(&escape::exact_path(path), Access::Read).ok()?;
-        let walkable = path.is_directory() || path.is_file();
-        walkable.then(|| Start { passed: true, ..Start::at(path) })
-    }
-
-    /// Tells whether it, or something below it, lies past the position to resume at.
-    fn is_reached(&self, options: &WalkOptions) -> bool {
-        let path = self.path.relative();
-        path.is_empty() || options.reaches(path, self.path.is_directory())
-    }
-
-    /// Tells whether it is a file that the filter leaves out; that a path was named does not
-    /// make it match.
-    fn is_filtered(&self, options: &WalkOptions) -> bool {
-        !self.passed
-            && !self.path.is_directory()
-            && !options.filter.passes(self.path.relative(), self.base)
-    }
-
-    /// The path with the `/` of a directory, empty for the root.
-    fn key(&self) -> Vec<u8> {
-        let mut key = self.path.relative().to_vec();
-        if self.path.is_directory() && !key.is_empty() {
-            key.push(b'/');
-        }
-        key
-    }
-
-    fn covers(&self, other: &Start) -> bool {
-        let (key, other) = (self.key(), other.key());
-        key == other || (self.path.is_directory() && other.starts_with(&key))
-    }
-}
-
-fn special(path: &WorkspacePath) -> Error {
-    Error::new(
-        ErrorCode::InvalidPath,
-        format!("{path} is a FIFO, socket or device; only regular files are read"),
-    )
-    .at(path.as_str())
-}
+use crate::walk::start::Start;
+use crate::workspace::{Dir, Kind, Workspace};
 
 /// A start, ready for the first task of a walk.
 #[derive(Debug)]
@@ -109,6 +23,20 @@ pub(super) enum Beginning {
     Directory(Directory),
     /// A file, with the number of its start.
     File(usize, Batch),
+}
+
+/// Tells whether a start, or something below it, lies past the position to resume at.
+fn is_reached(start: &Start, options: &WalkOptions) -> bool {
+    let path = start.path.relative();
+    path.is_empty() || options.reaches(path, start.path.is_directory())
+}
+
+/// Tells whether a start is a file that the filter leaves out; that a path was named does not make
+/// it match.
+fn is_filtered(start: &Start, options: &WalkOptions) -> bool {
+    !start.passed
+        && !start.path.is_directory()
+        && !options.filter.passes(start.path.relative(), start.base)
 }
 
 /// Makes all starts ready, each with the rules of the directories above it.
@@ -130,10 +58,10 @@ pub(super) fn all(
     };
     let mut beginnings = Vec::new();
     for (index, start) in options.starts.iter().enumerate() {
-        if !start.is_reached(options) {
+        if !is_reached(start, options) {
             continue;
         }
-        if start.is_filtered(options) {
+        if is_filtered(start, options) {
             skipped.filtered += 1;
             continue;
         }

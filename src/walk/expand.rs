@@ -2,20 +2,21 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use crate::text::escape;
 use crate::walk::batch::{BATCH, Batch};
-use crate::walk::frontier::Directory;
+use crate::walk::directory::Directory;
 use crate::walk::handle::{Handle, OpenCount, OpenDir};
-use crate::walk::kept::{Kept, SieveKey, Sieved};
+use crate::walk::kept::{Kept, Sieved};
 use crate::walk::listing::Listing;
+use crate::walk::memory::Recall;
+use crate::walk::options::WalkOptions;
 use crate::walk::report::DirectoryReport;
-use crate::walk::route::{Files, Route, RouteKey};
+use crate::walk::route::Files;
 use crate::walk::rules::{Found, Rules};
 use crate::walk::sieve::Sieve;
-use crate::walk::{Recall, WalkOptions};
 use crate::workspace::{Dir, Kind, RecentStamp, Volume, Workspace};
 
 /// What one directory holds.
@@ -57,52 +58,13 @@ pub(crate) struct Expander {
     root: Arc<Dir>,
     /// Whether a directory below a beginning had to be looked at.
     looked: AtomicBool,
-    /// The way of this walk, if it may be remembered and is not known.
-    new_way: OnceLock<RouteKey>,
 }
 
 impl Expander {
     pub(crate) fn new(options: WalkOptions, workspace: Workspace) -> Expander {
         let root = workspace.root_handle().clone();
         let open = OpenCount::default();
-        let (looked, new_way) = (AtomicBool::new(false), OnceLock::new());
-        Expander { options, workspace, open, root, looked, new_way }
-    }
-
-    /// The way that an earlier walk went from a beginning, if it can be gone again.
-    pub(crate) fn route(
-        &self,
-        directory: &Directory,
-        keep_going: &dyn Fn() -> bool,
-    ) -> Option<Arc<Route>> {
-        let recall = self.recall(&directory.prefix).filter(|recall| recall.memory.is_watched())?;
-        let key = RouteKey::new(directory, &self.options)?;
-        let routes = &recall.memory.routes;
-        let first = self.recalled(directory);
-        if let Some(route) = routes.get(&key) {
-            let open = |kept: &Kept| self.handle(kept).open();
-            let holds = first.is_some_and(|first| route.holds(&first, &open, recall.era));
-            if !holds {
-                routes.forget(&key);
-            }
-            return holds.then_some(route);
-        }
-        let first = first?;
-        if !routes.expect_one(&key) {
-            self.new_way.set(key).ok();
-            return None;
-        }
-        let route = Route::find(self, directory, first, keep_going)?;
-        routes.put(key, Some(route.clone()));
-        Some(route)
-    }
-
-    /// Notes that the walk came to its end.
-    pub(crate) fn end(&self) {
-        let (Some(key), Some(recall)) = (self.new_way.get(), &self.options.recall) else { return };
-        if !self.looked.load(Ordering::Relaxed) {
-            recall.memory.routes.put(key.clone(), None);
-        }
+        Expander { options, workspace, open, root, looked: AtomicBool::new(false) }
     }
 
     /// Files of a known way, which lies below this beginning.
@@ -112,8 +74,13 @@ impl Expander {
         Batch::new(self.handle(kept), prefix, listing.clone(), range.clone()).of(Some(kept.clone()))
     }
 
+    /// Whether a directory below a beginning had to be looked at.
+    pub(crate) fn has_looked(&self) -> bool {
+        self.looked.load(Ordering::Relaxed)
+    }
+
     /// A directory that is as it was kept, to be opened if it has to be.
-    fn handle(&self, kept: &Kept) -> Handle {
+    pub(crate) fn handle(&self, kept: &Kept) -> Handle {
         Handle::later((&self.root, &kept.prefix), kept.volume, &self.open)
     }
 
@@ -158,13 +125,13 @@ impl Expander {
     }
 
     /// The directory as an earlier walk listed it, if that still is so.
-    fn recalled(&self, directory: &Directory) -> Option<Arc<Kept>> {
+    pub(crate) fn recalled(&self, directory: &Directory) -> Option<Arc<Kept>> {
         let recall = self.recall(&directory.prefix)?;
         let stat = || directory.parent.open()?.stat(&directory.name);
         recall.directory(&directory.prefix, directory.is_in_place, &stat)
     }
 
-    fn recall(&self, prefix: &[u8]) -> Option<&Recall> {
+    pub(crate) fn recall(&self, prefix: &[u8]) -> Option<&Recall> {
         // What lies outside the root has no path that could be descended to from there.
         self.options.recall.as_ref().filter(|_| prefix.first() != Some(&b'/'))
     }
@@ -252,7 +219,7 @@ impl Expander {
         let kept = kept.zip(options.recall.as_ref().map(|recall| recall.memory.room()));
         let mut sieved = match kept {
             Some((kept, room)) => {
-                let key = SieveKey::new(options, rules);
+                let key = options.sieve_key(rules);
                 kept.sieved(key, room, || sieve.all(&listed.listing))
             }
             None => Arc::new(sieve.all(&listed.listing)),
@@ -335,20 +302,6 @@ fn list(
         report.receipt.unreadable(shown(&directory.prefix), error.to_string());
     }
     (listing, found)
-}
-
-impl Directory {
-    fn child(&self, name: &[u8], parent: Handle, rules: &Rules) -> Directory {
-        Directory {
-            parent,
-            name: name.to_vec(),
-            prefix: [&*self.prefix, name, b"/"].concat().into(),
-            rules: rules.clone(),
-            depth: self.depth + 1,
-            start: self.start,
-            is_in_place: false,
-        }
-    }
 }
 
 fn shown(prefix: &[u8]) -> String {

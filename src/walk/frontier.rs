@@ -2,39 +2,18 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::pool::lock;
 use crate::walk::batch::Batch;
-use crate::walk::handle::Handle;
+use crate::walk::directory::Directory;
 use crate::walk::route::Leg;
-use crate::walk::rules::Rules;
 use crate::walk::sequence::Place;
 use crate::walk::visit::{Assistance, Scanned};
 
 /// How long a thread without work sleeps at most before it looks again.
 const NAP: Duration = Duration::from_millis(10);
-
-/// A directory to be listed.
-#[derive(Debug)]
-pub(crate) struct Directory {
-    /// The directory above it.
-    pub(crate) parent: Handle,
-    /// Its name in there.
-    pub(crate) name: Vec<u8>,
-    /// Its path in the workspace, empty or ending in `/`.
-    pub(crate) prefix: Arc<[u8]>,
-    /// The rules of the directory above it.
-    pub(crate) rules: Rules,
-    /// How deep it lies below where the walk began; 0 is the beginning itself.
-    pub(crate) depth: usize,
-    /// Which beginning it lies below.
-    pub(crate) start: usize,
-    /// Whether the directory above is as it was kept; if not, another one may be in this place,
-    /// of which nobody who watches this one would be told.
-    pub(crate) is_in_place: bool,
-}
 
 /// One thing to do.
 pub(crate) enum Task {

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::pool::lock;
-use crate::walk::WalkOptions;
 use crate::walk::changes::{Changes, Era};
 use crate::walk::handle::OpenDir;
 use crate::walk::listing::Listing;
@@ -55,11 +54,11 @@ struct KeptRules {
 /// What a walk asks of a directory, but for its filter.
 #[derive(Clone, Debug)]
 pub(super) struct SieveKey {
-    rules: Rules,
-    hidden: bool,
-    no_ignore: bool,
-    drop_noise: bool,
-    contents: bool,
+    pub(super) rules: Rules,
+    pub(super) hidden: bool,
+    pub(super) no_ignore: bool,
+    pub(super) drop_noise: bool,
+    pub(super) contents: bool,
 }
 
 /// What stays of a listing, in path order, and the account of the rest.
@@ -199,11 +198,6 @@ impl Sieved {
 }
 
 impl SieveKey {
-    pub(super) fn new(options: &WalkOptions, rules: &Rules) -> SieveKey {
-        let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *options;
-        SieveKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
-    }
-
     pub(super) fn is(&self, other: &SieveKey) -> bool {
         let flags = |key: &SieveKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
         flags(self) == flags(other) && self.rules.is(&other.rules)

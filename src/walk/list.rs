@@ -9,11 +9,14 @@ use crate::error::Error;
 use crate::output::{Receipt, Truncation};
 use crate::pool::{Pool, lock};
 use crate::text::escape;
-use crate::walk::batch::Batch;
-use crate::walk::{
-    BATCH, Budget, Collect, Cursor, DirectoryReport, PathGlobs, Resume, Scan, Scanned, Visit,
-    WalkOptions,
-};
+use crate::walk::batch::{BATCH, Batch};
+use crate::walk::budget::Budget;
+use crate::walk::cursor::Cursor;
+use crate::walk::globs::PathGlobs;
+use crate::walk::options::{Resume, WalkOptions};
+use crate::walk::report::DirectoryReport;
+use crate::walk::scan::Scan;
+use crate::walk::visit::{Collect, Scanned, Visit};
 use crate::workspace::{Kind, Workspace};
 
 /// The time of an entry that vanished or cannot be examined. It is a number like any other, so

@@ -5,32 +5,27 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::pool::lock;
-use crate::walk::WalkOptions;
 use crate::walk::changes::Era;
-use crate::walk::expand::{Expander, Part};
-use crate::walk::frontier::Directory;
 use crate::walk::handle::OpenDir;
 use crate::walk::kept::{Kept, SieveKey};
 use crate::walk::listing::Listing;
 use crate::walk::report::{DirectoryReport, LeftOut};
 use crate::walk::room::Taken;
 use crate::walk::rules::Rules;
-use crate::walk::run::MOST;
 
 /// How many ways are remembered; searches and listings go different ones.
 const MAX_ROUTES: usize = 4;
 
 /// Everything that a walk from one beginning comes by, in path order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Route {
     /// Its directories; the first is the beginning.
-    directories: Vec<Arc<Kept>>,
+    pub(super) directories: Vec<Arc<Kept>>,
     /// Those that have ignore files, with the rules above them.
-    ruled: Vec<(Arc<Kept>, Rules)>,
-    stops: Vec<Stop>,
+    pub(super) ruled: Vec<(Arc<Kept>, Rules)>,
+    pub(super) stops: Vec<Stop>,
     /// Where a directory begins, every so many.
-    milestones: Vec<usize>,
-    _taken: Option<Taken>,
+    pub(super) milestones: Vec<usize>,
 }
 
 /// One thing on the way.
@@ -61,29 +56,20 @@ pub(crate) struct Leg {
 /// Which walk it is the way of.
 #[derive(Clone, Debug)]
 pub(super) struct RouteKey {
-    prefix: Arc<[u8]>,
-    sieve: SieveKey,
-    directories: bool,
-    max_depth: Option<usize>,
+    pub(super) prefix: Arc<[u8]>,
+    pub(super) sieve: SieveKey,
+    pub(super) directories: bool,
+    pub(super) max_depth: Option<usize>,
 }
 
 /// The ways of the last walks.
 #[derive(Debug, Default)]
-pub(crate) struct Routes(Mutex<Vec<(RouteKey, Option<Arc<Route>>)>>);
+pub(crate) struct Routes(Mutex<Vec<Entry>>);
+
+/// A walk, and its way with the room that it takes, if that is known already.
+type Entry = (RouteKey, Option<(Arc<Route>, Taken)>);
 
 impl RouteKey {
-    /// The key of a walk from one beginning, unless it leaves out what others do not.
-    pub(super) fn new(beginning: &Directory, options: &WalkOptions) -> Option<RouteKey> {
-        let is_whole = options.filter.is_everything() && options.resume.is_none();
-        let is_alone = beginning.depth == 0 && options.starts.len() == 1;
-        (is_whole && is_alone).then(|| RouteKey {
-            prefix: beginning.prefix.clone(),
-            sieve: SieveKey::new(options, &beginning.rules),
-            directories: options.directories,
-            max_depth: options.max_depth,
-        })
-    }
-
     fn is(&self, other: &RouteKey) -> bool {
         let RouteKey { prefix, sieve, directories, max_depth } = self;
         let rest = (prefix, *directories, *max_depth);
@@ -92,58 +78,6 @@ impl RouteKey {
 }
 
 impl Route {
-    /// Goes the whole way once; none if a directory on it would have to be looked at.
-    pub(super) fn find(
-        expander: &Expander,
-        beginning: &Directory,
-        first: Arc<Kept>,
-        keep_going: &dyn Fn() -> bool,
-    ) -> Option<Arc<Route>> {
-        let (directories, ruled, stops) = (Vec::new(), Vec::new(), Vec::new());
-        let mut route = Route { directories, ruled, stops, milestones: Vec::new(), _taken: None };
-        let mut ahead = route.enter(expander, beginning, first, keep_going)?;
-        while let Some(part) = ahead.pop() {
-            match part {
-                Part::Files(batch) => {
-                    let (listing, range) = batch.part();
-                    let (kept, listing) = (batch.kept.clone()?, listing.clone());
-                    route.stops.push(Stop::Files(Files { kept, listing, range }));
-                }
-                Part::Directory(directory) => {
-                    let kept = expander.at_hand(&directory).filter(|_| keep_going())?;
-                    ahead.extend(route.enter(expander, &directory, kept, keep_going)?);
-                }
-            }
-        }
-        let room = expander.options.recall.as_ref()?.memory.room();
-        let taken = room.take(route.bytes(), 0)?;
-        Some(Arc::new(Route { _taken: Some(taken), ..route }))
-    }
-
-    /// Adds a directory; gives what is in it, the first at the end.
-    fn enter(
-        &mut self,
-        expander: &Expander,
-        directory: &Directory,
-        kept: Arc<Kept>,
-        keep_going: &dyn Fn() -> bool,
-    ) -> Option<Vec<Part>> {
-        let expansion = expander.expand(directory, Some(kept.clone()), keep_going);
-        let mut parts = expansion.parts;
-        let is_whole = !expansion.report.interrupted && expansion.report.receipt.trouble.is_empty();
-        is_whole.then_some(())?;
-        if self.directories.len().is_multiple_of(MOST) {
-            self.milestones.push(self.stops.len());
-        }
-        if kept.has_rules() && !expander.options.no_ignore {
-            self.ruled.push((kept.clone(), directory.rules.clone()));
-        }
-        self.directories.push(kept);
-        self.stops.push(Stop::Directory(expansion.report));
-        parts.reverse();
-        Some(parts)
-    }
-
     /// Whether everything on the way is as it was; `first` is the beginning as it is now.
     pub(super) fn holds(
         &self,
@@ -160,7 +94,7 @@ impl Route {
     }
 
     /// Bytes that it takes, or so.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let left_out = |stop: &Stop| match stop {
             Stop::Directory(report) => {
                 report.left_out.iter().map(|entry| size_of::<LeftOut>() + entry.path.len()).sum()
@@ -209,7 +143,8 @@ impl Routes {
     /// The way of such a walk, if one is known.
     pub(super) fn get(&self, key: &RouteKey) -> Option<Arc<Route>> {
         let routes = lock(&self.0);
-        routes.iter().find(|(known, _)| known.is(key)).and_then(|(_, route)| route.clone())
+        let (_, route) = routes.iter().find(|(known, _)| known.is(key))?;
+        route.as_ref().map(|(route, _)| route.clone())
     }
 
     /// Whether the last such walk had nothing to look at, so that its way may be worth finding;
@@ -222,7 +157,7 @@ impl Routes {
     }
 
     /// Remembers a way, or that it may be worth finding.
-    pub(super) fn put(&self, key: RouteKey, route: Option<Arc<Route>>) {
+    pub(super) fn put(&self, key: RouteKey, route: Option<(Arc<Route>, Taken)>) {
         let mut routes = lock(&self.0);
         routes.retain(|(known, _)| !known.is(&key));
         if routes.len() >= MAX_ROUTES {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::walk::batch::Batch;
-use crate::walk::frontier::Directory;
+use crate::walk::directory::Directory;
 use crate::walk::report::DirectoryReport;
 use crate::walk::route::Leg;
 

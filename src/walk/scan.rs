@@ -8,12 +8,14 @@ use crossbeam_channel::{Receiver, Sender, TrySendError};
 use crate::context::{Call, Incomplete, Progress};
 use crate::error::{Error, ErrorCode};
 use crate::pool::{Job, Pool, lock};
-use crate::walk::WalkOptions;
 use crate::walk::batch::Batch;
 use crate::walk::beginning::{self, Beginning};
+use crate::walk::directory::Directory;
 use crate::walk::expand::{Expander, Part};
-use crate::walk::frontier::{Directory, Frontier, Task};
+use crate::walk::frontier::{Frontier, Task};
+use crate::walk::guide::Guide;
 use crate::walk::kept::Kept;
+use crate::walk::options::WalkOptions;
 use crate::walk::report::DirectoryReport;
 use crate::walk::route::{Leg, Stop};
 use crate::walk::run::{Run, Step};
@@ -33,6 +35,7 @@ const AHEAD: usize = 4;
 pub(crate) struct Scan<V: Visit, C> {
     visitor: V,
     expander: Expander,
+    guide: Guide,
     frontier: Frontier,
     sender: Sender<(Batch, Place)>,
     receiver: Receiver<(Batch, Place)>,
@@ -85,6 +88,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
         let scan = Arc::new(Scan {
             visitor,
             expander: Expander::new(options, workspace.clone()),
+            guide: Guide::default(),
             frontier: Frontier::default(),
             sender,
             receiver,
@@ -101,7 +105,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
         scan.begin(place, starts);
         pool.run(&scan, call)?;
         if !scan.stopped.load(Ordering::Acquire) {
-            scan.expander.end();
+            scan.guide.end(&scan.expander);
         }
         scan.take().ok_or_else(|| {
             Error::new(ErrorCode::Internal, "the results of a walk were taken twice")
@@ -145,7 +149,8 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     fn list(&self, state: &mut V::State, directory: Directory, place: Place) {
         let start = directory.start;
         let mut run = Run::new(V::ON_THE_SPOT);
-        if let Some(route) = self.expander.route(&directory, &|| self.keeps_going()) {
+        let keeps_going = || self.keeps_going();
+        if let Some(route) = self.guide.route(&self.expander, &directory, &keeps_going) {
             Leg::all(&route, start).for_each(|leg| run.push(Step::Follow(leg)));
             return self.begin_steps(run, start, place);
         }
@@ -159,7 +164,6 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
                         run.push(Step::List(directory));
                         continue;
                     }
-                    let keeps_going = || self.keeps_going();
                     let expansion = self.expander.expand(&directory, known, &keeps_going);
                     run.list(expansion.report);
                     ahead.extend(expansion.parts.into_iter().rev());

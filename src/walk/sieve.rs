@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::walk::WalkOptions;
 use crate::walk::kept::Sieved;
 use crate::walk::listing::Listing;
+use crate::walk::options::WalkOptions;
 use crate::walk::report::{DirectoryReport, LeftOut};
 use crate::walk::rules::{Rules, Verdict};
 use crate::workspace::{Kind, Volume, Workspace, is_temporary};

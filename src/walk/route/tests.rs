@@ -15,7 +15,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::context::Call;
 use crate::pool::Pool;
-use crate::walk::{Batch, Collect, Memory, Recall, Scan, Scanned, Start, Visit};
+use crate::walk::run::MOST;
+use crate::walk::{Batch, Collect, Memory, Recall, Scan, Scanned, Start, Visit, WalkOptions};
 use crate::workspace::Workspace;
 
 /// Collects the paths of all files.
@@ -105,7 +106,8 @@ impl Tree {
 
     /// The ways that are known.
     fn ways(&self) -> Vec<Arc<Route>> {
-        lock(&self.memory.routes.0).iter().filter_map(|(_, route)| route.clone()).collect()
+        let routes = lock(&self.memory.routes.0);
+        routes.iter().filter_map(|(_, route)| Some(route.as_ref()?.0.clone())).collect()
     }
 }
 
