@@ -26,6 +26,8 @@ pub(crate) struct Expansion {
     pub(crate) parts: Vec<Part>,
     /// What was counted and left out.
     pub(crate) report: DirectoryReport,
+    /// The rules inside, if it could be listed.
+    pub(crate) rules: Option<Rules>,
 }
 
 /// A part of a directory.
@@ -116,6 +118,7 @@ impl Expander {
             Ok((listed, rules)) => {
                 let listing = self.sift(directory, &listed, &rules, &mut expansion.report);
                 self.split(&listed, directory, &rules, &listing, &mut expansion.parts);
+                expansion.rules = Some(rules);
             }
             Err(error) => {
                 expansion.report.receipt.unreadable(shown(&directory.prefix), error.to_string());

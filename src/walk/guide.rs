@@ -108,8 +108,9 @@ fn enter(
     if route.directories.len().is_multiple_of(MOST) {
         route.milestones.push(route.stops.len());
     }
-    if kept.has_rules() && !expander.options.no_ignore {
-        route.ruled.push((kept.clone(), directory.rules.clone()));
+    if kept.is_ruled() && !expander.options.no_ignore {
+        let (above, entered) = (directory.rules.clone(), expansion.rules?);
+        route.ruled.push((kept.clone(), above, entered));
     }
     route.directories.push(kept);
     route.stops.push(Stop::Directory(report));

@@ -147,21 +147,23 @@ impl Kept {
         Ok(entered)
     }
 
-    /// Whether the rules inside the directory are those that were read.
-    pub(super) fn has_same_rules(
+    /// Whether the rules inside the directory still are `entered`, below those `above`.
+    pub(super) fn has_rules(
         &self,
-        above: &Rules,
+        (above, entered): (&Rules, &Rules),
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
         era: Era,
     ) -> bool {
         let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, era);
         lock(&self.rules).as_ref().is_some_and(|kept| {
-            kept.above.is(above) && kept.stamps.hold(open, &unchanged, era.epoch)
+            kept.above.is(above)
+                && kept.entered.is(entered)
+                && kept.stamps.hold(open, &unchanged, era.epoch)
         })
     }
 
     /// Whether ignore files lie in it.
-    pub(super) fn has_rules(&self) -> bool {
+    pub(super) fn is_ruled(&self) -> bool {
         !self.found.is_empty()
     }
 

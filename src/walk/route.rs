@@ -21,8 +21,8 @@ const MAX_ROUTES: usize = 4;
 pub(crate) struct Route {
     /// Its directories; the first is the beginning.
     pub(super) directories: Vec<Arc<Kept>>,
-    /// Those that have ignore files, with the rules above them.
-    pub(super) ruled: Vec<(Arc<Kept>, Rules)>,
+    /// Those that have ignore files, with the rules above them and inside.
+    pub(super) ruled: Vec<(Arc<Kept>, Rules, Rules)>,
     pub(super) stops: Vec<Stop>,
     /// Where a directory begins, every so many.
     pub(super) milestones: Vec<usize>,
@@ -90,7 +90,7 @@ impl Route {
             && self
                 .ruled
                 .iter()
-                .all(|(kept, above)| kept.has_same_rules(above, &|| open(kept), era))
+                .all(|(kept, above, entered)| kept.has_rules((above, entered), &|| open(kept), era))
     }
 
     /// Bytes that it takes, or so.

@@ -16,7 +16,7 @@ use super::*;
 use crate::context::Call;
 use crate::pool::Pool;
 use crate::walk::run::MOST;
-use crate::walk::{Batch, Collect, Memory, Recall, Scan, Scanned, Start, Visit, WalkOptions};
+use crate::walk::{Batch, Collect, Memory, Scan, Scanned, Start, Visit, WalkOptions};
 use crate::workspace::Workspace;
 
 /// Collects the paths of all files.
@@ -86,17 +86,22 @@ impl Tree {
 
     /// A walk with what is remembered, held against one without.
     fn walk(&self) -> All {
-        let recalled = self.walk_with(Some(self.memory.begin()));
-        let plain = self.walk_with(None);
+        self.walk_as(&WalkOptions::default())
+    }
+
+    fn walk_as(&self, options: &WalkOptions) -> All {
+        let recall = Some(self.memory.begin());
+        let recalled = self.walk_with(WalkOptions { recall, ..options.clone() });
+        let plain = self.walk_with(options.clone());
         assert_eq!(recalled.paths, plain.paths);
         let counts = |all: &All| (all.directories, all.ignored);
         assert_eq!(counts(&recalled), counts(&plain));
         recalled
     }
 
-    fn walk_with(&self, recall: Option<Recall>) -> All {
+    fn walk_with(&self, options: WalkOptions) -> All {
         let starts = Start::resolve(&self.workspace, &[]).unwrap();
-        let options = WalkOptions { starts, recall, ..WalkOptions::default() };
+        let options = WalkOptions { starts, ..options };
         let with = (&self.pool, &Call::default());
         let (all, incomplete) =
             Scan::run(&self.workspace, options, with, (Paths, All::default())).unwrap();
@@ -176,6 +181,22 @@ fn rules_that_change_on_the_way_are_read_again() {
     tree.put("d070/.ignore", "leaf.rs\nfile.rs\n");
     assert_eq!(tree.walk().ignored, 2);
     assert!(tree.ways().is_empty());
+}
+
+#[test]
+fn rules_that_another_walk_read_again_are_not_those_of_the_way() {
+    let tree = Tree::new();
+    tree.put("d070/.ignore", "file.rs\n");
+    thread::sleep(Duration::from_millis(130));
+    let other = WalkOptions { contents: true, ..WalkOptions::default() };
+    for _ in 0..4 {
+        tree.walk();
+        tree.walk_as(&other);
+    }
+    assert_eq!(tree.ways().len(), 2);
+    tree.put("d070/.ignore", "leaf.rs\nfile.rs\n");
+    assert_eq!(tree.walk_as(&other).ignored, 2);
+    assert_eq!(tree.walk().ignored, 2);
 }
 
 #[test]
