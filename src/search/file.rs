@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Mutex;
 
+use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::index::{BINARY_PROBE, Enrolled, Inquiry};
@@ -153,22 +154,38 @@ impl Searcher {
         let mut file = FileMatches { searched: text.len() as u64, ..FileMatches::default() };
         found.receipt.skipped.binary += u64::from(nul.is_some() && !self.is_named(&path));
         file.binary_offset = nul.map(|offset| offset as u64);
-        let keeps_going = || scan.keeps_going();
-        let shown = escape::display_path(&path);
-        let place = (&*shown, self.after_line(&path));
-        let mut sink = LineSink::new(self.keep, matcher, place, (&mut file, &keeps_going));
-        // With all lines in hand, a NUL byte past the first window counts only in a match.
-        let quits = self.keep.multiline && !self.is_named(&path);
-        let binary = if quits { BinaryDetection::quit(0) } else { BinaryDetection::none() };
-        worker.lines.set_binary_detection(binary);
-        // A sink that only collects has no error to give.
-        let _ = worker.lines.search_slice(matcher, text, &mut sink);
-        let (count, interrupted) = (sink.count, sink.interrupted);
+        let with = (matcher, &mut worker.lines);
+        let (count, interrupted) = self.search_lines(with, (&path, text), scan, &mut file);
         found.interrupted |= interrupted;
         if count > 0 && self.reports(interrupted) {
             file.version = self.versions.then(|| Version::of(bytes).to_string());
             self.report(&path, file, count, found);
         }
+    }
+
+    /// Searches a text that may match, line by line; tells how many lines do, and whether the search
+    /// was cut short.
+    fn search_lines(
+        &self,
+        (matcher, lines): (&RegexMatcher, &mut grep_searcher::Searcher),
+        (path, text): (&[u8], &[u8]),
+        scan: &dyn Scanned,
+        file: &mut FileMatches,
+    ) -> (u64, bool) {
+        let keeps_going = || scan.keeps_going();
+        let shown = escape::display_path(path);
+        let place = (&*shown, self.after_line(path));
+        let mut sink = LineSink::new(self.keep, matcher, place, (file, &keeps_going));
+        // With all lines in hand, a NUL byte past the first window counts only in a match.
+        let quits = self.keep.multiline && !self.is_named(path);
+        lines.set_binary_detection(if quits {
+            BinaryDetection::quit(0)
+        } else {
+            BinaryDetection::none()
+        });
+        // A sink that only collects has no error to give.
+        let _ = lines.search_slice(matcher, text, &mut sink);
+        (sink.count, sink.interrupted)
     }
 
     /// How much of a text is searched, given where its first NUL byte is; as ripgrep has it.
