@@ -55,6 +55,14 @@ fn events_are_of_lines_only() {
 }
 
 #[test]
+fn one_line_of_json_goes_before_events() {
+    let root = tree();
+    let (_, wanted, _) = run(root.path(), &["search", "todo", "--json"]);
+    let both = run(root.path(), &["search", "todo", "--json", "--json-lines"]);
+    assert_eq!(both, (0, wanted, String::new()));
+}
+
+#[test]
 fn events_of_nothing_are_a_summary() {
     let (status, out, error) = run(tree().path(), &["search", "zebra", "--json-lines"]);
     assert_eq!((status, error.as_str(), out.lines().count()), (1, "", 1));
