@@ -12,9 +12,9 @@
 mod corpus;
 
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::hint::black_box;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ use criterion::{Criterion, SamplingMode};
 use ripkit::tools::read_file::{Args, ReadFile};
 use ripkit::{Call, Toolkit, Workspace};
 
-use self::corpus::programs;
 use self::corpus::queries::texts;
+use self::corpus::{programs, write_log};
 
 /// Bytes of the generated log.
-const LOG_BYTES: usize = 256 << 20;
+const LOG_BYTES: u64 = 256 << 20;
 
 /// Lines of a page.
 const LINES: u32 = 100;
@@ -50,16 +50,7 @@ fn log(directory: &Path) -> io::Result<PathBuf> {
         return fs::canonicalize(log);
     }
     let path = directory.join("app.log");
-    let mut file = BufWriter::new(File::create(&path)?);
-    let (mut written, mut number) = (0, 0_u64);
-    while written < LOG_BYTES {
-        let line =
-            format!("{number:>12} INFO request {} took {} ms\n", number * 7919, number % 997);
-        file.write_all(line.as_bytes())?;
-        written += line.len();
-        number += 1;
-    }
-    file.flush()?;
+    write_log(&path, LOG_BYTES)?;
     Ok(path)
 }
 

@@ -171,7 +171,7 @@ fn allowed(
     call: &Call,
     now: Instant,
 ) -> (Duration, Vec<String>) {
-    let most = policy.most_time;
+    let most = policy.max_time;
     let note = (asked > most)
         .then(|| format!("timeout_ms was cut to {}, the most that is allowed", most.as_millis()));
     let left = call.deadline().map(|deadline| deadline.saturating_duration_since(now));
@@ -229,7 +229,7 @@ mod tests {
         let now = Instant::now();
         let seconds = Duration::from_secs;
         let until = |count| Call::default().until(now + seconds(count));
-        let policy = CommandPolicy::new().with_most_time(seconds(20));
+        let policy = CommandPolicy::new().with_max_time(seconds(20));
         let table = [
             (seconds(10), Call::default(), seconds(10), None),
             (seconds(30), Call::default(), seconds(20), Some("timeout_ms was cut to 20000")),

@@ -102,16 +102,20 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = bounded(&self.0.message, MAX_MESSAGE_BYTES);
-        f.write_str(&message)?;
-        let Some(hint) = &self.0.hint else { return Ok(()) };
+        let message = &self.0.message;
+        let Some(hint) = &self.0.hint else {
+            return f.write_str(&bounded(message, MAX_MESSAGE_BYTES));
+        };
+        // The next step is worth more than the end of a long message.
+        let room = MAX_MESSAGE_BYTES - ". ".len();
+        let hint = bounded(hint, room.saturating_sub(message.len()).max(room / 2));
+        let message = bounded(message, room - hint.len());
         let separator = match message.chars().next_back() {
             Some('\n') => "",
             Some('.' | '?' | '!') => " ",
             _ => ". ",
         };
-        let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + separator.len());
-        write!(f, "{separator}{}", bounded(hint, room))
+        write!(f, "{message}{separator}{hint}")
     }
 }
 
@@ -265,10 +269,42 @@ mod tests {
 
     #[test]
     fn a_long_message_is_cut_at_a_character() {
-        let error = Error::new(ErrorCode::IoError, "é".repeat(5000)).with_hint("Try again.");
-        let shown = error.to_string();
-        assert!(shown.len() <= MAX_MESSAGE_BYTES + 4, "{}", shown.len());
-        assert!(shown.contains('…'));
+        let shown = Error::new(ErrorCode::IoError, "é".repeat(5000)).to_string();
+        assert!(shown.len() <= MAX_MESSAGE_BYTES && shown.ends_with("é…"), "{}", shown.len());
+    }
+
+    #[test]
+    fn a_long_message_leaves_room_for_its_hint() {
+        let table = [(5000, "Try again."), (2048, "Try again."), (5000, &*"hint ".repeat(1000))];
+        for (length, hint) in table {
+            let error = Error::new(ErrorCode::IoError, "é".repeat(length)).with_hint(hint);
+            let shown = error.to_string();
+            assert!(shown.len() <= MAX_MESSAGE_BYTES, "{} bytes", shown.len());
+            let (message, kept) = shown.split_once("…. ").expect("a message that was cut");
+            assert!(message.len() > MAX_MESSAGE_BYTES / 3 && kept.len() >= hint.len().min(1000));
+        }
+        let short = Error::new(ErrorCode::IoError, "short").with_hint("h".repeat(2000));
+        assert_eq!(short.to_string().len(), "short. ".len() + 2000);
+    }
+
+    #[test]
+    fn failures_of_the_system_have_their_codes() {
+        use io::ErrorKind as Kind;
+        let table = [
+            (Kind::NotFound, ErrorCode::FileNotFound),
+            (Kind::PermissionDenied, ErrorCode::PermissionDenied),
+            (Kind::AlreadyExists, ErrorCode::FileAlreadyExists),
+            (Kind::DirectoryNotEmpty, ErrorCode::DirectoryNotEmpty),
+            (Kind::NotADirectory, ErrorCode::InvalidPath),
+            (Kind::ReadOnlyFilesystem, ErrorCode::ReadOnly),
+            (Kind::QuotaExceeded, ErrorCode::NoSpace),
+            (Kind::FileTooLarge, ErrorCode::TooLarge),
+            (Kind::OutOfMemory, ErrorCode::ResourceExhausted),
+            (Kind::BrokenPipe, ErrorCode::IoError),
+        ];
+        for (kind, code) in table {
+            assert_eq!(ErrorCode::of_io(&io::Error::from(kind)), code, "{kind:?}");
+        }
     }
 
     #[test]

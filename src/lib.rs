@@ -62,8 +62,8 @@
 //!
 //! # What to expect
 //!
-//! - Nothing outside the root is looked at or touched, whatever the arguments, the links in the tree, or
-//!   another process that renames things meanwhile.
+//! - Nothing outside the root is looked at or touched, whatever the arguments, the links in the
+//!   tree, or another process that renames things meanwhile.
 //! - Answers are in path order and the same for any number of threads. A cut answer says so and
 //!   has a cursor that goes on exactly there; a [`Receipt`] says what was left out and why.
 //! - A change happened wholly or not at all, is durable before it replaces anything, and never
@@ -73,17 +73,33 @@
 //! - The library prints nothing, reads no environment, home or current directory, keeps no
 //!   global state, and uses its own threads.
 //!
-//! Own tools are made with the trait that ours are made with: [`Tool`].
+//! # Where to find what
+//!
+//! - [`tools`]: one module for each tool, with its arguments and its answer.
+//! - [`toolkit`]: which tools there are, calling them, and the [`Answer`] of a call.
+//! - [`tool`]: the trait that ours are made with, for own tools.
+//! - [`workspace`]: what may be reached, and how it is written.
+//! - [`context`]: what a call carries, and the [`Limits`] of a host.
+//! - [`output`]: what an answer is made of.
+//! - [`error`]: the one error type and its stable codes.
+//! - [`schema`]: the descriptions of the tools, for each provider.
+//! - [`skills`]: finding and reading SKILL.md files.
+//!
+//! # What it does not do
+//!
+//! It starts no program unless the host allows commands, keeps no backups of what it overwrites or
+//! deletes, deletes and moves no directories, follows no links while it walks, and looks into no
+//! archives. Patterns have no look-around and no backreferences.
 //!
 //! # Features
 //!
 //! - `cli` (on by default) builds the `ripkit` program.
 //! - `mcp` (on by default) adds the module `mcp`, a server of the Model Context Protocol, and its
 //!   command.
-//! - `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`; without
-//!   it, and on other systems than Unix, no code that starts a program is compiled in.
-//! - `watch` (on by default) lets an index hear from the kernel what changed ([`IndexOptions::watched`]), on Linux;
-//!   without it, and elsewhere, files are looked at.
+//! - `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`;
+//!   without it, and on other systems than Unix, no code that starts a program is compiled in.
+//! - `watch` (on by default) lets an index hear from the kernel what changed
+//!   ([`IndexOptions::watched`]), on Linux; without it, and elsewhere, files are looked at.
 //!
 //! A host that embeds the library turns the default features off.
 

@@ -150,7 +150,7 @@ impl Server {
         };
         // A thread that belongs to another runtime may wait for this one, but not be it.
         let started = thread::Builder::new().name("ripkit-mcp".to_owned()).spawn(serve);
-        let ended = started.map_err(no_thread)?.join().map_err(|panic| fell(&*panic))?;
+        let ended = started.map_err(no_thread)?.join().map_err(|payload| panicked(&*payload))?;
         ended.map_err(no_thread)
     }
 
@@ -187,6 +187,6 @@ fn no_thread(reason: io::Error) -> Error {
     Error::new(code, format!("cannot start a thread of the server: {reason}")).because(reason)
 }
 
-fn fell(panic: &(dyn Any + Send)) -> Error {
-    Error::new(ErrorCode::Internal, format!("the server failed: {}", panic_text(panic)))
+fn panicked(payload: &(dyn Any + Send)) -> Error {
+    Error::new(ErrorCode::Internal, format!("the server failed: {}", panic_text(payload)))
 }

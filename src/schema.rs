@@ -13,10 +13,10 @@
 //! ```
 
 mod bounds;
+mod description;
 mod gemini;
 mod portable;
 mod strict;
-mod told;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -106,7 +106,7 @@ pub fn mcp(spec: &ToolSpec) -> Value {
         "name": spec.name,
         "title": title(&spec.name),
         "description": spec.description,
-        "inputSchema": told(spec),
+        "inputSchema": described(spec),
         "outputSchema": spec.output_schema,
         "annotations": {
             "readOnlyHint": spec.effect == Effect::Read,
@@ -137,7 +137,7 @@ pub fn anthropic(spec: &ToolSpec) -> Value {
     let mut tool = json!({
         "name": spec.name,
         "description": spec.description,
-        "input_schema": told(spec),
+        "input_schema": described(spec),
     });
     if !spec.examples.is_empty() {
         tool["input_examples"] = Value::Array(spec.examples.clone());
@@ -155,7 +155,7 @@ pub fn anthropic(spec: &ToolSpec) -> Value {
 /// assert_eq!(tool["function"]["strict"], false);
 /// ```
 pub fn openai(spec: &ToolSpec) -> Value {
-    function(spec, &told(spec), false)
+    function(spec, &described(spec))
 }
 
 /// Renders one description for the Chat Completions API of OpenAI, in strict mode.
@@ -173,11 +173,11 @@ pub fn openai(spec: &ToolSpec) -> Value {
 /// assert_eq!(parameters["properties"]["cursor"]["type"], serde_json::json!(["string", "null"]));
 /// ```
 pub fn openai_strict(spec: &ToolSpec) -> Value {
-    let told = told(spec);
-    match strict::parameters(&told) {
-        Some(parameters) => function(spec, &parameters, true),
-        None => function(spec, &told, false),
-    }
+    let described = described(spec);
+    let strict = strict::parameters(&described);
+    let mut tool = function(spec, strict.as_ref().unwrap_or(&described));
+    tool["function"]["strict"] = strict.is_some().into();
+    tool
 }
 
 /// Renders one description for the Gemini API: an item of `functionDeclarations`.
@@ -193,36 +193,35 @@ pub fn openai_strict(spec: &ToolSpec) -> Value {
 /// ```
 pub fn gemini(spec: &ToolSpec) -> Value {
     let mut tool = json!({ "name": spec.name, "description": spec.description });
-    if let Some(parameters) = gemini::parameters(&told(spec)) {
+    if let Some(parameters) = gemini::parameters(&described(spec)) {
         tool["parameters"] = parameters;
     }
     tool
 }
 
-fn function(spec: &ToolSpec, parameters: &Value, strict: bool) -> Value {
+/// A tool of OpenAI, without strict mode.
+fn function(spec: &ToolSpec, parameters: &Value) -> Value {
     json!({
         "type": "function",
         "function": {
             "name": spec.name,
             "description": spec.description,
             "parameters": parameters,
-            "strict": strict,
+            "strict": false,
         },
     })
 }
 
 /// The schema of the arguments, with defaults and limits in the descriptions.
-fn told(spec: &ToolSpec) -> Value {
+fn described(spec: &ToolSpec) -> Value {
     let mut schema = spec.input_schema.clone();
-    told::tell(&mut schema);
+    description::tell(&mut schema);
     schema
 }
 
 /// `list_files` is "List files".
 fn title(name: &str) -> String {
-    let words = name.replace(['_', '-'], " ");
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    description::capital(&name.replace(['_', '-'], " "))
 }
 
 /// The description and the schema of a tool's arguments; integers keep their `format`, by which

@@ -109,6 +109,22 @@ pub trait Tool: Send + Sync + 'static {
 }
 
 /// What a tool works with: the workspace, the limits, the threads and the call's conditions.
+///
+/// ```
+/// use ripkit::{Error, ToolContext};
+///
+/// /// The first lines that a tool of a host would look at, unless somebody wants it to stop.
+/// fn first_lines<'a>(context: &ToolContext<'_>, text: &'a str) -> Result<Vec<&'a str>, Error> {
+///     let mut lines = Vec::new();
+///     for line in text.lines().take(context.limits.page_lines) {
+///         if let Some(why) = context.call.stop_reason() {
+///             return Err(Error::new(why.into(), "the call ended before its lines"));
+///         }
+///         lines.push(line);
+///     }
+///     Ok(lines)
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ToolContext<'a> {

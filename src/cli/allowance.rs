@@ -1,20 +1,11 @@
 //! The leave to start programs, which somebody must give on the command line.
 
-use clap::ArgMatches;
 use ripkit::{Effect, Error, ErrorCode, ToolSpec};
 
 #[cfg(all(unix, feature = "command"))]
-pub(super) use self::given::{allow, options};
+pub(super) use self::given::{allow, is_given, options};
 #[cfg(not(all(unix, feature = "command")))]
-pub(super) use self::never::{allow, options};
-
-const ALLOW: &str = "global-allow-commands";
-
-/// Tells whether leave was given.
-pub(super) fn is_given(matches: &ArgMatches) -> bool {
-    let given = matches.try_get_one::<bool>(ALLOW).ok().flatten();
-    given.is_some_and(|given| *given)
-}
+pub(super) use self::never::{allow, is_given, options};
 
 /// Refuses a tool that starts programs without leave.
 pub(super) fn check(spec: &ToolSpec, is_given: bool) -> Result<(), Error> {
@@ -30,8 +21,10 @@ pub(super) fn check(spec: &ToolSpec, is_given: bool) -> Result<(), Error> {
 mod given {
     use std::env;
 
-    use clap::{Arg, ArgAction};
+    use clap::{Arg, ArgAction, ArgMatches};
     use ripkit::{CommandPolicy, Toolkit};
+
+    const ALLOW: &str = "global-allow-commands";
 
     /// The variables of our environment that a command gets; a star stands for any end.
     const VARIABLES: [&str; 10] =
@@ -40,8 +33,13 @@ mod given {
     /// The option that gives it.
     pub(in super::super) fn options() -> Vec<Arg> {
         let help = "Also allow what starts programs, which may do all that you may";
-        let option = Arg::new(super::ALLOW).long("allow-commands").action(ArgAction::SetTrue);
+        let option = Arg::new(ALLOW).long("allow-commands").action(ArgAction::SetTrue);
         vec![super::super::help::global(option.global(true), help)]
+    }
+
+    /// Tells whether it was given.
+    pub(in super::super) fn is_given(matches: &ArgMatches) -> bool {
+        matches.get_flag(ALLOW)
     }
 
     /// Lets the toolkit run commands with a part of our environment, as for a terminal that knows
@@ -55,11 +53,15 @@ mod given {
 /// In a program that cannot start another there is nothing to allow.
 #[cfg(not(all(unix, feature = "command")))]
 mod never {
-    use clap::Arg;
+    use clap::{Arg, ArgMatches};
     use ripkit::Toolkit;
 
     pub(in super::super) fn options() -> Vec<Arg> {
         Vec::new()
+    }
+
+    pub(in super::super) fn is_given(_: &ArgMatches) -> bool {
+        false
     }
 
     pub(in super::super) fn allow(tools: Toolkit) -> Toolkit {

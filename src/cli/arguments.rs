@@ -4,10 +4,10 @@ use clap::ArgMatches;
 use ripkit::{Error, ToolSpec};
 use serde_json::{Map, Value};
 
+use super::input::standard_input;
 use super::parameter::{Parameter, parameters};
 use super::placed;
 use super::root::Standing;
-use super::standard_input;
 
 /// The arguments that were given; defaults are left to the tool.
 pub(super) fn arguments(

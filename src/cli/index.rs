@@ -7,10 +7,10 @@ use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use ripkit::{Answer, Call, Error, ErrorCode, Index, IndexOptions, IndexStatus, ToolSpec, Toolkit};
 
 use super::globals::Globals;
-use super::{exit, print};
+use super::{exit, print, running, toolkit};
 
-/// The command.
-pub(super) const INDEX: &str = "index";
+/// The name of the command.
+pub(super) const NAME: &str = "index";
 
 const BUILD: &str = "build";
 const STATUS: &str = "status";
@@ -32,7 +32,7 @@ pub(super) fn command() -> Command {
     let clear = Command::new(CLEAR).about("Remove the index of this root, and no other");
     let directory =
         || directory("dir").required(true).help("The directory that holds it, outside the root");
-    Command::new(INDEX)
+    Command::new(NAME)
         .about(ABOUT)
         .long_about(LONG)
         .subcommand_required(true)
@@ -102,7 +102,8 @@ pub(super) fn run(matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
     let tools = tools.and_then(|directory| opened(directory, name, globals));
     match tools.and_then(|tools| act(name, &tools)) {
         Ok(status) => {
-            print::text(&shown(&status, globals.json))?;
+            let json = globals.json.then(|| serde_json::to_string(&status).ok()).flatten();
+            print::text(&json.unwrap_or_else(|| status.to_string()))?;
             Ok(status.incomplete.map_or(exit::DONE, exit::stopped))
         }
         Err(error) => {
@@ -116,23 +117,19 @@ fn opened(directory: &Path, name: &str, globals: &Globals) -> Result<Toolkit, Er
     // Only who builds an index wants its directory made.
     if name != BUILD && !directory.is_dir() {
         let message = format!("no such directory: {}", directory.display());
-        return Err(Error::new(ErrorCode::FileNotFound, message));
+        return Err(Error::new(ErrorCode::FileNotFound, message)
+            .with_hint("`ripkit index build` makes it."));
     }
-    super::without_skills(globals)?.with_index(stored(directory))
+    toolkit::without_skills(globals)?.with_index(stored(directory))
 }
 
 fn act(name: &str, tools: &Toolkit) -> Result<IndexStatus, Error> {
     let index = tools.index().ok_or_else(no_directory)?;
     match name {
-        BUILD => super::attended(Call::default(), |call| index.build(call)),
+        BUILD => running::attended(Call::default(), |call| index.build(call)),
         CLEAR => index.clear().map(|()| index.status()),
         _ => Ok(index.status()),
     }
-}
-
-fn shown(status: &IndexStatus, json: bool) -> String {
-    let as_json = || serde_json::to_string(status).ok();
-    json.then(as_json).flatten().unwrap_or_else(|| status.to_string())
 }
 
 /// For a process that ends with the call.

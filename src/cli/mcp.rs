@@ -6,7 +6,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use ripkit::mcp::{Server, Stop};
 use ripkit::{Error, ErrorCode, SkillCatalog, Toolkit};
 
-use super::{index, print};
+use super::globals::Globals;
+use super::{exit, index, print, skills, toolkit};
 
 /// The name of the command.
 pub(super) const NAME: &str = "mcp";
@@ -15,6 +16,7 @@ const TOOLS: &str = "mcp-tools";
 const HELP: &str = "Serve the tools to a client of the Model Context Protocol, on standard input \
     and output.\n\nClients start this by themselves; the README has their settings.";
 
+/// The command line of it.
 pub(super) fn command() -> Command {
     let tools = Arg::new(TOOLS)
         .long("tools")
@@ -29,12 +31,29 @@ pub(super) fn command() -> Command {
         .args(index::options_of_server())
 }
 
-/// Serves until the client leaves, or a signal comes.
-pub(super) fn serve(
-    tools: Toolkit,
-    skills: SkillCatalog,
-    matches: &ArgMatches,
-) -> Result<(), Error> {
+/// Serves until the client leaves, or a signal comes. Standard output belongs to the client; what
+/// keeps the server from starting goes elsewhere.
+pub(super) fn run(matches: &ArgMatches, globals: &Globals) -> u8 {
+    match served(matches, globals) {
+        Ok(()) => exit::DONE,
+        Err(error) => {
+            print::error(&error);
+            exit::FAILED
+        }
+    }
+}
+
+fn served(matches: &ArgMatches, globals: &Globals) -> Result<(), Error> {
+    let skills = skills::of_here(globals)?;
+    let tools = toolkit::without_skills(globals)?.with_listed_skills(skills.clone());
+    let tools = index::for_a_server(tools, matches)?;
+    let index = tools.index().cloned();
+    serve(tools, skills, matches)?;
+    index::save(index.as_ref());
+    Ok(())
+}
+
+fn serve(tools: Toolkit, skills: SkillCatalog, matches: &ArgMatches) -> Result<(), Error> {
     let server = Server::new(chosen(tools, matches)?);
     // Who names tools wants those alone.
     let server = if matches.contains_id(TOOLS) { server } else { server.with_skills(skills) };

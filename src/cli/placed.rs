@@ -1,18 +1,19 @@
 //! Positional arguments, which may be given by their names as well: `--pattern TODO`.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, Id};
-use ripkit::{Error, ErrorCode};
+use ripkit::{Error, ErrorCode, ToolSpec};
 use serde_json::Value;
 
-use super::argument;
-use super::parameter::{Kind, Parameter};
+use super::flags;
+use super::parameter::{Kind, Parameter, parameters};
 
 /// How the ids of these flags begin.
 const NAMED: &str = "named-";
 
 /// The flags that stand for positional arguments, which no help shows; none where a value could
 /// not change its place, as each has a type of its own.
-pub(super) fn twins(parameters: &[Parameter<'_>]) -> Vec<Arg> {
+pub(super) fn twins(spec: &ToolSpec) -> Vec<Arg> {
+    let parameters = parameters(spec);
     let positionals = || parameters.iter().filter(|parameter| parameter.positional);
     if positionals().any(|parameter| parameter.kind != Kind::Text) {
         return Vec::new();
@@ -40,8 +41,8 @@ pub(super) fn by_name(line: Command) -> Command {
 fn twin(parameter: &Parameter<'_>) -> Arg {
     Arg::new(id(parameter))
         .long(parameter.flag())
-        .value_name(argument::value_name(parameter))
-        .value_parser(argument::parser(&parameter.kind))
+        .value_name(flags::value_name(parameter))
+        .value_parser(flags::parser(&parameter.kind))
         .action(if parameter.repeatable { ArgAction::Append } else { ArgAction::Set })
         .allow_hyphen_values(true)
         .hide(true)
@@ -85,7 +86,7 @@ pub(super) fn values<'a, 'b>(
 }
 
 fn missing(parameter: &Parameter<'_>) -> Error {
-    let message = format!("{} is missing", argument::value_name(parameter));
+    let message = format!("{} is missing", flags::value_name(parameter));
     Error::new(ErrorCode::InvalidArgument, message).with_hint("`--help` shows the usage.")
 }
 

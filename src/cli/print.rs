@@ -46,13 +46,16 @@ impl Stream {
         }
     }
 
-    /// Ends the last line, unless the text is to stay as it is, and tells whether everything could
-    /// be written.
-    pub(super) fn finish(&mut self, is_verbatim: bool) -> io::Result<()> {
-        if !self.ends_line && !is_verbatim {
+    /// Ends the last line, if it has no end.
+    pub(super) fn end_line(&mut self) {
+        if !self.ends_line {
             // An error stays in `self`.
             let _ = self.write_str("\n");
         }
+    }
+
+    /// Writes what is left, and tells whether everything could be written.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
         let written = self.error.take().map_or_else(|| self.to.flush(), Err);
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -86,7 +89,7 @@ pub(super) fn json_lines(values: &[Value]) -> io::Result<()> {
             break;
         }
     }
-    lines.finish(true)
+    lines.finish()
 }
 
 /// Tells lines that were asked for.

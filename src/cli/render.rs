@@ -5,21 +5,12 @@ use std::fmt::Write;
 use std::io::{self, IsTerminal};
 
 use anstyle::{AnsiColor, Style};
-use ripkit::{Answer, printable};
+use ripkit::printable;
 use serde_json::Value;
 
 const PATH: Style = AnsiColor::Magenta.on_default();
 const LINE: Style = AnsiColor::Green.on_default();
 const MATCH: Style = AnsiColor::Red.on_default().bold();
-
-/// The text of an answer for standard output.
-pub(super) fn body(answer: &Answer, color: bool) -> Cow<'_, str> {
-    let text = answer.body();
-    if color {
-        return Cow::Owned(coloured(text, answer.details()));
-    }
-    harmless(text)
-}
 
 /// A text as it is, but on a terminal nothing that could control it.
 pub(super) fn harmless(text: &str) -> Cow<'_, str> {
@@ -35,7 +26,7 @@ struct Found<'a> {
 }
 
 /// Colours lines that begin with a path and a line number of the details; others stay plain.
-fn coloured(text: &str, details: &Value) -> String {
+pub(super) fn coloured(text: &str, details: &Value) -> String {
     let found = found(details);
     let mut next = found.iter().peekable();
     let mut path = None;

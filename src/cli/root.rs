@@ -7,15 +7,12 @@ use ripkit::workspace::OuterIgnores;
 use ripkit::{Error, ErrorCode, Workspace};
 use serde_json::Value;
 
+use super::globals::Globals;
 use super::home;
 
-/// Opens the workspace of the command line.
-pub(super) fn open_workspace(
-    root: &Path,
-    relaxed: bool,
-    read_only: bool,
-) -> Result<Workspace, Error> {
-    let workspace = Workspace::open(root)?;
+/// Opens the workspace of the command line, in which files may be changed.
+pub(super) fn open_workspace(globals: &Globals) -> Result<Workspace, Error> {
+    let workspace = Workspace::open(globals.root())?;
     // Only a person's own program may look above the root and into the home directory.
     let mut outer = OuterIgnores::above(workspace.root());
     let excludes = home::may_be_asked().then(ignore::gitignore::gitconfig_excludes_path);
@@ -23,8 +20,7 @@ pub(super) fn open_workspace(
         outer = outer.with_global_excludes(&excludes);
     }
     let workspace = workspace.with_outer_ignores(outer);
-    let workspace = if relaxed { workspace.relaxed() } else { workspace };
-    Ok(if read_only { workspace.read_only() } else { workspace })
+    Ok(if globals.relaxed { workspace.relaxed() } else { workspace })
 }
 
 /// The way from the root down to the current directory.
@@ -66,9 +62,7 @@ impl Standing {
             other => other,
         }
     }
-}
 
-impl Standing {
     /// A mention such as `@lib.rs` stays one, unless a file is called so.
     fn rooted_path(&self, path: &str) -> String {
         match path.strip_prefix('@') {

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ripkit::skills::{CLIENT_DIRECTORIES, Severity, Skill, SkillCatalog, SkillLoader};
-use ripkit::{Error, ErrorCode, Workspace, printable};
+use ripkit::{Error, ErrorCode, Workspace};
 use serde_json::{Value, json};
 
 use super::globals::Globals;
-use super::{exit, home, print, root};
+use super::{exit, home, print, render, root};
 
-/// The command.
-pub(super) const SKILLS: &str = "skills";
+/// The name of the command.
+pub(super) const NAME: &str = "skills";
 
 const LIST: &str = "list";
 const SHOW: &str = "show";
 const CHECK: &str = "check";
 const PROMPT: &str = "prompt";
-const NAME: &str = "name";
+const SKILL: &str = "name";
 const DIRECTORIES: &str = "directories";
 
 /// Characters of a description in a list.
@@ -30,11 +30,11 @@ pub(super) fn command() -> Command {
     let list = Command::new(LIST).about("List the skills with what they are for");
     let show = Command::new(SHOW)
         .about("Print the instructions of a skill")
-        .arg(Arg::new(NAME).value_name("NAME").required(true).help("The name of the skill"));
+        .arg(Arg::new(SKILL).value_name("NAME").required(true).help("The name of the skill"));
     let check = Command::new(CHECK)
         .about("Hold skills against the AgentSkills standard; status 1 if one breaks it");
     let prompt = Command::new(PROMPT).about("Print the list of skills for a system prompt, as XML");
-    Command::new(SKILLS)
+    Command::new(NAME)
         .about("Find, show and check skills (directories with a SKILL.md)")
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -53,18 +53,21 @@ fn directories() -> Arg {
         )
 }
 
-/// Runs it.
-pub(super) fn run(matches: &ArgMatches) -> io::Result<u8> {
+/// What is to be printed, and the exit status that goes with it.
+type Printed = (String, u8);
+
+/// Runs the command.
+pub(super) fn run(matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(exit::FAILED) };
-    let globals = Globals::of(matches);
     let done = match name {
-        LIST => list(matches, &globals),
-        SHOW => show(matches, &globals),
-        CHECK => check(matches, &globals),
-        _ => prompt(matches, &globals),
+        LIST => list(matches, globals),
+        SHOW => show(matches, globals),
+        CHECK => check(matches, globals),
+        _ => prompt(matches, globals),
     };
     match done {
-        Ok(printed) => printed,
+        // Nothing from a skill moves the cursor of a terminal.
+        Ok((text, status)) => print::exact(&render::harmless(&text)).map(|()| status),
         Err(error) => {
             print::error(&error);
             Ok(exit::FAILED)
@@ -74,7 +77,7 @@ pub(super) fn run(matches: &ArgMatches) -> io::Result<u8> {
 
 /// The skills that a person has here: those of the home directory, then those of the root.
 pub(super) fn of_here(globals: &Globals) -> Result<SkillCatalog, Error> {
-    let project = root::open_workspace(&globals.root(), globals.relaxed, true)?;
+    let project = root::open_workspace(globals)?.read_only();
     // Without a home directory there are no skills in it.
     let home = home::may_be_asked().then(env::home_dir).flatten();
     let home = home.and_then(|home| Workspace::open(home).ok());
@@ -109,41 +112,42 @@ fn directory(path: &Path) -> Result<&Path, Error> {
     match path.parent() {
         Some(parent) if is_skill && parent.as_os_str().is_empty() => Ok(Path::new(".")),
         Some(parent) if is_skill => Ok(parent),
-        _ => Err(Error::new(
-            ErrorCode::FileNotFound,
-            format!("no such directory: {}", path.display()),
-        )),
+        _ => {
+            let message = format!("no such directory: {}", path.display());
+            Err(Error::new(ErrorCode::FileNotFound, message)
+                .with_hint("Give a directory of skills, or a SKILL.md."))
+        }
     }
 }
 
-fn list(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+fn list(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
     if globals.json {
-        return Ok(printed(&catalog, print::text(&as_json(&catalog).to_string())));
+        return Ok((as_json(&catalog).to_string() + "\n", status(&catalog)));
     }
     tell_warnings(&catalog);
     if catalog.is_empty() {
-        return Ok(print::text("No skills found.").map(|()| exit::NOTHING));
+        return Ok(("No skills found.\n".to_owned(), exit::NOTHING));
     }
     let width = catalog.names().map(|name| name.chars().count()).max().unwrap_or(0);
     let lines = catalog.skills().iter().map(|skill| {
         let description = one_line(skill.description());
         format!("{:width$}  {description}\n", skill.name())
     });
-    Ok(printed(&catalog, print::text(&shown(&lines.collect::<String>()))))
+    Ok((lines.collect(), exit::DONE))
 }
 
-fn show(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+fn show(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
-    let name = matches.get_one::<String>(NAME).map_or("", String::as_str);
+    let name = matches.get_one::<String>(SKILL).map_or("", String::as_str);
     let body = catalog.load_body(name)?;
-    let Some(skill) = catalog.by_name(name) else { return Ok(Ok(exit::FAILED)) };
+    let Some(skill) = catalog.by_name(name) else { return Ok((body, exit::DONE)) };
     let resources = skill.resources()?;
     if globals.json {
         let mut shown = describe(skill);
         shown["body"] = body.into();
         shown["resources"] = resources.files.into();
-        return Ok(print::text(&shown.to_string()).map(|()| exit::DONE));
+        return Ok((shown.to_string() + "\n", exit::DONE));
     }
     for file in &resources.files {
         print::note(&format!("{}/{file} belongs to the skill", skill.base_dir()));
@@ -151,10 +155,10 @@ fn show(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error
     if resources.has_more {
         print::note("more files belong to the skill");
     }
-    Ok(print::exact(&shown(&body)).map(|()| exit::DONE))
+    Ok((body, exit::DONE))
 }
 
-fn check(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+fn check(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
     let findings = catalog.findings();
     if catalog.is_empty() && findings.is_empty() {
@@ -162,31 +166,33 @@ fn check(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Erro
             .with_hint("Give a directory that has one, or holds directories that do."));
     }
     let is_valid = findings.iter().all(|finding| finding.severity == Severity::Advice);
-    let text = if globals.json {
-        json!({ "valid": is_valid, "skills": catalog.len(), "findings": findings }).to_string()
-    } else {
-        let mut lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
-        let is_broken = findings.iter().any(|finding| finding.severity <= Severity::Violation);
-        lines.push(match (is_valid, catalog.len()) {
-            _ if is_broken => "the standard is not kept".to_owned(),
-            (false, _) => "the standard's own validator would refuse this".to_owned(),
-            (true, 1) => "1 skill keeps to the standard".to_owned(),
-            (true, count) => format!("{count} skills keep to the standard"),
-        });
-        lines.join("\n")
-    };
     let status = if is_valid { exit::DONE } else { exit::NOTHING };
-    Ok(print::text(&shown(&text)).map(|()| status))
+    if globals.json {
+        let verdict = json!({ "valid": is_valid, "skills": catalog.len(), "findings": findings });
+        return Ok((verdict.to_string() + "\n", status));
+    }
+    let is_broken = findings.iter().any(|finding| finding.severity <= Severity::Violation);
+    let verdict = match catalog.len() {
+        _ if is_broken => "the standard is not kept".to_owned(),
+        _ if !is_valid => "the standard's own validator would refuse this".to_owned(),
+        1 => "1 skill keeps to the standard".to_owned(),
+        count => format!("{count} skills keep to the standard"),
+    };
+    let mut lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    lines.push(verdict);
+    Ok((lines.join("\n") + "\n", status))
 }
 
-fn prompt(matches: &ArgMatches, globals: &Globals) -> Result<io::Result<u8>, Error> {
+fn prompt(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
     tell_warnings(&catalog);
-    Ok(printed(&catalog, print::text(&catalog.format_for_prompt())))
+    let list = catalog.format_for_prompt();
+    let end = if list.is_empty() { "" } else { "\n" };
+    Ok((list + end, status(&catalog)))
 }
 
-fn printed(catalog: &SkillCatalog, written: io::Result<()>) -> io::Result<u8> {
-    written.map(|()| if catalog.is_empty() { exit::NOTHING } else { exit::DONE })
+fn status(catalog: &SkillCatalog) -> u8 {
+    if catalog.is_empty() { exit::NOTHING } else { exit::DONE }
 }
 
 fn tell_warnings(catalog: &SkillCatalog) {
@@ -216,10 +222,4 @@ fn one_line(text: &str) -> String {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or(&line)),
         None => line,
     }
-}
-
-/// Nothing from a skill moves the cursor of a terminal.
-fn shown(text: &str) -> String {
-    use std::io::IsTerminal;
-    if io::stdout().is_terminal() { printable(text).into_owned() } else { text.to_owned() }
 }

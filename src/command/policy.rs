@@ -40,7 +40,7 @@ pub struct CommandPolicy {
     pub(super) shell: PathBuf,
     pub(super) shell_arguments: Vec<OsString>,
     pub(super) environment: Vec<(OsString, OsString)>,
-    pub(super) most_time: Duration,
+    pub(super) max_time: Duration,
     pub(super) output_bytes: usize,
     pub(super) file: Option<OutputFile>,
     pub(super) keep_background: bool,
@@ -66,7 +66,7 @@ impl Default for CommandPolicy {
             shell: PathBuf::from("/bin/sh"),
             shell_arguments: vec![OsString::from("-c")],
             environment: vec![("PATH".into(), DEFAULT_PATH.into())],
-            most_time: Duration::from_mins(10),
+            max_time: Duration::from_mins(10),
             output_bytes: 100 * 1024,
             file: Some(OutputFile {
                 directory: ".ripkit/output".to_owned(),
@@ -129,8 +129,8 @@ impl CommandPolicy {
     }
 
     /// Sets the longest time a command may run, whatever the call asks for. Default: 10 minutes.
-    pub fn with_most_time(mut self, time: Duration) -> CommandPolicy {
-        self.most_time = time;
+    pub fn with_max_time(mut self, time: Duration) -> CommandPolicy {
+        self.max_time = time;
         self
     }
 
@@ -162,8 +162,8 @@ impl CommandPolicy {
     /// Leaves alone what a command that ended by itself has left running, and tells its numbers.
     /// Such a process must print somewhere else: it loses its output with the answer. At the time
     /// limit everything is stopped all the same. Default: it is stopped.
-    pub fn keep_background(mut self, keep: bool) -> CommandPolicy {
-        self.keep_background = keep;
+    pub fn keep_background(mut self) -> CommandPolicy {
+        self.keep_background = true;
         self
     }
 
@@ -221,7 +221,7 @@ impl fmt::Debug for CommandPolicy {
         f.debug_struct("CommandPolicy")
             .field("shell", &self.shell)
             .field("environment", &names)
-            .field("most_time", &self.most_time)
+            .field("max_time", &self.max_time)
             .field("output_bytes", &self.output_bytes)
             .field("file", &self.file)
             .field("keep_background", &self.keep_background)

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::workspace::{GrowingFile, Workspace};
 
 /// How many files are kept.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 
 /// A file that is made when it is needed; a failure costs the file and no more.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl<'a> Spool<'a> {
 fn make(workspace: &Workspace, wanted: &OutputFile) -> Result<GrowingFile, Error> {
     let (ignored, always) = &wanted.ignored;
     workspace.make_ignored(ignored, *always)?;
-    workspace.grow(&wanted.directory, MOST_FILES)
+    workspace.grow(&wanted.directory, MAX_FILES)
 }
 
 fn trouble(error: &Error) -> String {

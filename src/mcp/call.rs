@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::answer;
 use super::ending::Stop;
-use super::progress::ProgressTeller;
+use super::progress::ProgressReporter;
 use crate::context::{Call, Cancel, Progress};
 use crate::toolkit::Toolkit;
 
@@ -33,9 +33,9 @@ pub(super) struct Calls {
 }
 
 /// Cancels the call when nobody waits for it any more, however that comes.
-struct Raised(Cancel);
+struct CancelOnDrop(Cancel);
 
-impl Drop for Raised {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
@@ -53,15 +53,15 @@ impl Calls {
         args: Value,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let cancel = Raised(Cancel::new());
+        let cancel = CancelOnDrop(Cancel::new());
         let mut call = Call::default().with_cancel(cancel.0.clone());
-        let mut teller = None;
+        let mut reporter = None;
         if let Some(token) = context.meta.get_progress_token() {
             let (report, reports) = watch::channel(Progress::default());
             call = call.on_progress(move |progress| {
                 report.send_replace(progress);
             });
-            teller = Some(ProgressTeller::new(token, context.peer.clone(), reports));
+            reporter = Some(ProgressReporter::new(token, context.peer.clone(), reports));
         }
         let answer = self.start(name, args, call)?;
         tokio::select! {
@@ -69,7 +69,7 @@ impl Calls {
             // What is returned here goes nowhere.
             () = context.ct.cancelled() => Err(ended("the call was cancelled")),
             () = self.stop.stopped() => Err(ended("the server ends")),
-            answer = answered(answer, teller) => answer,
+            answer = answered(answer, reporter) => answer,
         }
     }
 
@@ -104,12 +104,12 @@ impl Calls {
 /// The answer; until it is there, the client is told how far the call has come.
 async fn answered(
     mut answer: JoinHandle<CallToolResult>,
-    mut teller: Option<ProgressTeller>,
+    mut reporter: Option<ProgressReporter>,
 ) -> Result<CallToolResult, ErrorData> {
     loop {
         let progress = async {
-            match &mut teller {
-                Some(teller) => teller.next().await,
+            match &mut reporter {
+                Some(reporter) => reporter.next().await,
                 None => std::future::pending().await,
             }
         };
@@ -120,8 +120,8 @@ async fn answered(
             }
             told = progress => told,
         };
-        if let Some(teller) = &mut teller {
-            teller.tell(told).await;
+        if let Some(reporter) = &mut reporter {
+            reporter.tell(told).await;
         }
     }
 }

@@ -13,6 +13,21 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// What ends a server from another thread, such as one that waits for a signal.
 ///
 /// Cloning is cheap; every clone ends the same server.
+///
+/// ```
+/// use ripkit::mcp::Server;
+/// use ripkit::{Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Toolkit::new(Workspace::open(".")?));
+/// let (reader, _client) = std::io::pipe()?;
+/// let stop = server.stop();
+/// let serving = std::thread::spawn(|| server.serve(reader, std::io::sink()));
+/// stop.stop();
+/// serving.join().expect("no panic")?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 

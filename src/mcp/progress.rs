@@ -14,7 +14,7 @@ use crate::output::counted;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Passes on what a call reports; rising, and not too often.
-pub(super) struct ProgressTeller {
+pub(super) struct ProgressReporter {
     token: ProgressToken,
     client: ClientSink,
     reports: watch::Receiver<Progress>,
@@ -22,15 +22,15 @@ pub(super) struct ProgressTeller {
     not_before: Instant,
 }
 
-impl ProgressTeller {
+impl ProgressReporter {
     /// Tells of `reports`, the first after one interval.
     pub(super) fn new(
         token: ProgressToken,
         client: ClientSink,
         reports: watch::Receiver<Progress>,
-    ) -> ProgressTeller {
+    ) -> ProgressReporter {
         let not_before = Instant::now() + INTERVAL;
-        ProgressTeller { token, client, reports, told: 0, not_before }
+        ProgressReporter { token, client, reports, told: 0, not_before }
     }
 
     /// The next report that is worth telling; it may be dropped at any time.

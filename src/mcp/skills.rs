@@ -37,7 +37,7 @@ impl SkillResources {
         let catalog = self.0.clone();
         let listed =
             move || catalog.skills().iter().filter_map(|skill| entry(skill).ok()).collect();
-        spawn_blocking(listed).await.map_err(|_| fell())
+        spawn_blocking(listed).await.map_err(|_| panicked())
     }
 
     /// The same of one, by the URI of its SKILL.md.
@@ -50,7 +50,7 @@ impl SkillResources {
             }
             entry(skill).map_err(|error| unreadable(&error))
         };
-        spawn_blocking(found).await.map_err(|_| fell())?
+        spawn_blocking(found).await.map_err(|_| panicked())?
     }
 
     /// The content of a file of a skill.
@@ -68,7 +68,7 @@ impl SkillResources {
             };
             Ok(ReadResourceResult::new(vec![contents]))
         };
-        spawn_blocking(read).await.map_err(|_| fell())?
+        spawn_blocking(read).await.map_err(|_| panicked())?
     }
 }
 
@@ -159,7 +159,7 @@ fn unreadable(error: &Error) -> ErrorData {
     ErrorData::invalid_params(error.to_string(), None)
 }
 
-fn fell() -> ErrorData {
+fn panicked() -> ErrorData {
     ErrorData::internal_error("reading the skills failed unexpectedly", None)
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::told::say;
+use super::description::say;
 
 /// The parameters of a function; nothing for one that has none, since an object without
 /// properties is refused.

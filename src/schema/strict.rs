@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::told;
+use super::description;
 
 /// The least of the limits that were ever documented.
 const MAX_LEVELS: usize = 5;
@@ -149,7 +149,7 @@ fn is_known(keyword: &str) -> bool {
         "enum",
         "format",
     ];
-    structure.contains(&keyword) || REMARKS.contains(&keyword) || told::is_told(keyword)
+    structure.contains(&keyword) || REMARKS.contains(&keyword) || description::is_told(keyword)
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! The skills that were found, by name.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode};
 use crate::skills::finding::{Finding, Severity, SkillFinding};
-use crate::skills::loader::SkillLoader;
 use crate::skills::prompt;
 use crate::skills::shown::shown;
 use crate::skills::skill::Skill;
@@ -55,28 +53,6 @@ pub struct ShadowedSkill {
 
 /// Making a catalog.
 impl SkillCatalog {
-    /// Looks for skills below a directory; one that does not exist holds none. What cannot be
-    /// loaded is left out and told in [`warnings`](SkillCatalog::warnings).
-    pub fn scan(directory: impl AsRef<Path>) -> SkillCatalog {
-        SkillLoader::new().directory(directory).load()
-    }
-
-    /// Looks for skills below several directories; of two with one name that of the later
-    /// directory wins.
-    pub fn load(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillCatalog {
-        loader(directories).load()
-    }
-
-    /// The same, unless anything is wrong with a skill.
-    ///
-    /// # Errors
-    /// As [`SkillLoader::load_strict`].
-    pub fn load_strict(
-        directories: impl IntoIterator<Item = impl AsRef<Path>>,
-    ) -> Result<SkillCatalog, Error> {
-        loader(directories).load_strict()
-    }
-
     /// Makes a catalog of skills that are at hand, such as some of another catalog; of two with
     /// one name the later wins.
     pub fn new(skills: impl IntoIterator<Item = Skill>) -> SkillCatalog {
@@ -102,10 +78,6 @@ impl SkillCatalog {
         findings.sort_by(|a, b| (&a.path, a.severity).cmp(&(&b.path, b.severity)));
         SkillCatalog(Arc::new(Inner { skills, shadowed, findings }))
     }
-}
-
-fn loader(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillLoader {
-    directories.into_iter().fold(SkillLoader::new(), SkillLoader::directory)
 }
 
 /// Asking a catalog.
@@ -156,9 +128,8 @@ impl SkillCatalog {
     /// Reads the text of a skill below its front matter, as it is now.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a name that is unknown, with the names there are, the nearest first, at
-    /// most 20; else as
-    /// [`Skill::load_body`].
+    /// `INVALID_ARGUMENT` for a name that is unknown, with the names there are, the nearest first,
+    /// at most 20; else as [`Skill::load_body`].
     pub fn load_body(&self, name: &str) -> Result<String, Error> {
         self.get(name)?.load_body()
     }

@@ -62,7 +62,9 @@ impl Block {
                 return Ok(());
             }
             if line.is_empty() || !text.trim_ascii().is_empty() {
-                return Err(missing(first && is_utf16(&line)));
+                let is_utf16 = first && is_utf16(&line);
+                let hint = "It is UTF-16: save it as UTF-8.";
+                return Err(if is_utf16 { missing().with_hint(hint) } else { missing() });
             }
         }
     }
@@ -91,10 +93,9 @@ fn is_fence(line: &[u8]) -> bool {
     line.trim_ascii_end() == b"---"
 }
 
-fn missing(is_utf16: bool) -> Error {
+fn missing() -> Error {
     let message = "the file does not begin with a line of ---, and front matter after it";
-    let error = Error::new(ErrorCode::NoFrontmatter, message);
-    if is_utf16 { error.with_hint("It is UTF-16: save it as UTF-8.") } else { error }
+    Error::new(ErrorCode::NoFrontmatter, message)
 }
 
 fn unreadable(reason: io::Error) -> Error {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorCode};
-use crate::skills::SkillCatalog;
+use crate::skills::catalog::SkillCatalog;
 use crate::skills::finding::{Finding, Severity, SkillFinding};
 use crate::skills::place::Place;
 use crate::skills::scan::{MAX_DEPTH, MAX_SKILLS, Scan};
@@ -128,6 +128,35 @@ impl SkillLoader {
         let error = catalog.findings().iter().find(refused).and_then(SkillFinding::to_error);
         error.map_or(Ok(catalog), Err)
     }
+}
+
+/// Making a catalog without a word on how.
+impl SkillCatalog {
+    /// Looks for skills below a directory; one that does not exist holds none. What cannot be
+    /// loaded is left out and told in [`warnings`](SkillCatalog::warnings).
+    pub fn scan(directory: impl AsRef<Path>) -> SkillCatalog {
+        SkillLoader::new().directory(directory).load()
+    }
+
+    /// Looks for skills below several directories; of two with one name that of the later
+    /// directory wins.
+    pub fn load(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillCatalog {
+        loader(directories).load()
+    }
+
+    /// The same, unless anything is wrong with a skill.
+    ///
+    /// # Errors
+    /// As [`SkillLoader::load_strict`].
+    pub fn load_strict(
+        directories: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<SkillCatalog, Error> {
+        loader(directories).load_strict()
+    }
+}
+
+fn loader(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillLoader {
+    directories.into_iter().fold(SkillLoader::new(), SkillLoader::directory)
 }
 
 impl Source {

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::output::counted;
-use crate::skills::Skill;
 use crate::skills::directory::{self, joined};
+use crate::skills::opened::{Opened, read_rest};
+use crate::skills::place::rest_below;
+use crate::skills::skill::{Skill, into_text};
 use crate::text::escape;
-use crate::workspace::Kind;
+use crate::workspace::{Kind, WorkspacePath};
 
 /// The most files of a skill that are listed.
 pub const MAX_RESOURCES: usize = 100;
@@ -25,7 +27,7 @@ const NAMED: usize = 20;
 type Listed = (Vec<Vec<u8>>, Vec<Vec<u8>>);
 
 /// Names that hold nothing that a skill would refer to.
-pub(super) fn is_left_out(name: &[u8]) -> bool {
+fn is_left_out(name: &[u8]) -> bool {
     name.starts_with(b".") || name == b"node_modules"
 }
 
@@ -55,6 +57,7 @@ impl Resources {
     }
 }
 
+/// Listing them.
 impl Skill {
     /// The files that belong to the skill; its SKILL.md, hidden files and links are left out. At
     /// most [`MAX_RESOURCES`] and four levels deep, the upper levels first.
@@ -104,5 +107,74 @@ impl Skill {
             }
         }
         Ok((directories, files))
+    }
+}
+
+/// Reading one of them.
+impl Skill {
+    /// Reads one of its files, by the path that [`resources`](Skill::resources) tells. Bytes that
+    /// are not UTF-8 become U+FFFD.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for what is outside its directory, links followed, or hidden in it;
+    /// `FILE_NOT_FOUND`; `TOO_LARGE` over [`MAX_SKILL_BYTES`](crate::skills::MAX_SKILL_BYTES).
+    pub fn read_resource(&self, path: &str) -> Result<String, Error> {
+        self.bytes_of(path).map(into_text)
+    }
+
+    /// The bytes of one of its files; its SKILL.md is one of them.
+    pub(crate) fn bytes_of(&self, path: &str) -> Result<Vec<u8>, Error> {
+        let file = match path {
+            // Which may be called skill.md.
+            "SKILL.md" => self.place.look_up(&self.file)?.ok_or_else(|| self.gone())?,
+            path => self.resource(path)?,
+        };
+        let opened = Opened::open(&file)?;
+        read_rest(opened.reader(), path)
+    }
+
+    /// Finds one of its files, relative to its directory or by an absolute path in there.
+    pub(crate) fn resource(&self, path: &str) -> Result<WorkspacePath, Error> {
+        let own = path.strip_prefix(&self.base_dir).and_then(|rest| rest.strip_prefix('/'));
+        let relative = own.unwrap_or(path);
+        let is_inside = |path: &str| {
+            !path.is_empty() && !path.starts_with('/') && path.split('/').all(|name| name != "..")
+        };
+        if !is_inside(relative) {
+            return Err(self.not_its_file(path));
+        }
+        let exact = self.place.look_up(&joined(&self.directory, relative.as_bytes()))?;
+        let found = match (exact, escape::unescape(relative)) {
+            (None, Some(bytes)) => self.place.look_up(&joined(&self.directory, &bytes))?,
+            (exact, _) => exact,
+        };
+        let found = found.filter(|found| !found.is_directory());
+        let found = found.ok_or_else(|| self.no_such_file(path))?;
+        // A link inside may lead anywhere in the workspace, which is more than the skill.
+        match rest_below(found.relative(), &self.directory) {
+            Some(rest) if !rest.split(|byte| *byte == b'/').any(is_left_out) => Ok(found),
+            _ => Err(self.not_its_file(path)),
+        }
+    }
+
+    fn not_its_file(&self, path: &str) -> Error {
+        let shown = escape::display_path(path.as_bytes());
+        let message = format!("`{shown}` is not a file of the skill {}", self.name);
+        Error::new(ErrorCode::InvalidPath, message).at(path).with_hint(self.its_files())
+    }
+
+    fn no_such_file(&self, path: &str) -> Error {
+        let shown = escape::display_path(path.as_bytes());
+        let message = format!("the skill {} has no file {shown}", self.name);
+        Error::new(ErrorCode::FileNotFound, message).at(path).with_hint(self.its_files())
+    }
+
+    fn its_files(&self) -> String {
+        match self.resources() {
+            Ok(resources) if !resources.files.is_empty() => {
+                format!("Its files are {}.", resources.named())
+            }
+            _ => "It has no files but its SKILL.md.".to_owned(),
+        }
     }
 }

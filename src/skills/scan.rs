@@ -41,9 +41,22 @@ struct Ahead {
     path: Vec<u8>,
     depth: usize,
     is_link: bool,
+    /// Which of the sources led to it.
+    source: usize,
 }
 
 impl Ahead {
+    /// The SKILL.md in it, under the name that it has, in the directory without links.
+    fn found(&self, file: WorkspacePath, directory: Vec<u8>, name: &[u8]) -> Found<'_> {
+        let mut names = vec![self.place.last_name(&directory)];
+        let linked = self.place.last_name(&self.path);
+        if !names.contains(&linked) {
+            names.push(linked);
+        }
+        let path = joined(&directory, name);
+        Found { place: &self.place, file, directory, path, names, source: self.source }
+    }
+
     /// The directory, if it is one.
     fn directory(&self) -> Result<Option<WorkspacePath>, Error> {
         let found = self.place.look_up(&self.path)?;
@@ -94,10 +107,10 @@ impl<'a> Scan<'a> {
 
     /// Looks below one directory.
     pub(super) fn run(&mut self, place: &Place, path: &[u8], source: usize) {
-        let start = Ahead { place: place.clone(), path: path.to_vec(), depth: 0, is_link: false };
-        let mut stack = vec![start];
+        let (place, path) = (place.clone(), path.to_vec());
+        let mut stack = vec![Ahead { place, path, depth: 0, is_link: false, source }];
         while let Some(ahead) = stack.pop().filter(|_| !self.is_full) {
-            match self.look(&ahead, source) {
+            match self.look(&ahead) {
                 Ok(below) => stack.extend(below.into_iter().rev()),
                 Err(error) => self.tell(&ahead.place, &ahead.path, unreachable(&error)),
             }
@@ -105,11 +118,11 @@ impl<'a> Scan<'a> {
     }
 
     /// Looks into one directory: a skill, or directories that may hold some.
-    fn look(&mut self, ahead: &Ahead, source: usize) -> Result<Vec<Ahead>, Error> {
+    fn look(&mut self, ahead: &Ahead) -> Result<Vec<Ahead>, Error> {
         // Most directories here are skills: asking for the file spares the listing.
         if let Some(file) = self.skill_file(ahead)? {
             let path = ahead.real_path(&file)?;
-            if !self.enter(&ahead.place, &path) || self.take(ahead, file, path, NAME, source) {
+            if !self.enter(&ahead.place, &path) || self.take(ahead.found(file, path, NAME)) {
                 return Ok(Vec::new());
             }
         } else {
@@ -118,7 +131,7 @@ impl<'a> Scan<'a> {
                 return Ok(Vec::new());
             }
         }
-        self.look_below(ahead, source)
+        self.look_below(ahead)
     }
 
     /// The SKILL.md of a directory; one that cannot be reached hides nothing else.
@@ -136,14 +149,14 @@ impl<'a> Scan<'a> {
     }
 
     /// Lists a directory that holds no SKILL.md, or one that is none.
-    fn look_below(&mut self, ahead: &Ahead, source: usize) -> Result<Vec<Ahead>, Error> {
+    fn look_below(&mut self, ahead: &Ahead) -> Result<Vec<Ahead>, Error> {
         let Some(directory) = ahead.directory()? else { return Ok(Vec::new()) };
         let listed = self.listed(ahead, &directory)?;
         if listed.iter().any(|entry| entry.name == LOWER_CASE_NAME)
             && let Some(file) = ahead.place.look_up(&joined(&ahead.path, LOWER_CASE_NAME))?
         {
             let path = directory.relative().to_vec();
-            if self.take(ahead, file, path, LOWER_CASE_NAME, source) {
+            if self.take(ahead.found(file, path, LOWER_CASE_NAME)) {
                 return Ok(Vec::new());
             }
         }
@@ -155,36 +168,22 @@ impl<'a> Scan<'a> {
 
     /// Reads a SKILL.md at once, so that no handle is kept; tells whether it is a usable skill,
     /// below which there are no others.
-    fn take(
-        &mut self,
-        ahead: &Ahead,
-        file: WorkspacePath,
-        directory: Vec<u8>,
-        name: &[u8],
-        source: usize,
-    ) -> bool {
-        let path = joined(&directory, name);
-        let mut names = vec![ahead.place.last_name(&directory)];
-        let linked = ahead.place.last_name(&ahead.path);
-        if !names.contains(&linked) {
-            names.push(linked);
-        }
-        let found =
-            Found { place: &ahead.place, file, directory, path: path.clone(), names, source };
+    fn take(&mut self, found: Found<'_>) -> bool {
+        let (place, path, source) = (found.place, found.path.clone(), found.source);
         let (skill, mut findings) = match found.read() {
             Ok(read) => read,
             Err(error) => (None, vec![Finding::from(&error)]),
         };
         if skill.is_some() && self.skills.len() >= self.most {
-            self.fill(&ahead.place, &path, &format!("{} skills", self.most));
+            self.fill(place, &path, &format!("{} skills", self.most));
             return true;
         }
-        if name == LOWER_CASE_NAME && skill.is_some() {
+        if path.ends_with(LOWER_CASE_NAME) && skill.is_some() {
             let message = "most clients look for SKILL.md and overlook skill.md";
             findings.push(Finding::advice(message));
         }
         for finding in findings {
-            self.tell(&ahead.place, &path, finding);
+            self.tell(place, &path, finding);
         }
         let is_skill = skill.is_some();
         self.skills.extend(skill.map(|skill| (source, skill)));
@@ -238,20 +237,21 @@ impl<'a> Scan<'a> {
         directory: &WorkspacePath,
         entry: &DirectoryEntry,
     ) -> Option<Ahead> {
-        let (place, depth) = (ahead.place.clone(), ahead.depth + 1);
-        let path = joined(&ahead.path, &entry.name);
+        let (depth, source) = (ahead.depth + 1, ahead.source);
+        let below = |place, path, is_link| Some(Ahead { place, path, depth, is_link, source });
+        let (place, path) = (ahead.place.clone(), joined(&ahead.path, &entry.name));
         match entry.kind {
             _ if is_left_out(&entry.name) => None,
-            Kind::Directory => Some(Ahead { place, path, depth, is_link: false }),
+            Kind::Directory => below(place, path, false),
             Kind::Link => match place.look_up(&path) {
                 // A link to a file is none of ours.
                 Ok(Some(target)) if !target.is_directory() => None,
                 Err(error) if error.code() == ErrorCode::InvalidPath => {
-                    let (place, path) =
-                        self.elsewhere(&place, directory, &entry.name).unwrap_or((place, path));
-                    Some(Ahead { place, path, depth, is_link: true })
+                    let elsewhere = self.elsewhere(&place, directory, &entry.name);
+                    let (place, path) = elsewhere.unwrap_or((place, path));
+                    below(place, path, true)
                 }
-                _ => Some(Ahead { place, path, depth, is_link: true }),
+                _ => below(place, path, true),
             },
             _ => None,
         }

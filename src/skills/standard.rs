@@ -74,11 +74,7 @@ impl Frontmatter {
 fn name(name: &str, directories: &[String], findings: &mut Vec<Finding>) {
     let characters = name.chars().count();
     if name.is_empty() {
-        let took = directories.first().map(|directory| shown(directory));
-        let took =
-            took.map_or_else(String::new, |name| format!("; took {name} from the directory"));
-        let message = format!("name: is missing or empty{took}");
-        findings.push(Finding::violation(ErrorCode::MissingField, message));
+        findings.push(Finding::violation(ErrorCode::MissingField, no_name(directories)));
         return;
     }
     if characters > LONGEST_NAME {
@@ -89,35 +85,52 @@ fn name(name: &str, directories: &[String], findings: &mut Vec<Finding>) {
     // Composed and decomposed letters are the same, as some file systems write one for the other.
     let name = &normal(name);
     length("name", name, MAX_NAME_LEN, findings);
-    let shown = shown(name);
     if one_line(name).is_empty() {
         findings.push(Finding::skipped(ErrorCode::MissingField, "name: has no letter to be seen"));
         return;
     }
-    let mut broken = |rule: String| {
-        findings.push(Finding::violation(ErrorCode::InvalidFrontmatter, format!("name: {rule}")));
-    };
-    if name.to_lowercase() != *name {
-        broken(format!("{shown} must be lower case"));
-    }
-    if name.starts_with('-') || name.ends_with('-') {
-        broken(format!("{shown} must not begin or end with a hyphen"));
-    }
-    if name.contains("--") {
-        broken(format!("{shown} must not have two hyphens in a row"));
-    }
-    if !name.chars().all(|letter| letter.is_alphanumeric() || letter == '-') {
-        broken(format!("{shown} may have letters, digits and hyphens only"));
-    }
-    if !directories.is_empty() && !directories.iter().any(|of| normal(of) == *name) {
-        let directory = directories.first().map_or_else(String::new, |name| self::shown(name));
-        broken(format!("{shown} is not the name of its directory, {directory}"));
-    }
+    let broken = broken_rules(name, directories).into_iter().map(|rule| format!("name: {rule}"));
+    findings.extend(broken.map(|rule| Finding::violation(ErrorCode::InvalidFrontmatter, rule)));
     if !name.is_ascii() {
+        let shown = shown(name);
         let message =
             format!("name: {shown} has letters other than a to z, which some clients refuse");
         findings.push(Finding::advice(message));
     }
+}
+
+fn no_name(directories: &[String]) -> String {
+    match directories.first() {
+        None => "name: is missing or empty".to_owned(),
+        Some(directory) => {
+            format!("name: is missing or empty; took {} from the directory", shown(directory))
+        }
+    }
+}
+
+/// The rules for names that this one breaks.
+fn broken_rules(name: &str, directories: &[String]) -> Vec<String> {
+    let shown = shown(name);
+    let mut broken = Vec::new();
+    if name.to_lowercase() != *name {
+        broken.push(format!("{shown} must be lower case"));
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        broken.push(format!("{shown} must not begin or end with a hyphen"));
+    }
+    if name.contains("--") {
+        broken.push(format!("{shown} must not have two hyphens in a row"));
+    }
+    if !name.chars().all(|letter| letter.is_alphanumeric() || letter == '-') {
+        broken.push(format!("{shown} may have letters, digits and hyphens only"));
+    }
+    if let Some(directory) = directories.first()
+        && !directories.iter().any(|own| normal(own) == *name)
+    {
+        let directory = self::shown(directory);
+        broken.push(format!("{shown} is not the name of its directory, {directory}"));
+    }
+    broken
 }
 
 fn normal(name: &str) -> String {

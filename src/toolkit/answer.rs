@@ -100,19 +100,18 @@ impl<O: Output> AnyOutput for O {
 
 impl Answer {
     /// `notes` are those of the arguments; the output's own follow them.
-    pub(super) fn new(output: Box<dyn AnyOutput>, mut notes: Vec<String>) -> Answer {
-        notes.extend_from_slice(output.notes());
+    pub(super) fn new(output: Box<dyn AnyOutput>, notes: Vec<String>) -> Answer {
         let mut text = output.text();
         let body = text.len();
-        for note in &notes {
+        let answer = Answer::told(output, notes);
+        for note in &answer.notes {
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
             }
             text.push_str("Note: ");
             text.push_str(note);
         }
-        let ending = Ending::Done { outcome: output.outcome(), output: Mutex::new(output) };
-        Answer { text, body, notes, ending, details: OnceLock::new() }
+        Answer { text, body, ..answer }
     }
 
     /// The answer whose text was written elsewhere.
@@ -137,11 +136,7 @@ impl Answer {
     pub fn details(&self) -> &Value {
         self.details.get_or_init(|| match &self.ending {
             Ending::Failed(error) => error_details(error),
-            Ending::Done { output, .. } => {
-                let output = output.lock().unwrap_or_else(PoisonError::into_inner);
-                let details = panic::catch_unwind(AssertUnwindSafe(|| output.details()));
-                details.ok().flatten().unwrap_or_default()
-            }
+            Ending::Done { .. } => self.ask(AnyOutput::details).unwrap_or_default(),
         })
     }
 
@@ -165,23 +160,13 @@ impl Answer {
 
     /// Whether the body is exactly what a file holds; see [`Output::is_verbatim`].
     pub fn is_verbatim(&self) -> bool {
-        match &self.ending {
-            Ending::Failed(_) => false,
-            Ending::Done { output, .. } => {
-                output.lock().unwrap_or_else(PoisonError::into_inner).is_verbatim()
-            }
-        }
+        self.ask(AnyOutput::is_verbatim)
     }
 
     /// The exit status for a shell where the outcome does not say it all; see
     /// [`Output::exit_status`].
     pub fn exit_status(&self) -> Option<u8> {
-        match &self.ending {
-            Ending::Failed(_) => None,
-            Ending::Done { output, .. } => {
-                output.lock().unwrap_or_else(PoisonError::into_inner).exit_status()
-            }
-        }
+        self.ask(AnyOutput::exit_status)
     }
 
     /// Repairs of the arguments and surprises of the tool, a sentence each.
@@ -193,23 +178,14 @@ impl Answer {
     /// goes with it.
     pub fn content(&self) -> Vec<Content> {
         let mut content = vec![Content::Text { text: self.text.clone() }];
-        if let Ending::Done { output, .. } = &self.ending {
-            let output = output.lock().unwrap_or_else(PoisonError::into_inner);
-            let attached = panic::catch_unwind(AssertUnwindSafe(|| output.attachments()));
-            content.append(&mut attached.unwrap_or_default());
-        }
+        content.append(&mut self.ask(AnyOutput::attachments));
         content
     }
 
     /// The results as the events of `rg --json`, or `None` where there is no such form; see
     /// [`Output::events`].
     pub fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
-        match &self.ending {
-            Ending::Failed(_) => None,
-            Ending::Done { output, .. } => {
-                output.lock().unwrap_or_else(PoisonError::into_inner).events(elapsed)
-            }
-        }
+        self.ask(|output| output.events(elapsed))
     }
 
     /// How the call ended, or `None` if it failed.
@@ -230,6 +206,13 @@ impl Answer {
             "content": self.content(),
             "notes": self.notes,
         })
+    }
+
+    /// Asks the output; nothing where there is none, or if it panics.
+    fn ask<R: Default>(&self, question: impl FnOnce(&(dyn AnyOutput + 'static)) -> R) -> R {
+        let Ending::Done { output, .. } = &self.ending else { return R::default() };
+        let output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        panic::catch_unwind(AssertUnwindSafe(|| question(&**output))).unwrap_or_default()
     }
 }
 

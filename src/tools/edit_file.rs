@@ -141,16 +141,10 @@ impl Tool for EditFile {
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<EditReport, Error> {
         let changes = changes(&args)?;
-        let expected = Expected::parse_version(args.expected_version.as_deref())?;
-        let mut held = hold(context, &args.path)?;
-        let limit = context.limits.file_bytes;
-        held.read(limit)?;
-        if let Some(expected) = expected {
-            held.expect(Expected::Version(expected), context.call)?;
-        }
+        let held = hold(context, &args)?;
         let old = held.content().unwrap_or_default();
         let Args { matching, replace_all, .. } = args;
-        let options = Options { matching, replace_all, max_bytes: limit };
+        let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
         let path = held.path().as_str().to_owned();
         let edited = edit::apply(&path, old, &changes, &options, context.call)?;
         let room = context.limits.text_bytes / 2;
@@ -200,21 +194,24 @@ impl From<&Replacement> for Change {
     }
 }
 
-/// The file, which must exist.
-fn hold(context: &ToolContext<'_>, path: &str) -> Result<Held, Error> {
+/// The file with its content, which must be there and of the expected version.
+fn hold(context: &ToolContext<'_>, args: &Args) -> Result<Held, Error> {
+    let path = &args.path;
+    let expected = Expected::parse_version(args.expected_version.as_deref())?;
     // Asked for reading, a path that leads nowhere is answered with names that are near.
     if let Err(error) = context.workspace.resolve(path, Access::Read) {
-        return Err(if error.code() == ErrorCode::FileNotFound {
-            missing(path, &error)
-        } else {
-            error
-        });
+        let is_missing = error.code() == ErrorCode::FileNotFound;
+        return Err(if is_missing { missing(path, &error) } else { error });
     }
-    let held = context.workspace.hold(path, context.call)?;
-    match held.size() {
-        Some(_) => Ok(held),
-        None => Err(missing(path, &Error::new(ErrorCode::FileNotFound, ""))),
+    let mut held = context.workspace.hold(path, context.call)?;
+    if held.size().is_none() {
+        return Err(missing(path, &Error::new(ErrorCode::FileNotFound, "")));
     }
+    held.read(context.limits.file_bytes)?;
+    if let Some(expected) = expected {
+        held.expect(Expected::Version(expected), context.call)?;
+    }
+    Ok(held)
 }
 
 fn missing(path: &str, why: &Error) -> Error {

@@ -137,12 +137,7 @@ impl Tool for ListDirectory {
             return Err(not_a_directory(&directory));
         }
         let most = at_least_one("max_results", args.max_results)?.min(context.limits.results);
-        let mut incomplete = None;
-        let mut entries = workspace::entries(context.workspace, &directory, || {
-            incomplete = context.call.stop_reason();
-            if incomplete.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        entries.sort_by_cached_key(|entry| sort_key(&entry.name));
+        let (mut entries, incomplete) = sorted(context, &directory)?;
         let total = entries.len() as u64;
         if let Some(cursor) = &args.cursor {
             let last = sort_key(&Cursor::parse_for_listing(cursor, false)?.path);
@@ -162,6 +157,20 @@ impl Tool for ListDirectory {
             text_bytes,
         })
     }
+}
+
+/// The entries in order, and why they are not all.
+fn sorted(
+    context: &ToolContext<'_>,
+    directory: &WorkspacePath,
+) -> Result<(Vec<DirectoryEntry>, Option<Incomplete>), Error> {
+    let mut incomplete = None;
+    let mut entries = workspace::entries(context.workspace, directory, || {
+        incomplete = context.call.stop_reason();
+        if incomplete.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    entries.sort_by_cached_key(|entry| sort_key(&entry.name));
+    Ok((entries, incomplete))
 }
 
 /// As many entries as fit into one answer.

@@ -216,18 +216,18 @@ impl Ending {
             let line = truncation.line(paths.len() as u64, "results", self.text_bytes);
             write!(f, "\n{line}")?;
         }
-        self.fmt_shortfall(paths.is_empty(), f)?;
+        // An answer without any path has said so by itself.
+        if !paths.is_empty() {
+            self.fmt_shortfall(f)?;
+        }
         match &self.cursor {
             Some(cursor) => write!(f, "\nTo go on, pass cursor: {cursor:?}"),
             None => Ok(()),
         }
     }
 
-    /// Says under the paths what was not looked at; an answer without any says so by itself.
-    fn fmt_shortfall(&self, is_empty: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if is_empty {
-            return Ok(());
-        }
+    /// Says under the paths what was not looked at.
+    fn fmt_shortfall(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(why) = self.incomplete {
             let receipt = self.receipt.sentence("Looked at");
             return write!(f, "\n... (incomplete: {why}) {receipt}");

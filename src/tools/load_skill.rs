@@ -153,7 +153,8 @@ impl Tool for LoadSkill {
         let loaded = match &args.file {
             None => {
                 let mut loaded = instructions(skill, context.limits.text_bytes, args.offset)?;
-                loaded.list_resources(skill, self.is_wrapped);
+                loaded.is_wrapped = self.is_wrapped;
+                loaded.list_resources(skill);
                 loaded
             }
             Some(file) => resource(context, skill, file, args.offset)?,
@@ -236,11 +237,11 @@ impl LoadedSkill {
     }
 
     /// Lists the files beside the SKILL.md; that they cannot be listed is no reason to fail.
-    fn list_resources(&mut self, skill: &Skill, is_wrapped: bool) {
+    fn list_resources(&mut self, skill: &Skill) {
         match skill.resources() {
             Err(error) => self.notes.push(format!("its files cannot be listed: {error}")),
             Ok(resources) => {
-                if !resources.files.is_empty() && !is_wrapped {
+                if !resources.files.is_empty() && !self.is_wrapped {
                     let base = display_path(skill.base_dir().as_bytes());
                     let named = resources.named();
                     self.notes.push(format!(

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::at_least_one;
-use crate::context::Incomplete;
+use crate::context::{Incomplete, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output};
 use crate::read::image::{Format, Image};
@@ -150,27 +150,18 @@ impl Tool for ReadFile {
     type Output = FileContent;
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FileContent, Error> {
-        let limits = context.limits;
-        let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
-        let bytes = asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes));
         let Named { path, line, note } = Named::find(context.workspace, &args.path)?;
         let mut notes = Vec::from_iter(note);
         if args.offset == Some(0) {
             notes.push("offset: lines count from 1; took 0 as 1".to_owned());
         }
-        let options = PageOptions {
-            offset: args.offset.or(line).unwrap_or(1),
-            lines: args.limit.map_or(limits.page_lines as u64, u64::from),
-            bytes,
-            numbered: !args.raw,
-            most_hashed: limits.file_bytes as u64,
-        };
+        let options = options(&args, line, context.limits)?;
         let read = read::read(&path, &options, context.call).map_err(|error| advise(error, &args));
         let mut answer = match read? {
             read::Content::Image(image) => of_image(&path, image),
             read::Content::Text(page) => {
                 let default_lines = args.limit.is_none().then_some(options.lines);
-                of_text(&path, page, default_lines, bytes)
+                of_text(&path, page, default_lines, options.bytes)
             }
         };
         answer.raw = args.raw;
@@ -185,7 +176,19 @@ impl Tool for ReadFile {
     }
 }
 
-/// Adds the next step where another tool helps.
+/// The page that was asked for; `line` is one that the path names.
+fn options(args: &Args, line: Option<i64>, limits: &Limits) -> Result<PageOptions, Error> {
+    let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
+    Ok(PageOptions {
+        offset: args.offset.or(line).unwrap_or(1),
+        lines: args.limit.map_or(limits.page_lines as u64, u64::from),
+        bytes: asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes)),
+        numbered: !args.raw,
+        most_hashed: limits.file_bytes as u64,
+    })
+}
+
+/// Adds the next step where one helps.
 fn advise(error: Error, args: &Args) -> Error {
     match error.code() {
         ErrorCode::NotText if args.offset.is_none() => {
@@ -207,19 +210,7 @@ fn of_text(
         None if page.full => Some(Cut::Bytes(bytes)),
         None => default_lines.filter(|_| page.more).map(Cut::Lines),
     };
-    let mut notes = Vec::new();
-    if page.encoding == Encoding::Unknown {
-        notes.push(format!(
-            "{path} is not UTF-8 throughout: such bytes are shown as U+FFFD; edit_file keeps them"
-        ));
-    }
-    let is_utf16 = matches!(page.encoding, Encoding::Utf16Le | Encoding::Utf16Be);
-    if is_utf16 && page.content.contains('\u{fffd}') {
-        notes.push(format!("{path} has units that are no UTF-16: they are shown as U+FFFD"));
-    }
-    if page.changed {
-        notes.push(format!("{path} was changed while it was read; read it again before an edit"));
-    }
+    let notes = surprises(path, &page);
     FileContent {
         path: path.as_str().to_owned(),
         content: Some(page.content),
@@ -236,6 +227,24 @@ fn of_text(
         notes,
         ..FileContent::default()
     }
+}
+
+/// What a reader might not expect of the text, a sentence each.
+fn surprises(path: &WorkspacePath, page: &TextPage) -> Vec<String> {
+    let mut notes = Vec::new();
+    if page.encoding == Encoding::Unknown {
+        notes.push(format!(
+            "{path} is not UTF-8 throughout: such bytes are shown as U+FFFD; edit_file keeps them"
+        ));
+    }
+    let is_utf16 = matches!(page.encoding, Encoding::Utf16Le | Encoding::Utf16Be);
+    if is_utf16 && page.content.contains('\u{fffd}') {
+        notes.push(format!("{path} has units that are no UTF-16: they are shown as U+FFFD"));
+    }
+    if page.changed {
+        notes.push(format!("{path} was changed while it was read; read it again before an edit"));
+    }
+    notes
 }
 
 fn of_image(path: &WorkspacePath, image: Image) -> FileContent {

@@ -42,6 +42,7 @@ fn default_timeout() -> u64 {
 
 /// What a command printed and how it ended.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CommandReport {
     /// What it printed; of a long output both ends, and a line between them that says how much is
     /// left out.
@@ -75,6 +76,7 @@ pub struct CommandReport {
 /// The processes that a command left running beside its shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
+#[non_exhaustive]
 pub struct Background {
     /// How many were stopped.
     pub stopped: u64,
@@ -82,7 +84,24 @@ pub struct Background {
     pub kept: Vec<i32>,
 }
 
-/// The tool; by default it has no policy and is not available.
+/// Runs commands; by default there is no policy, and the tool is not available.
+///
+/// A toolkit gets it with [`Toolkit::with_commands`](crate::Toolkit::with_commands).
+///
+/// ```
+/// use ripkit::tools::run_command::{Args, RunCommand};
+/// use ripkit::{Call, CommandPolicy, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// let workspace = Workspace::open(directory.path())?;
+/// let tools = Toolkit::new(workspace).with_commands(CommandPolicy::new());
+/// let args = Args { command: "echo hi".into(), ..Args::default() };
+/// let answer = tools.run::<RunCommand>(args, &Call::default())?;
+/// assert_eq!((answer.output.as_str(), answer.exit_code), ("hi\n", Some(0)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct RunCommand(Option<CommandPolicy>);
 
@@ -142,13 +161,10 @@ impl From<Report> for CommandReport {
             Ending::Unknown => (None, None),
         };
         let mut notes = report.notes;
-        if report.transcript.is_lossy {
-            notes
-                .push("the output is not UTF-8 throughout; other bytes became \u{fffd}".to_owned());
-        }
-        if report.ending == Ending::Unknown && report.stopped_by.is_none() {
-            notes.push("how the command ended could not be learned".to_owned());
-        }
+        let lossy = "the output is not UTF-8 throughout; other bytes became \u{fffd}";
+        notes.extend(report.transcript.is_lossy.then(|| lossy.to_owned()));
+        let unknown = report.ending == Ending::Unknown && report.stopped_by.is_none();
+        notes.extend(unknown.then(|| "how the command ended could not be learned".to_owned()));
         CommandReport {
             output: report.transcript.text,
             exit_code,

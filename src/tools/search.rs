@@ -195,59 +195,79 @@ impl Tool for Search {
 }
 
 fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Error> {
-    let pattern = Pattern::compile(&PatternOptions {
+    let exact = context.call.keeps_exact_lines();
+    if exact && args.output != OutputMode::Content {
+        let message = "events tell of lines, and output is not \"content\"";
+        return Err(Error::new(ErrorCode::InvalidArgument, message)
+            .with_hint("Leave output out, or the events."));
+    }
+    let newest_first = args.sort == Sort::Modified;
+    let cursor = args.cursor.as_deref().map(|text| Cursor::parse_for(text, newest_first));
+    let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
+    Ok(SearchOptions {
+        pattern: pattern(context, args)?,
+        walk: walk(context, args)?,
+        report: args.output.into(),
+        sort: args.sort.into(),
+        context: context_lines(args),
+        max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
+        max_per_file: max_per_file.transpose()?.unwrap_or(usize::MAX),
+        versions: args.versions,
+        exact,
+        stream: context.call.text().cloned(),
+        cursor: cursor.transpose()?,
+        index: context.index.cloned(),
+    })
+}
+
+fn pattern(context: &ToolContext<'_>, args: &Args) -> Result<Pattern, Error> {
+    Pattern::compile(&PatternOptions {
         pattern: &args.pattern,
         case_sensitive: args.case_sensitive,
         literal: args.literal,
         word: args.word,
         multiline: args.multiline,
         max_bytes: context.limits.pattern_bytes,
-    })?;
-    if context.call.keeps_exact_lines() && args.output != OutputMode::Content {
-        let message = "events tell of lines, and output is not \"content\"";
-        return Err(Error::new(ErrorCode::InvalidArgument, message));
+    })
+}
+
+fn walk(context: &ToolContext<'_>, args: &Args) -> Result<WalkOptions, Error> {
+    let [include, exclude, file_type] =
+        [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
+    Ok(WalkOptions {
+        starts: Start::resolve(context.workspace, args.path.as_slice())?,
+        hidden: args.hidden,
+        no_ignore: args.no_ignore,
+        filter: Filter::new(include, exclude, file_type)?,
+        recall: context.recall(),
+        ..WalkOptions::default()
+    })
+}
+
+/// Lines of context before and after a match; paths and counts have none.
+fn context_lines(args: &Args) -> (usize, usize) {
+    if args.output != OutputMode::Content {
+        return (0, 0);
     }
     let lines = |side: Option<u32>| side.unwrap_or(args.context).min(MAX_CONTEXT) as usize;
-    Ok(SearchOptions {
-        pattern,
-        walk: WalkOptions {
-            starts: Start::resolve(context.workspace, args.path.as_slice())?,
-            hidden: args.hidden,
-            no_ignore: args.no_ignore,
-            filter: Filter::new(
-                args.include.as_slice(),
-                args.exclude.as_slice(),
-                args.file_type.as_slice(),
-            )?,
-            recall: context.recall(),
-            ..WalkOptions::default()
-        },
-        report: match args.output {
+    (lines(args.before), lines(args.after))
+}
+
+impl From<OutputMode> for Report {
+    fn from(mode: OutputMode) -> Report {
+        match mode {
             OutputMode::Content => Report::Content,
             OutputMode::Files => Report::Files,
             OutputMode::Count => Report::Count,
-        },
-        sort: match args.sort {
+        }
+    }
+}
+
+impl From<Sort> for search::Sort {
+    fn from(sort: Sort) -> search::Sort {
+        match sort {
             Sort::Path => search::Sort::Path,
             Sort::Modified => search::Sort::Modified,
-        },
-        context: match args.output {
-            OutputMode::Content => (lines(args.before), lines(args.after)),
-            OutputMode::Files | OutputMode::Count => (0, 0),
-        },
-        max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
-        max_per_file: match args.max_per_file {
-            Some(lines) => at_least_one("max_per_file", lines)?,
-            None => usize::MAX,
-        },
-        versions: args.versions,
-        exact: context.call.keeps_exact_lines(),
-        stream: context.call.text().cloned(),
-        cursor: args
-            .cursor
-            .as_deref()
-            .map(|text| Cursor::parse_for(text, args.sort == Sort::Modified))
-            .transpose()?,
-        index: context.index.cloned(),
-    })
+        }
+    }
 }

@@ -10,7 +10,7 @@ use ripkit::skills::SkillLoader;
 use ripkit::{Limits, Toolkit, Workspace};
 use serde_json::Value;
 
-use crate::harness::{Said, TestWorkspace, ask};
+use crate::harness::{Said, TestWorkspace, ask, blessing};
 
 #[test]
 fn every_case_is_answered_as_its_file_says() {
@@ -78,10 +78,6 @@ fn expected_details_may_leave_fields_out_but_not_items() {
     assert!(!covers(serde_json::json!({ "files": ["a"] })));
     assert!(!covers(serde_json::json!({ "other": 1 })));
     assert!(covers(serde_json::json!({ "other": null })));
-}
-
-fn blessing() -> bool {
-    std::env::var_os("BLESS").is_some_and(|bless| bless == "1")
 }
 
 fn case_files() -> Vec<PathBuf> {

@@ -126,7 +126,6 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-
 fn search_prints_lines_in_path_order() {
     let found = "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n";
     for name in ["search", "grep", "search_files", "search-files"] {
@@ -135,7 +134,6 @@ fn search_prints_lines_in_path_order() {
 }
 
 #[test]
-
 fn nothing_found_is_status_one() {
     let (status, out, error) = run(tree().path(), &["search", "zebra"]);
     assert_eq!((status, error.as_str()), (1, ""));
@@ -143,7 +141,6 @@ fn nothing_found_is_status_one() {
 }
 
 #[test]
-
 fn lists_are_a_path_a_line() {
     let root = tree();
     let all = "notes.md\nsrc/deep/lib.rs\nsrc/main.rs\n";
@@ -161,7 +158,6 @@ fn lists_are_a_path_a_line() {
 }
 
 #[test]
-
 fn paths_are_taken_from_where_one_stands() {
     let root = tree();
     let inside = root.path().join("src");
@@ -176,7 +172,6 @@ fn paths_are_taken_from_where_one_stands() {
 }
 
 #[test]
-
 fn errors_are_one_line_on_standard_error() {
     let (status, out, error) = run(tree().path(), &["ls", "no-such-directory"]);
     assert_eq!((status, out.as_str(), error.lines().count()), (2, "", 1));
@@ -188,7 +183,6 @@ fn errors_are_one_line_on_standard_error() {
 }
 
 #[test]
-
 fn call_is_what_an_agent_sends_and_reads() {
     let root = tree();
     let args = r#"{"query": "todo", "max_results": "1"}"#;
@@ -204,7 +198,6 @@ fn call_is_what_an_agent_sends_and_reads() {
 }
 
 #[test]
-
 fn json_has_exactly_the_promised_keys() {
     let (status, out, _) = run(tree().path(), &["search", "todo", "--json"]);
     let answer: Value = serde_json::from_str(&out).expect("JSON");
@@ -215,7 +208,6 @@ fn json_has_exactly_the_promised_keys() {
 }
 
 #[test]
-
 fn all_lifts_the_caps() {
     let root = tempfile::tempdir().expect("a directory");
     fs::write(root.path().join("many.txt"), "todo\n".repeat(20_000)).expect("a file");
@@ -227,7 +219,6 @@ fn all_lifts_the_caps() {
 }
 
 #[test]
-
 fn colours_are_as_ripgrep_has_them() {
     let (_, out, _) = run(tree().path(), &["--color", "always", "search", "one"]);
     let wanted = "\u{1b}[35msrc/main.rs\u{1b}[0m:\u{1b}[32m2\u{1b}[0m:// TODO \u{1b}[1m\u{1b}[31mone\u{1b}[0m\n";

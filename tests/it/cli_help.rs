@@ -3,7 +3,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::cli::{run, tree};
-use crate::harness::has_program;
+use crate::harness::{blessing, has_program};
 
 /// What was printed, beside a file of `fixtures/transcripts` that `BLESS=1` rewrites.
 fn compare(name: &str, words: &[&str]) {
@@ -11,7 +11,7 @@ fn compare(name: &str, words: &[&str]) {
     assert_eq!((status, error.as_str()), (0, ""), "{words:?}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts").join(name);
     let transcript = format!("$ ripkit {}\n{out}", words.join(" "));
-    if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
+    if blessing() {
         fs::write(&path, &transcript).expect("a transcript");
     }
     let wanted = fs::read_to_string(&path).unwrap_or_default();

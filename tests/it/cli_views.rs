@@ -47,10 +47,19 @@ fn a_quiet_search_only_has_a_status() {
 #[test]
 fn events_are_of_lines_only() {
     let words = ["search", "todo", "--output", "count", "--json-lines"];
-    let error = "ripkit: events tell of lines, and output is not \"content\"\n";
+    let error = "ripkit: events tell of lines, and output is not \"content\". \
+        Leave output out, or the events.\n";
     assert_eq!(run(tree().path(), &words), (2, String::new(), error.to_owned()));
     let (status, _, error) = run(tree().path(), &["list", "--json-lines"]);
     assert_eq!((status, error.lines().count()), (2, 1), "{error}");
+}
+
+#[test]
+fn one_line_of_json_goes_before_events() {
+    let root = tree();
+    let (_, wanted, _) = run(root.path(), &["search", "todo", "--json"]);
+    let both = run(root.path(), &["search", "todo", "--json", "--json-lines"]);
+    assert_eq!(both, (0, wanted, String::new()));
 }
 
 #[test]

@@ -513,6 +513,16 @@ pub(crate) fn has_program(program: &str) -> bool {
     found
 }
 
+/// Whether expectations are to be rewritten to what is answered now.
+pub(crate) fn blessing() -> bool {
+    std::env::var_os("BLESS").is_some_and(|bless| bless == "1")
+}
+
+/// A SKILL.md, whose description is a scalar of YAML.
+pub(crate) fn skill(name: &str, description: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
+}
+
 /// A small generator of numbers, the same for the same seed everywhere (xorshift64*).
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);

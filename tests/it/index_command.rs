@@ -102,7 +102,7 @@ fn what_is_not_there_is_not_made_to_be_described() {
     for command in ["status", "clear"] {
         let (status, out, error) = asked(&workspace, &["index", command, "--dir", "{dir}"]);
         assert_eq!((status, out.as_str()), (2, ""));
-        assert_eq!(error, "ripkit: no such directory: {dir}\n");
+        assert_eq!(error, "ripkit: no such directory: {dir}. `ripkit index build` makes it.\n");
         assert!(!directory(&workspace).exists());
     }
     for words in [&["index"][..], &["index", "build"], &["index", "rebuild", "--dir", "{dir}"]] {

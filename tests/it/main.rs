@@ -49,9 +49,7 @@ mod hostile_changes;
 // The server of the Model Context Protocol, line by line.
 #[cfg(all(feature = "cli", feature = "mcp"))]
 mod mcp;
-// What an index must not change, and what it must spare.
-#[cfg(unix)]
-// Elsewhere nothing is kept from call to call.
+// What an index must not change, and what it must spare; elsewhere there is none.
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod index;
 // Random sequences of calls beside a model in memory.

@@ -4,6 +4,8 @@ use std::path::Path;
 use ripkit::{Effect, ToolSpec, toolkit};
 use serde_json::Value;
 
+use crate::harness::blessing;
+
 const BEGIN: &str = "<!-- tools: BLESS=1 cargo test --test it readme -->\n";
 const END: &str = "<!-- end of tools -->\n";
 
@@ -18,7 +20,7 @@ fn the_table_of_tools_is_what_the_tools_say_of_themselves() {
     let rows = specs.iter().filter(|spec| spec.effect != Effect::Execute).map(row);
     let head = "| tool | what it does | arguments |\n|---|---|---|\n";
     let wanted = rows.fold(head.to_owned(), |table, row| table + &row);
-    if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
+    if blessing() {
         fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).unwrap();
         return;
     }

@@ -120,7 +120,7 @@ fn i1_what_a_command_left_running_is_stopped() {
 fn i1_a_host_can_leave_background_processes_alone() {
     let nap = unique_nap();
     let workspace = TestWorkspace::new();
-    let policy = CommandPolicy::new().keep_background(true);
+    let policy = CommandPolicy::new().keep_background();
     let said = run(&workspace, policy, &format!("sleep {nap} & echo hi"));
     let kept = running(&nap);
     kill(&kept);
@@ -787,7 +787,7 @@ fn a_command_may_tidy_up_before_it_is_killed() {
 #[test]
 fn the_host_bounds_the_time() {
     let workspace = TestWorkspace::new();
-    let policy = CommandPolicy::new().with_most_time(Duration::from_millis(300));
+    let policy = CommandPolicy::new().with_max_time(Duration::from_millis(300));
     let said = run(&workspace, policy, "echo begun; sleep 60");
     assert_eq!(said.notes, ["timeout_ms was cut to 300, the most that is allowed"]);
     let said = said.reads(

@@ -317,13 +317,20 @@ fn search_says_what_to_do_instead_of_look_around_and_backreferences() {
     workspace.search(r"(a)\1").fails_with(ErrorCode::InvalidPattern).mentions("backreference");
 }
 
+#[cfg(unix)]
 #[test]
 fn search_keeps_its_matches_when_a_part_cannot_be_read() {
+    use crate::harness::{Who, in_child};
+
     // The descriptions' exit status 2 threw them away.
-    let workspace = TestWorkspace::new().file("a.txt", "needle\n");
-    #[cfg(unix)]
-    let workspace = workspace.symlink("b", "b");
-    workspace.search("needle").finds(["a.txt:1"]);
+    let workspace = TestWorkspace::new().file("a.txt", "needle\n").file("b.txt", "needle\n");
+    let workspace = workspace.unreadable("b.txt");
+    let test = "seeds::search_keeps_its_matches_when_a_part_cannot_be_read";
+    in_child(test, Who::Nobody, &workspace, |root| {
+        let tools = Toolkit::new(Workspace::open(root).unwrap());
+        let said = ask(&tools, "search", json!({ "pattern": "needle" }));
+        said.finds(["a.txt:1"]).skipped("unreadable", 1);
+    });
 }
 
 #[test]

@@ -6,11 +6,7 @@ use ripkit::skills::{
 use ripkit::{Call, Effect, ErrorCode, Toolkit};
 use serde_json::json;
 
-use crate::harness::TestWorkspace;
-
-fn skill(name: &str, description: &str) -> String {
-    format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
-}
+use crate::harness::{TestWorkspace, skill};
 
 /// `SkillSet::load`: subdirectories with a SKILL.md, missing directories passed over, later
 /// directories over earlier ones, sorted by name.

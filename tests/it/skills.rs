@@ -9,14 +9,10 @@ use ripkit::skills::{
 use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 use serde_json::json;
 
-use crate::harness::{TestWorkspace, within};
+use crate::harness::{TestWorkspace, skill, within};
 
 /// Much more than a test needs, much less than a hang.
 const SOON: Duration = Duration::from_secs(20);
-
-fn skill(name: &str, description: &str) -> String {
-    format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
-}
 
 fn loaded(workspace: &TestWorkspace) -> SkillCatalog {
     let root = workspace.root();
@@ -148,7 +144,7 @@ fn h3_descriptions_are_bounded_and_must_say_something() {
     assert_eq!(catalog.by_name("literal").unwrap().description(), "one\ntwo");
     warned(&catalog, "blank/SKILL.md: skipped: description: is missing or empty");
     warned(&catalog, "long/SKILL.md: violation: description: has 1025 characters, over 1024");
-    warned(&catalog, "huge/SKILL.md: skipped: a SKILL.md of 10485");
+    warned(&catalog, "huge/SKILL.md: skipped: a file of a skill has 10485");
     let prompt = catalog.format_for_prompt();
     let cut = format!("{}…", "x".repeat(MAX_DESCRIPTION_LEN - 1));
     assert!(prompt.contains(&format!("<description>{cut}</description>")));
@@ -216,7 +212,7 @@ fn h5_what_is_no_regular_file_inside_is_skipped_and_the_rest_loads() {
     assert_eq!(names(&catalog), ["fine", "odd"]);
     assert_eq!(catalog.load_body("odd").unwrap(), "# odd\n");
     for reason in [
-        "big/SKILL.md: skipped: a SKILL.md of 1073741824 bytes is over 1048576",
+        "big/SKILL.md: skipped: a file of a skill has 1073741824 bytes; 1048576 are the limit",
         "fifo/SKILL.md: skipped: it is no regular file, and only those are read",
         "directory/SKILL.md: skipped: it is no regular file, and only those are read",
         "dangling: skipped: the link leads nowhere",
@@ -335,7 +331,8 @@ fn links_lead_into_allowed_directories_only_and_once() {
         .file("store/pdf/SKILL.md", skill("pdf", "x"))
         .file("private/key/SKILL.md", skill("key", "x"))
         .symlink("skills/pdf", "../store/pdf")
-        .symlink("skills/pdf-again", workspace_path("store/pdf"))
+        // A chain: the link leads to another link of the same directory.
+        .symlink("skills/pdf-again", "pdf")
         .symlink("skills/key", "../private/key")
         .symlink("skills/self", ".")
         .file("skills/AGENTS.md", "x")
@@ -429,23 +426,15 @@ fn denied_entries_do_not_use_up_a_listing() {
 }
 
 #[cfg(unix)]
-fn workspace_path(_below: &str) -> PathBuf {
-    // A chain: the link leads to another link of the same directory.
-    PathBuf::from("pdf")
-}
-
 #[test]
 fn a_linked_skill_keeps_the_name_of_its_link() {
-    #[cfg(unix)]
-    {
-        let workspace = TestWorkspace::new()
-            .file("store/v2/SKILL.md", skill("pdf", "x"))
-            .symlink("skills/pdf", "../store/v2");
-        let open = workspace.open();
-        let catalog = SkillLoader::new().below(&open, "skills").load();
-        assert_eq!(names(&catalog), ["pdf"]);
-        assert_eq!(catalog.findings(), []);
-    }
+    let workspace = TestWorkspace::new()
+        .file("store/v2/SKILL.md", skill("pdf", "x"))
+        .symlink("skills/pdf", "../store/v2");
+    let open = workspace.open();
+    let catalog = SkillLoader::new().below(&open, "skills").load();
+    assert_eq!(names(&catalog), ["pdf"]);
+    assert_eq!(catalog.findings(), []);
 }
 
 #[test]
@@ -547,7 +536,6 @@ fn files_of_a_skill_are_listed_level_by_level_and_bounded() {
     assert!(files.is_sorted());
 }
 
-/// Every catalog of every order of the same directories is the same but for who wins.
 #[test]
 fn a_catalog_can_be_made_of_skills_at_hand() {
     let workspace = TestWorkspace::new()

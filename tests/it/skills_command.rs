@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::TestWorkspace;
+use crate::harness::{TestWorkspace, skill};
 
 /// The program for somebody whose home is the directory beside the workspace.
 fn ripkit(workspace: &TestWorkspace) -> Command {
@@ -28,10 +28,6 @@ fn run(workspace: &TestWorkspace, words: &[&str]) -> (i32, String, String) {
             .replace(&format!("{above}/outside"), "{home}")
     };
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
-}
-
-fn skill(name: &str, description: &str) -> String {
-    format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
 }
 
 /// The user has `pdf` and `mail`, the project has its own `pdf` and a broken one.
@@ -118,7 +114,10 @@ fn check_tells_each_finding_and_its_verdict_by_status() {
     let told: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((status, &told["valid"], &told["skills"]), (1, &json!(false), &json!(1)));
     for (path, message) in [
-        ("missing", "ripkit: no such directory: missing\n"),
+        (
+            "missing",
+            "ripkit: no such directory: missing. Give a directory of skills, or a SKILL.md.\n",
+        ),
         (
             "outside-none",
             "ripkit: there is no SKILL.md. Give a directory that has one, or holds directories that do.\n",

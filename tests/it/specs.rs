@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Dice, Said, TestWorkspace, ask, rounds};
+use crate::harness::{Dice, Said, TestWorkspace, ask, blessing, rounds};
 
 #[test]
 fn every_format_is_as_its_file_says() {
@@ -21,7 +21,7 @@ fn every_format_is_as_its_file_says() {
         let name = format!("fixtures/specs/{}.json", format.as_str());
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
         let specs = standard_specs();
-        if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
+        if blessing() {
             let has_commands = specs.iter().any(|spec| spec.effect == Effect::Execute);
             assert!(has_commands, "bless with --all-features, or run_command is lost");
             fs::write(&file, format!("{:#}\n", schema::render(&specs, format))).unwrap();

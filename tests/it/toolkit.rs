@@ -1,6 +1,9 @@
 use std::time::{Duration, Instant};
 
-use ripkit::{Call, Cancel, ErrorCode, Limits, Outcome, Toolkit};
+use ripkit::{
+    Call, Cancel, Content, Effect, Error, ErrorCode, Limits, Outcome, Output, Tool, ToolContext,
+    Toolkit,
+};
 use serde_json::{Value, json};
 
 use crate::tools::{Search, SearchArgs, Write, WriteArgs, toolkit};
@@ -175,4 +178,55 @@ fn toolkits_and_answers_cross_threads() {
     crosses::<Toolkit>();
     crosses::<ripkit::Answer>();
     assert!(format!("{:?}", toolkit()).contains("search_text"));
+}
+
+/// An answer that panics whenever it is asked for more than its text.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Fragile;
+
+impl std::fmt::Display for Fragile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("text")
+    }
+}
+
+impl Output for Fragile {
+    fn is_verbatim(&self) -> bool {
+        panic!("asked whether it is verbatim")
+    }
+
+    fn exit_status(&self) -> Option<u8> {
+        panic!("asked for a status")
+    }
+
+    fn events(&self, _: Duration) -> Option<Vec<Value>> {
+        panic!("asked for events")
+    }
+
+    fn attachments(&self) -> Vec<Content> {
+        panic!("asked for attachments")
+    }
+}
+
+struct MakeFragile;
+
+impl Tool for MakeFragile {
+    const NAME: &'static str = "make_fragile";
+    const EFFECT: Effect = Effect::Read;
+    type Args = SearchArgs;
+    type Output = Fragile;
+
+    fn run(&self, _: &ToolContext<'_>, _: SearchArgs) -> Result<Fragile, Error> {
+        Ok(Fragile)
+    }
+}
+
+#[test]
+fn an_answer_whose_output_panics_still_answers() {
+    let args = json!({ "pattern": "x" });
+    let answer = toolkit().with(MakeFragile).call("make_fragile", args, &Call::default());
+    assert_eq!((answer.is_error(), answer.text()), (false, "text"));
+    assert_eq!((answer.is_verbatim(), answer.exit_status()), (false, None));
+    assert_eq!(answer.events(Duration::ZERO), None);
+    assert_eq!(answer.content(), [Content::Text { text: "text".to_owned() }]);
 }

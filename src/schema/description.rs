@@ -92,8 +92,9 @@ fn description(node: &Map<String, Value>) -> &str {
     node.get("description").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
+/// The text with an upper-case letter at its beginning.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 

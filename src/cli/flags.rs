@@ -7,12 +7,11 @@ use serde_json::{Number, Value};
 
 use super::help::{self, first_sentence};
 use super::parameter::{Kind, Parameter, parameters};
-use super::placed;
 
 /// Columns that the help has before the name of an option and after it, with its hyphens.
 const MARGINS: usize = 6 + 2 + 2;
 
-/// The arguments of a tool's command.
+/// The arguments of a tool's command, positional or behind a flag.
 pub(super) fn arguments(spec: &ToolSpec) -> Vec<Arg> {
     let parameters = parameters(spec);
     let column = |positional| {
@@ -20,10 +19,10 @@ pub(super) fn arguments(spec: &ToolSpec) -> Vec<Arg> {
         alike.map(columns).max().unwrap_or(0)
     };
     let (places, flags) = (column(true), column(false));
-    let arguments = parameters.iter().flat_map(|parameter| {
+    let options = parameters.iter().flat_map(|parameter| {
         options(parameter, if parameter.positional { places } else { flags })
     });
-    arguments.chain(placed::twins(&parameters)).collect()
+    options.collect()
 }
 
 /// Columns before the help of an argument.
@@ -93,6 +92,7 @@ fn argument(parameter: &Parameter<'_>, column: usize) -> Arg {
     }
 }
 
+/// What stands for a value in help and messages.
 pub(super) fn value_name(parameter: &Parameter<'_>) -> String {
     match &parameter.kind {
         Kind::Integer | Kind::Number if !parameter.positional => "N".to_owned(),
