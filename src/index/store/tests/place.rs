@@ -93,6 +93,10 @@ fn an_index_is_for_its_user_alone() {
         let refused = Image::open(&dir, NAME, &key()).err() == Some(Unusable::Exposed);
         assert_eq!(refused, expected, "{mode:o}");
     }
+    // Who owns it may write it. Only root gives files away.
+    if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
+        assert_eq!(Image::open(&dir, NAME, &key()).unwrap_err(), Unusable::Exposed);
+    }
 }
 
 #[test]
