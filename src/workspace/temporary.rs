@@ -5,6 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::context::Call;
 use crate::os::{Dir, File, Kind, Rename};
 
 /// What every temporary name ends with: names of this shape are ours.
@@ -18,6 +19,9 @@ const DIGITS: usize = 16;
 
 /// How many names are tried.
 const ATTEMPTS: usize = 16;
+
+/// How many entries are read between two looks at the clock.
+const CHECK_EVERY: usize = 256;
 
 /// A temporary file; dropped, it is removed.
 #[derive(Debug)]
@@ -85,15 +89,19 @@ pub(crate) fn is_temporary(name: &[u8]) -> bool {
     digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Removes the temporary files in a directory that a killed process left behind.
-pub(super) fn sweep(dir: &Dir) {
+/// Removes the temporary files in a directory that a killed process left behind; of a huge
+/// directory, those that are met before the call is over.
+pub(super) fn sweep(dir: &Dir, call: &Call) {
     let Ok(listing) = dir.open_dir(b".") else { return };
     let mut abandoned = Vec::new();
+    let mut seen = 0_usize;
     let listed = listing.list(|name, kind| {
         if kind == Kind::File && is_temporary(name) {
             abandoned.push(name.to_vec());
         }
-        ControlFlow::Continue(())
+        seen += 1;
+        let is_over = seen.is_multiple_of(CHECK_EVERY) && call.stop_reason().is_some();
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     // A directory that cannot be listed keeps its leftovers; the write itself goes on.
     if listed.is_ok() {
@@ -141,5 +149,27 @@ mod tests {
             assert!(!is_temporary(name.as_bytes()), "{name}");
         }
         assert_ne!(random_name(), random_name());
+    }
+
+    #[test]
+    fn a_call_that_is_over_sweeps_no_huge_directory_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient(root.path()).unwrap();
+        let count = 4 * CHECK_EVERY;
+        (0..count).for_each(|_| drop(dir.create_file(&random_name(), 0o600).unwrap()));
+        let left = || {
+            let mut left = 0;
+            let counted = dir.open_dir(b".").unwrap().list(|_, _| {
+                left += 1;
+                ControlFlow::Continue(())
+            });
+            counted.map(|()| left).unwrap()
+        };
+        let cancel = crate::Cancel::new();
+        cancel.cancel();
+        sweep(&dir, &Call::default().with_cancel(cancel));
+        assert_eq!(left(), count - CHECK_EVERY);
+        sweep(&dir, &Call::default());
+        assert_eq!(left(), 0);
     }
 }
