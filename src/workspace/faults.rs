@@ -287,6 +287,9 @@ fn calls(durability: Durability, work: impl Fn(&Workspace) -> Vec<String>) -> u3
     calls
 }
 
+/// Gives a file the name, and tells its notes.
+type Transfer<'a> = &'a dyn Fn(&Workspace, &str) -> Vec<String>;
+
 #[test]
 fn full_durability_waits_for_every_name_that_was_made_and_tells_if_it_cannot() {
     let moved = |workspace: &Workspace, to: &str| {
@@ -295,18 +298,17 @@ fn full_durability_waits_for_every_name_that_was_made_and_tells_if_it_cannot() {
     let copied = |workspace: &Workspace, to: &str| {
         workspace.copy_file("d/file", to, None, &Call::default()).unwrap().notes
     };
-    type Work<'a> = &'a dyn Fn(&Workspace, &str) -> Vec<String>;
     // Directories whose names changed, each opened and synced: of a move that of the source too.
-    let cases: [(Work<'_>, &str, u32); 4] =
+    let cases: [(Transfer<'_>, &str, u32); 4] =
         [(&moved, "new", 2), (&moved, "x/y/new", 4), (&copied, "new", 1), (&copied, "x/y/new", 3)];
-    for (work, to, directories) in cases {
-        let all = calls(Durability::Full, |workspace| work(workspace, to));
-        let fewer = calls(Durability::File, |workspace| work(workspace, to));
+    for (transfer, to, directories) in cases {
+        let all = calls(Durability::Full, |workspace| transfer(workspace, to));
+        let fewer = calls(Durability::File, |workspace| transfer(workspace, to));
         assert_eq!(all - fewer, 2 * directories, "{to}");
         let base = quick_directory();
         fixture(base.path());
         let workspace = Workspace::open(base.path()).unwrap().with_durability(Durability::Full);
-        let (notes, _) = failing(all - 1, Errno::IO.raw_os_error(), || work(&workspace, to));
+        let (notes, _) = failing(all - 1, Errno::IO.raw_os_error(), || transfer(&workspace, to));
         assert_eq!(notes.len(), 1, "{to}");
         let told = "the file has its new name, but a power cut may take it back: ";
         assert!(notes[0].starts_with(told), "{notes:?}");

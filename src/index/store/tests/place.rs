@@ -5,7 +5,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::super::Unusable;
-use super::super::temporary::random_name;
+use super::super::temporary::NAMES;
 use super::*;
 
 /// The names in a directory.
@@ -111,7 +111,7 @@ fn what_a_killed_writer_left_is_removed_an_hour_later() {
         let file = fs::File::create(temporary.path().join(name)).unwrap();
         file.set_modified(time).unwrap();
     };
-    let random = || String::from_utf8(random_name()).unwrap();
+    let random = || String::from_utf8(NAMES.fresh()).unwrap();
     let (old, young, to_come) = (random(), random(), random());
     make(&old, hours(-2));
     make(&young, hours(0));
