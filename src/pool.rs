@@ -5,7 +5,7 @@
 //! waits; it never runs foreign work on its stack.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -80,12 +80,15 @@ impl Pool {
             let (shift, job) = (shift.clone(), job.clone());
             team.spawn(move || shift.work(&*job));
         }
-        if shift.wait(&**job, call) {
+        let waited = catch_unwind(AssertUnwindSafe(|| shift.wait(&**job, call)));
+        if matches!(waited, Ok(true)) {
             self.give_back(team);
         } else {
+            job.stop();
             shift.abandon(&self.abandoned);
         }
-        shift.outcome()
+        // A callback of the host may panic, which is the host's to hear.
+        waited.map_or_else(|panic| resume_unwind(panic), |_| shift.outcome())
     }
 
     fn lease(&self) -> Option<ThreadPool> {
@@ -203,4 +206,49 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
 /// Locks; a panic of another thread has been reported by then and leaves nothing half done.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::*;
+
+    /// Works until it is stopped.
+    #[derive(Default)]
+    struct Endless {
+        stopped: AtomicBool,
+        ended: AtomicUsize,
+    }
+
+    impl Job for Endless {
+        fn work(&self) {
+            while !self.stopped.load(Ordering::Acquire) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            self.ended.fetch_add(1, Ordering::AcqRel);
+        }
+
+        fn stop(&self) {
+            self.stopped.store(true, Ordering::Release);
+        }
+
+        fn progress(&self) -> Progress {
+            Progress::default()
+        }
+    }
+
+    #[test]
+    fn a_callback_that_panics_stops_the_job_before_the_panic_goes_on() {
+        let (pool, job) = (Pool::new(2), Arc::new(Endless::default()));
+        let call = Call::default().on_progress(|_| panic!("of the host"));
+        let panic = catch_unwind(AssertUnwindSafe(|| pool.run(&job, &call))).unwrap_err();
+        assert_eq!(panic_text(&*panic), "of the host");
+        let patience = Instant::now() + Duration::from_secs(20);
+        while job.ended.load(Ordering::Acquire) < 2 && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(job.ended.load(Ordering::Acquire), 2, "threads work on for nobody");
+    }
 }

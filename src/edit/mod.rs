@@ -173,42 +173,42 @@ fn assemble(
     located: Vec<Located>,
     options: &Options,
 ) -> Result<Edited, Error> {
-    let mut edited = Edited {
-        content: Vec::new(),
-        splices: Vec::new(),
-        steps: located.iter().map(|change| change.step).collect(),
-        notes: Vec::new(),
-        places: located.iter().map(|change| change.places.len()).collect(),
-        lines: Lines::default(),
-    };
-    let mut pieces: Vec<Piece> = Vec::new();
-    let mut places: Vec<Range<usize>> = Vec::new();
+    let steps = located.iter().map(|change| change.step).collect();
+    let counts = located.iter().map(|change| change.places.len()).collect();
+    let (mut notes, mut pieces, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for change in located {
-        edited.notes.extend(change.notes);
+        notes.extend(change.notes);
         pieces.extend(change.pieces);
         places.extend(change.places);
     }
     // Stable, and by the place that a piece belongs to: two may insert at the same byte.
-    pieces.sort_by_key(|piece| (piece.place, piece.range.start));
-    places.sort_by_key(|place| place.start);
-    edited.lines = touched::count(text.bytes(), &places, &pieces);
+    pieces.sort_by_key(|piece: &Piece| (piece.place, piece.range.start));
+    places.sort_by_key(|place: &Range<usize>| place.start);
+    let lines = touched::count(text.bytes(), &places, &pieces);
     let growth: usize = pieces.iter().map(|piece| text.encode(&piece.text).len()).sum();
     if content.len().saturating_add(growth) > options.max_bytes {
         refuse_size(path, content.len(), &pieces, text, options)?;
     }
-    edited.content.reserve(content.len() + growth);
+    let mut new = Vec::with_capacity(content.len() + growth);
+    let splices = splice(content, text, &pieces, &mut new);
+    Ok(Edited { content: new, splices, steps, notes, places: counts, lines })
+}
+
+/// Copies the content with the pieces put in, and tells what was replaced.
+fn splice(content: &[u8], text: &Text<'_>, pieces: &[Piece], new: &mut Vec<u8>) -> Vec<Splice> {
+    let mut splices = Vec::with_capacity(pieces.len());
     let mut offsets = text.offsets();
     let mut copied = 0;
-    for piece in &pieces {
+    for piece in pieces {
         let old = offsets.in_file(piece.range.start)..offsets.in_file(piece.range.end);
-        edited.content.extend_from_slice(content.get(copied..old.start).unwrap_or_default());
-        let start = edited.content.len();
-        edited.content.extend_from_slice(&text.encode(&piece.text));
+        new.extend_from_slice(content.get(copied..old.start).unwrap_or_default());
+        let start = new.len();
+        new.extend_from_slice(&text.encode(&piece.text));
         copied = old.end;
-        edited.splices.push(Splice { old, new: start..edited.content.len() });
+        splices.push(Splice { old, new: start..new.len() });
     }
-    edited.content.extend_from_slice(content.get(copied..).unwrap_or_default());
-    Ok(edited)
+    new.extend_from_slice(content.get(copied..).unwrap_or_default());
+    splices
 }
 
 fn refuse_size(

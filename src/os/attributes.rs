@@ -43,6 +43,12 @@ pub(super) fn take(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<Vec<&
     Ok(lost)
 }
 
+/// Tells whether a file belongs to the user of this process, or to root, who may do anything.
+pub(super) fn is_own(file: BorrowedFd<'_>) -> io::Result<bool> {
+    let owner = Uid::from_raw(rustix::fs::fstat(file)?.st_uid);
+    Ok(owner.is_root() || owner == rustix::process::geteuid())
+}
+
 /// The group alone may be ours to give when the owner is not.
 fn take_owner(to: BorrowedFd<'_>, had: &rustix::fs::Stat) -> bool {
     let (user, group) = (Uid::from_raw(had.st_uid), Gid::from_raw(had.st_gid));

@@ -32,7 +32,7 @@ fn map(file: &File, length: usize) -> io::Result<Mmap> {
     // SAFETY: the bytes must not change and the file must not become shorter while the map lives.
     // Callers map nothing but our own index. It is written under another name by a handle that is
     // gone when it gets its own, it is replaced by renaming and never written in place or cut by
-    // us, and its mode keeps other users from doing so. A file of the workspace, which anybody
+    // us, and its owner and mode keep other users from doing so. A file of the workspace, which anybody
     // may change, is never mapped. The map is private and read-only, so nothing is written
     // through it.
     unsafe { options.len(length).map_copy_read_only(file.handle()) }

@@ -114,102 +114,113 @@ fn read_once(
     let source = Source { file, path };
     let before = source.moment();
     let size = before.as_ref().map_or(0, |moment| moment.0);
-    let content = content(&source, size, options, call);
-    let changed = match (before, source.moment()) {
+    let reading = Reading { source, size, options, call };
+    let content = reading.content();
+    let changed = match (before, reading.source.moment()) {
         (Ok(before), Ok(after)) => before != after,
         _ => false,
     };
     (content, changed)
 }
 
-fn content(
-    source: &Source<'_>,
+/// One reading of a file.
+struct Reading<'a> {
+    source: Source<'a>,
+    /// Bytes of the file when it began.
     size: u64,
-    options: &PageOptions,
-    call: &Call,
-) -> Result<Content, Error> {
-    // Beyond the size one byte, so that a short read tells the end; for what tells no size, a block.
-    let block = usize::try_from(size + 1).map_or(BLOCK, |all| all.clamp(HEAD, BLOCK));
-    let mut buffer = vec![0; if size == 0 { BLOCK } else { block.next_multiple_of(2) }];
-    let count = source.fill(&mut buffer, 0)?;
-    let head = buffer.get(..count.min(HEAD)).unwrap_or_default();
-    let is_text = Encoding::of(head).units() != units::Units::Bytes || !head.contains(&0);
-    if let Some(format) = image::recognise(head) {
-        match Image::read(source, format, size)? {
-            Ok(image) => return Ok(Content::Image(image)),
-            // A text may begin like an image of a format that begins with letters.
-            Err(_) if is_text && is_utf8(head) => {}
-            Err(why) => return Err(broken_image(source.path, format, why)),
+    options: &'a PageOptions,
+    call: &'a Call,
+}
+
+impl Reading<'_> {
+    fn content(&self) -> Result<Content, Error> {
+        let mut buffer = vec![0; self.block()];
+        let count = self.source.fill(&mut buffer, 0)?;
+        let head = buffer.get(..count.min(HEAD)).unwrap_or_default();
+        let is_text = Encoding::of(head).units() != units::Units::Bytes || !head.contains(&0);
+        if let Some(format) = image::recognise(head) {
+            match Image::read(&self.source, format, self.size)? {
+                Ok(image) => return Ok(Content::Image(image)),
+                // A text may begin like an image of a format that begins with letters.
+                Err(_) if is_text && is_utf8(head) => {}
+                Err(why) => return Err(broken_image(self.source.path, format, why)),
+            }
         }
+        // UTF-32 begins like UTF-16 and goes on with a NUL.
+        if !is_text || head.starts_with(b"\xFF\xFE\0\0") {
+            return Err(binary(self.source.path, self.size, "in its first bytes"));
+        }
+        let most_hashed = self.options.most_hashed;
+        let scan = Scan::run(&self.source, &mut buffer, count, most_hashed, self.call)?;
+        self.text_page(&scan, buffer).map(Content::Text)
     }
-    // UTF-32 begins like UTF-16 and goes on with a NUL.
-    if !is_text || head.starts_with(b"\xFF\xFE\0\0") {
-        return Err(binary(source.path, size, "in its first bytes"));
+
+    /// Bytes of one read: one beyond the size, so that a short read tells the end.
+    fn block(&self) -> usize {
+        // What tells no size may have any.
+        if self.size == 0 {
+            return BLOCK;
+        }
+        let block = usize::try_from(self.size + 1).map_or(BLOCK, |all| all.clamp(HEAD, BLOCK));
+        block.next_multiple_of(2)
     }
-    let scan = Scan::run(source, &mut buffer, count, options.most_hashed, call)?;
-    text_page(source, &scan, size, options, call, buffer).map(Content::Text)
+
+    fn text_page(&self, scan: &Scan, buffer: Vec<u8>) -> Result<TextPage, Error> {
+        let total = scan.lines();
+        let start = start(self.source.path, scan, self.options)?;
+        let page = self.page(scan, start, buffer)?;
+        let end = start + page.lines - 1;
+        if page.content.contains('\0') {
+            let place = if start == end {
+                format!("line {start}")
+            } else {
+                format!("lines {start} to {end}")
+            };
+            return Err(binary(self.source.path, self.size, &format!("in {place}")));
+        }
+        if page.lines == 0 && total >= start && self.options.lines > 0 {
+            return Err(shrinking(self.source.path));
+        }
+        // Only a file that changes while it is read has another end than the scan saw.
+        let total_lines = if page.at_end && page.lines > 0 { end } else { total.max(end) };
+        let more = match scan.stopped {
+            Some(_) => !page.at_end && page.end < self.size,
+            None => end < total_lines,
+        };
+        Ok(TextPage {
+            content: page.content,
+            total_lines,
+            start,
+            end,
+            more,
+            full: page.full,
+            cut_line: page.cut_line,
+            version: scan.version(),
+            encoding: scan.encoding(),
+            line_ending: scan.line_ending(),
+            stopped: scan.stopped.or(page.stopped),
+            changed: false,
+        })
+    }
+
+    /// The lines of the page that begins with line `start`.
+    fn page(&self, scan: &Scan, start: u64, buffer: Vec<u8>) -> Result<Page, Error> {
+        let PageOptions { lines, bytes, numbered, .. } = *self.options;
+        if lines == 0 {
+            return Ok(Page::default());
+        }
+        let place = match scan.index.before(start - 1) {
+            (0, _) => (scan.encoding.mark(), start - 1),
+            (offset, feeds) => (offset, start - 1 - feeds),
+        };
+        let lines_from = Lines::at(&self.source, scan.encoding.units(), place, buffer)?;
+        Page::take(lines_from, start, Room { lines, bytes, numbered }, self.call)
+    }
 }
 
 /// Tells whether bytes are UTF-8, of which the last character may be cut.
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).err().is_none_or(|error| error.error_len().is_none())
-}
-
-fn text_page(
-    source: &Source<'_>,
-    scan: &Scan,
-    size: u64,
-    options: &PageOptions,
-    call: &Call,
-    buffer: Vec<u8>,
-) -> Result<TextPage, Error> {
-    let total = scan.lines();
-    let start = start(source.path, scan, options)?;
-    let units = scan.encoding.units();
-    let place = match scan.index.before(start - 1) {
-        (0, _) => (scan.encoding.mark(), start - 1),
-        (offset, feeds) => (offset, start - 1 - feeds),
-    };
-    let room = Room { lines: options.lines, bytes: options.bytes, numbered: options.numbered };
-    let page = if options.lines == 0 {
-        Page::default()
-    } else {
-        Page::take(Lines::at(source, units, place, buffer)?, start, room, call)?
-    };
-    if page.content.contains('\0') {
-        let last = start + page.lines - 1;
-        let lines = if start == last {
-            format!("line {start}")
-        } else {
-            format!("lines {start} to {last}")
-        };
-        return Err(binary(source.path, size, &format!("in {lines}")));
-    }
-    if page.lines == 0 && total >= start && options.lines > 0 {
-        return Err(shrinking(source.path));
-    }
-    let end = start + page.lines - 1;
-    // Only a file that changes while it is read has another end than the scan saw.
-    let total_lines = if page.at_end && page.lines > 0 { end } else { total.max(end) };
-    let stopped = scan.stopped.or(page.stopped);
-    let more = match scan.stopped {
-        Some(_) => !page.at_end && page.end < size,
-        None => end < total_lines,
-    };
-    Ok(TextPage {
-        content: page.content,
-        total_lines,
-        start,
-        end,
-        more,
-        full: page.full,
-        cut_line: page.cut_line,
-        version: scan.version(),
-        encoding: scan.encoding(),
-        line_ending: scan.line_ending(),
-        stopped,
-        changed: false,
-    })
 }
 
 /// The number of the first line of the page.

@@ -19,49 +19,69 @@ const PIECE: usize = 1 << 20;
 pub(super) struct Duplicate<'a> {
     route: &'a Route<'a>,
     identity: Identity,
-    /// The source as it was when the copy began.
-    original: Stat,
     notes: Vec<String>,
     kept: bool,
 }
 
 impl<'a> Duplicate<'a> {
-    /// Copies content and permissions.
-    pub(super) fn content(route: &'a Route<'a>) -> Result<Duplicate<'a>, Error> {
+    /// Copies content and permissions; tells also what the source was when that began.
+    pub(super) fn content(route: &'a Route<'a>) -> Result<(Duplicate<'a>, Stat), Error> {
         let failed = |error| Error::io("copy", route.source.as_str(), error);
         let (file, original) = open(route.source)?;
-        sweep(&route.parents.dir);
+        sweep(&route.parents.dir, route.call);
         let mode = original.mode & 0o777;
         let temporary = Temporary::create(&route.parents.dir, mode).map_err(failed)?;
         fill(temporary.file(), &file, &original, route)?;
         route.durability.sync_file(temporary.file()).map_err(failed)?;
-        let mut duplicate = Duplicate::name(temporary, route, original)?;
+        let mut duplicate = Duplicate::name(temporary, route)?;
         if !file.stat().is_ok_and(|now| now.is_alike(&original)) {
             duplicate.notes.push(format!("{} was written while it was copied", route.source));
         }
-        Ok(duplicate)
+        Ok((duplicate, original))
     }
 
-    /// Copies all that a file is, or a link, to move it: it is on stable storage afterwards.
-    pub(super) fn whole(route: &'a Route<'a>) -> Result<Duplicate<'a>, Error> {
-        if route.source.kind() == Some(Kind::Link) {
-            return Duplicate::link(route);
-        }
+    /// Moves a file by copying all that it is; its copy is on stable storage before it goes.
+    ///
+    /// # Errors
+    /// `CONFLICT` if the source was changed meanwhile, and why it cannot be copied or removed.
+    /// There is no copy then.
+    pub(super) fn replace_file(
+        route: &'a Route<'a>,
+        source: &Present,
+    ) -> Result<Vec<String>, Error> {
+        let duplicate = Duplicate::whole(route, source)?;
+        // Its lock, which we hold, keeps the source from being swept while it is set aside.
+        remove_if(route.source, |now| source.is_as_read(now), |error| not_removed(route, error))?;
+        Ok(duplicate.keep())
+    }
+
+    /// Moves a link by making another one.
+    ///
+    /// # Errors
+    /// As [`Duplicate::replace_file`].
+    pub(super) fn replace_link(route: &'a Route<'a>) -> Result<Vec<String>, Error> {
+        let (duplicate, original) = Duplicate::link(route)?;
+        let is_right = |now: &Stat| Ok(now.is_alike(&original));
+        // A link has no lock, so that a name aside would look abandoned, or never be swept.
+        remove_as_it_is(route.source, is_right, |error| not_removed(route, error))?;
+        Ok(duplicate.keep())
+    }
+
+    fn whole(route: &'a Route<'a>, source: &Present) -> Result<Duplicate<'a>, Error> {
         let failed = |error| Error::io("move", route.source.as_str(), error);
-        let (file, original) = open(route.source)?;
-        sweep(&route.parents.dir);
+        sweep(&route.parents.dir, route.call);
         let temporary = Temporary::create(&route.parents.dir, 0o600).map_err(failed)?;
-        fill(temporary.file(), &file, &original, route)?;
-        let lost = temporary.file().take_attributes(&file).map_err(failed)?;
-        temporary.file().take_times(&file).map_err(failed)?;
+        fill(temporary.file(), &source.file, &source.stat, route)?;
+        let lost = temporary.file().take_attributes(&source.file).map_err(failed)?;
+        temporary.file().take_times(&source.file).map_err(failed)?;
         route.durability.sync_file(temporary.file()).map_err(failed)?;
-        let mut duplicate = Duplicate::name(temporary, route, original)?;
+        let mut duplicate = Duplicate::name(temporary, route)?;
         let lost = lost.iter().map(|what| format!("the {what} of the file could not be kept"));
         duplicate.notes.extend(lost);
         Ok(duplicate)
     }
 
-    fn link(route: &'a Route<'a>) -> Result<Duplicate<'a>, Error> {
+    fn link(route: &'a Route<'a>) -> Result<(Duplicate<'a>, Stat), Error> {
         let failed = |error| Error::io("move", route.source.as_str(), error);
         let (parent, name) = route.source.entry();
         let original = parent.stat(name).map_err(failed)?;
@@ -73,53 +93,20 @@ impl<'a> Duplicate<'a> {
             let _ = dir.remove_file(own_name);
             failed(error)
         })?;
-        Ok(Duplicate::made(route, made.identity, original))
+        Ok((Duplicate::made(route, made.identity), original))
     }
 
-    fn name(
-        mut temporary: Temporary,
-        route: &'a Route<'a>,
-        original: Stat,
-    ) -> Result<Duplicate<'a>, Error> {
+    fn name(mut temporary: Temporary, route: &'a Route<'a>) -> Result<Duplicate<'a>, Error> {
         let not_placed = |error| route.not_placed("copy", error);
         let made = temporary.file().stat().map_err(not_placed)?;
         let from: &Dir = &route.parents.dir;
         place_exclusive(from, temporary.name(), route.place()).map_err(not_placed)?;
         temporary.renamed();
-        Ok(Duplicate::made(route, made.identity, original))
+        Ok(Duplicate::made(route, made.identity))
     }
 
-    fn made(route: &'a Route<'a>, identity: Identity, original: Stat) -> Duplicate<'a> {
-        Duplicate { route, identity, original, notes: Vec::new(), kept: false }
-    }
-
-    /// Tells whether it is a copy of this file, as it was read.
-    pub(super) fn is_of(&self, found: &Present) -> io::Result<bool> {
-        found.is_as_read(&self.original)
-    }
-
-    /// Removes the source, so that the copy is all that is left of it.
-    ///
-    /// # Errors
-    /// `CONFLICT` if the source was changed meanwhile, and why it cannot be removed. The copy is
-    /// removed then.
-    pub(super) fn take_over(self) -> Result<Vec<String>, Error> {
-        let source = self.route.source;
-        let failed = |error: io::Error| {
-            let message = format!(
-                "cannot move {source}: it was copied to another file system but cannot be \
-                 removed: {error}; the copy was removed"
-            );
-            Error::new(ErrorCode::of_io(&error), message).at(source.as_str()).because(error)
-        };
-        let is_right = |now: &Stat| Ok(now.is_alike(&self.original));
-        if self.original.kind == Kind::Link {
-            // It has no lock, so that a name aside would look abandoned, or never be swept.
-            remove_as_it_is(source, is_right, failed)?;
-        } else {
-            remove_if(source, is_right, failed)?;
-        }
-        Ok(self.keep())
+    fn made(route: &'a Route<'a>, identity: Identity) -> Duplicate<'a> {
+        Duplicate { route, identity, notes: Vec::new(), kept: false }
     }
 
     /// Lets the copy stay.
@@ -138,6 +125,15 @@ impl Drop for Duplicate<'_> {
             let _ = dir.remove_file(name);
         }
     }
+}
+
+fn not_removed(route: &Route<'_>, error: io::Error) -> Error {
+    let source = route.source;
+    let message = format!(
+        "cannot move {source}: it was copied to another file system but cannot be removed: \
+         {error}; the copy was removed"
+    );
+    Error::new(ErrorCode::of_io(&error), message).at(source.as_str()).because(error)
 }
 
 fn open(source: &WorkspacePath) -> Result<(File, Stat), Error> {

@@ -1,4 +1,5 @@
-//! Every operation that writes, with each of its system calls failing in turn.
+//! Every operation that writes, with each of its system calls failing in turn, or a neighbour
+//! writing before it.
 //!
 //! The oracle is the whole tree, as the standard library sees it: after an error it is what it
 //! was, after a success what was asked for.
@@ -16,10 +17,10 @@ use std::path::Path;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::{Durability, Expected, Version, Workspace, is_temporary};
+use super::{Access, Durability, Expected, Version, Workspace, is_temporary};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::os::faults::failing;
+use crate::os::faults::{counted, disturbed, failing};
 
 /// What may fail, and the code that a caller is told.
 const ERRORS: [(Errno, ErrorCode); 7] = [
@@ -221,6 +222,109 @@ fn a_move_to_another_file_system_leaves_exactly_one_file() {
                 });
             }
         }
+    }
+}
+
+/// Lets somebody write another file in each directory before each call of `work` in turn.
+fn each_call_has_a_neighbour(what: &str, work: impl Fn(&Workspace, &Path) -> Result<(), Error>) {
+    let (here, there) = (quick_directory(), TempDir::new().unwrap());
+    for after in 0.. {
+        let (root, far) = (here.path().join("root"), there.path().join("far"));
+        fs::create_dir(&root).unwrap();
+        fs::create_dir(&far).unwrap();
+        fixture(&root);
+        let neighbour = Workspace::open(&root).unwrap().relaxed();
+        let beside = [root.join("d/beside"), root.join("beside"), far.join("beside")];
+        let deed = move || {
+            for path in &beside {
+                write(&neighbour, path.to_str().unwrap(), NEW).unwrap();
+            }
+        };
+        let workspace = Workspace::open(&root).unwrap().relaxed();
+        let (done, reached) = disturbed(after, deed, || work(&workspace, &far));
+        let left = [tree(&root), tree(&far)];
+        let place = format!("{what}, before call {after}: {done:?}, {left:?}");
+        assert!(done.is_ok(), "{place}");
+        assert!(left.iter().all(|tree| leftovers(tree).is_empty()), "{place}");
+        fs::remove_dir_all(&root).unwrap();
+        fs::remove_dir_all(&far).unwrap();
+        if !reached {
+            assert!(after > 3, "{what}: only {after} calls");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_neighbour_that_sweeps_disturbs_nobody() {
+    let call = Call::default;
+    let version = Some(Version::of(OLD.as_bytes()));
+    each_call_has_a_neighbour("write", |workspace, _| write(workspace, "d/file", NEW));
+    each_call_has_a_neighbour("create", |workspace, _| write(workspace, "d/new", NEW));
+    each_call_has_a_neighbour("remove", |workspace, _| {
+        workspace.remove_file("d/file", version, &call()).map(drop)
+    });
+    for (source, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
+        each_call_has_a_neighbour("move", |workspace, far| {
+            let (near, far) = ("moved", far.join("moved"));
+            workspace.move_file(source, near, expected, &call())?;
+            workspace.move_file(near, far.to_str().unwrap(), expected, &call())?;
+            let content = fs::read_to_string(workspace.root().join("d/file"));
+            let moved = if source == "link" { content } else { fs::read_to_string(far) };
+            assert_eq!(moved.unwrap(), OLD);
+            Ok(())
+        });
+    }
+}
+
+/// How many system calls `work` makes on a tree of its own, with nothing to tell.
+fn calls(durability: Durability, work: impl Fn(&Workspace) -> Vec<String>) -> u32 {
+    let base = quick_directory();
+    fixture(base.path());
+    let workspace = Workspace::open(base.path()).unwrap().with_durability(durability);
+    let (notes, calls) = counted(|| work(&workspace));
+    assert_eq!(notes, Vec::<String>::new());
+    calls
+}
+
+/// Gives a file the name, and tells its notes.
+type Transfer<'a> = &'a dyn Fn(&Workspace, &str) -> Vec<String>;
+
+#[test]
+fn full_durability_waits_for_every_name_that_was_made_and_tells_if_it_cannot() {
+    let moved = |workspace: &Workspace, to: &str| {
+        workspace.move_file("d/file", to, None, &Call::default()).unwrap().notes
+    };
+    let copied = |workspace: &Workspace, to: &str| {
+        workspace.copy_file("d/file", to, None, &Call::default()).unwrap().notes
+    };
+    // Directories whose names changed, each opened and synced: of a move that of the source too.
+    let cases: [(Transfer<'_>, &str, u32); 4] =
+        [(&moved, "new", 2), (&moved, "x/y/new", 4), (&copied, "new", 1), (&copied, "x/y/new", 3)];
+    for (transfer, to, directories) in cases {
+        let all = calls(Durability::Full, |workspace| transfer(workspace, to));
+        let fewer = calls(Durability::File, |workspace| transfer(workspace, to));
+        assert_eq!(all - fewer, 2 * directories, "{to}");
+        let base = quick_directory();
+        fixture(base.path());
+        let workspace = Workspace::open(base.path()).unwrap().with_durability(Durability::Full);
+        let (notes, _) = failing(all - 1, Errno::IO.raw_os_error(), || transfer(&workspace, to));
+        assert_eq!(notes.len(), 1, "{to}");
+        let told = "the file has its new name, but a power cut may take it back: ";
+        assert!(notes[0].starts_with(told), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_new_name_in_a_deep_directory_is_looked_for_with_few_handles() {
+    let base = quick_directory();
+    let deep = vec!["d"; 100].join("/");
+    fs::create_dir_all(base.path().join(&deep)).unwrap();
+    let workspace = Workspace::open(base.path()).unwrap();
+    for access in [Access::Write, Access::Create] {
+        let (path, calls) = counted(|| workspace.resolve(&format!("{deep}/new"), access));
+        assert!(!path.unwrap().exists());
+        assert!(calls < 5, "{access:?}: {calls} calls");
     }
 }
 

@@ -1,20 +1,18 @@
 //! Files that only grow, each with a new name, in a directory where the oldest make room.
 
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::ControlFlow;
 
 use crate::error::Error;
 use crate::os::{Dir, File, Kind};
+use crate::workspace::random_names::RandomNames;
 use crate::workspace::{Access, Workspace, WorkspacePath};
 
 /// Nobody else need read it.
 const PRIVATE: u32 = 0o600;
 
-/// Hexadecimal digits of a name.
-const DIGITS: usize = 16;
-
-const SUFFIX: &str = ".log";
+/// Names of such files.
+const NAMES: RandomNames = RandomNames { prefix: "", suffix: ".log" };
 
 /// What an ignore file holds that leaves out all beside it, and itself.
 const EVERYTHING: &[u8] = b"*\n";
@@ -37,7 +35,8 @@ impl Workspace {
         self.make_directory(directory)?;
         let listed = self.resolve(directory, Access::Read)?.open_dir()?;
         remove_oldest(&listed, most.saturating_sub(1));
-        let name = format!("{:0DIGITS$x}{SUFFIX}", RandomState::new().hash_one(0_u8));
+        let name = NAMES.fresh();
+        let name = String::from_utf8_lossy(&name);
         let path = self.resolve(&format!("{directory}/{name}"), Access::Create)?;
         let (parent, name) = path.entry();
         let made = parent.create_file(name, PRIVATE);
@@ -97,17 +96,11 @@ impl GrowingFile {
     }
 }
 
-/// Tells whether a name is one that [`Workspace::grow`] gives.
-fn is_ours(name: &[u8]) -> bool {
-    name.strip_suffix(SUFFIX.as_bytes())
-        .is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit))
-}
-
 /// Removes the files that were written first, so that `most` of ours are left.
 fn remove_oldest(dir: &Dir, most: usize) {
     let mut ours = Vec::new();
     let listed = dir.list(|name, kind| {
-        if kind == Kind::File && is_ours(name) {
+        if kind == Kind::File && NAMES.include(name) {
             ours.push(name.to_vec());
         }
         ControlFlow::Continue(())
@@ -132,14 +125,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-
-    #[test]
-    fn only_names_of_our_shape_make_room() {
-        assert!(is_ours(b"0123456789abcdef.log"));
-        for name in ["0123456789abcde.log", "0123456789abcdeg.log", "0123456789abcdef", "x.log"] {
-            assert!(!is_ours(name.as_bytes()), "{name}");
-        }
-    }
 
     #[test]
     fn the_oldest_make_room_and_strangers_stay() {

@@ -69,7 +69,7 @@ impl Workspace {
         }
         self.0.locks.lock(keys, call).map_err(|why| {
             let path = paths.first().map_or("", |path| path.as_str());
-            Error::stopped(why, &format!("another call that changes {path} had ended")).at(path)
+            Error::stopped(why, &format!("{path} was free to be changed")).at(path)
         })
     }
 }

@@ -33,16 +33,19 @@ pub(super) struct FileLock {
 
 impl FileLocks {
     /// Waits until none of the names is held and takes all of them at once, so that two calls
-    /// never wait for each other.
+    /// never wait for each other. A call that is over gets none.
     pub(super) fn lock(
         self: &Arc<Self>,
         keys: Vec<Key>,
         call: &Call,
     ) -> Result<FileLock, Incomplete> {
         let mut held = self.held();
-        while keys.iter().any(|key| held.contains(key)) {
+        loop {
             if let Some(why) = call.stop_reason() {
                 return Err(why);
+            }
+            if !keys.iter().any(|key| held.contains(key)) {
+                break;
             }
             let waited = self.released.wait_timeout(held, PATIENCE);
             (held, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -82,6 +85,10 @@ mod tests {
         let first = locks.lock(vec![key("a"), key("b")], &Call::default()).unwrap();
         let other = locks.lock(vec![key("c")], &Call::default());
         assert!(other.is_ok(), "another name is free");
+        let cancel = crate::Cancel::new();
+        cancel.cancel();
+        let over = Call::default().with_cancel(cancel);
+        assert_eq!(locks.lock(vec![key("d")], &over).unwrap_err(), Incomplete::Cancelled);
         let hurried = Call::default().with_timeout(Duration::from_millis(30));
         assert_eq!(locks.lock(vec![key("b")], &hurried).unwrap_err(), Incomplete::Timeout);
         thread::scope(|scope| {

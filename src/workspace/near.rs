@@ -9,6 +9,9 @@ use crate::workspace::PathPolicy;
 /// How many entries of a directory are looked at.
 const MAX_ENTRIES: usize = 10_000;
 
+/// Pairs of letters that are compared in all: the longest names would take a second otherwise.
+const MAX_PAIRS: usize = 16 << 20;
+
 /// How alike two names must be, from 0 to 1.
 const SIMILARITY: f64 = 0.85;
 
@@ -32,24 +35,62 @@ pub(super) fn names(
         names.join(&b'/')
     };
     let paths = near.into_iter().map(|(_, name)| full(name));
-    let allowed = paths.filter(|path| !policy.denies(path, false) && !policy.denies(path, true));
+    let allowed = paths.filter(|path| !policy.denies_any(path));
     allowed.take(SUGGESTIONS).map(|path| escape::display_path(&path).into_owned()).collect()
 }
 
 fn siblings(parent: &Dir, wanted: &[u8]) -> Vec<(f64, Vec<u8>)> {
-    let folded = |name: &[u8]| String::from_utf8_lossy(name).to_lowercase();
-    let wanted = folded(wanted);
+    let mut comparison = Comparison::with(wanted);
     let mut near = Vec::new();
     let mut looked_at = 0;
     let Ok(directory) = parent.open_dir(b".") else { return near };
     // A directory that cannot be listed to its end only makes the suggestions fewer.
     let _ = directory.list(|name, _| {
         looked_at += 1;
-        let similarity = strsim::jaro_winkler(&wanted, &folded(name));
+        let Some(similarity) = comparison.similarity(name) else { return ControlFlow::Break(()) };
         if similarity > SIMILARITY {
             near.push((similarity, name.to_vec()));
         }
         if looked_at < MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     near
+}
+
+/// Names held against one name.
+struct Comparison {
+    wanted: String,
+    /// Pairs of letters that may still be compared.
+    pairs: usize,
+}
+
+impl Comparison {
+    fn with(wanted: &[u8]) -> Comparison {
+        Comparison { wanted: folded(wanted), pairs: MAX_PAIRS }
+    }
+
+    /// How alike a name is; `None` when so much was compared that this is enough.
+    fn similarity(&mut self, name: &[u8]) -> Option<f64> {
+        let name = folded(name);
+        self.pairs = self.pairs.checked_sub(name.len() * self.wanted.len())?;
+        Some(strsim::jaro_winkler(&self.wanted, &name))
+    }
+}
+
+fn folded(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_usual_length_are_all_compared_and_of_the_longest_only_some() {
+        for (length, fewest, most) in [(40, MAX_ENTRIES, MAX_ENTRIES), (255, 200, 300)] {
+            let mut comparison = Comparison::with(&vec![b'a'; length]);
+            let name = vec![b'b'; length];
+            let compared = (0..MAX_ENTRIES).map_while(|_| comparison.similarity(&name)).count();
+            assert!((fewest..=most).contains(&compared), "{compared} of {length} bytes");
+        }
+    }
 }

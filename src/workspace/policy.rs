@@ -74,6 +74,11 @@ impl PathPolicy {
         let below = below.and_then(|below| below.strip_prefix(b"/"));
         matches(outside) || below.is_some_and(matches)
     }
+
+    /// Tells whether a rule excludes the path, whatever there is or may come to be.
+    pub(super) fn denies_any(&self, relative: &[u8]) -> bool {
+        self.denies(relative, false) || self.denies(relative, true)
+    }
 }
 
 pub(super) fn denied(path: &str) -> Error {
@@ -99,4 +104,27 @@ pub(crate) fn as_path(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
 pub(crate) fn as_path(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     Path::new(OsStr::new(&text)).to_path_buf().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::ErrorCode;
+    use crate::workspace::{Access, Workspace};
+
+    #[test]
+    fn a_directory_that_a_rule_denies_is_neither_made_nor_told_to_be_missing() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(root.path()).unwrap().deny(["secret/"]).unwrap();
+        let denied = [
+            workspace.make_directory("secret").unwrap_err(),
+            workspace.make_directory("a/secret").unwrap_err(),
+            workspace.resolve("secret", Access::Read).unwrap_err(),
+            workspace.resolve("a/secret", Access::Entry).unwrap_err(),
+        ];
+        for error in denied {
+            assert_eq!(error.code(), ErrorCode::PolicyDenied, "{error}");
+        }
+        assert!(workspace.resolve("a", Access::Write).is_ok_and(|path| !path.exists()));
+        assert!(workspace.make_directory("a/public").is_ok());
+    }
 }

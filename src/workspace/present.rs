@@ -87,14 +87,9 @@ impl Present {
         if let Some(content) = &self.content {
             return Ok(*self.version.get_or_insert_with(|| Version::of(content)));
         }
-        let mut offset = 0;
-        let version = Version::of_stream(|buffer| {
-            if call.stop_reason().is_some() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            let count = self.file.read_at(buffer, offset)?;
-            offset += count as u64;
-            Ok(count)
+        let version = self.version_now(|| match call.stop_reason() {
+            Some(_) => Err(io::ErrorKind::TimedOut.into()),
+            None => Ok(()),
         });
         let version = version.map_err(|error| match call.stop_reason() {
             Some(why) => Error::stopped(why, &format!("{path} was read")).at(path.as_str()),
@@ -138,19 +133,20 @@ impl Present {
         match (&self.content, self.version) {
             _ if self.settled => Ok(true),
             (Some(content), _) => holds(&self.file, content),
-            (None, Some(version)) => self.has_version(version),
+            (None, Some(version)) => Ok(self.version_now(|| Ok(()))? == version),
             (None, None) => Ok(true),
         }
     }
 
-    fn has_version(&self, version: Version) -> io::Result<bool> {
+    /// The version of what the file holds now, read as long as `check` is content.
+    fn version_now(&self, check: impl Fn() -> io::Result<()>) -> io::Result<Version> {
         let mut offset = 0;
-        let now = Version::of_stream(|buffer| {
+        Version::of_stream(|buffer| {
+            check()?;
             let count = self.file.read_at(buffer, offset)?;
             offset += count as u64;
             Ok(count)
-        })?;
-        Ok(now == version)
+        })
     }
 }
 

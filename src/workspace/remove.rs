@@ -30,16 +30,11 @@ impl Workspace {
             None => remove(&path)?,
             Some(expected) => remove_version(&path, expected, call)?,
         }
-        self.settle_entry(&path);
-        Ok(path)
-    }
-
-    /// Makes a name or its absence durable where the host wants that.
-    pub(super) fn settle_entry(&self, path: &WorkspacePath) {
         if self.0.durability == Durability::Full {
-            // It is done; there is nothing to take back.
+            // It is done, and there is nothing to take back.
             let _ = path.entry().0.sync();
         }
+        Ok(path)
     }
 }
 
@@ -71,11 +66,8 @@ pub(super) fn remove_as_it_is(
     failed: impl Fn(io::Error) -> Error,
 ) -> Result<(), Error> {
     let (parent, name) = path.entry();
-    match parent.stat(name).and_then(|now| is_right(&now)) {
-        Ok(true) => parent.remove_file(name).map_err(failed),
-        Ok(false) => Err(changed(path, "somebody else wrote it meanwhile")),
-        Err(error) => Err(failed(error)),
-    }
+    look(path, name, is_right, &failed)?;
+    parent.remove_file(name).map_err(failed)
 }
 
 /// Removes a file if it is the right one. It is set aside first: what is then looked at is what
@@ -86,19 +78,31 @@ pub(super) fn remove_if(
     failed: impl Fn(io::Error) -> Error,
 ) -> Result<(), Error> {
     let (parent, name) = path.entry();
+    // What is another already is not touched at all: it has no lock of ours, and without one
+    // whoever sweeps takes what is set aside for abandoned.
+    look(path, name, &is_right, &failed)?;
     let aside = random_name();
     parent.rename(name, (parent, &aside), Rename::Replace).map_err(&failed)?;
-    let error = match parent.stat(&aside).and_then(|now| is_right(&now)) {
-        Ok(true) => match parent.remove_file(&aside) {
-            Ok(()) => return Ok(()),
-            Err(error) => failed(error),
-        },
-        Ok(false) => changed(path, "somebody else wrote it meanwhile"),
-        Err(error) => failed(error),
-    };
+    let removed = look(path, &aside, is_right, &failed)
+        .and_then(|()| parent.remove_file(&aside).map_err(&failed));
+    let Err(error) = removed else { return Ok(()) };
     match place_exclusive(parent, &aside, (parent, name)) {
         Ok(()) => Err(error),
         Err(again) => Err(set_aside(path, &keep_aside(parent, &aside), again)),
+    }
+}
+
+/// Refuses an entry beside the path, or itself, that is not the right one.
+fn look(
+    path: &WorkspacePath,
+    name: &[u8],
+    is_right: impl Fn(&Stat) -> io::Result<bool>,
+    failed: impl Fn(io::Error) -> Error,
+) -> Result<(), Error> {
+    match path.entry().0.stat(name).and_then(|now| is_right(&now)) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(changed(path, "somebody else wrote it meanwhile")),
+        Err(error) => Err(failed(error)),
     }
 }
 

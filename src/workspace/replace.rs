@@ -44,12 +44,12 @@ impl Held {
             return Err(Error::stopped(why, &format!("{} was written", self.path)).at(path));
         }
         let notes = match &self.present {
-            None => self.create(content)?,
+            None => self.create(content, call)?,
             Some(present) if present.stat.links > 1 => {
                 let why = format!("it has {} hard links", present.stat.links);
                 in_place::write(&self.path, present, content, self.durability(), &why)?
             }
-            Some(present) => self.exchange(present, content)?,
+            Some(present) => self.exchange(present, content, call)?,
         };
         Ok(Replaced { notes })
     }
@@ -58,10 +58,10 @@ impl Held {
         self.workspace.0.durability
     }
 
-    fn create(&self, content: &[u8]) -> Result<Vec<String>, Error> {
+    fn create(&self, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
         let parents = Parents::make(&self.path)?;
         let failed = |error| Error::io("write", self.path.as_str(), error);
-        sweep(&parents.dir);
+        sweep(&parents.dir, call);
         let mut temporary = Temporary::create(&parents.dir, NEW_FILE).map_err(failed)?;
         temporary.file().write_at(content, 0).map_err(failed)?;
         self.durability().sync_file(temporary.file()).map_err(failed)?;
@@ -84,12 +84,17 @@ impl Held {
         changed(&self.path, "somebody else made it meanwhile")
     }
 
-    fn exchange(&self, present: &Present, content: &[u8]) -> Result<Vec<String>, Error> {
+    fn exchange(
+        &self,
+        present: &Present,
+        content: &[u8],
+        call: &Call,
+    ) -> Result<Vec<String>, Error> {
         let failed = |error| Error::io("write", self.path.as_str(), error);
         let in_place =
             |why: &str| in_place::write(&self.path, present, content, self.durability(), why);
         let (parent, name) = entry(&self.path);
-        sweep(&parent);
+        sweep(&parent, call);
         let temporary = match Temporary::create(&parent, PRIVATE) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 return in_place("its directory cannot be written");

@@ -5,6 +5,7 @@
 //! name, reading links ourselves. Each step works on the handle of the step before, so whatever
 //! another process renames meanwhile, nothing above the root is ever looked at.
 
+use std::io;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode};
@@ -78,7 +79,8 @@ fn target(workspace: &Workspace, text: &str, bytes: &[u8], follow: bool) -> Resu
     Ok(target.come_home(workspace))
 }
 
-/// The common case: no link on the way, one call to the parent and one stat.
+/// The common case: no link on the way, one call to the parent and one stat. What is missing may
+/// be the last name only.
 fn direct(names: &Names, follow: bool) -> Option<Target> {
     let Some((name, parents)) = names.list.split_last() else {
         let stat = names.start.stat(b".").ok()?;
@@ -93,19 +95,18 @@ fn direct(names: &Names, follow: bool) -> Option<Target> {
         [] => names.start.clone(),
         _ => Arc::new(names.start.descend(&parents.join(&b'/')).ok()?),
     };
-    let stat = parent.stat(name).ok()?;
-    let settled = stat.kind != Kind::Link || !follow;
-    settled.then(|| Target {
-        parent,
-        real: names.list.clone(),
-        state: Ok(stat),
-        outside: names.outside,
-    })
+    let state = match parent.stat(name) {
+        Ok(stat) if stat.kind == Kind::Link && follow => return None,
+        Ok(stat) => Ok(stat),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(1),
+        Err(_) => return None,
+    };
+    Some(Target { parent, real: names.list.clone(), state, outside: names.outside })
 }
 
 fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
     // Whether a denied file exists is nobody's business either.
-    if workspace.0.policy.denies(&target.relative(), false) {
+    if workspace.0.policy.denies_any(&target.relative()) {
         return policy::denied(text);
     }
     let shown = escape::display_path(text.as_bytes());

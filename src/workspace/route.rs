@@ -61,6 +61,18 @@ impl<'a> Route<'a> {
         Err(wrong)
     }
 
+    /// Makes the new name durable where the host wants that, and first what `more` does; a
+    /// failure is told, since the file has its new name.
+    pub(super) fn settle(&self, more: impl FnOnce() -> io::Result<()>) -> Option<String> {
+        if self.durability != Durability::Full {
+            return None;
+        }
+        let settled =
+            more().and_then(|()| self.parents.dir.sync()).and_then(|()| self.parents.sync());
+        let error = settled.err()?;
+        Some(format!("the file has its new name, but a power cut may take it back: {error}"))
+    }
+
     /// The error of a name that could not be given.
     pub(super) fn not_placed(&self, verb: &str, error: io::Error) -> Error {
         match error.kind() {

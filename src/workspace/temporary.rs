@@ -1,23 +1,24 @@
 //! Files beside a target, in which new content is made ready before it takes the target's place.
 
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::context::Call;
 use crate::os::{Dir, File, Kind, Rename};
+use crate::workspace::random_names::RandomNames;
 
-/// What every temporary name ends with: names of this shape are ours.
-const SUFFIX: &[u8] = b".ripkit~";
+/// Names of temporary files: all of this shape are ours.
+const NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit~" };
 
-/// The same for what was written by others and must not be lost.
+/// What names of files end with that were written by others and must not be lost.
 const KEPT: &[u8] = b".ripkit-kept";
-
-/// Hexadecimal digits of a temporary name.
-const DIGITS: usize = 16;
 
 /// How many names are tried.
 const ATTEMPTS: usize = 16;
+
+/// How many entries are read between two looks at the clock.
+const CHECK_EVERY: usize = 256;
 
 /// A temporary file; dropped, it is removed.
 #[derive(Debug)]
@@ -79,21 +80,27 @@ impl Drop for Temporary {
 
 /// Tells whether a name has the shape of a temporary file's.
 pub(crate) fn is_temporary(name: &[u8]) -> bool {
-    let Some(digits) = name.strip_prefix(b".").and_then(|name| name.strip_suffix(SUFFIX)) else {
-        return false;
-    };
-    digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
+    NAMES.include(name)
 }
 
-/// Removes the temporary files in a directory that a killed process left behind.
-pub(super) fn sweep(dir: &Dir) {
+/// A name for a temporary file, which nobody can guess.
+pub(super) fn random_name() -> Vec<u8> {
+    NAMES.fresh()
+}
+
+/// Removes the temporary files in a directory that a killed process left behind; of a huge
+/// directory, those that are met before the call is over.
+pub(super) fn sweep(dir: &Dir, call: &Call) {
     let Ok(listing) = dir.open_dir(b".") else { return };
     let mut abandoned = Vec::new();
+    let mut seen = 0_usize;
     let listed = listing.list(|name, kind| {
         if kind == Kind::File && is_temporary(name) {
             abandoned.push(name.to_vec());
         }
-        ControlFlow::Continue(())
+        seen += 1;
+        let is_over = seen.is_multiple_of(CHECK_EVERY) && call.stop_reason().is_some();
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     // A directory that cannot be listed keeps its leftovers; the write itself goes on.
     if listed.is_ok() {
@@ -114,19 +121,11 @@ fn remove_abandoned(dir: &Dir, name: &[u8]) {
 
 /// Gives what lies under a temporary name one that no write sweeps away; tells the name it has.
 pub(super) fn keep_aside(dir: &Dir, name: &[u8]) -> Vec<u8> {
-    let kept = [name.strip_suffix(SUFFIX).unwrap_or(name), KEPT].concat();
+    let kept = [name.strip_suffix(NAMES.suffix.as_bytes()).unwrap_or(name), KEPT].concat();
     match dir.rename(name, (dir, &kept), Rename::Replace) {
         Ok(()) => kept,
         Err(_) => name.to_vec(),
     }
-}
-
-/// The keys of the hasher come from the system's source of randomness.
-pub(super) fn random_name() -> Vec<u8> {
-    let random = RandomState::new().hash_one(0_u8);
-    let mut name = format!(".{random:0DIGITS$x}").into_bytes();
-    name.extend_from_slice(SUFFIX);
-    name
 }
 
 #[cfg(test)]
@@ -134,12 +133,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_our_shape_are_temporary() {
-        assert!(is_temporary(&random_name()));
-        assert!(is_temporary(b".0123456789abcdef.ripkit~"));
-        for name in ["a.ripkit~", ".0123456789abcde.ripkit~", ".0123456789abcdeg.ripkit~", ".x"] {
-            assert!(!is_temporary(name.as_bytes()), "{name}");
-        }
-        assert_ne!(random_name(), random_name());
+    fn a_call_that_is_over_sweeps_no_huge_directory_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient(root.path()).unwrap();
+        let count = 4 * CHECK_EVERY;
+        (0..count).for_each(|_| drop(dir.create_file(&random_name(), 0o600).unwrap()));
+        let left = || {
+            let mut left = 0;
+            let counted = dir.open_dir(b".").unwrap().list(|_, _| {
+                left += 1;
+                ControlFlow::Continue(())
+            });
+            counted.map(|()| left).unwrap()
+        };
+        let cancel = crate::Cancel::new();
+        cancel.cancel();
+        sweep(&dir, &Call::default().with_cancel(cancel));
+        assert_eq!(left(), count - CHECK_EVERY);
+        sweep(&dir, &Call::default());
+        assert_eq!(left(), 0);
     }
 }

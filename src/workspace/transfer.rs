@@ -8,7 +8,8 @@ use crate::os::Kind;
 use crate::workspace::duplicate::Duplicate;
 use crate::workspace::names::names_directory;
 use crate::workspace::parents::Parents;
-use crate::workspace::refusal::{changed, exists, taken};
+use crate::workspace::present::Present;
+use crate::workspace::refusal::{changed, exists, gone, taken};
 use crate::workspace::remove::present;
 use crate::workspace::route::Route;
 use crate::workspace::{Access, Version, Workspace, WorkspacePath};
@@ -44,16 +45,13 @@ impl Workspace {
         let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
         let parents = Parents::make(&destination)?;
         let route = Route::new(self, (&source, &destination), &parents, call);
-        let notes = match route.rename(takes_own_place) {
+        let mut notes = match route.rename(takes_own_place) {
             Ok(()) => route.check_moved(found.as_ref()).map(|()| Vec::new())?,
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                Duplicate::whole(&route)?.take_over()?
-            }
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => move_far(&route, found)?,
             Err(error) => return Err(route.not_placed("move", error)),
         };
+        notes.extend(route.settle(|| source.entry().0.sync()));
         parents.keep();
-        self.settle_entry(&source);
-        self.settle_entry(&destination);
         Ok(Transferred { source, destination, notes })
     }
 
@@ -75,14 +73,14 @@ impl Workspace {
         let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
         let parents = Parents::make(&destination)?;
         let route = Route::new(self, (&source, &destination), &parents, call);
-        let duplicate = Duplicate::content(&route)?;
-        let same = found.map_or(Ok(true), |found| duplicate.is_of(&found));
+        let (duplicate, original) = Duplicate::content(&route)?;
+        let same = found.map_or(Ok(true), |found| found.is_as_read(&original));
         if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
             return Err(changed(&source, "somebody else wrote it meanwhile"));
         }
-        let notes = duplicate.keep();
+        let mut notes = duplicate.keep();
+        notes.extend(route.settle(|| Ok(())));
         parents.keep();
-        self.settle_entry(&destination);
         Ok(Transferred { source, destination, notes })
     }
 
@@ -117,6 +115,20 @@ impl Workspace {
             Some(_) => Err(taken(&place)),
         }
     }
+}
+
+/// Moves to another file system; `found` is the source, if a version of it was expected.
+fn move_far(route: &Route<'_>, found: Option<Present>) -> Result<Vec<String>, Error> {
+    let source = route.source;
+    if source.kind() == Some(Kind::Link) {
+        return Duplicate::replace_link(route);
+    }
+    let (parent, name) = source.entry();
+    let found = match found {
+        Some(found) => found,
+        None => Present::open(parent, name, source, route.call)?.ok_or_else(|| gone(source))?,
+    };
+    Duplicate::replace_file(route, &found)
 }
 
 fn into_directory(place: &WorkspacePath, source: &WorkspacePath) -> Error {

@@ -80,7 +80,7 @@ fn map(file: &File) -> Result<Mapping, Unusable> {
     if stat.kind != Kind::File {
         return Err(Unusable::NotAFile);
     }
-    if is_exposed(stat.mode) {
+    if is_exposed(stat.mode) || !file.is_own().map_err(unreadable)? {
         return Err(Unusable::Exposed);
     }
     Mapping::of(file).map_err(unreadable)

@@ -1,17 +1,13 @@
 //! The name under which an index is written before it gets its own.
 
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::ControlFlow;
 
 use crate::os::{Dir, File, Kind, Rename};
-use crate::workspace::now;
+use crate::workspace::{RandomNames, now};
 
-/// What every such name ends with; unlike those of edited files, which have other rules.
-const SUFFIX: &[u8] = b".ripkit-index~";
-
-/// Hexadecimal digits of a name.
-const DIGITS: usize = 16;
+/// Such names, unlike those of edited files, which have other rules.
+pub(super) const NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit-index~" };
 
 /// How many names are tried.
 const ATTEMPTS: usize = 16;
@@ -34,7 +30,7 @@ impl Temporary<'_> {
     /// Makes an empty file with a name that nobody can guess.
     pub(super) fn create(dir: &Dir) -> io::Result<(Temporary<'_>, File)> {
         for _ in 0..ATTEMPTS {
-            let name = random_name();
+            let name = NAMES.fresh();
             match dir.create_file(&name, MODE) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -72,7 +68,7 @@ pub(super) fn sweep(dir: &Dir) {
     let Ok(listing) = dir.open_dir(b".") else { return };
     let mut left = Vec::new();
     let listed = listing.list(|name, kind| {
-        if kind == Kind::File && is_temporary(name) {
+        if kind == Kind::File && NAMES.include(name) {
             left.push(name.to_vec());
         }
         ControlFlow::Continue(())
@@ -90,19 +86,4 @@ fn is_abandoned(dir: &Dir, name: &[u8]) -> bool {
         let modified = i64::try_from(stat.modified).unwrap_or(i64::MIN);
         now().abs_diff(modified) > ABANDONED
     })
-}
-
-fn is_temporary(name: &[u8]) -> bool {
-    let Some(digits) = name.strip_prefix(b".").and_then(|name| name.strip_suffix(SUFFIX)) else {
-        return false;
-    };
-    digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
-}
-
-/// The keys of the hasher come from the system's source of randomness.
-pub(super) fn random_name() -> Vec<u8> {
-    let random = RandomState::new().hash_one(0_u8);
-    let mut name = format!(".{random:0DIGITS$x}").into_bytes();
-    name.extend_from_slice(SUFFIX);
-    name
 }

@@ -39,6 +39,11 @@ impl File {
         Ok(facts(&attempt(|| rustix::fs::fstat(&self.0))?))
     }
 
+    /// Tells whether it belongs to the user of this process, or to root, who may do anything.
+    pub(crate) fn is_own(&self) -> io::Result<bool> {
+        attributes::is_own(self.0.as_fd())
+    }
+
     /// Where the next bytes that are not a hole begin and end, from `offset` on; `None` behind
     /// the last. A file system that knows no holes says that all is data.
     pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {

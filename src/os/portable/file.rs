@@ -35,6 +35,12 @@ impl File {
         Ok(facts(&self.0.file().metadata()?))
     }
 
+    /// Tells whether it belongs to the user of this process, or to root, who may do anything;
+    /// where files have no such owner the directory decides.
+    pub(crate) fn is_own(&self) -> io::Result<bool> {
+        system::is_own(self.0.file())
+    }
+
     /// Where the next bytes that are not a hole begin and end, from `offset` on; `None` behind
     /// the last. Here all is data.
     pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {

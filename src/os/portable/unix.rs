@@ -70,6 +70,11 @@ pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode as _))?)
 }
 
+/// Tells whether a file belongs to the user of this process, or to root.
+pub(super) fn is_own(file: &File) -> io::Result<bool> {
+    attributes::is_own(file.as_fd())
+}
+
 /// Takes over owner, extended attributes and permissions.
 pub(super) fn take_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
     attributes::take(to.as_fd(), from.as_fd())

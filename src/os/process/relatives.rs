@@ -79,44 +79,53 @@ impl Facts {
 /// leader, its number may be a stranger's and counts nothing.
 pub(crate) fn relatives(leader: i32, mark: &[u8], known: &[Relative]) -> Vec<Relative> {
     let Some(proc) = proc() else { return Vec::new() };
-    // Nobody is younger than an ancestor; the clock has ticks, so some are as old.
     let first = facts(&proc, leader).map(|facts| facts.started);
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let mut others: Vec<Facts> = numbers(&proc)
-        .into_iter()
-        .filter(|id| *id != own && *id > 1)
-        .filter_map(|id| facts(&proc, id))
-        .filter(|facts| facts.lives && first.is_none_or(|first| facts.started >= first))
-        .collect();
+    let mut family = Family {
+        ids: first.map(|_| leader).into_iter().collect(),
+        others: not_older(&proc, first),
+        found: Vec::new(),
+    };
     let mut buffer = vec![0; BLOCK];
-    let mut found: Vec<Facts> = Vec::new();
-    let mut family: HashSet<i32> = first.map(|_| leader).into_iter().collect();
     let mut is_marked = |id| environment_holds(&proc, id, mark, &mut buffer);
-    others.retain(|facts| {
-        let is_near = family.contains(&facts.session) || family.contains(&facts.id);
+    family.take(|facts, ids| {
+        let is_near = ids.contains(&facts.session) || ids.contains(&facts.id);
         let is_known = || known.iter().any(|relative| facts.is(relative));
-        let belongs = is_near || is_known() || is_marked(facts.id);
-        if belongs {
-            family.insert(facts.id);
-            found.push(*facts);
-        }
-        !belongs
+        is_near || is_known() || is_marked(facts.id)
     });
-    loop {
-        let before = found.len();
-        others.retain(|facts| {
-            let belongs = family.contains(&facts.parent);
-            if belongs {
-                family.insert(facts.id);
-                found.push(*facts);
+    while family.take(|facts, ids| ids.contains(&facts.parent)) {}
+    family.found.iter().map(Facts::relative).collect()
+}
+
+/// The living processes that may be of the family of one that was started at `first`: nobody is
+/// older than an ancestor, and since the clock has ticks, some are as old.
+fn not_older(proc: &OwnedFd, first: Option<u64>) -> Vec<Facts> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let ids = numbers(proc).into_iter().filter(|id| *id != own && *id > 1);
+    let facts = ids.filter_map(|id| facts(proc, id));
+    facts.filter(|facts| facts.lives && first.is_none_or(|first| facts.started >= first)).collect()
+}
+
+/// Who belongs to a command, as far as that is known.
+struct Family {
+    ids: HashSet<i32>,
+    found: Vec<Facts>,
+    others: Vec<Facts>,
+}
+
+impl Family {
+    /// Takes in those of the others of whom `belongs` is true; tells whether there were any.
+    fn take(&mut self, mut belongs: impl FnMut(&Facts, &HashSet<i32>) -> bool) -> bool {
+        let before = self.found.len();
+        self.others.retain(|facts| {
+            let is_new = belongs(facts, &self.ids);
+            if is_new {
+                self.ids.insert(facts.id);
+                self.found.push(*facts);
             }
-            !belongs
+            !is_new
         });
-        if found.len() == before {
-            break;
-        }
+        self.found.len() > before
     }
-    found.iter().map(Facts::relative).collect()
 }
 
 fn proc() -> Option<OwnedFd> {

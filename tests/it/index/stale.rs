@@ -39,7 +39,7 @@ fn a_change_right_after_another_is_seen_whatever_the_clock_says() {
         let pair = pair_of(&workspace, options);
         let until = Instant::now() + Duration::from_millis(400);
         let mut number = 0;
-        while Instant::now() < until {
+        while Instant::now() < until || number < 8 {
             number += 1;
             // The same size, and often the same moment.
             fs::write(workspace.root().join("a.txt"), format!("{number:04}\n")).unwrap();
@@ -49,7 +49,6 @@ fn a_change_right_after_another_is_seen_whatever_the_clock_says() {
                 settle();
             }
         }
-        assert!(number > 5);
     }
 }
 

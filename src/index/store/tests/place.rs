@@ -5,7 +5,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::super::Unusable;
-use super::super::temporary::random_name;
+use super::super::temporary::NAMES;
 use super::*;
 
 /// The names in a directory.
@@ -93,6 +93,10 @@ fn an_index_is_for_its_user_alone() {
         let refused = Image::open(&dir, NAME, &key()).err() == Some(Unusable::Exposed);
         assert_eq!(refused, expected, "{mode:o}");
     }
+    // Who owns it may write it. Only root gives files away.
+    if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
+        assert_eq!(Image::open(&dir, NAME, &key()).unwrap_err(), Unusable::Exposed);
+    }
 }
 
 #[test]
@@ -107,7 +111,7 @@ fn what_a_killed_writer_left_is_removed_an_hour_later() {
         let file = fs::File::create(temporary.path().join(name)).unwrap();
         file.set_modified(time).unwrap();
     };
-    let random = || String::from_utf8(random_name()).unwrap();
+    let random = || String::from_utf8(NAMES.fresh()).unwrap();
     let (old, young, to_come) = (random(), random(), random());
     make(&old, hours(-2));
     make(&young, hours(0));
