@@ -80,7 +80,7 @@ fn expected_details_may_leave_fields_out_but_not_items() {
     assert!(covers(serde_json::json!({ "other": null })));
 }
 
-fn blessing() -> bool {
+pub(crate) fn blessing() -> bool {
     std::env::var_os("BLESS").is_some_and(|bless| bless == "1")
 }
 
@@ -449,7 +449,7 @@ fn state(header: &str, body: String) -> (String, State) {
 }
 
 /// The comment before the first section, and each section's header and body.
-fn split_sections(written: &str) -> (String, Vec<(&str, String)>) {
+pub(crate) fn split_sections(written: &str) -> (String, Vec<(&str, String)>) {
     let mut comment = Vec::new();
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in written.lines() {

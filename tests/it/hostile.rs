@@ -1,15 +1,18 @@
-//! Hostile trees, paths, patterns and surroundings: the rows of the matrix.
+//! Hostile trees, paths, patterns and surroundings: the matrix of [`README.md`](hostile/README.md).
 //!
 //! The names of the tests begin with the row that they cover. Every call is made in a thread of
 //! its own with a deadline, so that a hang is a failure and not a wait.
 
 mod attack;
+mod columns;
 mod content;
 mod every_tool;
 mod hosts;
 mod ignore_files;
 mod kept;
 mod large;
+mod layout;
+mod layouts;
 mod links;
 mod names;
 mod panics;
