@@ -6,6 +6,7 @@
 mod attack;
 mod columns;
 mod content;
+mod coverage;
 mod every_tool;
 mod hosts;
 mod ignore_files;
