@@ -1,9 +1,10 @@
 //! Rows B7 and B8: links and directories that change places while tools read.
 
-use ripkit::ErrorCode;
+use ripkit::skills::SkillLoader;
+use ripkit::{ErrorCode, Toolkit};
 use serde_json::json;
 
-use crate::harness::{Said, TestWorkspace, put, rounds};
+use crate::harness::{Said, TestWorkspace, ask, put, rounds};
 use crate::hostile::attack::{exchange, under_attack};
 use crate::hostile::every_tool::every_tool_on;
 
@@ -66,6 +67,36 @@ fn b7_a_file_swapped_with_a_link_never_shows_the_outside() {
             }
         },
     );
+}
+
+#[test]
+fn b7_a_file_of_a_skill_swapped_with_a_link_never_shows_the_outside() {
+    let skill = "---\nname: skill\ndescription: A skill.\n---\ninside\n";
+    let workspace = contested();
+    let secret = workspace.outside().join("leaf.txt");
+    let workspace = workspace
+        .file("skills/skill/SKILL.md", skill)
+        .file("skills/skill/more.txt", "inside\n")
+        .symlink("swap SKILL.md", &secret)
+        .symlink("swap more.txt", &secret);
+    let skills = SkillLoader::new().below(&workspace.open(), "skills").load();
+    let tools = Toolkit::new(workspace.open()).with_skills(skills);
+    for (file, asked) in [
+        ("SKILL.md", json!({ "name": "skill" })),
+        ("more.txt", json!({ "name": "skill", "file": "more.txt" })),
+    ] {
+        let one = workspace.root().join("skills/skill").join(file);
+        let other = workspace.root().join(format!("swap {file}"));
+        ask(&tools, "load_skill", asked.clone()).mentions("inside");
+        under_attack(
+            move || exchange(&one, &other),
+            || {
+                for _ in 0..rounds(500) {
+                    assert_nothing_leaked(&ask(&tools, "load_skill", asked.clone()));
+                }
+            },
+        );
+    }
 }
 
 #[test]
