@@ -193,7 +193,7 @@ fn prepare(
             let mut home = workspace.root();
             if fence == Fence::Relaxed {
                 // What lies outside is a part of this one.
-                home = workspace.above().to_owned();
+                home.pop();
                 path = format!("root/{path}");
             }
             put(&home.join("SKILL.md"), SKILL.as_bytes());
