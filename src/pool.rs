@@ -4,6 +4,9 @@
 //! in the kernel delays no other, and a thread of the host's own rayon pool that calls us only
 //! waits; it never runs foreign work on its stack.
 
+#[cfg(test)]
+mod tests;
+
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};

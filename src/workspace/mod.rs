@@ -106,7 +106,7 @@ impl Workspace {
             root: Arc::new(handle),
             canonical,
             given,
-            policy: PathPolicy { root, ..PathPolicy::default() },
+            policy: PathPolicy { root, folds: policy::FOLDS, ..PathPolicy::default() },
             outer: OuterIgnores::default(),
             durability: Durability::default(),
             locks: Arc::default(),
@@ -134,7 +134,7 @@ impl Workspace {
     /// # Errors
     /// `INVALID_PATTERN` for a glob that does not compile.
     pub fn deny<'a>(self, globs: impl IntoIterator<Item = &'a str>) -> Result<Workspace, Error> {
-        let denied = PathPolicy::compile_deny(globs)?;
+        let denied = self.0.policy.compile_deny(globs)?;
         Ok(self.with_policy(|policy| policy.deny = denied))
     }
 

@@ -1,10 +1,15 @@
 //! What the host allows.
 
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, ErrorCode};
 use crate::os::{Kind, Stat};
@@ -30,20 +35,22 @@ pub(crate) struct PathPolicy {
     pub(super) read_only: bool,
     pub(super) deny_hard_links: bool,
     pub(super) deny: Option<Arc<Gitignore>>,
+    /// Whether names that differ in case or in composition are the same to the file system.
+    pub(super) folds: bool,
     /// The absolute path of the workspace's root, as names with `/` between.
     pub(super) root: Vec<u8>,
 }
 
 impl PathPolicy {
     pub(super) fn compile_deny<'a>(
+        &self,
         globs: impl IntoIterator<Item = &'a str>,
     ) -> Result<Option<Arc<Gitignore>>, Error> {
         let mut builder = GitignoreBuilder::new("");
-        // Where the file system takes any case for the same name, so must the rules.
-        let folds = cfg!(any(windows, target_os = "macos"));
-        builder.case_insensitive(folds).map_err(|error| invalid("deny", error))?;
         for glob in globs {
-            builder.add_line(None, glob).map_err(|error| invalid(glob, error))?;
+            // Where the file system takes many spellings for the same name, so must the rules.
+            let one = if self.folds { Cow::Owned(folded(glob)) } else { Cow::Borrowed(glob) };
+            builder.add_line(None, &one).map_err(|error| invalid(glob, error))?;
         }
         let matcher = builder.build().map_err(|error| invalid("deny", error))?;
         Ok((!matcher.is_empty()).then(|| Arc::new(matcher)))
@@ -63,7 +70,8 @@ impl PathPolicy {
     pub(crate) fn denies(&self, relative: &[u8], is_directory: bool) -> bool {
         let Some(deny) = &self.deny else { return false };
         let matches = |path: &[u8]| {
-            let path = as_path(path);
+            let one = self.folds.then(|| folded(&String::from_utf8_lossy(path)));
+            let path = as_path(one.as_ref().map_or(path, |one| one.as_bytes()));
             let named = !path.as_os_str().is_empty() && !path.has_root();
             named && deny.matched_path_or_any_parents(&*path, is_directory).is_ignore()
         };
@@ -81,6 +89,16 @@ impl PathPolicy {
     }
 }
 
+/// Whether the file systems of this system usually fold names.
+pub(super) const FOLDS: bool = cfg!(any(windows, target_os = "macos"));
+
+/// One spelling for all that a file system may take for the same name. It may take fewer: then
+/// more is denied than need be, and never less.
+fn folded(name: &str) -> String {
+    let upper = name.nfd().flat_map(char::to_uppercase);
+    upper.flat_map(char::to_lowercase).nfc().collect()
+}
+
 pub(super) fn denied(path: &str) -> Error {
     Error::new(ErrorCode::PolicyDenied, format!("{path} is denied by a rule of the host"))
         .at(path)
@@ -94,14 +112,14 @@ fn invalid(glob: &str, error: ignore::Error) -> Error {
 
 /// A path of the system from the bytes of a name; lossy only where names are not bytes.
 #[cfg(unix)]
-pub(crate) fn as_path(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
+pub(crate) fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
     use std::os::unix::ffi::OsStrExt;
     Path::new(OsStr::from_bytes(bytes)).into()
 }
 
 /// A path of the system from the bytes of a name; lossy only where names are not bytes.
 #[cfg(not(unix))]
-pub(crate) fn as_path(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
+pub(crate) fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     Path::new(OsStr::new(&text)).to_path_buf().into()
 }

@@ -445,7 +445,7 @@ fn state(header: &str, body: String) -> (String, State) {
 }
 
 /// The comment before the first section, and each section's header and body.
-fn split_sections(written: &str) -> (String, Vec<(&str, String)>) {
+pub(crate) fn split_sections(written: &str) -> (String, Vec<(&str, String)>) {
     let mut comment = Vec::new();
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in written.lines() {

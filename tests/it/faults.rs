@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -388,6 +389,56 @@ fn g2_a_failed_fsync_is_an_error_and_not_tried_again() {
         let synced = trace.matches("fsync(").count();
         assert!(synced <= most, "{}: {trace}", operation.name);
     }
+}
+
+// New content is on stable storage before it gets its name, and the name before the answer where
+// that is asked for: a failure to close has nothing left to tell.
+#[test]
+fn g3_a_failed_close_loses_nothing() {
+    if !has_program("strace") {
+        return;
+    }
+    for name in ["write over", "write new", "write in place", "edit", "move far", "copy"] {
+        let operation = OPERATIONS.iter().find(|known| known.name == name).unwrap();
+        let Some(recorded) = operation.record() else { continue };
+        let first = recorded.calls.iter().find(|(kind, _)| kind == "close").unwrap().1;
+        let place = Place::new();
+        let every = failing("close", "EIO", &format!("{first}+"));
+        let (output, trace) = place.trace(&every, operation.words);
+        assert!(trace.contains("(INJECTED)"), "{name}: {trace}");
+        assert!(output.status.success(), "{name}: {output:?}");
+        assert_eq!(place.tree(), recorded.after, "{name}");
+    }
+    let place = Place::new();
+    let trace = ["-e".to_owned(), "trace=fsync,renameat2".to_owned()];
+    let (_, trace) = place.trace(&trace, &["write", "d/file", NEW]);
+    let (synced, placed) = (trace.find("fsync("), trace.find("renameat2("));
+    assert!(synced.is_some() && synced < placed, "{trace}");
+}
+
+#[test]
+fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
+    if !has_program("strace") {
+        return;
+    }
+    let place = Place::new();
+    // Each read of that file takes five seconds before it even begins.
+    let path = place.root().join("d/file").display().to_string();
+    let inject = "inject=read,pread64:delay_enter=5000000:when=1+".to_owned();
+    let options = ["-P".to_owned(), path, "-e".to_owned(), inject];
+    let started = Instant::now();
+    let (mut command, trace) = place.tracing(&options, &["search", "old", "--timeout-ms", "500"]);
+    let mut child = command.spawn().unwrap();
+    let mut answer = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    let took = started.elapsed();
+    // The end of the process may have to wait for the tracer; the answer does not.
+    child.wait().unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["details"]["incomplete"], "timeout", "{answer}");
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    let trace = fs::read_to_string(trace).unwrap();
+    assert!(trace.contains("read"), "nothing was read: {trace}");
 }
 
 /// What others do while a call waits before it makes its change.

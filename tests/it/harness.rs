@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use ripkit::{Answer, Call, ErrorCode, Limits, Toolkit, Workspace};
 use serde_json::{Value, json};
@@ -23,6 +24,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct TestWorkspace {
     dir: TempDir,
     tools: OnceLock<Toolkit>,
+    is_left_to_workers: AtomicBool,
 }
 
 impl TestWorkspace {
@@ -30,7 +32,7 @@ impl TestWorkspace {
         let dir = tempfile::Builder::new().prefix("ripkit-test-").tempdir().unwrap();
         fs::create_dir(dir.path().join("root")).unwrap();
         fs::create_dir(dir.path().join("outside")).unwrap();
-        TestWorkspace { dir, tools: OnceLock::new() }
+        TestWorkspace { dir, tools: OnceLock::new(), is_left_to_workers: AtomicBool::new(false) }
     }
 
     /// The root of the workspace.
@@ -111,6 +113,11 @@ impl TestWorkspace {
         tree_of(&self.root())
     }
 
+    /// Says that a worker may be stuck in one long step beyond the end of the test.
+    pub(crate) fn is_left_to_workers(&self) {
+        self.is_left_to_workers.store(true, Ordering::Relaxed);
+    }
+
     /// No temporary file of a write is left, in the workspace or beside it.
     #[track_caller]
     pub(crate) fn assert_no_leftovers(&self) {
@@ -143,6 +150,37 @@ impl TestWorkspace {
     pub(crate) fn search(&self, pattern: &str) -> Said {
         self.call("search", json!({ "pattern": pattern }))
     }
+}
+
+/// Every test ends clean: no temporary file is left, and none of its files is open.
+///
+/// Directories may be: a toolkit that lives longer than its tree keeps the root.
+impl Drop for TestWorkspace {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            return;
+        }
+        self.tools.take();
+        self.assert_no_leftovers();
+        if self.is_left_to_workers.load(Ordering::Relaxed) {
+            return;
+        }
+        // What runs for nobody any more, as after a cancel, has a while to end.
+        let patience = Instant::now() + Duration::from_secs(30);
+        while !open_below(self.above()).is_empty() && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(open_below(self.above()), Vec::<PathBuf>::new(), "files are left open");
+    }
+}
+
+/// The files below a directory that this process has open, where the system tells.
+fn open_below(directory: &Path) -> Vec<PathBuf> {
+    let Ok(handles) = fs::read_dir("/proc/self/fd") else { return Vec::new() };
+    let is_file = |handle: &Path| fs::metadata(handle).is_ok_and(|opened| opened.is_file());
+    let files = handles.flatten().map(|handle| handle.path()).filter(|handle| is_file(handle));
+    let open = files.filter_map(|handle| fs::read_link(handle).ok());
+    open.filter(|path| path.starts_with(directory)).collect()
 }
 
 /// Calls a tool in a thread of its own and fails when there is no answer in [`PATIENCE`].

@@ -40,12 +40,9 @@ mod differential;
 // Calls that fail, kills, full disks, and others who write at the same moment.
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;
-// Hostile trees, paths, patterns and surroundings: one test for each row of the matrix.
+// Hostile trees, paths, patterns and surroundings: the matrix, row by row.
 #[cfg(unix)]
 mod hostile;
-// The same for the tools that change files, and what a change keeps.
-#[cfg(unix)]
-mod hostile_changes;
 // The server of the Model Context Protocol, line by line.
 #[cfg(all(feature = "cli", feature = "mcp"))]
 mod mcp;

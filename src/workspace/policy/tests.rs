@@ -1,0 +1,39 @@
+use super::*;
+
+/// The rules of a workspace on a file system that folds names, or on one that does not.
+fn policy(folds: bool, globs: &[&str]) -> PathPolicy {
+    let mut policy = PathPolicy { folds, ..PathPolicy::default() };
+    policy.deny = policy.compile_deny(globs.iter().copied()).unwrap();
+    policy
+}
+
+#[test]
+fn a11_where_names_are_folded_every_spelling_of_a_denied_name_is_denied() {
+    let globs = [".env*", "caf\u{e9}.key", "Stra\u{df}e/", "[A-C].pem"];
+    let (folding, exact) = (policy(true, &globs), policy(false, &globs));
+    for (path, is_exact) in [
+        (".env", true),
+        (".ENV.local", false),
+        ("deep/.Env", false),
+        ("caf\u{e9}.key", true),
+        ("cafe\u{301}.key", false),
+        ("CAF\u{c9}.KEY", false),
+        ("CAFE\u{301}.Key", false),
+        ("Stra\u{df}e/x", true),
+        ("STRASSE/x", false),
+        ("B.pem", true),
+        ("b.PEM", false),
+    ] {
+        assert!(folding.denies(path.as_bytes(), false), "{path}");
+        assert_eq!(exact.denies(path.as_bytes(), false), is_exact, "{path}");
+    }
+    for path in ["env", "cafe.key", "strase/x", "d.pem"] {
+        assert!(!folding.denies(path.as_bytes(), false), "{path}");
+    }
+}
+
+#[test]
+fn a11_bytes_that_are_no_text_hide_no_denied_name() {
+    assert!(policy(true, &["*.key"]).denies(b"caf\xe9.KEY", false));
+    assert!(policy(false, &["*.key"]).denies(b"caf\xe9.key", false));
+}
