@@ -204,3 +204,6 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;
