@@ -74,3 +74,20 @@ bench tree="":
 # All that the build server runs.
 ci:
     .ci/run
+
+# Miri: a forged index in memory, and who leaves, ends and waits, in one order of threads a seed;
+# needs nightly with miri. It maps no files, so `os/mapping.rs` itself is beyond it.
+miri seeds="8":
+    cargo +nightly miri test --no-default-features --lib -- that_lie
+    MIRIFLAGS='-Zmiri-many-seeds=0..{{seeds}} -Zmiri-preemption-rate=0.1' \
+        cargo +nightly miri test --no-default-features --lib -- pool:: locks::
+
+# ThreadSanitizer over everything that threads share; needs nightly with rust-src.
+sanitize *filters="pool:: locks:: walk:: index:: concurrent:: f8_":
+    RUSTFLAGS='-Zsanitizer=thread' cargo +nightly test -Zbuild-std --no-default-features \
+        --features watch --lib --test it --target "$(rustc -vV | sed -n 's/^host: //p')" \
+        --target-dir "${CARGO_TARGET_DIR:-target}/sanitize" -- {{filters}}
+
+# Ten thousand calls and a thousand toolkits, and what is left of them in their host.
+neutral rounds="10":
+    RIPKIT_ROUNDS={{rounds}} cargo test --test it -- --nocapture neutrality::

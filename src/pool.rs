@@ -4,9 +4,6 @@
 //! in the kernel delays no other, and a thread of the host's own rayon pool that calls us only
 //! waits; it never runs foreign work on its stack.
 
-#[cfg(test)]
-mod tests;
-
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -212,46 +209,4 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicBool;
-    use std::thread;
-
-    use super::*;
-
-    /// Works until it is stopped.
-    #[derive(Default)]
-    struct Endless {
-        stopped: AtomicBool,
-        ended: AtomicUsize,
-    }
-
-    impl Job for Endless {
-        fn work(&self) {
-            while !self.stopped.load(Ordering::Acquire) {
-                thread::sleep(Duration::from_millis(1));
-            }
-            self.ended.fetch_add(1, Ordering::AcqRel);
-        }
-
-        fn stop(&self) {
-            self.stopped.store(true, Ordering::Release);
-        }
-
-        fn progress(&self) -> Progress {
-            Progress::default()
-        }
-    }
-
-    #[test]
-    fn a_callback_that_panics_stops_the_job_before_the_panic_goes_on() {
-        let (pool, job) = (Pool::new(2), Arc::new(Endless::default()));
-        let call = Call::default().on_progress(|_| panic!("of the host"));
-        let panic = catch_unwind(AssertUnwindSafe(|| pool.run(&job, &call))).unwrap_err();
-        assert_eq!(panic_text(&*panic), "of the host");
-        let patience = Instant::now() + Duration::from_secs(20);
-        while job.ended.load(Ordering::Acquire) < 2 && Instant::now() < patience {
-            thread::sleep(Duration::from_millis(1));
-        }
-        assert_eq!(job.ended.load(Ordering::Acquire), 2, "threads work on for nobody");
-    }
-}
+mod tests;

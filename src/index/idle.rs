@@ -52,6 +52,13 @@ impl Idle {
             rest: Some(rest),
         };
     }
+
+    /// Whether somebody learns or ever has.
+    #[cfg(test)]
+    pub(super) fn has_begun(&self) -> bool {
+        let state = lock(&self.0);
+        state.is_learning || state.rest.is_some()
+    }
 }
 
 /// Learns what searches left, on a thread of its own.

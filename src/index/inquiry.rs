@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::context::Incomplete;
 use crate::index::Index;
 use crate::index::filter::FilterBuilder;
 use crate::index::lesson::Lesson;
@@ -35,6 +36,32 @@ struct Learning {
     unknown: AtomicBool,
 }
 
+impl Learning {
+    fn new(threads: usize) -> Learning {
+        Learning {
+            started: Instant::now(),
+            threads: threads as u64,
+            nanoseconds: AtomicU64::new(0),
+            unknown: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a search that has lasted so long may learn one more file.
+    fn has_time(&self, elapsed: Duration) -> bool {
+        let allowed = (nanoseconds(elapsed) / SHARE).saturating_mul(self.threads);
+        self.nanoseconds.load(Ordering::Relaxed) <= allowed
+    }
+
+    /// Notes that a thread learned for so long.
+    fn spend(&self, time: Duration) {
+        self.nanoseconds.fetch_add(nanoseconds(time), Ordering::Relaxed);
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// What is known of the files of a batch.
 #[derive(Debug)]
 pub(crate) struct Enrolled<'a> {
@@ -60,24 +87,19 @@ impl Inquiry {
         question: Option<Question>,
         threads: usize,
     ) -> Inquiry {
-        let started = Instant::now();
-        let learning = Learning {
-            started,
-            threads: threads as u64,
-            nanoseconds: AtomicU64::new(0),
-            unknown: AtomicBool::new(false),
-        };
         Inquiry {
             index: index.clone(),
             recall,
             question: question.map(Arc::new),
-            learning: Arc::new(learning),
+            learning: Arc::new(Learning::new(threads)),
         }
     }
 
-    /// Ends the search; what it did not know is learned when there is time.
-    pub(crate) fn end(&self) {
-        if self.learning.unknown.load(Ordering::Relaxed) {
+    /// Ends the search; what it did not know is learned when there is time, unless somebody
+    /// wanted it to stop.
+    pub(crate) fn end(&self, incomplete: Option<Incomplete>) {
+        let is_wanted = incomplete != Some(Incomplete::Cancelled);
+        if is_wanted && self.learning.unknown.load(Ordering::Relaxed) {
             self.index.learn_later();
         }
     }
@@ -141,16 +163,11 @@ impl Inquiry {
         position: usize,
         file: &File,
     ) -> Option<Lesson> {
-        if !enrolled.roster.knows(position) {
-            self.learning.unknown.store(true, Ordering::Relaxed);
+        if enrolled.roster.knows(position) {
+            return None;
         }
-        let has_time = || {
-            let elapsed = self.learning.started.elapsed().as_nanos();
-            let allowed =
-                u64::try_from(elapsed).unwrap_or(u64::MAX) / SHARE * self.learning.threads;
-            self.learning.nanoseconds.load(Ordering::Relaxed) <= allowed
-        };
-        (!enrolled.roster.knows(position) && has_time()).then_some(())?;
+        self.learning.unknown.store(true, Ordering::Relaxed);
+        self.learning.has_time(self.learning.started.elapsed()).then_some(())?;
         Lesson::begin(file).ok().flatten()
     }
 
@@ -166,7 +183,68 @@ impl Inquiry {
         if let Some(known) = lesson.finish(bytes, decoded, &mut learner.0) {
             self.index.learn(&enrolled.roster, position, known);
         }
-        let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.learning.nanoseconds.fetch_add(spent, Ordering::Relaxed);
+        self.learning.spend(started.elapsed());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexOptions;
+    use crate::workspace::Workspace;
+
+    const LESSON: Duration = Duration::from_millis(3);
+
+    /// Searches with threads that learn whatever they may, and counts the lessons.
+    fn lessons(threads: usize, lasting: Duration) -> u32 {
+        let learning = Learning::new(threads);
+        let mut lessons = 0;
+        for elapsed in (0..lasting.as_millis()).map(|time| Duration::from_millis(time as u64)) {
+            if learning.has_time(elapsed) {
+                learning.spend(LESSON);
+                lessons += 1;
+            }
+            let most = elapsed * u32::try_from(threads).unwrap() / 10 + LESSON;
+            assert!(LESSON * lessons <= most, "{lessons} lessons in {elapsed:?}");
+        }
+        lessons
+    }
+
+    // Of which the last may have begun before the tenth was used up.
+    #[test]
+    fn learning_takes_a_tenth_of_the_time_of_all_threads() {
+        let lasting = Duration::from_secs(3);
+        assert_eq!(lessons(1, lasting), 100);
+        assert_eq!(lessons(4, lasting), 400);
+    }
+
+    #[test]
+    fn a_lesson_that_took_long_is_made_up_for() {
+        let learning = Learning::new(1);
+        assert!(learning.has_time(Duration::ZERO), "the first is free");
+        learning.spend(Duration::from_secs(2));
+        assert!(!learning.has_time(Duration::from_secs(19)));
+        assert!(learning.has_time(Duration::from_secs(20)));
+        learning.spend(Duration::from_nanos(1));
+        assert!(!learning.has_time(Duration::from_secs(20)));
+        assert!(learning.has_time(Duration::MAX));
+    }
+
+    #[test]
+    fn nothing_is_learned_behind_a_search_that_was_cancelled() {
+        for (unknown, incomplete, learns) in [
+            (false, None, false),
+            (true, Some(Incomplete::Cancelled), false),
+            (true, Some(Incomplete::Timeout), true),
+            (true, None, true),
+        ] {
+            let temporary = tempfile::TempDir::new().unwrap();
+            let workspace = Workspace::open(temporary.path()).unwrap();
+            let index = Index::open(&workspace, IndexOptions::default(), 1).unwrap();
+            let inquiry = Inquiry::new(&index, index.begin(), None, 1);
+            inquiry.learning.unknown.store(unknown, Ordering::Relaxed);
+            inquiry.end(incomplete);
+            assert_eq!(index.inner.idle.has_begun(), learns, "{unknown} {incomplete:?}");
+        }
     }
 }

@@ -1,33 +1,133 @@
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
 use super::*;
 use crate::context::Cancel;
 
-/// Work that goes on until a gate is opened, whatever it is told.
+/// How often what depends on the order of threads is tried; fewer under Miri, which tries another
+/// order with each seed.
+const ROUNDS: usize = if cfg!(miri) { 2 } else { 300 };
+
+/// Work that is stuck, whoever asks it to stop, until the gate opens.
 #[derive(Default)]
 struct Stuck {
-    opened: Mutex<bool>,
-    gate: Condvar,
+    is_open: Mutex<bool>,
+    opened: Condvar,
+    stopped: AtomicBool,
 }
 
 impl Stuck {
     fn open(&self) {
-        *lock(&self.opened) = true;
-        self.gate.notify_all();
+        *lock(&self.is_open) = true;
+        self.opened.notify_all();
     }
 }
 
 impl Job for Stuck {
     fn work(&self) {
-        let mut opened = lock(&self.opened);
-        while !*opened {
-            opened = self.gate.wait(opened).unwrap_or_else(PoisonError::into_inner);
-        }
+        let is_open = lock(&self.is_open);
+        drop(self.opened.wait_while(is_open, |is_open| !*is_open));
     }
 
-    fn stop(&self) {}
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
 
     fn progress(&self) -> Progress {
         Progress::default()
     }
+}
+
+/// Work of which one thread panics and the others go on until they are asked to stop.
+#[derive(Default)]
+struct Panicking {
+    has_panicked: AtomicBool,
+    stopped: AtomicBool,
+}
+
+impl Job for Panicking {
+    fn work(&self) {
+        assert!(self.has_panicked.swap(true, Ordering::Relaxed), "the first one fails");
+        while !self.stopped.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}
+
+fn cancelled() -> Call {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    Call::default().with_cancel(cancel)
+}
+
+/// A job at which `threads` threads work, while `caller` does what a caller does.
+fn shift(threads: usize, job: &impl Job, caller: impl FnOnce(&Shift)) {
+    let shift = Shift::new(threads);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| shift.work(job));
+        }
+        caller(&shift);
+    });
+}
+
+// The caller leaves and the last thread ends in whatever order.
+#[test]
+fn a_job_that_was_left_behind_counts_until_it_ends_and_no_longer() {
+    for round in 0..ROUNDS {
+        let (job, abandoned) = (Stuck::default(), Arc::new(AtomicUsize::new(0)));
+        shift(2, &job, |shift| {
+            job.open();
+            (0..round % 20).for_each(|_| thread::yield_now());
+            shift.abandon(&abandoned);
+        });
+        assert_eq!(abandoned.load(Ordering::Acquire), 0, "in round {round}");
+    }
+}
+
+#[test]
+fn a_caller_is_released_from_a_stuck_job_and_that_is_counted() {
+    let (job, abandoned) = (Stuck::default(), Arc::new(AtomicUsize::new(0)));
+    shift(2, &job, |shift| {
+        assert!(!shift.wait(&job, &cancelled()), "nobody handed anything in");
+        assert!(job.stopped.load(Ordering::Relaxed), "it was asked to stop");
+        shift.abandon(&abandoned);
+        assert_eq!(abandoned.load(Ordering::Acquire), 1);
+        job.open();
+    });
+    assert_eq!(abandoned.load(Ordering::Acquire), 0);
+}
+
+#[test]
+fn a_caller_hears_of_the_end_however_late_it_comes_to_wait() {
+    for round in 0..ROUNDS {
+        let job = Stuck::default();
+        job.open();
+        shift(3, &job, |shift| {
+            (0..round % 20).for_each(|_| thread::yield_now());
+            assert!(shift.wait(&job, &Call::default()));
+            assert!(shift.outcome().is_ok());
+        });
+    }
+}
+
+#[test]
+fn a_thread_that_panics_stops_the_others_and_fails_the_call() {
+    let job = Panicking::default();
+    shift(3, &job, |shift| {
+        assert!(shift.wait(&job, &Call::default()));
+        let error = shift.outcome().unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Internal);
+        assert!(error.to_string().contains("the first one fails"), "{error}");
+    });
 }
 
 /// Work that is done at once.
@@ -43,25 +143,21 @@ impl Job for Quick {
     }
 }
 
-/// Work that panics on one of its threads.
-struct Broken;
-
-impl Job for Broken {
-    fn work(&self) {
-        panic!("in a worker");
-    }
-
-    fn stop(&self) {}
-
-    fn progress(&self) -> Progress {
-        Progress::default()
+/// Waits until no job that was left behind is at work.
+#[track_caller]
+fn wait_for_the_abandoned(pool: &Pool) {
+    let until = Instant::now() + Duration::from_mins(1);
+    while pool.abandoned.load(Ordering::Acquire) > 0 {
+        assert!(Instant::now() < until, "they never ended");
+        thread::sleep(TICK);
     }
 }
 
+// Under Miri, rayon's own threads are too slow to be worth it.
 #[test]
+#[cfg_attr(miri, ignore)]
 fn g10_a_caller_leaves_a_stuck_worker_at_its_deadline_and_the_ninth_is_refused() {
-    let pool = Pool::new(1);
-    let job = Arc::new(Stuck::default());
+    let (pool, job) = (Pool::new(1), Arc::new(Stuck::default()));
     let deadline = Duration::from_millis(200);
     let mut quickest = Duration::MAX;
     for _ in 0..MAX_ABANDONED {
@@ -82,34 +178,68 @@ fn g10_a_caller_leaves_a_stuck_worker_at_its_deadline_and_the_ninth_is_refused()
         is very slow, or a file system does not answer.";
     assert_eq!(refused.to_string(), told);
     job.open();
-    for _ in 0..1000 {
-        if pool.abandoned.load(Ordering::Acquire) == 0 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for_the_abandoned(&pool);
     pool.run(&Arc::new(Quick), &Call::default()).unwrap();
+    assert!(!lock(&pool.idle).is_empty(), "its team waits for the next");
 }
 
 #[test]
+#[cfg_attr(miri, ignore)]
 fn g10_a_caller_leaves_a_stuck_worker_when_it_is_cancelled() {
-    let pool = Pool::new(2);
-    let job = Arc::new(Stuck::default());
-    let cancel = Cancel::new();
-    cancel.cancel();
+    let (pool, job) = (Pool::new(2), Arc::new(Stuck::default()));
     let started = Instant::now();
-    pool.run(&job, &Call::default().with_cancel(cancel)).unwrap();
+    pool.run(&job, &cancelled()).unwrap();
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     job.open();
+    wait_for_the_abandoned(&pool);
 }
 
 #[test]
+#[cfg_attr(miri, ignore)]
 fn g12_a_worker_that_panics_fails_its_call_and_no_other() {
     let pool = Pool::new(3);
     for _ in 0..20 {
-        let error = pool.run(&Arc::new(Broken), &Call::default()).unwrap_err();
+        let error = pool.run(&Arc::new(Panicking::default()), &Call::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::Internal);
-        assert_eq!(error.to_string(), "a worker thread failed unexpectedly: in a worker");
+        assert_eq!(error.to_string(), "a worker thread failed unexpectedly: the first one fails");
         pool.run(&Arc::new(Quick), &Call::default()).unwrap();
     }
+}
+
+/// Works until it is stopped.
+#[derive(Default)]
+struct Endless {
+    stopped: AtomicBool,
+    ended: AtomicUsize,
+}
+
+impl Job for Endless {
+    fn work(&self) {
+        while !self.stopped.load(Ordering::Acquire) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.ended.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore)]
+fn a_callback_that_panics_stops_the_job_before_the_panic_goes_on() {
+    let (pool, job) = (Pool::new(2), Arc::new(Endless::default()));
+    let call = Call::default().on_progress(|_| panic!("of the host"));
+    let panic = catch_unwind(AssertUnwindSafe(|| pool.run(&job, &call))).unwrap_err();
+    assert_eq!(panic_text(&*panic), "of the host");
+    let patience = Instant::now() + Duration::from_secs(20);
+    while job.ended.load(Ordering::Acquire) < 2 && Instant::now() < patience {
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(job.ended.load(Ordering::Acquire), 2, "threads work on for nobody");
 }

@@ -70,7 +70,7 @@ pub(crate) fn search(
     if let Some(inquiry) = inquiry {
         let excluded = report.receipt.excluded;
         report.receipt.index = Some(IndexUse { excluded, asked: inquiry.asks() });
-        inquiry.end();
+        inquiry.end(incomplete);
     }
     let nothing = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
     if nothing && !left_out.is_empty() {

@@ -21,6 +21,8 @@ const MAX_WATCHED: usize = 32_768;
 pub(super) struct Watching {
     watcher: Watcher,
     state: Mutex<State>,
+    /// How many directories are watched at most.
+    most: usize,
     /// The system takes no more.
     full: AtomicBool,
 }
@@ -50,9 +52,14 @@ pub(super) struct Told {
 impl Watching {
     /// A watch over nothing, or none where there cannot be any.
     pub(super) fn new() -> Option<Watching> {
+        Watching::of(MAX_WATCHED)
+    }
+
+    /// The same, of at most so many directories.
+    fn of(most: usize) -> Option<Watching> {
         let state = State { directories: HashMap::new(), trusted_from: Instant::now() };
         let (state, full) = (Mutex::new(state), AtomicBool::new(false));
-        Some(Watching { watcher: Watcher::new().ok()?, state, full })
+        Some(Watching { watcher: Watcher::new().ok()?, state, most, full })
     }
 
     /// Keeps others from hearing what happened until this one has.
@@ -80,13 +87,16 @@ impl Watching {
         if self.is_full() {
             return false;
         }
-        let has_room = lock(&self.state).directories.len() < MAX_WATCHED;
+        // One lock for both, or threads that add together find room for one too many.
+        let mut state = lock(&self.state);
+        let has_room = state.directories.len() < self.most;
         let Some(id) = has_room.then(|| self.watcher.watch(dir).ok()).flatten() else {
             self.full.store(true, Ordering::Relaxed);
             return false;
         };
         let watched = Watched { prefix: prefix.clone(), changes: changes.clone() };
-        let old = lock(&self.state).directories.insert(id, watched);
+        let old = state.directories.insert(id, watched);
+        drop(state);
         // The same directory under another path: only one of them can be told of.
         if let Some(old) = old.filter(|old| !Arc::ptr_eq(&old.changes, changes)) {
             old.changes.forget();
@@ -109,6 +119,13 @@ impl Watching {
             }
             !goes
         });
+    }
+
+    /// Lets time go by since everything was looked at.
+    #[cfg(all(test, target_os = "linux", not(ripkit_portable), feature = "watch"))]
+    pub(super) fn age(&self, by: Duration) {
+        let mut state = lock(&self.state);
+        state.trusted_from = state.trusted_from.checked_sub(by).unwrap();
     }
 }
 
@@ -141,3 +158,7 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
+mod tests;

@@ -71,6 +71,8 @@ impl Drop for FileLock {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
 
     use super::*;
@@ -96,5 +98,37 @@ mod tests {
             drop(first);
             assert!(waiting.join().unwrap());
         });
+    }
+
+    // Each wants two of three names, so that they wait for each other in a circle if each takes
+    // one and then the next.
+    #[test]
+    fn of_those_who_want_the_same_names_one_has_them_and_all_get_them() {
+        const ROUNDS: usize = if cfg!(miri) { 3 } else { 200 };
+        let (locks, start) = (Arc::new(FileLocks::default()), Barrier::new(3));
+        let users: [AtomicUsize; 3] = Default::default();
+        let enter = |worker: usize| {
+            let wanted = [worker, (worker + 1) % 3];
+            let keys = wanted.map(|number| key(["a", "b", "c"][number])).to_vec();
+            let lock = locks.lock(keys, &Call::default()).unwrap();
+            // Relaxed: the lock alone makes one see what the other did.
+            for user in wanted.map(|number| &users[number]) {
+                assert_eq!(user.load(Ordering::Relaxed), 0, "somebody else has it");
+                user.store(1, Ordering::Relaxed);
+            }
+            thread::yield_now();
+            wanted.iter().for_each(|number| users[*number].store(0, Ordering::Relaxed));
+            drop(lock);
+        };
+        thread::scope(|scope| {
+            for worker in 0..3 {
+                let (start, enter) = (&start, &enter);
+                scope.spawn(move || {
+                    start.wait();
+                    (0..ROUNDS).for_each(|_| enter(worker));
+                });
+            }
+        });
+        assert!(locks.held().is_empty());
     }
 }

@@ -441,6 +441,50 @@ fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
     assert!(trace.contains("read"), "nothing was read: {trace}");
 }
 
+/// The calls that make and rename the stored index, in order.
+const STORING: &str = "trace=pwrite64,fsync,renameat,renameat2";
+
+#[test]
+fn g2_a_stored_index_is_synced_before_it_gets_its_name() {
+    if !has_program("strace") {
+        return;
+    }
+    let place = Place::new();
+    let build = ["index", "build", "--dir", "FAR/index"];
+    let (output, trace) =
+        place.trace(&["-y".to_owned(), "-e".to_owned(), STORING.to_owned()], &build);
+    assert!(output.status.success(), "{output:?}");
+    let storing = trace.lines().filter(|line| line.contains(".ripkit-index~"));
+    let calls: Vec<&str> =
+        storing.filter_map(|line| line.split_whitespace().nth(1)?.split('(').next()).collect();
+    // Content, then the header; and nothing is written behind the back of the sync.
+    assert_eq!(calls, ["pwrite64", "pwrite64", "fsync", "renameat2"], "{trace}");
+}
+
+#[test]
+fn g2_an_index_that_cannot_be_synced_does_not_take_the_place_of_the_old_one() {
+    if !has_program("strace") {
+        return;
+    }
+    let place = Place::new();
+    let stored = || {
+        let entries = fs::read_dir(place.far.path().join("index")).unwrap().flatten();
+        let files = entries.map(|entry| (entry.path(), fs::read(entry.path()).unwrap()));
+        files.collect::<BTreeMap<_, _>>()
+    };
+    let build = ["index", "build", "--dir", "FAR/index"];
+    assert!(place.run(&build).status.success());
+    let before = stored();
+    assert_eq!(before.len(), 1);
+    put(&place.root().join("more"), b"more");
+    let (output, trace) = place.trace(&failing("fsync", "EIO", "1"), &build);
+    assert_eq!(trace.matches("fsync(").count(), 1, "{trace}");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("cannot store the index") && told.contains("Input/output"), "{told}");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stored(), before);
+}
+
 /// What others do while a call waits before it makes its change.
 fn disturbed(
     words: &[&str],

@@ -454,10 +454,22 @@ pub(crate) fn pages(
 #[cfg(unix)]
 #[track_caller]
 pub(crate) fn in_child(test: &str, who: Who, workspace: &TestWorkspace, check: impl FnOnce(&Path)) {
+    printed_by_child(test, who, workspace, check);
+}
+
+/// The same, and gives what the process printed; in that process itself, nothing.
+#[cfg(unix)]
+#[track_caller]
+pub(crate) fn printed_by_child(
+    test: &str,
+    who: Who,
+    workspace: &TestWorkspace,
+    check: impl FnOnce(&Path),
+) -> String {
     if let Some(root) = std::env::var_os(CHILD_ROOT) {
         assert_eq!(std::env::var(CHILD_TEST).as_deref(), Ok(test));
         check(Path::new(&root));
-        return;
+        return String::new();
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
     if who == Who::Nobody && running_as_root() {
@@ -484,6 +496,7 @@ pub(crate) fn in_child(test: &str, who: Who, workspace: &TestWorkspace, check: i
     );
     assert!(output.status.success(), "the child process failed:\n{printed}");
     assert!(printed.contains("1 passed"), "the child process ran no test {test}:\n{printed}");
+    printed
 }
 
 /// Whether this process is a child of [`in_child`].

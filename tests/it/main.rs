@@ -49,6 +49,9 @@ mod mcp;
 // What an index must not change, and what it must spare; elsewhere there is none.
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod index;
+// What is left of the library in its host: threads, descriptors, memory, settings.
+#[cfg(target_os = "linux")]
+mod neutrality;
 // Random sequences of calls beside a model in memory.
 mod machine;
 // What holds for any tree and any arguments: order, pages, cuts, containment.

@@ -143,3 +143,21 @@ fn what_is_forgotten_is_not_found() {
     memory.clear();
     assert!(memory.directory(b"").is_none() && memory.bytes() == 0);
 }
+
+#[cfg(feature = "watch")]
+#[test]
+fn a_watched_call_believes_its_forerunners_for_thirty_seconds() {
+    let temporary = TempDir::new().unwrap();
+    let root = Arc::new(Dir::open_ambient(temporary.path()).unwrap());
+    let memory = Arc::new(Memory::new(&root, usize::MAX, true));
+    let age = |seconds| memory.watching.as_ref().unwrap().age(Duration::from_secs(seconds));
+    let believes = || {
+        let era = memory.begin().era;
+        era.floor < era.epoch
+    };
+    age(29);
+    assert!(believes());
+    age(1);
+    assert!(!believes());
+    assert!(believes());
+}

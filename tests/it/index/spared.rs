@@ -1,11 +1,12 @@
 //! What an index spares, what it tells of that, and how it behaves when calls end early.
 
+use std::fmt;
 use std::fs;
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ripkit::{Call, Cancel, IndexOptions, IndexStatus, Limits, Toolkit};
+use ripkit::{Call, Cancel, IndexOptions, IndexStatus, Limits, TextStream, Toolkit};
 use serde_json::json;
 
 use crate::harness::{PATIENCE, Said, TestWorkspace, with_threads, within};
@@ -111,6 +112,34 @@ fn what_searches_left_is_learned_when_nobody_waits() {
     let status = wait_for(&tools, |status| status.files == 202);
     assert_eq!(status.unknown_files, 1, "the ignored one: {status:?}");
     assert_eq!(excluded(&search(&tools, "needle")), 198);
+}
+
+/// Cancels the call whose answer it is told.
+struct Hasty(Cancel);
+
+impl fmt::Write for Hasty {
+    fn write_str(&mut self, _: &str) -> fmt::Result {
+        self.0.cancel();
+        Ok(())
+    }
+}
+
+#[test]
+fn behind_a_search_that_was_cancelled_nothing_is_learned() {
+    let workspace = settled();
+    let tools = indexed(&workspace, IndexOptions::default()).with_limits(with_threads(1));
+    let cancel = Cancel::new();
+    let text = TextStream::new(Arc::new(Mutex::new(Hasty(cancel.clone()))));
+    let call = Call::default().with_cancel(cancel).with_text(text);
+    let answer = tools.call("search", json!({ "pattern": "a", "max_results": 1000 }), &call);
+    let details = Said::new(&answer).details;
+    assert_eq!(details["incomplete"], "cancelled", "{details}");
+    let files = tools.index().unwrap().status().files;
+    // Learning begins by then, where it does.
+    thread::sleep(Duration::from_millis(600));
+    assert_eq!(tools.index().unwrap().status().files, files);
+    search(&tools, "needle");
+    wait_for(&tools, |status| status.files == 202);
 }
 
 #[test]

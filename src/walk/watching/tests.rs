@@ -1,0 +1,97 @@
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests build trees by other means than the ones they test"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// So many directories, and handles to them.
+fn directories(root: &Path, count: usize) -> Vec<Dir> {
+    (0..count)
+        .map(|number| {
+            let path = root.join(number.to_string());
+            fs::create_dir(&path).unwrap();
+            Dir::open_ambient(&path).unwrap()
+        })
+        .collect()
+}
+
+fn prefix(number: usize) -> Arc<[u8]> {
+    format!("{number}/").into_bytes().into()
+}
+
+fn add(watching: &Watching, number: usize, dir: &Dir) -> bool {
+    watching.add(&prefix(number), &Arc::default(), dir)
+}
+
+fn watched(watching: &Watching) -> usize {
+    lock(&watching.state).directories.len()
+}
+
+fn hear(watching: &Watching) -> Told {
+    watching.hear(&mut watching.listen(), 1)
+}
+
+#[test]
+fn no_more_directories_are_watched_than_were_allowed() {
+    assert_eq!(Watching::new().unwrap().most, 32_768);
+    let temporary = TempDir::new().unwrap();
+    let dirs = directories(temporary.path(), 3);
+    let watching = Watching::of(2).unwrap();
+    let added: Vec<_> = (0..3).map(|number| add(&watching, number, &dirs[number])).collect();
+    assert_eq!(added, [true, true, false]);
+    assert!(watching.is_full());
+    assert_eq!(watched(&watching), 2);
+}
+
+#[test]
+fn threads_that_watch_together_watch_no_more() {
+    for _ in 0..20 {
+        let temporary = TempDir::new().unwrap();
+        let dirs = directories(temporary.path(), 32);
+        let (watching, start) = (Watching::of(17).unwrap(), Barrier::new(4));
+        thread::scope(|scope| {
+            for worker in 0..4 {
+                let (watching, start, dirs) = (&watching, &start, &dirs);
+                scope.spawn(move || {
+                    start.wait();
+                    for number in (worker..32).step_by(4) {
+                        add(watching, number, &dirs[number]);
+                    }
+                });
+            }
+        });
+        assert_eq!(watched(&watching), 17);
+    }
+}
+
+#[test]
+fn who_was_full_asks_again_when_everything_is_looked_at() {
+    let temporary = TempDir::new().unwrap();
+    let dirs = directories(temporary.path(), 2);
+    let watching = Watching::of(1).unwrap();
+    assert!(add(&watching, 0, &dirs[0]) && !add(&watching, 1, &dirs[1]));
+    watching.forget(|gone| gone == &*prefix(0));
+    assert!(!add(&watching, 1, &dirs[1]), "it is not asked before");
+    watching.age(TRUST);
+    assert!(hear(&watching).everything);
+    assert!(add(&watching, 1, &dirs[1]));
+}
+
+#[test]
+fn after_thirty_seconds_everything_is_looked_at_once() {
+    let watching = Watching::of(1).unwrap();
+    assert!(!hear(&watching).everything);
+    watching.age(Duration::from_secs(29));
+    assert!(!hear(&watching).everything);
+    watching.age(Duration::from_secs(1));
+    assert!(hear(&watching).everything);
+    assert!(!hear(&watching).everything, "the next one need not");
+}
