@@ -1,8 +1,5 @@
 //! What the host allows.
 
-#[cfg(test)]
-mod tests;
-
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -125,24 +122,4 @@ pub(crate) fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::error::ErrorCode;
-    use crate::workspace::{Access, Workspace};
-
-    #[test]
-    fn a_directory_that_a_rule_denies_is_neither_made_nor_told_to_be_missing() {
-        let root = tempfile::tempdir().unwrap();
-        let workspace = Workspace::open(root.path()).unwrap().deny(["secret/"]).unwrap();
-        let denied = [
-            workspace.make_directory("secret").unwrap_err(),
-            workspace.make_directory("a/secret").unwrap_err(),
-            workspace.resolve("secret", Access::Read).unwrap_err(),
-            workspace.resolve("a/secret", Access::Entry).unwrap_err(),
-        ];
-        for error in denied {
-            assert_eq!(error.code(), ErrorCode::PolicyDenied, "{error}");
-        }
-        assert!(workspace.resolve("a", Access::Write).is_ok_and(|path| !path.exists()));
-        assert!(workspace.make_directory("a/public").is_ok());
-    }
-}
+mod tests;

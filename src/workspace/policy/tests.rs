@@ -1,4 +1,6 @@
 use super::*;
+use crate::error::ErrorCode;
+use crate::workspace::{Access, Workspace};
 
 /// The rules of a workspace on a file system that folds names, or on one that does not.
 fn policy(folds: bool, globs: &[&str]) -> PathPolicy {
@@ -36,4 +38,21 @@ fn a11_where_names_are_folded_every_spelling_of_a_denied_name_is_denied() {
 fn a11_bytes_that_are_no_text_hide_no_denied_name() {
     assert!(policy(true, &["*.key"]).denies(b"caf\xe9.KEY", false));
     assert!(policy(false, &["*.key"]).denies(b"caf\xe9.key", false));
+}
+
+#[test]
+fn a_directory_that_a_rule_denies_is_neither_made_nor_told_to_be_missing() {
+    let root = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(root.path()).unwrap().deny(["secret/"]).unwrap();
+    let denied = [
+        workspace.make_directory("secret").unwrap_err(),
+        workspace.make_directory("a/secret").unwrap_err(),
+        workspace.resolve("secret", Access::Read).unwrap_err(),
+        workspace.resolve("a/secret", Access::Entry).unwrap_err(),
+    ];
+    for error in denied {
+        assert_eq!(error.code(), ErrorCode::PolicyDenied, "{error}");
+    }
+    assert!(workspace.resolve("a", Access::Write).is_ok_and(|path| !path.exists()));
+    assert!(workspace.make_directory("a/public").is_ok());
 }
