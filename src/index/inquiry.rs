@@ -196,10 +196,10 @@ mod tests {
     const LESSON: Duration = Duration::from_millis(3);
 
     /// Searches with threads that learn whatever they may, and counts the lessons.
-    fn lessons(threads: usize, lasting: Duration) -> u32 {
+    fn lessons(threads: usize, milliseconds: u64) -> u32 {
         let learning = Learning::new(threads);
         let mut lessons = 0;
-        for elapsed in (0..lasting.as_millis()).map(|time| Duration::from_millis(time as u64)) {
+        for elapsed in (0..milliseconds).map(Duration::from_millis) {
             if learning.has_time(elapsed) {
                 learning.spend(LESSON);
                 lessons += 1;
@@ -213,9 +213,8 @@ mod tests {
     // Of which the last may have begun before the tenth was used up.
     #[test]
     fn learning_takes_a_tenth_of_the_time_of_all_threads() {
-        let lasting = Duration::from_secs(3);
-        assert_eq!(lessons(1, lasting), 100);
-        assert_eq!(lessons(4, lasting), 400);
+        assert_eq!(lessons(1, 3000), 100);
+        assert_eq!(lessons(4, 3000), 400);
     }
 
     #[test]

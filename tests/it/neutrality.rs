@@ -366,8 +366,9 @@ fn sessions_of_a_server_leave_nothing() {
                 );
             }
             let params = json!({ "requestId": 1 + number % 8 });
-            let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled" });
-            send(json!({ "jsonrpc": "2.0", "method": cancel["method"], "params": params }));
+            send(
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }),
+            );
             drop(client);
             let mut text = String::new();
             answers.read_to_string(&mut text).unwrap();
