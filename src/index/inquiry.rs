@@ -204,17 +204,17 @@ mod tests {
                 learning.spend(LESSON);
                 lessons += 1;
             }
-            let most = elapsed * u32::try_from(threads).unwrap() / 10 + LESSON;
+            let most = elapsed * u32::try_from(threads).unwrap() / 16 + LESSON;
             assert!(LESSON * lessons <= most, "{lessons} lessons in {elapsed:?}");
         }
         lessons
     }
 
-    // Of which the last may have begun before the tenth was used up.
+    // Of which the last may have begun before the sixteenth was used up.
     #[test]
-    fn learning_takes_a_tenth_of_the_time_of_all_threads() {
-        assert_eq!(lessons(1, 3000), 100);
-        assert_eq!(lessons(4, 3000), 400);
+    fn learning_takes_a_sixteenth_of_the_time_of_all_threads() {
+        assert_eq!(lessons(1, 4800), 100);
+        assert_eq!(lessons(4, 4800), 400);
     }
 
     #[test]
@@ -222,10 +222,10 @@ mod tests {
         let learning = Learning::new(1);
         assert!(learning.has_time(Duration::ZERO), "the first is free");
         learning.spend(Duration::from_secs(2));
-        assert!(!learning.has_time(Duration::from_secs(19)));
-        assert!(learning.has_time(Duration::from_secs(20)));
+        assert!(!learning.has_time(Duration::from_secs(31)));
+        assert!(learning.has_time(Duration::from_secs(32)));
         learning.spend(Duration::from_nanos(1));
-        assert!(!learning.has_time(Duration::from_secs(20)));
+        assert!(!learning.has_time(Duration::from_secs(32)));
         assert!(learning.has_time(Duration::MAX));
     }
 
