@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use crate::edit::Splice;
+use crate::edit::change::Splice;
 use crate::edit::text::Text;
 use crate::text::escape;
 

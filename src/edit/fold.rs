@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::context::Call;
-use crate::edit::{Step, go_on};
+use crate::edit::change::{Step, go_on};
 use crate::error::{Error, ErrorCode};
 
 /// A folded text. What is not folded is copied, so only the folds are kept.

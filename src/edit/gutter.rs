@@ -1,6 +1,6 @@
 //! Line numbers pasted together with the lines that they number.
 
-use crate::edit::Change;
+use crate::edit::change::Change;
 use crate::edit::places::line_number;
 use crate::text::gutter;
 

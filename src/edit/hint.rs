@@ -1,6 +1,7 @@
 //! The lines of a file that are nearest to a text that is not in it.
 
 mod difference;
+mod file;
 mod likeness;
 mod part;
 #[cfg(test)]
@@ -12,27 +13,16 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 
 use crate::context::Call;
-use crate::edit::go_on;
+use crate::edit::change::go_on;
+use crate::edit::hint::file::{CANDIDATES, File, MAX_HITS, probe_count, says_something};
 use crate::edit::hint::likeness::{MAX_LINE_BYTES, likeness};
 use crate::edit::hint::part::Part;
 use crate::edit::places::{LINE_BYTES, numbered};
 use crate::error::Error;
 use crate::text::clip;
 
-/// Bytes of the file that are searched in all, whatever its size.
-const MAX_SEARCHED: usize = 160 << 20;
-
-/// The most and the fewest texts that are looked for.
-const PROBES: Range<usize> = 4..32;
-
-/// A text that is found in more lines than this says little about the place.
-const MAX_HITS: usize = 200;
-
 /// Of the lines of the old text that have a probe in common, so many count.
 const MAX_LINES_OF_PROBE: usize = 4;
-
-/// Places that are compared precisely.
-const CANDIDATES: usize = 8;
 
 /// Lines that are compared.
 const MAX_LINES: usize = 200;
@@ -111,36 +101,6 @@ fn first_line_within(file: &File<'_>, old: &[&str]) -> Option<usize> {
     }
     let at = memchr::memmem::find(file.text, first.as_bytes())?;
     Some(file.line_of(at).saturating_sub(blank))
-}
-
-struct File<'a> {
-    text: &'a [u8],
-    /// Where each line starts.
-    starts: Vec<usize>,
-}
-
-impl<'a> File<'a> {
-    fn of(text: &'a [u8]) -> File<'a> {
-        let ends = memchr::memchr_iter(b'\n', text).map(|at| at + 1);
-        let starts = std::iter::once(0).chain(ends).filter(|&start| start < text.len());
-        File { text, starts: starts.collect() }
-    }
-
-    fn line_of(&self, at: usize) -> usize {
-        self.starts.partition_point(|&start| start <= at).saturating_sub(1)
-    }
-
-    /// A line with its `\r`, if it has one, and without its `\n`.
-    fn line(&self, line: usize) -> Option<&'a [u8]> {
-        let start = *self.starts.get(line)?;
-        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
-        let line = self.text.get(start..end)?;
-        Some(line.strip_suffix(b"\n").unwrap_or(line))
-    }
-
-    fn window(&self, first: usize, lines: usize) -> Vec<&'a [u8]> {
-        (first..first + lines).map_while(|line| self.line(line)).collect()
-    }
 }
 
 /// A text that is looked for, and the lines of `old` that have it.
@@ -242,15 +202,6 @@ fn set(lengths: &mut [bool; 256], len: usize) {
 
 fn is_set(lengths: &[bool; 256], len: usize) -> bool {
     lengths.get(len % 256).copied().unwrap_or_default()
-}
-
-fn says_something(line: &str) -> bool {
-    line.chars().filter(|letter| letter.is_alphanumeric()).count() > 2
-}
-
-/// How many texts are looked for in a file of `len` bytes.
-fn probe_count(len: usize) -> usize {
-    (MAX_SEARCHED / len.max(1)).clamp(PROBES.start, PROBES.end)
 }
 
 /// Whole lines, the longest words, and pieces of the longest lines, at most `most` in all.

@@ -6,8 +6,8 @@ mod tests;
 use std::ops::Range;
 
 use crate::context::Call;
+use crate::edit::change::go_on;
 use crate::edit::fold::Folded;
-use crate::edit::go_on;
 use crate::edit::occurrences::Occurrences;
 use crate::error::Error;
 

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::context::Call;
+use crate::edit::change::{Matching, Options, Step, go_on};
 use crate::edit::fold::{Folded, without_blanks};
 use crate::edit::indent::{Block, Relative, Shift};
 use crate::edit::occurrences::Occurrences;
-use crate::edit::{Matching, Options, Step, go_on};
 use crate::error::Error;
 
 /// Places are counted up to here; a text that occurs more often is "at least" so many times.

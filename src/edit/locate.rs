@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::context::Call;
+use crate::edit::change::{Change, Matching, Options, Step, go_on};
 use crate::edit::endings::Endings;
 use crate::edit::fold::Folded;
 use crate::edit::gutter;
@@ -12,7 +13,6 @@ use crate::edit::refusal::{self, Refusal, Why};
 use crate::edit::regions::{self, Changed, Region};
 use crate::edit::site::Site;
 use crate::edit::text::Text;
-use crate::edit::{Change, Matching, Options, Step, go_on};
 use crate::error::{Error, ErrorCode};
 
 /// Bytes that are searched for all changes of a call, each of which goes through the whole text.

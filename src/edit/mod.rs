@@ -4,6 +4,7 @@
 //! overlooks something, only what differs between `old_text` and `new_text` is spliced: what
 //! both say alike stays in the file's own bytes, with its quotes, trailing blanks and line ends.
 
+mod change;
 pub(crate) mod diff;
 mod endings;
 mod fold;
@@ -27,77 +28,13 @@ mod tests;
 
 use std::ops::Range;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::context::Call;
+pub(crate) use crate::edit::change::{Change, Options, Splice};
+pub use crate::edit::change::{Matching, Step};
 use crate::edit::locate::{Located, Locator, Piece};
 use crate::edit::text::Text;
 use crate::edit::touched::Lines;
 use crate::error::{Error, ErrorCode};
-
-/// One replacement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) old_text: String,
-    pub(crate) new_text: String,
-}
-
-/// How `old_text` is compared with the file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-#[non_exhaustive]
-pub enum Matching {
-    /// Byte for byte.
-    Exact,
-    /// If there is no such text byte for byte, also without regard to line endings, blanks at
-    /// line ends, typographic quotes and dashes, or the indentation of the whole, as long as it is
-    /// unique; new lines end as the file's do.
-    #[default]
-    Safe,
-}
-
-/// What had to be overlooked for `old_text` to be found; each step includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-#[non_exhaustive]
-pub enum Step {
-    /// Nothing.
-    Exact,
-    /// `\r\n` or `\n`.
-    LineEndings,
-    /// Blanks at the ends of lines.
-    TrailingBlanks,
-    /// Curly or straight quotes, kinds of dashes and spaces, `…` or `...`.
-    Typography,
-    /// The same blanks before every line.
-    Indentation,
-}
-
-impl Step {
-    /// What was overlooked, as in "found by overlooking ...".
-    pub(crate) fn overlooked(self) -> &'static str {
-        match self {
-            Step::Exact => "nothing",
-            Step::LineEndings => "line endings",
-            Step::TrailingBlanks => "trailing blanks",
-            Step::Typography => "typographic punctuation and spaces",
-            Step::Indentation => "uniform indentation",
-        }
-    }
-}
-
-/// How changes are made.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) matching: Matching,
-    /// Replaces every place, from the left, instead of refusing a text that is not unique.
-    pub(crate) replace_all: bool,
-    /// The most bytes that the file may have afterwards.
-    pub(crate) max_bytes: usize,
-}
 
 /// An edited file.
 #[derive(Debug)]
@@ -113,13 +50,6 @@ pub(crate) struct Edited {
     pub(crate) places: Vec<usize>,
     /// The lines that the places lay on, and those that stand there now.
     pub(crate) lines: Lines,
-}
-
-/// A range of the original and the range of the new content that stands in its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Splice {
-    pub(crate) old: Range<usize>,
-    pub(crate) new: Range<usize>,
 }
 
 /// Makes all `changes` in `content`, the bytes of the file at `path`.
@@ -232,10 +162,4 @@ fn refuse_size(
     let shown = refusal::shown(path);
     let message = format!("{shown} would have {size} bytes; an edit makes at most {most}");
     Err(Error::new(ErrorCode::TooLarge, message).at(path))
-}
-
-/// Refuses to go on once the call is cancelled or out of time.
-fn go_on(call: &Call) -> Result<(), Error> {
-    let stopped = call.stop_reason().map(|why| Error::stopped(why, "anything was changed"));
-    stopped.map_or(Ok(()), Err)
 }

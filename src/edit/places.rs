@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::edit::Step;
+use crate::edit::change::Step;
 use crate::edit::ladder::Found;
 use crate::text::clip;
 use crate::text::gutter::Gutter;

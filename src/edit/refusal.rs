@@ -6,11 +6,11 @@ mod tests;
 use std::fmt::Write;
 use std::ops::Range;
 
+use crate::edit::change::{Change, Matching, Options};
 use crate::edit::hint::{self, Near};
 use crate::edit::ladder::{Found, MAX_REPLACED};
 use crate::edit::places::{Places, line_number};
 use crate::edit::site::Site;
-use crate::edit::{Change, Matching, Options};
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 use crate::text::escape;
 

@@ -1,7 +1,7 @@
 //! Where changes are made, and how.
 
 use crate::context::Call;
-use crate::edit::Options;
+use crate::edit::change::Options;
 use crate::edit::ladder::Haystack;
 
 /// A file that is edited, as all changes of a call see it.

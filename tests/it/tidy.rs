@@ -78,8 +78,10 @@ fn no_import_goes_up() {
 
 /// Modules in which no file may need another that needs it: what is above can be read after what
 /// is below.
-const WITHOUT_CIRCLES: [&str; 10] =
-    ["cli", "command", "mcp", "output", "schema", "search", "skills", "toolkit", "tools", "walk"];
+const WITHOUT_CIRCLES: [&str; 11] = [
+    "cli", "command", "edit", "mcp", "output", "schema", "search", "skills", "toolkit", "tools",
+    "walk",
+];
 
 /// The path of a module, such as `cli::index`; a `mod.rs` is its directory.
 fn module_path(path: &Path) -> String {

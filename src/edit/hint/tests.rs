@@ -1,4 +1,5 @@
 use super::*;
+use crate::edit::hint::file::{MAX_SEARCHED, PROBES};
 
 fn first(text: &str, old: &str) -> Option<usize> {
     match nearest(text.as_bytes(), old, &Call::default()).unwrap()? {
