@@ -110,7 +110,9 @@ mod tests {
                 user.store(1, Ordering::Relaxed);
             }
             thread::yield_now();
-            wanted.iter().for_each(|number| users[*number].store(0, Ordering::Relaxed));
+            for number in wanted {
+                users[number].store(0, Ordering::Relaxed);
+            }
             drop(lock);
         };
         thread::scope(|scope| {

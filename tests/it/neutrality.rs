@@ -370,9 +370,9 @@ fn sessions_of_a_server_leave_nothing() {
                 json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }),
             );
             drop(client);
-            let mut text = String::new();
-            answers.read_to_string(&mut text).unwrap();
-            assert!(text.contains("\"id\":0"), "{text}");
+            let mut said = String::new();
+            answers.read_to_string(&mut said).unwrap();
+            assert!(said.contains("\"id\":0"), "{said}");
             server.join().unwrap().unwrap();
         });
         start.come_back();
