@@ -370,9 +370,9 @@ fn sessions_of_a_server_leave_nothing() {
                 json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }),
             );
             drop(client);
-            let mut all = String::new();
-            answers.read_to_string(&mut all).unwrap();
-            assert!(all.contains("\"id\":0"), "{all}");
+            let mut said = String::new();
+            answers.read_to_string(&mut said).unwrap();
+            assert!(said.contains("\"id\":0"), "{said}");
             server.join().unwrap().unwrap();
         });
         start.come_back();
