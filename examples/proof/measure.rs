@@ -3,18 +3,25 @@
 use std::env;
 use std::fmt;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ripkit::{Call, Toolkit, Workspace};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::Trouble;
 
 /// The first word of a process that makes one call.
 pub(crate) const SUBJECT: &str = "--subject";
+
+/// A directory for trees that no disk should slow: in memory, where the system has such a place.
+pub(crate) fn scratch() -> io::Result<TempDir> {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
+}
 
 /// Durations of the same thing.
 #[derive(Default)]

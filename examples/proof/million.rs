@@ -2,22 +2,22 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cancel;
-use super::measure::{self, shown};
+use super::measure::{self, Times, shown};
 use super::report::{Goal, Report};
 use crate::Trouble;
 
 /// Entries of one directory.
 const WIDTH: usize = 1000;
 
-/// Makes the tree, where memory serves as disk if there is such a place, and removes it after.
+/// Makes the tree, asks, and removes it.
 pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
     let directories = report.count(100, 1000);
-    let memory = Path::new("/dev/shm");
-    let root = if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? };
+    let root = measure::scratch()?;
     for directory in 0..directories {
         let directory = root.path().join(format!("d{directory}"));
         fs::create_dir(&directory)?;
@@ -49,6 +49,9 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
             "once, in a new process",
         )?;
     }
+    for (tool, arguments) in &calls[2..] {
+        late(report, &what, root.path(), (tool, arguments))?;
+    }
     let count = report.count(50, 300);
     for (tool, arguments) in &calls[2..] {
         let times = cancel::latencies(root.path(), tool, arguments, count)?;
@@ -60,4 +63,29 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
         )?;
     }
     Ok(())
+}
+
+/// How long after its time limit a call answers; those that end before are not counted.
+fn late(
+    report: &mut Report,
+    what: &str,
+    root: &Path,
+    (tool, arguments): (&str, &Value),
+) -> Result<(), Trouble> {
+    const LIMIT: Duration = Duration::from_millis(200);
+    let mut arguments = arguments.clone();
+    arguments["timeout_ms"] = json!(LIMIT.as_millis());
+    let mut times = Times::default();
+    for _ in 0..report.count(5, 20) {
+        let taken = measure::call(root, tool, &arguments)?;
+        if taken.answer["details"]["incomplete"] == "timeout" {
+            times.add(taken.time.saturating_sub(LIMIT));
+        }
+    }
+    report.line(
+        &format!("{what}: `{tool}` {arguments}, answer after that limit"),
+        "p99 under 250 ms",
+        (times.to_string(), Goal::within(times.p99() < Duration::from_millis(250))),
+        times.count().to_string(),
+    )
 }

@@ -12,6 +12,7 @@ use ripkit::{Call, Toolkit, Workspace};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use serde_json::{Value, json};
 
+use super::measure;
 use super::report::{Goal, Report};
 use crate::Trouble;
 
@@ -41,7 +42,7 @@ const PATHS: [(&str, &str); 4] =
     [("d/f.txt", "made"), ("leaf", "made"), ("calm", "d/made"), ("leaf", "d/made")];
 
 fn directory(path: &str) -> &str {
-    path.split_once('/').map_or("", |(directory, _)| directory)
+    path.split_once('/').map_or(".", |(directory, _)| directory)
 }
 
 /// A root with what is attacked, and handles by which it is repaired: they do not follow links.
@@ -104,7 +105,7 @@ fn attacked(tool: &str, arguments: Arguments, count: u64, relaxed: bool) -> Resu
 
 impl Arena {
     fn new() -> Result<Arena, Trouble> {
-        let dir = tempfile::tempdir()?;
+        let dir = measure::scratch()?;
         let root = dir.path().join("root");
         fs::create_dir_all(root.join("d"))?;
         fs::create_dir_all(dir.path().join("outside"))?;
