@@ -48,7 +48,7 @@ pub(crate) fn latencies(
         let call = Call::default().with_cancel(cancel.clone());
         let (send, receive) = mpsc::channel();
         let wait = Duration::from_micros(500 + (round as u64 * 977) % 15_000);
-        let canceller = thread::spawn(move || {
+        let other = thread::spawn(move || {
             thread::sleep(wait);
             // The moment before, so that whatever the flag sets off is counted.
             let _ = send.send(Instant::now());
@@ -56,7 +56,7 @@ pub(crate) fn latencies(
         });
         let answer = tools.call(tool, arguments.clone(), &call);
         let answered = Instant::now();
-        canceller.join().map_err(|_| "the canceller panicked")?;
+        other.join().map_err(|_| "the thread that cancels panicked")?;
         let cancelled = receive.recv()?;
         let told = answer.details()["incomplete"] == "cancelled"
             || answer.error_code() == Some(ripkit::ErrorCode::Cancelled);

@@ -34,14 +34,15 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
             let place = (round * 7) % lines;
             let before = content(style, lines, None);
             let path = root.path().join("edited");
+            let mark = format!("[{round} $1 \\0]");
             fs::write(&path, &before)?;
             let arguments = json!({
                 "path": "edited",
                 "old_text": format!("<{place}>"),
-                "new_text": format!("[{round} $1 \\0]"),
+                "new_text": mark,
             });
             let answer = tools.call("edit_file", arguments, &Call::default());
-            let expected = content(style, lines, Some((place, format!("[{round} $1 \\0]"))));
+            let expected = content(style, lines, Some((place, &mark)));
             if !answer.is_error() && fs::read(&path)? == expected {
                 exact += 1;
             } else if !wrong.contains(&style.0) {
@@ -62,18 +63,18 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
 }
 
 /// A file of numbered lines, of which one may have another text; every other has no last line end.
-fn content(style: Style, lines: usize, changed: Option<(usize, String)>) -> Vec<u8> {
+fn content(style: Style, lines: usize, changed: Option<(usize, &str)>) -> Vec<u8> {
     let (_, start, text, ends) = style;
     let mut bytes = start.to_vec();
     for line in 0..lines {
-        let mark = match &changed {
-            Some((place, mark)) if *place == line => mark.clone(),
+        let mark = match changed {
+            Some((place, mark)) if place == line => mark.to_owned(),
             _ => format!("<{line}>"),
         };
         bytes.extend_from_slice(text);
         bytes.extend_from_slice(mark.as_bytes());
         bytes.extend_from_slice(text);
-        if line + 1 < lines || lines % 2 == 0 {
+        if line + 1 < lines || lines.is_multiple_of(2) {
             bytes.extend_from_slice(ends[line % ends.len()]);
         }
     }

@@ -53,10 +53,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
                 let begun = Instant::now();
                 let answer = tools.call(tool, arguments.clone(), &Call::default());
                 times.add(begun.elapsed());
-                (refused, accepted) = match answer.is_error() {
-                    true => (refused + 1, accepted),
-                    false => (refused, accepted + 1),
-                };
+                *(if answer.is_error() { &mut refused } else { &mut accepted }) += 1;
             }
             let middle = times.quantile(0.5);
             if middle > worst {

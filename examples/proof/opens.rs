@@ -28,11 +28,11 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
     let absolute = workspace.root().join(PATH);
     let (mut ours, mut plain, mut checked) = (Times::default(), Times::default(), Times::default());
     for _ in 0..batches {
-        ours.add(batch(|| Ok(drop(workspace.resolve(PATH, Access::Read)?)))?);
+        ours.add(batch(|| Ok(workspace.resolve(PATH, Access::Read)?))?);
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        plain.add(batch(|| Ok(drop(rustix::fs::openat(&handle, PATH, flags, Mode::empty())?)))?);
+        plain.add(batch(|| Ok(rustix::fs::openat(&handle, PATH, flags, Mode::empty())?))?);
         // What a check by name costs, which can be deceived.
-        checked.add(batch(|| Ok(drop(File::open(fs::canonicalize(&absolute)?)?)))?);
+        checked.add(batch(|| Ok(File::open(fs::canonicalize(&absolute)?)?))?);
     }
     let [ours, plain, checked] =
         [ours, plain, checked].map(|times| times.quantile(0.5).as_secs_f64() * 1e6);
@@ -50,7 +50,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
     )
 }
 
-fn batch(mut open: impl FnMut() -> Result<(), Trouble>) -> Result<Duration, Trouble> {
+fn batch<T>(mut open: impl FnMut() -> Result<T, Trouble>) -> Result<Duration, Trouble> {
     let begun = Instant::now();
     for _ in 0..BATCH {
         open()?;

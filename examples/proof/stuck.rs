@@ -28,6 +28,9 @@ const STUCK: usize = 8;
 /// When stuck callers want to be released.
 const DEADLINE: Duration = Duration::from_secs(3);
 
+/// The number of the question that is never answered.
+const READ: u64 = 15;
+
 /// How much later they are given up.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -192,7 +195,6 @@ fn serve(mut device: File, waiting: &AtomicUsize) {
             u64::from_ne_bytes(number)
         };
         let (operation, unique, node) = (number(4, 4), number(8, 8), number(16, 8));
-        const READ: u64 = 15;
         let (error, reply) = match operation {
             READ => {
                 waiting.fetch_add(1, Ordering::AcqRel);

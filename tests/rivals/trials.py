@@ -86,10 +86,10 @@ def fifo_read(dialect, root: Path) -> str:
 
 
 def fifo_search(dialect, root: Path) -> str:
-    (root / "file").write_text("needle\n")
+    (root / "file").write_text("a needle in hay\n")
     with Server(dialect.words(root), root) as server:
         search = dialect.search(root, "needle")
-        if search and "needle" not in server.call(search).text.replace("\\", ""):
+        if search and "needle in hay" not in server.call(search).text:
             return "finds nothing without one"
         os.mkfifo(root / "fifo")
         return shown(server, search)
