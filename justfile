@@ -58,10 +58,6 @@ empty-root: static
 adapters:
     cd examples/adapters && cargo test --locked
 
-# Kills, concurrent edits and link swaps, counted: `kills N`, `edits` or `swaps N [TOOL]`.
-torture *words:
-    cargo run --release --example torture -- {{words}}
-
 # Speed and numbers of results beside rg and fd on a tree of yours; `--big`, `--index-only`.
 compare tree="." rounds="7" *flags:
     cargo build --release
@@ -91,3 +87,12 @@ sanitize *filters="pool:: locks:: walk:: index:: concurrent:: f8_":
 # Ten thousand calls and a thousand toolkits, and what is left of them in their host.
 neutral rounds="10":
     RIPKIT_ROUNDS={{rounds}} cargo test --test it -- --nocapture neutrality::
+
+# The figures of SECURITY.md, or some of them: `just proof swaps`; `--full` for its counts.
+proof *words:
+    cargo run --release --example proof -- {{words}}
+
+# The same trials for us and for other file servers; needs python3, node, npm and the registries.
+rivals *words:
+    cargo build --release --bin ripkit
+    tests/rivals.sh {{words}}

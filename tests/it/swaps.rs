@@ -1,7 +1,7 @@
 //! The tools that change files while somebody exchanges what they change for links.
 //!
 //! The names of the tests begin with the row of the test matrix that they cover; the example
-//! `torture` does the same at length.
+//! `proof` does the same at length.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -8,6 +8,7 @@ use std::{env, fs, thread};
 use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 use serde_json::json;
 
+use super::report::{Goal, Report};
 use crate::Trouble;
 
 /// The first word of a process that edits.
@@ -16,6 +17,7 @@ pub(crate) const EDITOR: &str = "--editor";
 const FILE: &str = "edited.txt";
 const LINES: usize = 120;
 const THREADS: usize = 8;
+const PROCESSES: usize = 4;
 
 /// What became of some edits.
 #[derive(Clone, Copy, Default)]
@@ -25,35 +27,43 @@ struct Tally {
     other_errors: usize,
 }
 
-/// Makes the edits from one process and from two.
-pub(crate) fn run(out: &mut impl Write) -> Result<bool, Trouble> {
-    writeln!(out, "| 120 edits by | applied | conflicts | other errors | applied but lost |")?;
-    writeln!(out, "|---|---|---|---|---|")?;
-    let threads = measure("8 threads of one process", by_threads, out)?;
-    let processes = measure("2 processes", by_processes, out)?;
-    Ok(threads && processes)
+/// Makes the edits from one process and from several.
+pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+    measure(report, "8 threads of one process", LINES, by_threads)?;
+    measure(report, "4 processes", 0, by_processes)
 }
 
+/// Of the edits of each round, at least `at_least` have to be applied.
 fn measure(
+    report: &mut Report,
     name: &str,
-    edit: impl Fn(&Path) -> Result<Tally, Trouble>,
-    out: &mut impl Write,
-) -> Result<bool, Trouble> {
-    let root = tempfile::tempdir()?;
-    let lines: Vec<String> = (0..LINES)
-        .map(|line| {
-            format!(
-                "line {line} old
-"
-            )
-        })
-        .collect();
-    fs::write(root.path().join(FILE), lines.concat())?;
-    let Tally { applied, conflicts, other_errors } = edit(root.path())?;
-    let present = fs::read_to_string(root.path().join(FILE))?.matches(" new\n").count();
-    let lost = applied.abs_diff(present);
-    writeln!(out, "| {name} | {applied} | {conflicts} | {other_errors} | {lost} |")?;
-    Ok(lost == 0 && other_errors == 0)
+    at_least: usize,
+    edit: fn(&Path) -> Result<Tally, Trouble>,
+) -> Result<(), Trouble> {
+    let rounds = report.count(3, 50);
+    let (mut all, mut lost, mut kept) = (Tally::default(), 0, true);
+    for _ in 0..rounds {
+        let root = tempfile::tempdir()?;
+        let lines: String =
+            (0..LINES).fold(String::new(), |lines, line| lines + &format!("line {line} old\n"));
+        fs::write(root.path().join(FILE), lines)?;
+        let tally = edit(root.path())?;
+        let present = fs::read_to_string(root.path().join(FILE))?.matches(" new\n").count();
+        lost += tally.applied.abs_diff(present);
+        kept &= tally.applied >= at_least;
+        all = all.and(tally);
+    }
+    let Tally { applied, conflicts, other_errors } = all;
+    let reached = format!(
+        "{lost} lost; {applied} applied, {conflicts} told of a conflict, {other_errors} other errors"
+    );
+    let goal = if at_least == 0 { "0 lost" } else { "0 lost, all applied" };
+    report.line(
+        &format!("120 edits of 120 lines of one file at once, by {name}"),
+        goal,
+        (reached, Goal::promise(kept && lost == 0 && other_errors == 0)),
+        format!("{rounds} rounds"),
+    )
 }
 
 fn edit_line(tools: &Toolkit, line: usize, tally: &mut Tally) {
@@ -86,7 +96,7 @@ fn by_processes(root: &Path) -> Result<Tally, Trouble> {
         let mut editor = Command::new(env::current_exe()?);
         editor.arg(EDITOR).arg(root).arg(party.to_string()).stdout(Stdio::piped()).spawn()
     };
-    let editors = [start(0)?, start(1)?];
+    let editors: Vec<_> = (0..PROCESSES).map(start).collect::<Result<_, std::io::Error>>()?;
     let mut tally = Tally::default();
     for editor in editors {
         let printed = String::from_utf8(editor.wait_with_output()?.stdout)?;
@@ -99,15 +109,15 @@ fn by_processes(root: &Path) -> Result<Tally, Trouble> {
     Ok(tally)
 }
 
-/// Edits every other line, from `party` on, and prints what became of it.
+/// Edits the lines of one of the processes, and prints what became of it.
 pub(crate) fn edit_every_other(
     root: &str,
     party: usize,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> Result<bool, Trouble> {
     let tools = Toolkit::new(Workspace::open(root)?);
     let mut tally = Tally::default();
-    (party..LINES).step_by(2).for_each(|line| edit_line(&tools, line, &mut tally));
+    (party..LINES).step_by(PROCESSES).for_each(|line| edit_line(&tools, line, &mut tally));
     writeln!(out, "{} {} {}", tally.applied, tally.conflicts, tally.other_errors)?;
     Ok(true)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,6 +12,8 @@ use ripkit::{Call, Toolkit, Workspace};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use serde_json::{Value, json};
 
+use super::measure;
+use super::report::{Goal, Report};
 use crate::Trouble;
 
 /// What no answer and no file inside may hold.
@@ -22,10 +23,11 @@ const SECRET: &str = "SECRET";
 type Arguments = fn(&str, &str) -> Value;
 
 /// Each tool with its arguments for a path that is under attack, and for the place of a result.
-const TOOLS: [(&str, Arguments); 10] = [
+const TOOLS: [(&str, Arguments); 11] = [
     ("read_file", |path, _| json!({ "path": path })),
     ("search", |path, _| json!({ "pattern": "", "path": path })),
     ("list_files", |path, _| json!({ "path": directory(path) })),
+    ("find_files", |path, _| json!({ "pattern": "*", "path": directory(path) })),
     ("list_directory", |path, _| json!({ "path": directory(path) })),
     ("write_file", |path, _| json!({ "path": path, "content": "written\n" })),
     ("edit_file", |path, _| json!({ "path": path, "old_text": "inside", "new_text": "edited" })),
@@ -40,7 +42,7 @@ const PATHS: [(&str, &str); 4] =
     [("d/f.txt", "made"), ("leaf", "made"), ("calm", "d/made"), ("leaf", "d/made")];
 
 fn directory(path: &str) -> &str {
-    path.split_once('/').map_or("", |(directory, _)| directory)
+    path.split_once('/').map_or(".", |(directory, _)| directory)
 }
 
 /// A root with what is attacked, and handles by which it is repaired: they do not follow links.
@@ -50,33 +52,60 @@ struct Arena {
     inside: OwnedFd,
 }
 
-/// Calls each tool, or one, `count` times.
-pub(crate) fn run(count: u64, only: Option<&str>, out: &mut impl Write) -> Result<bool, Trouble> {
-    writeln!(out, "| tool | calls | succeeded | exchanges meanwhile | escapes | strays |")?;
-    writeln!(out, "|---|---|---|---|---|---|")?;
-    let mut kept = true;
-    for (tool, arguments) in
-        TOOLS.into_iter().filter(|(tool, _)| only.is_none_or(|only| only == *tool))
-    {
-        let arena = Arena::new()?;
-        let (stop, exchanges) = (AtomicBool::new(false), AtomicU64::new(0));
-        let (succeeded, escapes) = thread::scope(|scope| {
-            scope.spawn(|| arena.attack(&stop, &exchanges));
-            let result = arena.call(tool, arguments, count);
-            stop.store(true, Ordering::Relaxed);
-            result
-        })?;
-        let (exchanges, strays) = (exchanges.into_inner(), arena.strays()?);
-        writeln!(out, "| {tool} | {count} | {succeeded} | {exchanges} | {escapes} | {strays} |")?;
-        out.flush()?;
-        kept &= escapes == 0;
+/// What became of calls under attack.
+#[derive(Default)]
+struct Tally {
+    succeeded: u64,
+    escapes: u64,
+    exchanges: u64,
+    strays: usize,
+}
+
+/// Attacks calls of each tool, and reads that are allowed to leave.
+pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+    let count = report.count(10_000, 100_000) as u64;
+    for (tool, arguments) in TOOLS {
+        let tally = attacked(tool, arguments, count, false)?;
+        let Tally { succeeded, escapes, exchanges, strays } = tally;
+        let reached = format!("{escapes}, strays {strays}");
+        report.line(
+            &format!("`{tool}` while links are swapped: escapes"),
+            "0",
+            (reached, Goal::promise(escapes == 0 && strays == 0)),
+            format!("{count} calls, {succeeded} succeeded; {exchanges} exchanges"),
+        )?;
     }
-    Ok(kept)
+    let (tool, arguments) = TOOLS[0];
+    let Tally { escapes, exchanges, .. } = attacked(tool, arguments, count, true)?;
+    report.line(
+        "the same attack on a relaxed workspace, whose reads may leave",
+        "over 0, or it is no attack",
+        (escapes.to_string(), Goal::promise(escapes > 0)),
+        format!("{count} calls; {exchanges} exchanges"),
+    )
+}
+
+fn attacked(tool: &str, arguments: Arguments, count: u64, relaxed: bool) -> Result<Tally, Trouble> {
+    let arena = Arena::new()?;
+    // What is on stable storage is not what this is about.
+    let workspace = Workspace::open(arena.dir.path().join("root"))?;
+    let workspace = workspace.with_durability(Durability::Fast);
+    let tools = Toolkit::new(if relaxed { workspace.relaxed() } else { workspace });
+    let (stop, exchanges) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut tally = thread::scope(|scope| {
+        scope.spawn(|| arena.attack(&stop, &exchanges));
+        let result = arena.call(&tools, (tool, arguments), count);
+        stop.store(true, Ordering::Relaxed);
+        result
+    })?;
+    tally.exchanges = exchanges.into_inner();
+    tally.strays = arena.strays()?;
+    Ok(tally)
 }
 
 impl Arena {
     fn new() -> Result<Arena, Trouble> {
-        let dir = tempfile::tempdir()?;
+        let dir = measure::scratch()?;
         let root = dir.path().join("root");
         fs::create_dir_all(root.join("d"))?;
         fs::create_dir_all(dir.path().join("outside"))?;
@@ -107,25 +136,27 @@ impl Arena {
         }
     }
 
-    fn call(&self, tool: &str, arguments: Arguments, count: u64) -> Result<(u64, u64), Trouble> {
-        // What is on stable storage is not what this is about.
-        let workspace = Workspace::open(self.dir.path().join("root"))?;
-        let tools = Toolkit::new(workspace.with_durability(Durability::Fast));
+    fn call(
+        &self,
+        tools: &Toolkit,
+        (tool, arguments): (&str, Arguments),
+        count: u64,
+    ) -> Result<Tally, Trouble> {
         let outside = self.outside()?;
-        let (mut succeeded, mut escapes) = (0, 0);
+        let mut tally = Tally::default();
         for round in 0..count {
             self.repair()?;
             let (path, result) = PATHS[usize::try_from(round)? % PATHS.len()];
             let answer = tools.call(tool, arguments(path, result), &Call::default());
-            succeeded += u64::from(!answer.is_error());
+            tally.succeeded += u64::from(!answer.is_error());
             let told = format!("{}{}", answer.text(), answer.details());
             let shown = told.contains(SECRET) || told.contains("secret.txt");
-            escapes += u64::from(shown || self.has_secret());
+            tally.escapes += u64::from(shown || self.has_secret());
             if round % 500 == 0 || round + 1 == count {
-                escapes += u64::from(self.outside()? != outside);
+                tally.escapes += u64::from(self.outside()? != outside);
             }
         }
-        Ok((succeeded, escapes))
+        Ok(tally)
     }
 
     /// Puts back what tools removed, and removes what they made.

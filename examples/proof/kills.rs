@@ -9,6 +9,7 @@ use std::{env, fs, thread};
 use ripkit::{Call, Toolkit, Workspace};
 use serde_json::json;
 
+use super::report::{Goal, Report};
 use crate::Trouble;
 
 /// The first word of the process that is killed.
@@ -22,8 +23,9 @@ const LINES: usize = 20_000;
 /// The longest life of a victim that has begun.
 const LIFE: Duration = Duration::from_millis(40);
 
-/// Kills `count` processes and prints what was left.
-pub(crate) fn run(count: u32, out: &mut impl Write) -> Result<bool, Trouble> {
+/// Kills processes and looks at what is left.
+pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+    let count = report.count(100, 1000);
     let root = tempfile::tempdir()?;
     let body = "a line that never changes\n".repeat(LINES);
     fs::write(root.path().join(FILE), format!("number 0 begins\n{body}number 0 ends\n"))?;
@@ -40,13 +42,13 @@ pub(crate) fn run(count: u32, out: &mut impl Write) -> Result<bool, Trouble> {
         left_after += leftovers(root.path())?;
     }
     let edits = number(root.path(), &body).unwrap_or_default();
-    writeln!(
-        out,
-        "| kills | edits done | torn files | leftovers | leftovers after the next write |"
-    )?;
-    writeln!(out, "|---|---|---|---|---|")?;
-    writeln!(out, "| {count} | {edits} | {torn} | {left} | {left_after} |")?;
-    Ok(torn == 0 && left_after == 0)
+    let reached = format!("{torn} torn, {left_after} left ({left} before that write)");
+    report.line(
+        "edits of 520 kB killed at random moments: torn files, leftovers after the next write",
+        "0, 0",
+        (reached, Goal::promise(torn == 0 && left_after == 0)),
+        format!("{count} kills, {edits} edits done"),
+    )
 }
 
 fn kill_one(root: &Path, life: Duration) -> Result<(), Trouble> {

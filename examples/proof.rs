@@ -1,0 +1,102 @@
+//! The figures of `SECURITY.md`, each measured anew: what was promised, and how often it was tried.
+//!
+//! ```text
+//! cargo run --release --example proof                  # all, with small counts
+//! cargo run --release --example proof -- swaps cancel  # some
+//! cargo run --release --example proof -- --full        # all, with the counts of SECURITY.md
+//! ```
+//!
+//! Each figure prints its lines: figure, goal, reached, how often. The status is 1 if a promise was
+//! broken. A time or a size over its goal is marked and changes no status: that depends on what
+//! else the machine does.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a host may touch files and start programs by itself"
+)]
+
+#[cfg(target_os = "linux")]
+#[path = "proof"]
+mod figures {
+    pub(crate) mod cancel;
+    pub(crate) mod edits;
+    pub(crate) mod exact;
+    pub(crate) mod fifo;
+    pub(crate) mod globs;
+    pub(crate) mod ignores;
+    pub(crate) mod kills;
+    pub(crate) mod measure;
+    pub(crate) mod memory;
+    pub(crate) mod metadata;
+    pub(crate) mod million;
+    pub(crate) mod opens;
+    pub(crate) mod patterns;
+    pub(crate) mod report;
+    pub(crate) mod stuck;
+    pub(crate) mod suite;
+    pub(crate) mod swaps;
+}
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Whatever ends a run.
+type Trouble = Box<dyn Error>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words, &mut io::stdout().lock()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(trouble) => {
+            // Whoever closed standard error does not want to know.
+            let _ = writeln!(io::stderr(), "proof: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures what is named; tells whether all promises were kept.
+#[cfg(target_os = "linux")]
+fn run(words: &[&str], out: &mut dyn Write) -> Result<bool, Trouble> {
+    use figures::{
+        cancel, edits, exact, fifo, globs, ignores, kills, measure, memory, metadata, million,
+        opens, patterns, report, stuck, suite, swaps,
+    };
+    let figures: [report::Figure; 18] = [
+        ("swaps", swaps::run),
+        ("static", suite::static_escapes),
+        ("kills", kills::run),
+        ("points", suite::fault_points),
+        ("power", suite::power_cuts),
+        ("edits", edits::run),
+        ("exact", exact::run),
+        ("metadata", metadata::run),
+        ("fifo", fifo::run),
+        ("stuck", stuck::run),
+        ("ignores", ignores::run),
+        ("regex", patterns::run),
+        ("glob", globs::run),
+        ("cancel", cancel::run),
+        ("sparse", memory::sparse),
+        ("line", memory::line),
+        ("million", million::run),
+        ("opens", opens::run),
+    ];
+    match words {
+        // Processes that figures start.
+        [kills::VICTIM, root] => kills::edit_for_ever(root),
+        [edits::EDITOR, root, party] => edits::edit_every_other(root, party.parse()?, out),
+        [measure::SUBJECT, root, tool, arguments] => measure::subject(root, tool, arguments, out),
+        [stuck::SUBJECT, count] => stuck::subject(count.parse()?, out),
+        _ => report::run(&figures, words, out),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run(_: &[&str], _: &mut dyn Write) -> Result<bool, Trouble> {
+    Err("this runs on Linux only".into())
+}

@@ -1,0 +1,100 @@
+//! Which figures are measured, and the lines that tell of them.
+
+use std::io::Write;
+
+use crate::Trouble;
+
+/// The word by which a figure is asked for, and what measures it.
+pub(crate) type Figure = (&'static str, fn(&mut Report) -> Result<(), Trouble>);
+
+/// What a line says of its goal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    Reached,
+    /// A time or a size is over its goal.
+    Missed,
+    /// Something happened that was promised never to happen.
+    Broken,
+}
+
+/// Where the lines go, and how much is tried.
+pub(crate) struct Report<'a> {
+    out: &'a mut dyn Write,
+    full: bool,
+    kept: bool,
+}
+
+/// Measures the figures that are named, or all; tells whether no promise was broken.
+pub(crate) fn run(
+    figures: &[Figure],
+    words: &[&str],
+    out: &mut dyn Write,
+) -> Result<bool, Trouble> {
+    let (flags, names): (Vec<&str>, Vec<&str>) =
+        words.iter().partition(|word| word.starts_with("--"));
+    let unknown = names.iter().find(|name| figures.iter().all(|(known, _)| known != *name));
+    if let Some(word) = flags.iter().find(|flag| **flag != "--full").or(unknown) {
+        let known: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+        return Err(format!("no {word}: give --full, or of {}", known.join(", ")).into());
+    }
+    writeln!(out, "| figure | goal | reached | how often |\n|---|---|---|---|")?;
+    let mut report = Report { out, full: !flags.is_empty(), kept: true };
+    for (name, measure) in figures {
+        if names.is_empty() || names.contains(name) {
+            measure(&mut report).map_err(|trouble| format!("{name}: {trouble}"))?;
+        }
+    }
+    Ok(report.kept)
+}
+
+impl Report<'_> {
+    /// A small count, or the one of a full run.
+    pub(crate) fn count(&self, small: usize, full: usize) -> usize {
+        if self.full { full } else { small }
+    }
+
+    /// Writes the line of a figure.
+    pub(crate) fn line(
+        &mut self,
+        figure: &str,
+        goal: &str,
+        (reached, state): (String, Goal),
+        often: impl Into<String>,
+    ) -> Result<(), Trouble> {
+        let mark = match state {
+            Goal::Reached => "",
+            Goal::Missed => " (over the goal)",
+            Goal::Broken => " (BROKEN)",
+        };
+        self.kept &= state != Goal::Broken;
+        writeln!(self.out, "| {figure} | {goal} | {reached}{mark} | {} |", often.into())?;
+        self.out.flush()?;
+        Ok(())
+    }
+
+    /// Says that a figure cannot be had on this machine.
+    pub(crate) fn left_out(&mut self, figure: &str, why: &str) -> Result<(), Trouble> {
+        self.line(figure, "", (format!("left out: {why}"), Goal::Reached), "0")
+    }
+}
+
+impl Goal {
+    /// A promise, which is broken or not.
+    pub(crate) fn promise(kept: bool) -> Goal {
+        if kept { Goal::Reached } else { Goal::Broken }
+    }
+
+    /// A time or a size, which may be over its goal.
+    pub(crate) fn within(reached: bool) -> Goal {
+        if reached { Goal::Reached } else { Goal::Missed }
+    }
+
+    /// The worse of two.
+    pub(crate) fn and(self, other: Goal) -> Goal {
+        match (self, other) {
+            (Goal::Broken, _) | (_, Goal::Broken) => Goal::Broken,
+            (Goal::Missed, _) | (_, Goal::Missed) => Goal::Missed,
+            _ => Goal::Reached,
+        }
+    }
+}
