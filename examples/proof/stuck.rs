@@ -111,13 +111,15 @@ pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, Trouble
     Ok(true)
 }
 
-/// Ends the file system by force: the process could not end while its threads wait for it.
+/// Ends the file system by force, open files or not: the process could not end while its threads
+/// wait for it.
 struct Mounted(PathBuf);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
         // It may not have been mounted.
-        let _ = Command::new("umount").arg("-f").arg(&self.0).stderr(Stdio::null()).status();
+        let _ =
+            Command::new("umount").args(["-f", "-l"]).arg(&self.0).stderr(Stdio::null()).status();
     }
 }
 
