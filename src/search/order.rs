@@ -44,7 +44,8 @@ pub(super) fn newest_first(
 ) -> Result<Ordered, Error> {
     let list = ListOptions { newest_first: true, ..ListOptions::new(options.walk.clone()) };
     let listed = list::list(workspace, (pool, call), list)?;
-    let mut files = listed.entries;
+    // What was not seen may be newer, and there is no time left to look into what was.
+    let mut files = if listed.incomplete.is_some() { Vec::new() } else { listed.entries };
     if let Some(cursor) = &options.cursor {
         files.retain(|file| is_ahead(file, cursor));
     }

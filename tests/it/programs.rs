@@ -11,10 +11,26 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_ripkit");
 /// its end.
 const STARTERS: [&str; 5] = ["fork", "execvp", "posix_spawnp", "pidfd_spawnp", "waitpid"];
 
-/// Whether the file names a function that it takes from elsewhere.
-fn names(program: &[u8], function: &str) -> bool {
+/// Whether a program names a function that it takes from elsewhere. What only a debugger reads of
+/// the file names others too.
+pub(crate) fn names(program: &[u8], function: &str) -> bool {
     let name = format!("\0{function}\0");
-    program.windows(name.len()).any(|part| part == name.as_bytes())
+    let loaded = program.get(..loaded_bytes(program)).unwrap_or(program);
+    loaded.windows(name.len()).any(|part| part == name.as_bytes())
+}
+
+/// Up to where a program of 64 bits in the ELF format is loaded; of another one, all.
+fn loaded_bytes(program: &[u8]) -> usize {
+    let number = |at: usize, bytes: usize| {
+        let part = program.get(at..at + bytes).unwrap_or_default();
+        part.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
+    };
+    if !program.starts_with(b"\x7fELF\x02\x01") {
+        return program.len();
+    }
+    let headers = (0..number(56, 2)).map(|index| number(32, 8) + index * number(54, 2));
+    let loaded = headers.filter(|header| number(*header, 4) == 1);
+    loaded.map(|header| number(header + 8, 8) + number(header + 32, 8)).max().unwrap_or(0)
 }
 
 #[test]
