@@ -56,8 +56,12 @@ mod mcp;
 mod index;
 // Random sequences of calls beside a model in memory.
 mod machine;
+// What holds for any bytes, in one place for the fuzz targets and for the tests on stable.
+mod oracles;
 // What holds for any tree and any arguments: order, pages, cuts, containment.
 mod properties;
+// The oracles with random bytes, and with what fuzzing has found.
+mod regressions;
 // The command `ripkit index`, and `--index` of others.
 #[cfg(feature = "cli")]
 mod index_command;
