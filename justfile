@@ -74,3 +74,7 @@ bench tree="":
 # All that the build server runs.
 ci:
     .ci/run
+
+# The fuzz targets for so many seconds together, or those that are named for so long each; nightly.
+fuzz seconds="60" *targets:
+    fuzz/run {{seconds}} {{targets}}
