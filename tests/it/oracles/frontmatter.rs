@@ -104,7 +104,9 @@ fn compare(frontmatter: &Frontmatter, fenced: &[u8]) {
         ("compatibility", frontmatter.compatibility.as_ref()),
     ];
     for (key, ours) in ours {
-        if let Some(Value::String(theirs)) = fields.get(key) {
+        // The other library takes tags that are none, of which ours makes text.
+        let is_tagged = ours.is_some_and(|ours| ours.starts_with('!'));
+        if let Some(Value::String(theirs)) = fields.get(key).filter(|_| !is_tagged) {
             assert_eq!(ours.map(String::as_str), Some(theirs.trim()), "{key} of {yaml:?}");
         }
     }
