@@ -21,7 +21,7 @@ const PIECES: [&[u8]; 13] = [
     b"\xe2\x82",
     b"longer piece of text ",
     "\u{a0a}\u{d0a}".as_bytes(),
-    b"GIF89a",
+    b"GIF8",
 ];
 
 /// A content of a few lines, and the text in it as the file stores it.
