@@ -96,3 +96,7 @@ proof *words:
 rivals *words:
     cargo build --release --bin ripkit
     tests/rivals.sh {{words}}
+
+# The fuzz targets for so many seconds together, or those that are named for so long each; nightly.
+fuzz seconds="60" *targets:
+    fuzz/run {{seconds}} {{targets}}

@@ -140,3 +140,10 @@ pub use text::escape::printable;
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};
 pub use toolkit::{Answer, Toolkit};
 pub use workspace::Workspace;
+
+/// Reads whatever a stored index holds in these bytes: entries, and bytes of filters.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub fn parse_index(bytes: Vec<u8>) -> (usize, usize) {
+    index::parse_all(bytes)
+}

@@ -222,7 +222,11 @@ impl<'a> Locator<'a> {
             Endings::None => text.to_owned(),
             _ => text.replace("\r\n", "\n"),
         };
-        let (old, new) = (plain(&change.old_text), plain(&change.new_text));
+        let (mut old, new) = (plain(&change.old_text), plain(&change.new_text));
+        // What `\r\r\n` became would be folded once more, and its places be those of other bytes.
+        if old.contains("\r\n") {
+            old.clone_from(&change.old_text);
+        }
         let changed = Changed::of(&old, &new);
         Plain { old, new, changed }
     }

@@ -46,6 +46,8 @@ use crate::index::roster::Roster;
 use crate::index::rosters::Rosters;
 pub use crate::index::status::IndexStatus;
 use crate::index::store::Store;
+#[cfg(fuzzing)]
+pub(crate) use crate::index::store::parse_all;
 use crate::index::study::Manner;
 use crate::pool::Pool;
 use crate::walk::{Earlier, Memory, Recall, Room};

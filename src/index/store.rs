@@ -29,7 +29,7 @@ use std::fmt;
 use std::io;
 
 use image::Image;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) use image::parse_all;
 pub(crate) use location::Store;
 pub(crate) use part::Part;

@@ -13,6 +13,7 @@ use ripkit::{Limits, Toolkit, Workspace};
 use serde_json::{Value, json};
 
 use crate::harness::{Dice, Match, Said, TestWorkspace, ask, has_program, rounds, run_program};
+use crate::oracles::{self, Choices};
 
 /// What differs from the other program on purpose, and why.
 const ACCEPTED: &[(&str, &str)] = &[
@@ -232,6 +233,34 @@ fn a_search_of_generated_trees_finds_what_rg_finds() {
         }
     }
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
+}
+
+// T5: the patterns of the oracle, with what it leaves out: encodings, NUL bytes, ignore files.
+#[test]
+fn a_search_for_random_patterns_finds_what_rg_finds() {
+    if !has_program("rg") {
+        return;
+    }
+    let (mut found, mut differences) = (0, Vec::new());
+    for seed in 0..rounds(5) {
+        let workspace = generated_tree(seed, IGNORE_LINES);
+        let mut dice = Dice::new(seed);
+        for _ in 0..20 {
+            let pattern = oracles::search::pattern(&mut Choices::new(&dice.bytes(60)));
+            // A repetition of nothing, say, is no pattern.
+            if regex::bytes::Regex::new(&pattern).is_err() {
+                continue;
+            }
+            let arguments = json!({ "pattern": pattern, "case_sensitive": dice.once_in(2) });
+            let tree = format!("tree of seed {seed}");
+            match compare_search(&workspace.root(), &query(arguments, &[]), &tree) {
+                Ok(matches) => found += matches,
+                Err(difference) => differences.push(difference),
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
+    assert!(found > 500, "only {found} matches: too little to compare");
 }
 
 #[test]

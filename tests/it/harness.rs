@@ -604,6 +604,11 @@ impl Dice {
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
+
+    /// At most so many bytes of any value.
+    pub(crate) fn bytes(&mut self, most: usize) -> Vec<u8> {
+        (0..self.below(most + 1)).map(|_| self.roll().to_le_bytes()[0]).collect()
+    }
 }
 
 /// How many rounds a random test runs: `RIPKIT_ROUNDS`, or `default`.

@@ -54,8 +54,12 @@ mod index;
 mod neutrality;
 // Random sequences of calls beside a model in memory.
 mod machine;
+// What holds for any bytes, in one place for the fuzz targets and for the tests on stable.
+mod oracles;
 // What holds for any tree and any arguments: order, pages, cuts, containment.
 mod properties;
+// The oracles with random bytes, and with what fuzzing has found.
+mod regressions;
 // The command `ripkit index`, and `--index` of others.
 #[cfg(feature = "cli")]
 mod index_command;

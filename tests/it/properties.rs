@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ripkit::workspace::Access;
 use ripkit::{ErrorCode, Toolkit};
 use serde_json::{Value, json};
 
@@ -200,66 +199,6 @@ fn another_file_adds_its_matches_and_changes_no_other() {
         after.retain(|found| found.path != "m/iddle/added.dat");
         assert_eq!(before, after, "seed {seed}");
     }
-}
-
-// T1: what resolves is what a plain look-up finds inside, and nothing that it finds outside does.
-#[cfg(unix)]
-#[test]
-fn a_path_resolves_just_where_a_plain_look_up_ends_inside() {
-    use std::os::unix::fs::MetadataExt;
-
-    let names = ["a", "b", "c", "l0", "l1", "l2", "..", "."];
-    let (mut inside, mut refused) = (0, 0);
-    for seed in 0..rounds(60) {
-        let mut dice = Dice::new(seed);
-        let mut workspace =
-            TestWorkspace::new().file("a/b/c", "x").file("b/a", "x").outside_file("a", "SECRET");
-        let root = fs::canonicalize(workspace.root()).unwrap();
-        for link in ["l0", "a/l1", "b/l2", "a/b/l0"] {
-            let parts: Vec<&str> = (0..=dice.below(4)).map(|_| dice.pick(&names)).collect();
-            let target = match dice.below(4) {
-                0 => root.join(parts.join("/")),
-                1 => workspace.outside().join("a"),
-                _ => parts.join("/").into(),
-            };
-            workspace = workspace.symlink(link, target);
-        }
-        let opened = workspace.open();
-        for _ in 0..80 {
-            let parts: Vec<&str> = (0..=dice.below(5)).map(|_| dice.pick(&names)).collect();
-            let path = parts.join("/");
-            let resolved = opened.resolve(&path, Access::Read);
-            let plain = normalised(&parts).and_then(|path| fs::canonicalize(root.join(path)).ok());
-            // A path that ends in a dot can only mean a directory.
-            let wants_directory = matches!(parts.last(), Some(&"." | &".."));
-            let plain = plain.filter(|plain| !wants_directory || plain.is_dir());
-            let Some(plain) = plain.filter(|plain| plain.starts_with(&root)) else {
-                refused += 1;
-                assert!(resolved.is_err(), "{seed} {path}: {resolved:?}");
-                continue;
-            };
-            inside += 1;
-            let resolved = resolved.unwrap_or_else(|error| panic!("{seed} {path}: {error}"));
-            let ours = fs::symlink_metadata(root.join(resolved.as_str())).unwrap();
-            assert_eq!(ours.ino(), fs::metadata(plain).unwrap().ino(), "{seed} {path}");
-        }
-    }
-    assert!(inside > 100 && refused > 100, "{inside} inside, {refused} refused");
-}
-
-/// The path by its text alone; none if `..` climbs above the start.
-fn normalised(parts: &[&str]) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for part in parts {
-        match *part {
-            "." => {}
-            ".." => {
-                names.pop()?;
-            }
-            name => names.push(name),
-        }
-    }
-    Some(names.join("/"))
 }
 
 // P1, T1: no answer shows what is outside.

@@ -2,6 +2,8 @@ use ripkit::{Call, Content, ErrorCode, Limits};
 use serde_json::{Value, json};
 
 use crate::harness::{Dice, Said, TestWorkspace, rounds};
+use crate::oracles::Choices;
+use crate::oracles::paging::{self, lines};
 
 #[track_caller]
 fn read(workspace: &TestWorkspace, arguments: Value) -> Said {
@@ -10,53 +12,7 @@ fn read(workspace: &TestWorkspace, arguments: Value) -> Said {
 
 /// A content, and the text in it as the file stores it.
 fn random_content(dice: &mut Dice) -> (Vec<u8>, String) {
-    let pieces: [&[u8]; 12] = [
-        b"a",
-        b"word ",
-        b"\n",
-        b"\r\n",
-        b"\r",
-        b"\n\n",
-        "é€😀".as_bytes(),
-        b"\t",
-        b"\xff",
-        b"\xe2\x82",
-        b"longer piece of text ",
-        "\u{a0a}\u{d0a}".as_bytes(),
-    ];
-    let length = dice.below(40);
-    let bytes: Vec<u8> = (0..length).flat_map(|_| dice.pick(&pieces).to_vec()).collect();
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let mut units: Vec<u16> = text.encode_utf16().collect();
-    match dice.below(5) {
-        0 => ([b"\xEF\xBB\xBF", &bytes[..]].concat(), text),
-        1 | 2 => {
-            // A half of a pair of surrogates has no character of its own.
-            if dice.once_in(4) && !units.is_empty() {
-                let at = dice.below(units.len());
-                units[at] = 0xD83D;
-            }
-            let little = dice.once_in(2);
-            let encoded = units
-                .iter()
-                .flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() });
-            let mut bytes = if little { vec![0xFF, 0xFE] } else { vec![0xFE, 0xFF] };
-            bytes.extend(encoded);
-            let mut text = String::from_utf16_lossy(&units);
-            // The half of a unit; behind the half of a pair, both are one broken character.
-            if dice.once_in(8) && units.last() != Some(&0xD83D) {
-                bytes.push(b'\n');
-                text.push('\u{fffd}');
-            }
-            (bytes, text)
-        }
-        _ => (bytes, text),
-    }
-}
-
-/// The lines as `str::lines` would have them, but with their line ends.
-fn lines(text: &str) -> Vec<&str> {
-    text.split_inclusive('\n').collect()
+    paging::content(&mut Choices::new(&dice.bytes(200)))
 }
 
 fn numbered(lines: &[&str], first: usize) -> Vec<String> {
@@ -68,9 +24,9 @@ fn numbered(lines: &[&str], first: usize) -> Vec<String> {
     shown.collect()
 }
 
-// T4: the pages joined are the whole, and every page is what a plain split says.
+// T4, with line numbers; the joined pages are in `regressions`.
 #[test]
-fn pages_are_what_a_split_of_the_whole_text_says() {
+fn numbered_pages_are_what_a_split_of_the_whole_text_says() {
     for seed in 0..rounds(300) {
         let mut dice = Dice::new(seed);
         let (bytes, text) = random_content(&mut dice);
@@ -103,36 +59,6 @@ fn pages_are_what_a_split_of_the_whole_text_says() {
             let body = body.split("\nNote: ").next().unwrap();
             assert_eq!(body, numbered(page, offset).join("\n"), "{what}");
         }
-    }
-}
-
-#[test]
-fn pages_one_after_the_other_are_the_whole_text() {
-    for seed in 0..rounds(200) {
-        let mut dice = Dice::new(seed);
-        let (bytes, text) = random_content(&mut dice);
-        let workspace = TestWorkspace::new().file("a.txt", &bytes);
-        let longest = lines(&text).iter().map(|line| line.len()).max().unwrap_or(0);
-        let raw = dice.once_in(2);
-        let mut asked = json!({ "path": "a.txt", "raw": raw });
-        asked["max_bytes"] = json!(longest + 9 + dice.below(60));
-        if dice.once_in(2) {
-            asked["limit"] = json!(1 + dice.below(5));
-        }
-        let what = format!("seed {seed}, {asked}, {bytes:?}");
-        let mut joined = String::new();
-        loop {
-            let said = read(&workspace, asked.clone()).succeeds();
-            joined += said.details["content"].as_str().unwrap();
-            let next = &said.details["next_offset"];
-            assert_eq!(said.details["truncated"], !next.is_null(), "{what}");
-            if next.is_null() {
-                break;
-            }
-            assert!(next.as_u64() > asked["offset"].as_u64(), "{what}");
-            asked["offset"] = next.clone();
-        }
-        assert_eq!(joined, text, "{what}");
     }
 }
 

@@ -101,7 +101,7 @@ fn refused(dir: &Dir, name: &[u8], error: &io::Error) -> Unusable {
 
 /// Reads whatever these bytes hold, and tells how many entries and bytes of filters that is.
 /// Checksums are not looked at, so that bytes made at random get as far as they can.
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) fn parse_all(bytes: Vec<u8>) -> (usize, usize) {
     let mut found = (0, 0);
     let Ok(image) = Image::new(Source::Held(bytes), None) else { return found };

@@ -9,7 +9,7 @@ use crate::os::Mapping;
 /// The bytes of an index, wherever they are.
 pub(super) enum Source {
     Mapped(Mapping),
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     Held(Vec<u8>),
 }
 
@@ -19,7 +19,7 @@ impl Deref for Source {
     fn deref(&self) -> &[u8] {
         match self {
             Source::Mapped(mapping) => mapping,
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             Source::Held(bytes) => bytes,
         }
     }

@@ -125,6 +125,15 @@ fn assembled(records: &Records) -> Vec<u8> {
     Forgery::of(&borrowed).bytes()
 }
 
+#[test]
+fn what_fuzzing_has_found_does_no_harm() {
+    let found = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/regressions/store");
+    // It may have found nothing yet.
+    for entry in std::fs::read_dir(found).into_iter().flatten().flatten() {
+        parse_all(std::fs::read(entry.path()).unwrap());
+    }
+}
+
 fn written_once(seed: u64) -> Vec<u8> {
     use std::sync::OnceLock;
     static WRITTEN: OnceLock<Vec<Vec<u8>>> = OnceLock::new();

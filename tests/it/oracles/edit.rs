@@ -1,0 +1,281 @@
+//! Edits beside ten lines that count places and splice.
+
+use std::fs;
+
+use ripkit::tools::edit_file::{Args, EditFile, EditReport, Matching, Replacement, Step};
+use ripkit::workspace::Version;
+use ripkit::{Call, Error, ErrorCode};
+
+use super::Choices;
+use super::scratch::Scratch;
+
+const PIECES: [&[u8]; 20] = [
+    b"a",
+    b"b",
+    b"aa",
+    b"ab",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b" ",
+    b"\t",
+    b"  ",
+    b"    ",
+    b"\xC3\xA9",
+    b"\xE2\x80\x9C",
+    b"\"",
+    b"\xE2\x80\xA6",
+    b"...",
+    b"\xC2\xA0",
+    b"1 | ",
+    b"\xFF",
+    b"\xE2\x80",
+];
+
+const TEXTS: [&str; 18] = [
+    "a", "b", "aa", "ab", "\n", "\r\n", "\r", " ", "\t", "  ", "    ", "é", "“", "\"", "…", "...",
+    "1 | ", "$1",
+];
+
+/// How a text is stored in a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stored {
+    Plain,
+    Marked,
+    Little,
+    Big,
+}
+
+impl Stored {
+    fn bytes(self, text: &[u8]) -> Vec<u8> {
+        let units = || String::from_utf8_lossy(text).into_owned();
+        match self {
+            Stored::Plain => text.to_vec(),
+            Stored::Marked => [b"\xEF\xBB\xBF", text].concat(),
+            Stored::Little => {
+                format!("\u{FEFF}{}", units()).encode_utf16().flat_map(u16::to_le_bytes).collect()
+            }
+            Stored::Big => {
+                format!("\u{FEFF}{}", units()).encode_utf16().flat_map(u16::to_be_bytes).collect()
+            }
+        }
+    }
+
+    fn is_wide(self) -> bool {
+        matches!(self, Stored::Little | Stored::Big)
+    }
+}
+
+#[derive(Debug)]
+struct Case {
+    /// What the file holds, as edits see it.
+    text: Vec<u8>,
+    stored: Stored,
+    changes: Vec<(String, String)>,
+    all: bool,
+    matching: Matching,
+    dry_run: bool,
+    stale: bool,
+}
+
+impl Case {
+    fn new(choices: &mut Choices<'_>) -> Case {
+        let stored = choices.pick(&[
+            Stored::Plain,
+            Stored::Plain,
+            Stored::Marked,
+            Stored::Little,
+            Stored::Big,
+        ]);
+        let (all, dry_run) = (choices.once_in(3), choices.once_in(8));
+        let matching = if choices.once_in(2) { Matching::Safe } else { Matching::Exact };
+        let stale = choices.once_in(16);
+        let mut text = Vec::new();
+        for _ in 0..choices.below(24) {
+            match choices.below(12) {
+                0 => text.extend_from_slice(choices.raw(6)),
+                _ => text.extend_from_slice(choices.pick(&PIECES)),
+            }
+        }
+        if stored.is_wide() {
+            text = String::from_utf8_lossy(&text).into_owned().into_bytes();
+        } else if [&b"\xFF\xFE"[..], b"\xFE\xFF", b"\xEF\xBB\xBF"]
+            .iter()
+            .any(|m| text.starts_with(m))
+        {
+            text.insert(0, b'a');
+        }
+        let mut changes = Vec::new();
+        for _ in 0..=choices.pick(&[0, 0, 0, 1, 2]) {
+            changes.push((old_text(choices, &text), choices.text(&TEXTS, 4)));
+        }
+        Case { text, stored, changes, all, matching, dry_run, stale }
+    }
+
+    fn args(&self, content: &[u8]) -> Args {
+        let mut args = Args {
+            path: "f".into(),
+            replace_all: self.all,
+            matching: self.matching,
+            dry_run: self.dry_run,
+            ..Args::default()
+        };
+        let seen: &[u8] = if self.stale { b"other" } else { content };
+        args.expected_version = Some(Version::of(seen).to_string());
+        match self.changes.as_slice() {
+            [(old_text, new_text)] => {
+                (args.old_text, args.new_text) = (Some(old_text.clone()), Some(new_text.clone()));
+            }
+            changes => {
+                let replacement = |(old_text, new_text): &(String, String)| Replacement {
+                    old_text: old_text.clone(),
+                    new_text: new_text.clone(),
+                };
+                args.edits = changes.iter().map(replacement).collect();
+            }
+        }
+        args
+    }
+}
+
+/// Often a part of the file, or it would seldom be there.
+fn old_text(choices: &mut Choices<'_>, text: &[u8]) -> String {
+    if choices.once_in(3) || text.is_empty() {
+        return choices.text(&TEXTS, 4);
+    }
+    let from = choices.below(text.len());
+    let until = (from + 1 + choices.below(12)).min(text.len());
+    let part = String::from_utf8_lossy(&text[from..until]).into_owned();
+    match choices.below(6) {
+        0 => part.replace("\r\n", "\n"),
+        1 => part.replace('\n', "\r\n"),
+        2 => part.replace(' ', ""),
+        _ => part,
+    }
+}
+
+/// What an exact edit must make of the text, and in how many places.
+fn expected(case: &Case) -> Result<(Vec<u8>, usize), ErrorCode> {
+    let text = &case.text;
+    if text.contains(&0) && !case.stored.is_wide() {
+        return Err(ErrorCode::NotText);
+    }
+    let mut places = Vec::new();
+    for (old, new) in &case.changes {
+        let (old, new) = match old.strip_prefix('\u{FEFF}').filter(|_| case.stored != Stored::Plain)
+        {
+            Some(bare) => (bare, new.strip_prefix('\u{FEFF}').unwrap_or(new)),
+            None => (old.as_str(), new.as_str()),
+        };
+        if old.is_empty() || old == new {
+            return Err(ErrorCode::InvalidArgument);
+        }
+        let found: Vec<usize> =
+            (0..text.len()).filter(|&at| text[at..].starts_with(old.as_bytes())).collect();
+        match (found.len(), case.all) {
+            (0, _) => return Err(ErrorCode::PatternNotFound),
+            (2.., false) => return Err(ErrorCode::PatternNotUnique),
+            _ => {}
+        }
+        let mut free = 0;
+        for at in found {
+            if at >= free {
+                places.push((at, at + old.len(), new));
+                free = at + old.len();
+            }
+        }
+    }
+    places.sort_unstable();
+    if places.windows(2).any(|pair| pair[1].0 < pair[0].1) {
+        return Err(ErrorCode::InvalidArgument);
+    }
+    let mut spliced = text.clone();
+    for (from, until, new) in places.iter().rev() {
+        spliced.splice(from..until, new.bytes());
+    }
+    Ok((spliced, places.len()))
+}
+
+/// The text without what a safe edit may overlook.
+fn squeezed(text: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(text).into_owned();
+    for (fancy, plain) in [("“", "\""), ("…", "...")] {
+        text = text.replace(fancy, plain);
+    }
+    text.replace(['\r', ' ', '\t', '\u{a0}'], "")
+}
+
+pub fn check(data: &[u8]) {
+    thread_local!(static SCRATCH: Scratch = Scratch::new());
+    let case = Case::new(&mut Choices::new(data));
+    SCRATCH.with(|scratch| edit(scratch, &case));
+}
+
+fn edit(scratch: &Scratch, case: &Case) {
+    let file = scratch.root().join("f");
+    let before = case.stored.bytes(&case.text);
+    fs::write(&file, &before).unwrap();
+    let edited = scratch.tools.run::<EditFile>(case.args(&before), &Call::default());
+    let after = fs::read(&file).unwrap();
+    assert_eq!(scratch.names(), ["f"], "nothing is left behind: {case:?}");
+    if edited.is_err() || case.dry_run {
+        assert_eq!(after, before, "only a change that was made changes the file: {case:?}");
+    }
+    if case.stale {
+        let code = edited.map(|_| ()).map_err(|error| error.code());
+        assert_eq!(code, Err(ErrorCode::Conflict), "{case:?}");
+        return;
+    }
+    if let Ok(report) = &edited {
+        let told = Version::of(&after).to_string();
+        assert!(
+            case.dry_run || report.version == told,
+            "the version is of the new content: {case:?}"
+        );
+    }
+    judge(case, &before, &after, &edited);
+}
+
+fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditReport, Error>) {
+    let expected = expected(case);
+    let told = || format!("{case:?}\nexpected {expected:?}\ngot {edited:?}\n{after:?}");
+    match (&expected, edited) {
+        (Ok((text, places)), Ok(report)) if report.step == Step::Exact => {
+            assert_eq!(report.replacements, *places as u64, "{}", told());
+            let version = Version::of(&case.stored.bytes(text)).to_string();
+            let ends_lines = |(_, new): &(String, String)| new.contains(['\r', '\n']);
+            if case.matching == Matching::Exact || !case.changes.iter().any(ends_lines) {
+                assert_eq!(report.version, version, "{}", told());
+            } else if !case.dry_run && !case.stored.is_wide() {
+                // New line ends become those of the file.
+                assert_eq!(squeezed(after), squeezed(&case.stored.bytes(text)), "{}", told());
+            }
+        }
+        (Err(expected), Err(error)) if case.matching == Matching::Exact => {
+            assert_eq!(error.code(), *expected, "{}", told());
+        }
+        // A match in the middle of CRLF is none for a safe edit, nor are less exact ones unique.
+        _ if case.matching == Matching::Exact => panic!("{}", told()),
+        (_, Ok(report)) if !case.dry_run && case.changes.len() == 1 && !case.all => {
+            assert_eq!(report.replacements, 1, "{}", told());
+            assert_only_the_place_changed(case, before, after);
+        }
+        _ => {}
+    }
+}
+
+/// What differs lies in a place that reads like `old_text`.
+fn assert_only_the_place_changed(case: &Case, before: &[u8], after: &[u8]) {
+    if case.stored.is_wide() {
+        return;
+    }
+    let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let room = before.len().min(after.len()) - head;
+    let tail = before.iter().rev().zip(after.iter().rev()).take(room);
+    let tail = tail.take_while(|(a, b)| a == b).count();
+    let removed = &before[head..before.len() - tail];
+    // The cut may run through a character that both have in part.
+    let removed = squeezed(removed).replace('\u{FFFD}', "");
+    let old = squeezed(case.changes[0].0.as_bytes());
+    assert!(old.contains(&removed), "{removed:?} is not in {old:?}: {case:?}\n{after:?}");
+}

@@ -1,0 +1,142 @@
+//! Front matter beside a YAML library of another family.
+
+use std::io::{BufReader, Read};
+use std::time::{Duration, Instant};
+
+use ripkit::skills::{Frontmatter, MAX_FRONTMATTER_BYTES, parse_frontmatter};
+use serde_yaml_ng::Value;
+
+use super::Choices;
+
+/// Far more than any front matter of 64 KiB needs, even in a slow build on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const PIECES: [&str; 32] = [
+    "name: ",
+    "description: ",
+    "license: ",
+    "\n",
+    "\n  ",
+    "\n\n",
+    "---\n",
+    "- ",
+    "a",
+    "b c",
+    "é",
+    "'",
+    "\"",
+    "\\n",
+    "\\",
+    ": ",
+    " #",
+    "|\n  ",
+    ">-\n  ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "&a ",
+    "*a",
+    "!!str ",
+    "\r\n",
+    "\t",
+    "null",
+    "1.0",
+    "?",
+];
+
+const LETTERS: [&str; 20] = [
+    "a", "Z", "é", "😀", " ", "  ", "'", "\"", "\\", ":", "#", "-", ",", "[", "{", "|", ">", "&",
+    "\n", "\t",
+];
+
+/// Takes the bytes as a file, or, behind a byte that begins no text, as choices.
+pub fn check(data: &[u8]) {
+    match data {
+        [0xFF, 0, choices @ ..] => check_file(&document(&mut Choices::new(choices))),
+        [0xFF, _, choices @ ..] => check_written(&mut Choices::new(choices)),
+        file => check_file(file),
+    }
+}
+
+fn document(choices: &mut Choices<'_>) -> Vec<u8> {
+    let mut text = String::from("---\n");
+    while !choices.is_over() {
+        text.push_str(choices.pick(&PIECES));
+    }
+    (text + "\n---\nbody\n").into_bytes()
+}
+
+fn check_file(file: &[u8]) {
+    let started = Instant::now();
+    let mut rest = file;
+    let read = parse_frontmatter(&mut rest);
+    assert!(started.elapsed() < PATIENCE, "took {:?}", started.elapsed());
+    let pieces = parse_frontmatter(&mut BufReader::with_capacity(3, file));
+    let told = |read: &Result<(Frontmatter, u64), ripkit::Error>| match read {
+        Ok(read) => format!("{read:?}"),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(told(&read), told(&pieces), "in pieces of three bytes");
+    let Ok((frontmatter, body)) = read else { return };
+    let body = usize::try_from(body).unwrap();
+    assert!(body <= MAX_FRONTMATTER_BYTES, "{body} bytes were read");
+    assert_eq!(file.len() - rest.len(), body, "the reader stands at the body");
+    compare(&frontmatter, &file[..body]);
+    // What was read stays so when all that follows is gone.
+    let mut alone = &file[..body];
+    assert_eq!(parse_frontmatter(&mut alone).ok().map(|read| read.0), Some(frontmatter));
+}
+
+/// Texts are those that the other library reads, where that reads anything.
+fn compare(frontmatter: &Frontmatter, fenced: &[u8]) {
+    let yaml = between_fences(fenced);
+    // These are line ends in YAML 1.1, which the other library reads, and no more in YAML 1.2.
+    if yaml.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}']) {
+        return;
+    }
+    let Ok(Value::Mapping(fields)) = serde_yaml_ng::from_str(yaml) else { return };
+    let ours = [
+        ("name", Some(&frontmatter.name)),
+        ("description", Some(&frontmatter.description)),
+        ("license", frontmatter.license.as_ref()),
+        ("compatibility", frontmatter.compatibility.as_ref()),
+    ];
+    for (key, ours) in ours {
+        // The other library takes tags that are none, of which ours makes text.
+        let is_tagged = ours.is_some_and(|ours| ours.starts_with('!'));
+        if let Some(Value::String(theirs)) = fields.get(key).filter(|_| !is_tagged) {
+            assert_eq!(ours.map(String::as_str), Some(theirs.trim()), "{key} of {yaml:?}");
+        }
+    }
+}
+
+fn between_fences(fenced: &[u8]) -> &str {
+    let text = std::str::from_utf8(fenced).expect("what was read is UTF-8");
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (_, text) = text.split_once("---").expect("an opening fence");
+    let (_, text) = text.split_once('\n').expect("a line after it");
+    let text = text.trim_end();
+    text.strip_suffix("---").expect("a closing fence")
+}
+
+/// Whatever the texts are, they come back from what the other library writes.
+fn check_written(choices: &mut Choices<'_>) {
+    let fields = ["name", "description", "license"].map(|key| (key, choices.text(&LETTERS, 12)));
+    let mapping: serde_yaml_ng::Mapping =
+        fields.iter().map(|(key, text)| ((*key).into(), text.clone().into())).collect();
+    let yaml = serde_yaml_ng::to_string(&mapping).unwrap();
+    let file = format!("---\n{yaml}---\n");
+    let read = parse_frontmatter(&mut file.as_bytes());
+    let (read, _) = read.unwrap_or_else(|error| panic!("{error}: {file:?}"));
+    let ours = [&read.name, &read.description, read.license.as_ref().expect("a licence")];
+    for ((key, text), ours) in fields.iter().zip(ours) {
+        assert_eq!(ours, text.trim(), "{key} of {file:?}");
+    }
+    let mut whole = String::new();
+    let mut rest = file.as_bytes();
+    parse_frontmatter(&mut rest).unwrap();
+    rest.read_to_string(&mut whole).unwrap();
+    assert_eq!(whole, "", "nothing follows the closing fence");
+}

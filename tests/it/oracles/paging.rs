@@ -1,0 +1,207 @@
+//! Pages of a file beside a split of its text.
+
+use std::fs;
+
+use ripkit::tools::read_file::{Args, FileContent, ReadFile};
+use ripkit::{Call, Error, ErrorCode};
+
+use super::Choices;
+use super::scratch::Scratch;
+
+const PIECES: [&[u8]; 13] = [
+    b"a",
+    b"word ",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\n\n",
+    "é€😀".as_bytes(),
+    b"\t",
+    b"\xff",
+    b"\xe2\x82",
+    b"longer piece of text ",
+    "\u{a0a}\u{d0a}".as_bytes(),
+    b"GIF8",
+];
+
+/// A content of a few lines, and the text in it as the file stores it.
+pub fn content(choices: &mut Choices<'_>) -> (Vec<u8>, String) {
+    repeated_content(choices, 1)
+}
+
+fn repeated_content(choices: &mut Choices<'_>, times: usize) -> (Vec<u8>, String) {
+    let stored = choices.below(5);
+    let (broken, little, half) = (choices.once_in(4), choices.once_in(2), choices.once_in(8));
+    let at = choices.below(1000);
+    let bytes = plain(choices).repeat(times);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    match stored {
+        0 => ([b"\xEF\xBB\xBF", &bytes[..]].concat(), text),
+        1 | 2 => {
+            let mut units: Vec<u16> = text.encode_utf16().collect();
+            // A half of a pair of surrogates has no character of its own.
+            if broken && !units.is_empty() {
+                let at = at % units.len();
+                units[at] = 0xD83D;
+            }
+            wide(&units, little, half)
+        }
+        _ if [&b"\xFF\xFE"[..], b"\xFE\xFF"].iter().any(|mark| bytes.starts_with(mark)) => {
+            ([b"x", &bytes[..]].concat(), format!("x{text}"))
+        }
+        _ => (bytes, text),
+    }
+}
+
+/// Pieces and raw bytes.
+fn plain(choices: &mut Choices<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for _ in 0..choices.below(48) {
+        match choices.below(8) {
+            0 => bytes.extend_from_slice(choices.raw(8)),
+            _ => bytes.extend_from_slice(choices.pick(&PIECES)),
+        }
+    }
+    // NUL bytes make it no text, and a text with this mark first has no second one.
+    bytes.retain(|byte| *byte != 0);
+    while bytes.starts_with(b"\xEF\xBB\xBF") {
+        bytes.drain(..3);
+    }
+    bytes
+}
+
+fn wide(units: &[u16], little: bool, half: bool) -> (Vec<u8>, String) {
+    let encoded =
+        units.iter().flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() });
+    let mut bytes = if little { vec![0xFF, 0xFE] } else { vec![0xFE, 0xFF] };
+    bytes.extend(encoded);
+    let mut text = String::from_utf16_lossy(units);
+    // The half of a unit; behind the half of a pair, both are one broken character.
+    if half && units.last() != Some(&0xD83D) {
+        bytes.push(b'\n');
+        text.push('\u{fffd}');
+    }
+    (bytes, text)
+}
+
+/// The lines as `str::lines` would have them, but with their line ends.
+pub fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+pub fn check(data: &[u8]) {
+    thread_local!(static SCRATCH: Scratch = Scratch::new());
+    SCRATCH.with(|scratch| {
+        let mut choices = Choices::new(data);
+        let (small, bytes) = (1 + choices.below(60), choices.below(90));
+        let (offset, limit) = (choices.below(70), choices.below(70));
+        let (raw, from_end) = (choices.once_in(2), choices.once_in(2));
+        // Now and then more than a page, and more than is read at once.
+        let times = if choices.once_in(32) { 1 + choices.below(3000) } else { 1 };
+        let (content, text) = repeated_content(&mut choices, times);
+        fs::write(scratch.root().join("f"), &content).unwrap();
+        let told = format!("{:?}", content.get(..400).unwrap_or(&content));
+        one_page(scratch, &text, (offset, limit, from_end), &told);
+        all_pages(scratch, &text, Args { raw, ..Args::default() }, bytes, &told);
+        bounded_pages(scratch, &text, small, &told);
+    });
+}
+
+/// Reads a page; nothing if the file passes for an image that is broken.
+fn read(scratch: &Scratch, args: &Args) -> Option<FileContent> {
+    let args = Args { path: "f".into(), ..args.clone() };
+    let told = format!("{args:?}");
+    let read: Result<FileContent, Error> = scratch.tools.run::<ReadFile>(args, &Call::default());
+    match read {
+        Ok(page) => page.content.is_some().then_some(page),
+        Err(error) => {
+            let is_image = error.code() == ErrorCode::NotText
+                && error.to_string().contains("begins like an image");
+            assert!(is_image, "{error}: {told}");
+            None
+        }
+    }
+}
+
+/// A page is those lines of the split that were asked for.
+fn one_page(
+    scratch: &Scratch,
+    text: &str,
+    (offset, limit, from_end): (usize, usize, bool),
+    told: &str,
+) {
+    let lines = lines(text);
+    let (total, offset) = (lines.len(), 1 + offset % lines.len().max(1));
+    // An empty file has no line to count from its end.
+    let asked = if from_end && total > 0 {
+        -i64::try_from(total + 1 - offset).unwrap()
+    } else {
+        i64::try_from(offset).unwrap()
+    };
+    let limit = u32::try_from(limit).unwrap();
+    let args = Args { offset: Some(asked), limit: Some(limit), raw: true, ..Args::default() };
+    let Some(page) = read(scratch, &args) else { return };
+    let told = format!("{args:?} {told}");
+    assert_eq!(page.total_lines, Some(total as u64), "{told}");
+    if text.len() > 40_000 {
+        // The bytes of a page may be used up; the next claim looks after that.
+        return;
+    }
+    let end = total.min(offset - 1 + limit as usize);
+    let wanted = lines.get(offset - 1..end).unwrap_or_default().concat();
+    assert_eq!(page.content.as_deref(), Some(wanted.as_str()), "{told}");
+    assert_eq!(page.start_line, Some(offset as u64), "{told}");
+    assert_eq!(
+        page.end_line,
+        Some((offset - 1 + lines.get(offset - 1..end).map_or(0, <[_]>::len)) as u64),
+        "{told}"
+    );
+    assert_eq!(page.next_offset, (end < total).then_some(end as u64 + 1), "{told}");
+}
+
+/// The pages one after the other are the text.
+fn all_pages(scratch: &Scratch, text: &str, mut args: Args, more: usize, told: &str) {
+    let longest = lines(text).iter().map(|line| line.len()).max().unwrap_or(0);
+    // Enough for any line and its number, and for no more than some hundred pages.
+    let room = (longest + 16 + more).max(text.len() / 40);
+    args.max_bytes = Some(u32::try_from(room).unwrap());
+    let mut joined = String::new();
+    let mut version = None;
+    loop {
+        let Some(page) = read(scratch, &args) else { return };
+        let told = format!("{args:?} {told}");
+        if room < 40_000 {
+            assert!(page.next_offset.is_some() == page.truncated.unwrap(), "{told}");
+        }
+        joined += page.content.as_deref().unwrap();
+        assert_eq!(*version.get_or_insert(page.version.clone()), page.version, "{told}");
+        let Some(next) = page.next_offset else { break };
+        let next = i64::try_from(next).unwrap();
+        assert!(args.offset.is_none_or(|before| before < next), "{told}");
+        args.offset = Some(next);
+    }
+    if room < 40_000 {
+        assert_eq!(joined, text, "{told}");
+    }
+}
+
+/// No page is longer than it may be, and none is empty but that of an empty file.
+fn bounded_pages(scratch: &Scratch, text: &str, most: usize, told: &str) {
+    let mut offset = Some(1);
+    for _ in 0..40 {
+        let Some(from) = offset else { return };
+        let args = Args {
+            offset: Some(i64::try_from(from).unwrap()),
+            max_bytes: Some(u32::try_from(most).unwrap()),
+            raw: true,
+            ..Args::default()
+        };
+        let Some(page) = read(scratch, &args) else { return };
+        let content = page.content.as_deref().unwrap();
+        let told = format!("{args:?} {told}");
+        assert!(content.len() <= most, "{told}");
+        assert!(page.end_line >= page.start_line || text.is_empty(), "an empty page: {told}");
+        assert!(page.next_offset.is_none_or(|next| next > from), "{told}");
+        offset = page.next_offset;
+    }
+}

@@ -1,0 +1,56 @@
+//! A workspace that one thread uses for case after case.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ripkit::workspace::Durability;
+use ripkit::{Limits, Toolkit, Workspace};
+use tempfile::TempDir;
+
+/// A directory with a root, a directory beside it, and the tools over the root.
+pub struct Scratch {
+    dir: TempDir,
+    pub tools: Toolkit,
+}
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        let dir = tempfile::Builder::new().prefix("ripkit-oracle-").tempdir().unwrap();
+        for name in ["root", "outside"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        let workspace = Workspace::open(dir.path().join("root")).unwrap();
+        // Waiting for a disk finds nothing.
+        let workspace = workspace.with_durability(Durability::Fast);
+        let mut limits = Limits::default();
+        // A pool of many threads is slow to wake, and finds nothing that two do not.
+        limits.threads = 2;
+        Scratch { dir, tools: Toolkit::new(workspace).with_limits(limits) }
+    }
+
+    pub fn root(&self) -> &Path {
+        self.tools.workspace().root()
+    }
+
+    pub fn outside(&self) -> PathBuf {
+        self.root().with_file_name("outside")
+    }
+
+    /// The names of the root's entries, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.root()).unwrap().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Removes all that is in the root.
+    pub fn clear(&self) {
+        for entry in fs::read_dir(self.root()).unwrap().flatten() {
+            let is_directory = entry.file_type().unwrap().is_dir();
+            let path = entry.path();
+            if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
+        }
+    }
+}
