@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::context::Call;
 use crate::error::Error;
 use crate::output::Receipt;
 use crate::text::escape;
@@ -43,10 +44,11 @@ fn is_filtered(start: &Start, options: &WalkOptions) -> bool {
 pub(super) fn all(
     workspace: &Workspace,
     options: &WalkOptions,
+    call: &Call,
     report: &mut DirectoryReport,
 ) -> Result<Vec<Beginning>, Error> {
     if let Some(files) = &options.files {
-        return Ok(exactly(workspace, files));
+        return Ok(exactly(workspace, files, call));
     }
     let Receipt { warnings, skipped, .. } = &mut report.receipt;
     let outer = if options.no_ignore {
@@ -76,8 +78,9 @@ pub(super) fn all(
     Ok(beginnings)
 }
 
-/// Files that an earlier walk found, each opened again by its path.
-fn exactly(workspace: &Workspace, files: &[Vec<u8>]) -> Vec<Beginning> {
+/// Files that an earlier walk found, each opened again by its path; not all of them once the call is
+/// over, which is told of the first that is left.
+fn exactly(workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<Beginning> {
     let count = OpenCount::default();
     let batch = |path: &Vec<u8>| {
         let base = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
@@ -88,7 +91,10 @@ fn exactly(workspace: &Workspace, files: &[Vec<u8>]) -> Vec<Beginning> {
         listing.push(name, Kind::File);
         Batch::new(handle, (prefix, base), Arc::new(listing), 0..1)
     };
-    files.iter().enumerate().map(|(index, path)| Beginning::File(index, batch(path))).collect()
+    let goes_on =
+        |index: usize| index == 0 || !index.is_multiple_of(1024) || call.stop_reason().is_none();
+    let files = files.iter().enumerate().take_while(|(index, _)| goes_on(*index));
+    files.map(|(index, path)| Beginning::File(index, batch(path))).collect()
 }
 
 fn begin(index: usize, start: &Start, rules: Rules) -> std::io::Result<Beginning> {

@@ -141,6 +141,12 @@ pub(super) fn split(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| is_separator(*byte)).filter(|name| !name.is_empty() && *name != b".")
 }
 
+/// Whether a path ends so that it can only mean a directory; `..` always does.
+pub(super) fn asks_for_directory(path: &[u8]) -> bool {
+    let path = path.strip_suffix(b".").unwrap_or(path);
+    path.last().copied().is_some_and(is_separator)
+}
+
 fn is_separator(byte: u8) -> bool {
     byte == b'/' || (cfg!(windows) && byte == b'\\')
 }

@@ -8,7 +8,9 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Kind, Stat};
 use crate::text::escape;
 use crate::workspace::Workspace;
-use crate::workspace::names::{Names, Target, invalid, names_of, outside, split, strip_root};
+use crate::workspace::names::{
+    Names, Target, asks_for_directory, invalid, names_of, outside, split, strip_root,
+};
 
 /// How many links one path may pass, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -33,9 +35,14 @@ impl<'a> Steps<'a> {
     pub(super) fn walk(mut self, names: Vec<Vec<u8>>, follow: bool) -> Result<Target, Error> {
         let mut ahead = VecDeque::from(names);
         while let Some(name) = ahead.pop_front() {
-            if name == b".." {
-                self.climb()?;
-                continue;
+            match &*name {
+                // What stands before it was entered, and so is a directory.
+                b"." => continue,
+                b".." => {
+                    self.climb()?;
+                    continue;
+                }
+                _ => {}
             }
             let stat = match self.here().stat(&name) {
                 Ok(stat) => stat,
@@ -90,11 +97,14 @@ impl<'a> Steps<'a> {
             return Err(invalid(self.text, "too many symbolic links"));
         }
         let target = self.here().read_link(name).map_err(|error| self.failed(error))?;
-        let names = if target.first() == Some(&b'/') {
+        let mut names = if target.first() == Some(&b'/') {
             self.restart(&target)?
         } else {
             split(&target).map(<[u8]>::to_vec).collect()
         };
+        if asks_for_directory(&target) {
+            names.push(b".".to_vec());
+        }
         for name in names.into_iter().rev() {
             ahead.push_front(name);
         }
@@ -135,9 +145,11 @@ impl<'a> Steps<'a> {
         let parent = self.here().clone();
         let outside = self.outside;
         let mut real = self.names();
+        let known = real.len();
         real.push(name);
-        real.extend(ahead.iter().cloned());
-        Ok(Target { parent, real, state: Err(ahead.len() + 1), outside })
+        real.extend(ahead.iter().filter(|name| *name != b".").cloned());
+        let state = Err(real.len() - known);
+        Ok(Target { parent, real, state, outside })
     }
 
     /// The names ended on a directory already entered, as after a link to `..`.

@@ -277,5 +277,8 @@ fn assert_only_the_place_changed(case: &Case, before: &[u8], after: &[u8]) {
     // The cut may run through a character that both have in part.
     let removed = squeezed(removed).replace('\u{FFFD}', "");
     let old = squeezed(case.changes[0].0.as_bytes());
-    assert!(old.contains(&removed), "{removed:?} is not in {old:?}: {case:?}\n{after:?}");
+    // Where the place is followed by its own beginning, the same result comes of another cut.
+    let is_turned = removed.repeat(2).contains(&old) && removed.len() <= old.len();
+    let is_there = old.contains(&removed) || is_turned;
+    assert!(is_there, "{removed:?} is not in {old:?}: {case:?}\n{after:?}");
 }
