@@ -162,7 +162,10 @@ impl Wanted {
             // What is no message is told so.
             other => {
                 self.broken += usize::from(other.is_err());
-                return self.sure += 1;
+                // The broken text of a notification may be passed over with the rest of it.
+                let is_notification = other.is_err() && is_notification(&text);
+                let count = if is_notification { &mut self.unsure } else { &mut self.sure };
+                return *count += 1;
             }
         };
         let (method, id) = (message.get("method"), message.get("id"));
@@ -187,6 +190,11 @@ impl Wanted {
             *self.ids.entry(id.to_string()).or_default() += 1;
         }
     }
+}
+
+fn is_notification(text: &str) -> bool {
+    serde_json::from_str::<Value>(text)
+        .is_ok_and(|message| message.get("method").is_some() && message.get("id").is_none())
 }
 
 /// What the server wrote.
