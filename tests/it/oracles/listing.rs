@@ -59,6 +59,10 @@ fn plant(scratch: &Scratch, choices: &mut Choices<'_>) {
             }
             rules.push(b'\n');
         }
+        // Of several marks at the start git skips the first, as ours does, and rg all of them.
+        while rules.starts_with("\u{feff}\u{feff}".as_bytes()) {
+            rules.drain(.."\u{feff}".len());
+        }
         put(&path, &rules);
     }
     for _ in 0..4 + choices.below(16) {
