@@ -264,6 +264,13 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditReport, E
     }
 }
 
+/// A line without the number that it was shown with.
+fn without_number(line: &str) -> &str {
+    line.trim_start_matches(|letter: char| letter.is_ascii_digit())
+        .strip_prefix('|')
+        .unwrap_or(line)
+}
+
 /// What differs lies in a place that reads like `old_text`.
 fn assert_only_the_place_changed(case: &Case, before: &[u8], after: &[u8]) {
     if case.stored.is_wide() {
@@ -272,12 +279,15 @@ fn assert_only_the_place_changed(case: &Case, before: &[u8], after: &[u8]) {
     let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let tail = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
     let old = squeezed(case.changes[0].0.as_bytes());
+    let unnumbered: Vec<&str> = old.split('\n').map(without_number).collect();
+    let unnumbered = unnumbered.join("\n");
     // What is beside the place may be like what it was or is, so any cut counts that leaves the
     // rest as it was.
     let is_place = |begin: usize, end: usize| {
         let fits = after.len() + end >= before.len() + begin;
         // A cut may run through a character that both have in part.
-        fits && squeezed(&before[begin..end]).replace('\u{FFFD}', "") == old
+        let place = squeezed(&before[begin..end]).replace('\u{FFFD}', "");
+        fits && (place == old || place == unnumbered)
     };
     let ends = |begin: usize| (before.len() - tail).max(begin)..=before.len();
     let is_there = (0..=head).rev().any(|begin| ends(begin).any(|end| is_place(begin, end)));
