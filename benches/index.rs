@@ -52,7 +52,7 @@ fn main() {
 
 /// Toolkits that know the whole tree, and one that knows nothing.
 fn contestants(workspace: &Workspace) -> Vec<(&'static str, Toolkit)> {
-    let exact = IndexOptions::default().in_the_foreground();
+    let exact = IndexOptions::default();
     let watched = exact.clone().watched();
     let without = ("without", unbounded(workspace.clone()));
     let with = [("exact", exact), ("watched", watched)].map(|(name, options)| {

@@ -32,8 +32,8 @@ pub(crate) fn write(field: &Field, rounds: usize, out: &mut impl Write) -> Resul
     let directory = tempfile::tempdir()?;
     let stored = directory.path().join("stored");
     sizes(field, &stored, out)?;
-    let exact = with_index(field, IndexOptions::default().in_the_foreground())?;
-    let watched = with_index(field, IndexOptions::default().watched().in_the_foreground())?;
+    let exact = with_index(field, IndexOptions::default())?;
+    let watched = with_index(field, IndexOptions::default().watched())?;
     let is_watched = watched.index().is_some_and(|index| index.status().watched);
     let watched = is_watched.then_some(watched);
     let indexed = Indexed { field, exact, watched, stored: &stored };

@@ -37,19 +37,37 @@ impl Asked {
 
     /// Whether a set meets all that is asked; `has` tells of a hash whether it is in.
     pub(super) fn is_met(&self, with_long: bool, has: &impl Fn(u32) -> bool) -> bool {
+        self.met(with_long, &|gram| u64::from(has(gram)).wrapping_neg()) != 0
+    }
+
+    /// Which of many sets meet all that is asked; `have` tells of a hash in which it is.
+    pub(super) fn met(&self, with_long: bool, have: &impl Fn(u32) -> u64) -> u64 {
+        let mut all = u64::MAX;
+        for grams in self.grams(with_long).chunks(AT_ONCE) {
+            all = grams.iter().fold(all, |all, gram| all & have(*gram));
+            if all == 0 {
+                return 0;
+            }
+        }
+        for choice in &self.choices {
+            let any = |any: u64, one: &Asked| any | one.met(with_long, have);
+            all &= choice.iter().fold(0, any);
+        }
+        all
+    }
+
+    /// The hashes that can be asked for.
+    fn grams(&self, with_long: bool) -> &[u32] {
         let first = if with_long { 0 } else { self.long };
-        let grams = self.grams.get(first..).unwrap_or_default();
-        grams.chunks(AT_ONCE).all(|some| some.iter().fold(true, |all, gram| all & has(*gram)))
-            && self.choices.iter().all(|choice| choice.iter().any(|one| one.is_met(with_long, has)))
+        self.grams.get(first..).unwrap_or_default()
     }
 
     /// False only if [`Asked::is_met`] is; of all that is asked for only the first is looked up,
     /// and none of it depends on an answer, so that a processor goes on to the next set while it
     /// waits for this one.
     pub(super) fn seems_met(&self, with_long: bool, has: &impl Fn(u32) -> bool) -> bool {
-        let first = if with_long { 0 } else { self.long };
-        let grams = self.grams.get(first..).unwrap_or_default();
-        let all = grams.iter().take(AT_ONCE).fold(true, |all, gram| all & has(*gram));
+        let all =
+            self.grams(with_long).iter().take(AT_ONCE).fold(true, |all, gram| all & has(*gram));
         let any = |choice: &[Asked]| {
             choice.iter().fold(false, |any, one| any | one.seems_met(with_long, has))
         };

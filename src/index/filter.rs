@@ -69,7 +69,7 @@ impl Default for Density {
 }
 
 /// What is true of a whole filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Traits(u8);
 
 impl Traits {
@@ -88,6 +88,11 @@ impl Traits {
     /// The traits, unless they are of another version.
     pub(super) fn read(byte: u8) -> Option<Traits> {
         (byte & !(Traits::LONG | Traits::FOLDING | Traits::ASCII) == 0).then_some(Traits(byte))
+    }
+
+    /// What [`Traits::read`] takes.
+    pub(super) fn byte(self) -> u8 {
+        self.0
     }
 
     /// Whether long grams are in.

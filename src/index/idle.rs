@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::context::{Call, Cancel};
 use crate::index::Index;
+use crate::index::bundles;
 use crate::index::study::{self, Manner};
 use crate::pool::{Pool, lock};
 
@@ -90,6 +91,7 @@ fn learn(index: &Index, call: &Call) -> u64 {
         // Nobody is there to be told; the next who saves is.
         let _ = index.save_if_worth();
     }
+    bundles::make(index, call, || index.give_way(&|| call.stop_reason().is_none()));
     learned
 }
 

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use crate::context::Incomplete;
 use crate::index::Index;
+use crate::index::digest::{Digest, Totals};
 use crate::index::filter::FilterBuilder;
 use crate::index::lesson::Lesson;
+use crate::index::query::Query;
 use crate::index::question::Question;
 use crate::index::roster::{Asked, Excluded, Roster};
-use crate::walk::{BATCH, Batch, Kept, Recall};
+use crate::walk::{BATCH, Batch, Files, Kept, Recall};
 use crate::workspace::{File, Stat};
 
 /// One part in so many of a search's time goes into learning.
@@ -22,7 +24,7 @@ const SHARE: u64 = 16;
 pub(crate) struct Inquiry {
     index: Index,
     recall: Recall,
-    question: Option<Arc<Question>>,
+    query: Option<Arc<Query>>,
     learning: Arc<Learning>,
 }
 
@@ -87,10 +89,11 @@ impl Inquiry {
         question: Option<Question>,
         threads: usize,
     ) -> Inquiry {
+        let bundles = index.inner.rosters.bundles.made();
         Inquiry {
             index: index.clone(),
             recall,
-            question: question.map(Arc::new),
+            query: question.map(|question| Arc::new(Query::new(question, bundles))),
             learning: Arc::new(Learning::new(threads)),
         }
     }
@@ -99,14 +102,15 @@ impl Inquiry {
     /// wanted it to stop.
     pub(crate) fn end(&self, incomplete: Option<Incomplete>) {
         let is_wanted = incomplete != Some(Incomplete::Cancelled);
-        if is_wanted && self.learning.unknown.load(Ordering::Relaxed) {
+        let unknown = self.learning.unknown.load(Ordering::Relaxed);
+        if is_wanted && (unknown || self.index.inner.rosters.bundles.are_wanted()) {
             self.index.learn_later();
         }
     }
 
     /// Whether the pattern asks anything of filters.
     pub(crate) fn asks(&self) -> bool {
-        self.question.is_some()
+        self.query.is_some()
     }
 
     /// Whether files need no look to be believed.
@@ -128,7 +132,7 @@ impl Inquiry {
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> Option<Excluded> {
         let asked = Asked { name, position, kept: enrolled.kept };
-        enrolled.roster.exclude(asked, self.question.as_deref(), self.recall.era, stat)
+        enrolled.roster.exclude(asked, self.query.as_deref(), self.recall.era, stat)
     }
 
     /// Tells of each entry of a batch whether it is a file that needs no look, and why.
@@ -137,7 +141,21 @@ impl Inquiry {
         let entries = batch.entries().zip(batch.positions());
         let asked =
             entries.map(|((name, _), position)| Asked { name, position, kept: enrolled.kept });
-        enrolled.roster.exclude_all(asked, self.question.as_deref(), self.recall.era)
+        enrolled.roster.exclude_all(asked, self.query.as_deref(), self.recall.era)
+    }
+
+    /// What files on a known way give, if none of them has to be looked at.
+    pub(crate) fn pass(&self, files: &Files) -> Option<Totals> {
+        let (query, era) = (self.query.as_ref()?, self.recall.era);
+        let known = files.memo.get::<Digest>().filter(|digest| digest.holds(files, era));
+        let digest = known.or_else(|| {
+            let inner = &self.index.inner;
+            let digest = Digest::new(inner.rosters.of(&files.kept), files, (era, &inner.room));
+            let digest = digest.map(Arc::new);
+            files.memo.put(digest.clone().map(|digest| digest as _));
+            digest
+        });
+        digest?.exclude(query)
     }
 
     /// Forgets a file that is not the one that was learned.

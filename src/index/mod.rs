@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! search ─> Index ─> Inquiry ─> Roster (a directory) ─> Known (a file): stamp, filter
+//!                            └─> Digest (files on a known way) ─> Bundle (64 filters)
 //! walk ───> Memory ─> Kept (a directory): stamp, listing, rules
 //! ```
 //!
@@ -11,7 +12,10 @@
 
 mod asked;
 mod bordered;
+mod bundle;
+mod bundles;
 mod demand;
+mod digest;
 pub(crate) mod filter;
 mod grams;
 mod idle;
@@ -19,6 +23,7 @@ mod inquiry;
 mod lesson;
 mod options;
 mod planner;
+mod query;
 pub(crate) mod question;
 mod reading;
 mod record;
@@ -31,6 +36,8 @@ mod study;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use crate::context::{Call, Cancel};
 use crate::error::Error;
@@ -55,6 +62,9 @@ use crate::workspace::Workspace;
 
 /// Writing everything is worth while when one part in so many is new.
 const WORTH: u64 = 20;
+
+/// How long one who has time waits for a call that has none.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// What is remembered of a workspace from call to call; a [`Toolkit`](crate::Toolkit) makes it.
 ///
@@ -124,6 +134,9 @@ impl Index {
             self.forget_vanished();
         }
         self.store(incomplete.is_some())?;
+        if self.inner.options.background {
+            bundles::make(self, call, || ());
+        }
         Ok(IndexStatus { incomplete, ..self.status() })
     }
 
@@ -232,9 +245,11 @@ impl Index {
         Index { inner: self.inner.clone(), owner: None }
     }
 
-    /// Whether a call is under way for which somebody waits.
-    fn is_busy(&self) -> bool {
-        self.inner.memory.is_busy()
+    /// Waits while calls are under way for which somebody waits.
+    fn give_way(&self, keep_going: &dyn Fn() -> bool) {
+        while self.inner.memory.is_busy() && keep_going() {
+            thread::sleep(PAUSE);
+        }
     }
 
     fn density(&self) -> Density {
@@ -247,6 +262,7 @@ impl Index {
         let Some(taken) = taken else { return false };
         self.inner.unsaved.fetch_add(known.text_bytes.max(1), Ordering::Relaxed);
         roster.learn(position, known, taken);
+        self.inner.rosters.bundles.note(1);
         true
     }
 

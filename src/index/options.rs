@@ -58,7 +58,8 @@ impl IndexOptions {
     }
 
     /// Sets how many bytes the index holds in memory at most, or so; what finds no room is
-    /// searched without it. Default: 512 MiB.
+    /// searched without it. What is read from a stored index takes room only when it is
+    /// rearranged. Default: 512 MiB.
     pub fn with_max_bytes(mut self, bytes: usize) -> IndexOptions {
         self.max_bytes = bytes;
         self
@@ -78,7 +79,8 @@ impl IndexOptions {
 
     /// Learns only within calls, of which it takes a sixteenth of the time, and when it is told to
     /// ([`Index::build`](crate::Index::build)): for processes that end soon. Default: a thread
-    /// learns what is left when a call is over.
+    /// learns what is left when a call is over, and rearranges what is known so that searches come
+    /// sooner.
     pub fn in_the_foreground(mut self) -> IndexOptions {
         self.background = false;
         self

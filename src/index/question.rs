@@ -3,6 +3,7 @@
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::index::asked::Asked;
+use crate::index::bundle::Bundle;
 use crate::index::filter::{Block, Traits};
 use crate::index::planner::Planner;
 
@@ -56,6 +57,18 @@ impl Question {
             rest = after;
         }
         false
+    }
+
+    /// Which filters of a bundle may be of a text with a match, as [`Question::may_match`] tells.
+    pub(super) fn may_match_in(&self, bundle: &Bundle) -> u64 {
+        let traits = bundle.shape.traits;
+        if self.needs_wide && traits.is_ascii() {
+            return 0;
+        }
+        if self.drops_folding && traits.has_folding() {
+            return u64::MAX;
+        }
+        self.asked.met(traits.has_long(), &|gram| bundle.row(gram))
     }
 
     /// A first look at many filters: false only where [`Question::may_match`] is. Memory is fetched

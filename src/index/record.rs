@@ -1,8 +1,9 @@
 //! What is remembered of a directory and of the files in it.
 
-use std::ops::Deref;
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::index::bundle::Column;
 use crate::index::status::IndexStatus;
 use crate::index::store::Part;
 use crate::workspace::{Kind, Stamp};
@@ -21,7 +22,9 @@ impl Known {
     pub(crate) fn bytes(&self) -> usize {
         let bits = match &self.content {
             Content::Filtered(Bits::Owned(bits)) => bits.len(),
-            Content::Filtered(Bits::Stored(_)) | Content::Binary | Content::Opaque => 0,
+            Content::Filtered(Bits::Stored(_) | Bits::Bundled(_))
+            | Content::Binary
+            | Content::Opaque => 0,
         };
         size_of::<Known>() + bits
     }
@@ -60,22 +63,48 @@ pub(crate) enum Bits {
     Owned(Arc<[u8]>),
     /// They stay in the file of the index.
     Stored(Part),
+    /// They are spread over those of others.
+    Bundled(Column),
 }
 
-impl Deref for Bits {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
+impl Bits {
+    /// All of them, unless they are spread.
+    pub(super) fn alone(&self) -> Option<&[u8]> {
         match self {
-            Bits::Owned(bytes) => bytes,
-            Bits::Stored(part) => part,
+            Bits::Owned(bytes) => Some(bytes),
+            Bits::Stored(part) => Some(part),
+            Bits::Bundled(_) => None,
+        }
+    }
+
+    /// All of them, gathered if they are spread.
+    pub(crate) fn gathered(&self) -> Cow<'_, [u8]> {
+        match self {
+            Bits::Owned(bytes) => Cow::Borrowed(bytes),
+            Bits::Stored(part) => Cow::Borrowed(part),
+            Bits::Bundled(column) => Cow::Owned(column.filter()),
+        }
+    }
+
+    /// Whether they are the very same, at the same place in memory.
+    pub(super) fn is(&self, other: &Bits) -> bool {
+        let place = |bits: &Bits| bits.alone().map(<[u8]>::as_ptr_range);
+        place(self).is_some() && place(self) == place(other)
+    }
+
+    /// How many they are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Bits::Owned(bytes) => bytes.len(),
+            Bits::Stored(part) => part.len(),
+            Bits::Bundled(column) => column.bytes(),
         }
     }
 }
 
 impl PartialEq for Bits {
     fn eq(&self, other: &Bits) -> bool {
-        **self == **other
+        self.gathered() == other.gathered()
     }
 }
 
@@ -115,7 +144,7 @@ impl EntryRecord {
     #[cfg(any(test, fuzzing))]
     pub(crate) fn filter(&self) -> Option<&[u8]> {
         match &self.known.as_ref()?.content {
-            Content::Filtered(bits) => Some(bits),
+            Content::Filtered(bits) => bits.alone(),
             Content::Binary | Content::Opaque => None,
         }
     }

@@ -5,8 +5,9 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::index::question::Question;
-use crate::index::record::{Content, DirectoryRecord, EntryRecord, Known};
+use crate::index::bundle::Column;
+use crate::index::query::Query;
+use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, Known};
 use crate::walk::{BATCH, Era, Kept, Listing, Taken};
 use crate::workspace::{Kind, Stamp, Stat};
 
@@ -15,6 +16,8 @@ use crate::workspace::{Kind, Stamp, Stat};
 pub(crate) struct Roster {
     listing: Arc<Listing>,
     slots: RwLock<Vec<Option<Slot>>>,
+    /// How often what is known of a file became something else.
+    edition: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -23,7 +26,7 @@ struct Slot {
     /// The epoch of the last call that found the file's stamp so; 0 for none.
     verified: AtomicU64,
     /// The memory that it takes, if any.
-    _taken: Option<Taken>,
+    taken: Option<Taken>,
 }
 
 /// A file that need not be opened, as a search would have reported it.
@@ -46,18 +49,19 @@ pub(crate) struct Asked<'a> {
 
 impl Slot {
     /// What a search need not open, as long as the file is the same.
-    fn exclude(&self, question: Option<&Question>) -> Option<Excluded> {
+    fn exclude(&self, query: Option<&Query>) -> Option<Excluded> {
         let is_excluded = match &self.known.content {
             Content::Binary => true,
-            Content::Filtered(bits) => !question?.may_match(bits),
+            Content::Filtered(bits) => !query?.may_match(bits),
             Content::Opaque => false,
         };
         is_excluded.then(|| self.excluded())
     }
 
+    /// Its filter, if that is beside no others.
     fn filter(&self) -> Option<&[u8]> {
         match &self.known.content {
-            Content::Filtered(bits) => Some(bits),
+            Content::Filtered(bits) => bits.alone(),
             Content::Binary | Content::Opaque => None,
         }
     }
@@ -94,7 +98,7 @@ impl Roster {
     /// An empty roster for the files of a listing.
     pub(crate) fn new(listing: Arc<Listing>) -> Roster {
         let slots = RwLock::new((0..listing.len()).map(|_| None).collect());
-        Roster { listing, slots }
+        Roster { listing, slots, edition: AtomicU64::new(0) }
     }
 
     /// A roster for a newer listing of the same directory, with all that is still there.
@@ -118,9 +122,9 @@ impl Roster {
     pub(crate) fn recorded(listing: Arc<Listing>, record: DirectoryRecord) -> Roster {
         let known = record.entries.into_iter().map(|entry| entry.known);
         // It stays in the file, and takes no room.
-        let slot = |known| Slot { known, verified: AtomicU64::new(0), _taken: None };
+        let slot = |known| Slot { known, verified: AtomicU64::new(0), taken: None };
         let slots = known.map(|known| known.map(slot));
-        Roster { listing, slots: RwLock::new(slots.collect()) }
+        Roster { listing, slots: RwLock::new(slots.collect()), edition: AtomicU64::new(0) }
     }
 
     /// Tells whether it was made for this listing.
@@ -130,7 +134,32 @@ impl Roster {
 
     /// Keeps what was learned of a file.
     pub(super) fn learn(&self, position: usize, known: Known, taken: Taken) {
-        self.put(position, Some(Slot { known, verified: AtomicU64::new(0), _taken: Some(taken) }));
+        self.put(position, Some(Slot { known, verified: AtomicU64::new(0), taken: Some(taken) }));
+    }
+
+    /// Calls `each` with the filters that are beside no others, and the places of their files.
+    pub(super) fn for_each_alone(&self, mut each: impl FnMut(usize, &Bits)) {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        for (position, slot) in slots.iter().enumerate() {
+            match slot.as_ref().map(|slot| &slot.known.content) {
+                Some(Content::Filtered(bits)) if bits.alone().is_some() => each(position, bits),
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps a filter beside others, if it is still the one that was put there.
+    pub(super) fn bundle(&self, position: usize, alone: &Bits, column: Column) {
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(Some(slot)) = slots.get_mut(position) else { return };
+        match &mut slot.known.content {
+            Content::Filtered(bits) if bits.is(alone) => *bits = Bits::Bundled(column),
+            _ => return,
+        }
+        if let Some(taken) = &mut slot.taken {
+            taken.keep(slot.known.bytes());
+        }
+        self.edition.fetch_add(1, Ordering::AcqRel);
     }
 
     /// How many files nothing is known of.
@@ -165,13 +194,13 @@ impl Roster {
     pub(crate) fn exclude(
         &self,
         asked: Asked<'_>,
-        question: Option<&Question>,
+        query: Option<&Query>,
         era: Era,
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> Option<Excluded> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let slot = slots.get(asked.position)?.as_ref()?;
-        let excluded = slot.exclude(question)?;
+        let excluded = slot.exclude(query)?;
         if slot.is_same(asked, era, stat) {
             return Some(excluded);
         }
@@ -184,7 +213,7 @@ impl Roster {
     pub(crate) fn exclude_all<'a>(
         &self,
         asked: impl Iterator<Item = Asked<'a>>,
-        question: Option<&Question>,
+        query: Option<&Query>,
         era: Era,
     ) -> [Option<Excluded>; BATCH] {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
@@ -194,15 +223,37 @@ impl Roster {
             *told = slot.filter(|slot| slot.is_told_of(asked, era));
         }
         let filters = told.map(|slot| slot.and_then(Slot::filter));
-        let seem = question.map_or([true; BATCH], |question| question.seem_to_match(&filters));
+        let seem = query.map_or([true; BATCH], |query| query.question.seem_to_match(&filters));
         let mut answers = [None; BATCH];
         for ((slot, seems), answer) in told.into_iter().zip(seem).zip(&mut answers) {
             *answer = match slot {
-                Some(slot) if seems => slot.exclude(question),
+                Some(slot) if seems => slot.exclude(query),
                 slot => slot.map(Slot::excluded),
             };
         }
         answers
+    }
+
+    /// Calls `each` with what is known of files, and tells which edition that is; none if one of them
+    /// is not known, or a watcher need not have told of a change.
+    pub(super) fn tell<'a>(
+        &self,
+        mut asked: impl Iterator<Item = Asked<'a>>,
+        era: Era,
+        mut each: impl FnMut(&Known),
+    ) -> Option<u64> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let all = asked.all(|asked| {
+            let slot = slots.get(asked.position).and_then(Option::as_ref);
+            let told = slot.filter(|slot| slot.is_told_of(asked, era));
+            told.map(|slot| each(&slot.known)).is_some()
+        });
+        all.then(|| self.edition())
+    }
+
+    /// Which edition it is; another one if what is known of a file became something else.
+    pub(super) fn edition(&self) -> u64 {
+        self.edition.load(Ordering::Acquire)
     }
 
     /// What a file is that was excluded before, in the same call.
@@ -238,6 +289,7 @@ impl Roster {
         if let Some(place) = slots.get_mut(position) {
             *place = slot;
         }
+        self.edition.fetch_add(1, Ordering::AcqRel);
     }
 }
 

@@ -3,12 +3,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::index::bundles::Bundles;
 use crate::index::roster::Roster;
 use crate::walk::Kept;
 
 /// What is known of the files of each directory, by its prefix.
 #[derive(Debug, Default)]
-pub(super) struct Rosters(RwLock<HashMap<Arc<[u8]>, Arc<Roster>>>);
+pub(super) struct Rosters {
+    by_prefix: RwLock<HashMap<Arc<[u8]>, Arc<Roster>>>,
+    pub(super) bundles: Bundles,
+}
 
 impl Rosters {
     /// The roster of a directory as it is kept.
@@ -21,7 +25,7 @@ impl Rosters {
         if !kept.is_held() {
             return Arc::new(Roster::new(listing));
         }
-        let mut rosters = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut rosters = self.by_prefix.write().unwrap_or_else(PoisonError::into_inner);
         let known = rosters.get(&kept.prefix).cloned();
         // Another thread may have made it meanwhile; made twice, what it knew would be lost.
         if let Some(roster) = known.clone().filter(fits) {
@@ -36,16 +40,17 @@ impl Rosters {
     }
 
     pub(super) fn get(&self, prefix: &[u8]) -> Option<Arc<Roster>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(prefix).cloned()
+        self.by_prefix.read().unwrap_or_else(PoisonError::into_inner).get(prefix).cloned()
     }
 
     pub(super) fn put(&self, prefix: Arc<[u8]>, roster: Arc<Roster>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(prefix, roster);
+        roster.for_each_alone(|_, _| self.bundles.note(1));
+        self.by_prefix.write().unwrap_or_else(PoisonError::into_inner).insert(prefix, roster);
     }
 
     /// Forgets the directories for which `keep` is false.
     pub(super) fn retain(&self, keep: impl Fn(&[u8]) -> bool) {
-        let mut rosters = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut rosters = self.by_prefix.write().unwrap_or_else(PoisonError::into_inner);
         rosters.retain(|prefix, _| keep(prefix));
     }
 }

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
@@ -14,9 +13,6 @@ use crate::index::lesson::study;
 use crate::pool::{Pool, lock};
 use crate::walk::{Batch, Collect, DirectoryReport, Scan, Scanned, Start, Visit, WalkOptions};
 use crate::workspace::Kind;
-
-/// How long one who has time waits for a call that has none.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// The largest buffer that is kept from file to file, in bytes.
 const KEPT: usize = 4 << 20;
@@ -115,8 +111,8 @@ impl Visit for Student {
 
 impl Student {
     fn may_go_on(&self, scan: &dyn Scanned) -> bool {
-        while self.manner == Manner::Polite && self.index.is_busy() && scan.keeps_going() {
-            std::thread::sleep(PAUSE);
+        if self.manner == Manner::Polite {
+            self.index.give_way(&|| scan.keeps_going());
         }
         scan.keeps_going()
     }

@@ -13,7 +13,7 @@ use crate::search::options::Report;
 use crate::search::searcher::{FIRST_READ, Found, Searcher, Worker};
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
-use crate::walk::{Batch, OpenDir, Scanned, Visit};
+use crate::walk::{Batch, Files, OpenDir, Scanned, Visit};
 use crate::workspace::{File, Kind, Version, Volume};
 
 impl Visit for Searcher {
@@ -32,6 +32,10 @@ impl Visit for Searcher {
             decoded: String::new(),
             learner: self.inquiry.as_ref().map(Inquiry::learner),
         }
+    }
+
+    fn pass(&self, (files, _): (&Files, usize), scan: &dyn Scanned, found: &mut Found) -> bool {
+        self.pass_files(files, scan, found)
     }
 
     fn settle(&self, batch: &mut Batch, scan: &dyn Scanned, found: &mut Found) -> bool {

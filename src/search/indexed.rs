@@ -1,11 +1,39 @@
 //! What the index spares a search, and what the search tells it in return.
 
-use crate::index::{Enrolled, Excluded, Lesson, WHOLE};
+use crate::index::{Enrolled, Excluded, Inquiry, Lesson, WHOLE};
 use crate::search::searcher::{Found, Searcher, Worker};
-use crate::walk::{Batch, OpenDir, Scanned};
+use crate::walk::{Batch, Files, OpenDir, Scanned};
 use crate::workspace::{File, Kind};
 
 impl Searcher {
+    /// The index, if files need no look to be believed.
+    fn told(&self) -> Option<&Inquiry> {
+        self.inquiry.as_ref().filter(|inquiry| inquiry.is_told_of_changes())
+    }
+
+    /// Adds what files give of which none has to be looked at; else false.
+    pub(super) fn pass_files(&self, files: &Files, scan: &dyn Scanned, found: &mut Found) -> bool {
+        let totals = self.told().and_then(|inquiry| inquiry.pass(files));
+        let Some(totals) = totals.filter(|totals| !self.is_too_long(totals.longest)) else {
+            return false;
+        };
+        let excluded = totals.text_files + totals.binary_files;
+        scan.count(excluded, 0);
+        found.receipt.skipped.binary += totals.binary_files;
+        found.receipt.files += totals.text_files;
+        found.receipt.bytes += totals.text_bytes;
+        found.receipt.excluded += excluded;
+        if let Some(last) = files.last() {
+            found.reach((&files.kept.prefix, last));
+        }
+        true
+    }
+
+    /// Whether a text of so many bytes would be searched in another way.
+    fn is_too_long(&self, bytes: u64) -> bool {
+        self.pattern.is_multiline() && bytes > self.multiline_bytes as u64 / 2
+    }
+
     /// Adds what a batch gives of which no file has to be looked at; else false, and those that
     /// have not are marked.
     pub(super) fn settle_batch(
@@ -14,8 +42,7 @@ impl Searcher {
         scan: &dyn Scanned,
         found: &mut Found,
     ) -> bool {
-        let inquiry = self.inquiry.as_ref().filter(|inquiry| inquiry.is_told_of_changes());
-        let Some(inquiry) = inquiry else { return false };
+        let Some(inquiry) = self.told() else { return false };
         let answers = inquiry.exclude_all(batch);
         let mut counted = Found::default();
         let (mut settled, mut last, mut is_settled) = (0_u32, None, true);
@@ -63,9 +90,7 @@ impl Searcher {
         let multiline = self.pattern.is_multiline();
         match excluded {
             Excluded::Binary => found.leave_binary(),
-            Excluded::Text(bytes) if multiline && bytes > self.multiline_bytes as u64 / 2 => {
-                return false;
-            }
+            Excluded::Text(bytes) if self.is_too_long(bytes) => return false,
             // Lines of context fill the buffer, match or not, and when it is full that is told.
             Excluded::Text(bytes) if bytes > WHOLE && self.keep.context != (0, 0) => return false,
             Excluded::Text(bytes) => {

@@ -50,7 +50,7 @@ impl Batch {
     }
 
     /// The entries by name and kind, in path order.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> + Clone {
         self.range.clone().filter_map(|index| self.listing.get(index))
     }
 

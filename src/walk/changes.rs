@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::pool::lock;
 
@@ -28,8 +28,8 @@ pub(crate) struct Changes {
     since: AtomicU64,
     /// The last epoch in which an entry came or went.
     listing: AtomicU64,
-    /// Whether `names` holds any.
-    any: AtomicBool,
+    /// The last epoch in which the content or the attributes of any entry changed.
+    latest: AtomicU64,
     /// The last epoch in which any entry may have changed.
     all: AtomicU64,
     /// Entries with the last epoch in which their content or attributes changed.
@@ -41,7 +41,7 @@ impl Default for Changes {
         Changes {
             since: AtomicU64::new(NEVER),
             listing: AtomicU64::new(0),
-            any: AtomicBool::new(false),
+            latest: AtomicU64::new(0),
             all: AtomicU64::new(0),
             names: Mutex::default(),
         }
@@ -62,6 +62,11 @@ impl Changes {
     /// Whether an entry is as a call of the epoch `verified` saw it.
     pub(super) fn leave(&self, name: &[u8], verified: u64, era: Era) -> bool {
         self.are_told_since(verified, era) && self.name(name) <= verified
+    }
+
+    /// Whether every entry is as a call of the epoch `verified` saw it.
+    pub(super) fn leave_all(&self, verified: u64, era: Era) -> bool {
+        self.are_told_since(verified, era) && self.latest.load(Ordering::Acquire) <= verified
     }
 
     /// Whether everything was told that happened after a call of the epoch `verified` began.
@@ -91,11 +96,11 @@ impl Changes {
             self.all.fetch_max(epoch, Ordering::AcqRel);
         }
         names.insert(name.to_vec(), epoch);
-        self.any.store(true, Ordering::Release);
+        self.latest.fetch_max(epoch, Ordering::AcqRel);
     }
 
     fn name(&self, name: &[u8]) -> u64 {
-        if !self.any.load(Ordering::Acquire) {
+        if self.latest.load(Ordering::Acquire) == 0 {
             return 0;
         }
         let all = self.all.load(Ordering::Acquire);

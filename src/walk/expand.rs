@@ -71,7 +71,7 @@ impl Expander {
 
     /// Files of a known way, which lies below this beginning.
     pub(crate) fn batch(&self, files: &Files, start: usize) -> Batch {
-        let Files { kept, listing, range } = files;
+        let Files { kept, listing, range, .. } = files;
         let prefix = (kept.prefix.clone(), self.base(start));
         Batch::new(self.handle(kept), prefix, listing.clone(), range.clone()).of(Some(kept.clone()))
     }
@@ -277,7 +277,7 @@ impl Expander {
         self.options.directories && self.options.reaches_itself(&[&*above.prefix, name].concat())
     }
 
-    fn base(&self, start: usize) -> usize {
+    pub(crate) fn base(&self, start: usize) -> usize {
         self.options.starts.get(start).map_or(0, |start| start.base)
     }
 

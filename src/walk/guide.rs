@@ -7,7 +7,7 @@ use crate::walk::expand::{Expander, Part};
 use crate::walk::kept::Kept;
 use crate::walk::memory::Memory;
 use crate::walk::options::WalkOptions;
-use crate::walk::route::{Files, Route, RouteKey, Stop};
+use crate::walk::route::{Files, Memo, Route, RouteKey, Stop};
 use crate::walk::run::MOST;
 
 /// What one walk has to do with the ways of others.
@@ -84,7 +84,8 @@ fn find(
             Part::Files(batch) => {
                 let (listing, range) = batch.part();
                 let (kept, listing) = (batch.kept.clone()?, listing.clone());
-                route.stops.push(Stop::Files(Files { kept, listing, range }));
+                let memo = Memo::default();
+                route.stops.push(Stop::Files(Files { kept, listing, range, memo }));
             }
             Part::Directory(directory) => {
                 let kept = expander.at_hand(&directory).filter(|_| keep_going())?;

@@ -116,6 +116,11 @@ impl Kept {
         self.changes.leave(name, verified, era)
     }
 
+    /// Whether no entry needs a further look that a call of the epoch `verified` looked at.
+    pub(crate) fn are_all_unchanged(&self, verified: u64, era: Era) -> bool {
+        self.changes.leave_all(verified, era)
+    }
+
     /// The rules inside the directory, read anew only if one of its ignore files changed.
     pub(super) fn enter(
         &self,

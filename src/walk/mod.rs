@@ -61,6 +61,7 @@ pub(crate) use crate::walk::memory::{Earlier, Memory, Recall};
 pub(crate) use crate::walk::options::{Resume, WalkOptions};
 pub(crate) use crate::walk::report::{DirectoryReport, LeftOut};
 pub(crate) use crate::walk::room::{Room, Taken};
+pub(crate) use crate::walk::route::Files;
 pub(crate) use crate::walk::scan::Scan;
 pub(crate) use crate::walk::sieve::VERSION_CONTROL;
 pub(crate) use crate::walk::start::Start;

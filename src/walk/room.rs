@@ -35,6 +35,15 @@ impl Room {
     }
 }
 
+impl Taken {
+    /// Gives back all but so many bytes.
+    pub(crate) fn keep(&mut self, bytes: usize) {
+        let too_many = self.bytes.saturating_sub(bytes);
+        self.from.fetch_sub(too_many, Ordering::Relaxed);
+        self.bytes -= too_many;
+    }
+}
+
 impl Drop for Taken {
     fn drop(&mut self) {
         self.from.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -54,6 +63,11 @@ mod tests {
         drop(first);
         assert!(room.take(8, 0).is_some() && room.take(9, 0).is_none());
         drop(second);
+        let mut most = room.take(10, 0).unwrap();
+        most.keep(4);
+        most.keep(5);
+        assert!(room.take(6, 0).is_some() && room.take(7, 0).is_none(), "of 10, 4 are kept");
+        drop(most);
         assert!(room.take(10, 0).is_some());
     }
 }

@@ -1,8 +1,9 @@
 //! The way of a whole walk, gone again for as long as nobody tells of a change on it.
 
+use std::any::Any;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::pool::lock;
 use crate::walk::changes::Era;
@@ -12,6 +13,7 @@ use crate::walk::listing::Listing;
 use crate::walk::report::{DirectoryReport, LeftOut};
 use crate::walk::room::Taken;
 use crate::walk::rules::Rules;
+use crate::workspace::Kind;
 
 /// How many ways are remembered; searches and listings go different ones.
 const MAX_ROUTES: usize = 4;
@@ -39,9 +41,40 @@ pub(super) enum Stop {
 /// Some consecutive entries of a directory.
 #[derive(Debug)]
 pub(crate) struct Files {
-    pub(super) kept: Arc<Kept>,
-    pub(super) listing: Arc<Listing>,
-    pub(super) range: Range<usize>,
+    pub(crate) kept: Arc<Kept>,
+    pub(crate) listing: Arc<Listing>,
+    pub(crate) range: Range<usize>,
+    /// What those who come by leave there for the next.
+    pub(crate) memo: Memo,
+}
+
+impl Files {
+    /// Them by name and kind, in path order.
+    pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = (&[u8], Kind)> + Clone {
+        self.range.clone().filter_map(|index| self.listing.get(index))
+    }
+
+    /// The name of the last one that is a file.
+    pub(crate) fn last(&self) -> Option<&[u8]> {
+        self.entries().rfind(|(_, kind)| *kind == Kind::File).map(|(name, _)| name)
+    }
+}
+
+/// A place for a note, of whatever type the one who leaves it likes.
+#[derive(Debug, Default)]
+pub(crate) struct Memo(RwLock<Option<Arc<dyn Any + Send + Sync>>>);
+
+impl Memo {
+    /// The last note, if it is of this type.
+    pub(crate) fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let note = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        note?.downcast().ok()
+    }
+
+    /// Leaves a note in the place of the last one.
+    pub(crate) fn put(&self, note: Option<Arc<dyn Any + Send + Sync>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = note;
+    }
 }
 
 /// A part of a way.

@@ -176,6 +176,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     /// Goes a part of a way that an earlier walk went.
     fn follow(&self, state: &mut V::State, leg: &Leg, place: Place) {
         let mut run = Run::new(V::ON_THE_SPOT);
+        let base = self.expander.base(leg.start);
         for (index, stop) in leg.stops() {
             if !self.keeps_going() {
                 run.push(Step::Follow(leg.from(index)));
@@ -184,8 +185,11 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
             match stop {
                 Stop::Directory(report) => run.list(report.clone()),
                 Stop::Files(files) => {
-                    let batch = self.expander.batch(files, leg.start);
-                    self.know(state, batch, &mut run);
+                    let pass = |found: &_| self.visitor.pass((files, base), self, &mut lock(found));
+                    if !run.know(pass) {
+                        let batch = self.expander.batch(files, leg.start);
+                        self.know(state, batch, &mut run);
+                    }
                 }
             }
         }

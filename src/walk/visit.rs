@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::walk::batch::Batch;
 use crate::walk::report::DirectoryReport;
+use crate::walk::route::Files;
 
 /// What is done with the files of a batch.
 pub(crate) trait Visit: Send + Sync + 'static {
@@ -24,6 +25,18 @@ pub(crate) trait Visit: Send + Sync + 'static {
     /// Adds what a batch gives if nothing of it has to be opened; false if something has, and then
     /// what has not is marked.
     fn settle(&self, _batch: &mut Batch, _scan: &dyn Scanned, _found: &mut Self::Found) -> bool {
+        false
+    }
+
+    /// Adds what files on a known way give if nothing of them has to be looked at, be it that an
+    /// earlier visit left a note there. Bytes of their paths that belong to where the walk began
+    /// are `base`.
+    fn pass(
+        &self,
+        (_files, _base): (&Files, usize),
+        _scan: &dyn Scanned,
+        _found: &mut Self::Found,
+    ) -> bool {
         false
     }
 

@@ -1,9 +1,14 @@
 //! Questions asked of filters.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use regex_syntax::ParserBuilder;
 
 use super::*;
+use crate::index::bundle::{FILTERS, Shape};
 use crate::index::filter::{Density, FilterBuilder};
+use crate::walk::Room;
 
 fn parsed(pattern: &str, multiline: bool) -> Option<Question> {
     let hir = ParserBuilder::new().utf8(false).multi_line(true).build().parse(pattern).unwrap();
@@ -35,6 +40,19 @@ impl Random {
         const LETTERS: &[u8; 32] = b"aaabcddeeeefghiiiklmnnooprrssttu";
         let letters = (0..3 + self.below(6)).map(|_| char::from(LETTERS[self.below(32)]));
         letters.collect()
+    }
+
+    /// A pattern of one of several kinds.
+    fn pattern(&mut self, [one, two, three]: [&str; 3]) -> String {
+        match self.below(7) {
+            0 => format!("{one}|{two}|{three}"),
+            1 => format!("(?i){one}_"),
+            2 => format!("(?:{one}|{two})_(?:{two}|{three})"),
+            3 => format!("{one}.*(?:{two}|{three})"),
+            4 => format!("{one}\\p{{Greek}}"),
+            5 => format!("(?i)sk|{one}"),
+            _ => one.to_owned(),
+        }
     }
 
     /// Lines of names that are made of some of the words.
@@ -179,6 +197,40 @@ fn few_files_are_opened_in_vain() {
         let most_bytes = text_bytes * usize::from(density) * 2 / 100;
         assert!(filter_bytes <= most_bytes, "{density}: {filter_bytes} for {text_bytes}");
     }
+}
+
+#[test]
+fn a_bundle_answers_for_each_filter_as_it_would_by_itself() {
+    let mut random = Random(13);
+    let words = words(&mut random);
+    let mut builder = FilterBuilder::new(Density::default());
+    let (mut bundles, mut some) = (0, 0);
+    for tail in ["plain", "λ", "ma\u{17f}k"] {
+        let mut by_shape: BTreeMap<Shape, Vec<Arc<[u8]>>> = BTreeMap::new();
+        for _ in 0..300 {
+            let text = random.source(&words, 6) + tail;
+            let filter = builder.build(text.as_bytes());
+            by_shape.entry(Shape::of(&filter).unwrap()).or_default().push(filter);
+        }
+        for (shape, filters) in by_shape.iter().filter(|(_, filters)| filters.len() >= FILTERS) {
+            let taken = Room::new(1 << 30).take(shape.bytes(), 0).unwrap();
+            let these = filters.iter().map(|filter| &**filter);
+            let bundle = Bundle::new((0, taken), *shape, these);
+            bundles += 1;
+            for _ in 0..100 {
+                let [one, two, three] = [(); 3].map(|()| &words[random.below(words.len())]);
+                let pattern = random.pattern([one, two, three]);
+                let Some(question) = parsed(&pattern, false) else { continue };
+                let by_itself =
+                    |(at, filter): (usize, &Arc<[u8]>)| u64::from(question.may_match(filter)) << at;
+                let answers = filters.iter().take(FILTERS).enumerate().map(by_itself);
+                let answers = answers.fold(0, |all, answer| all | answer);
+                assert_eq!(question.may_match_in(&bundle), answers, "{pattern}");
+                some += usize::from(answers != 0 && answers != u64::MAX);
+            }
+        }
+    }
+    assert!(bundles >= 3 && some > 50, "{bundles} bundles, {some} patterns that tell them apart");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the file holds of one directory: its record, then the filters of its files.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub(super) struct Block<'a> {
     /// All but the filters.
     pub(super) record: Vec<u8>,
     /// In the order of their files.
-    pub(super) filters: Vec<&'a [u8]>,
+    pub(super) filters: Vec<Cow<'a, [u8]>>,
 }
 
 /// Makes a block, with the entries in order of their names so that the same directory gives the
@@ -58,7 +59,7 @@ fn put_entry<'a>(block: &mut Block<'a>, entry: &'a EntryRecord) -> Option<()> {
     record.extend_from_slice(&known.text_bytes.to_le_bytes());
     if let Content::Filtered(filter) = &known.content {
         record.extend_from_slice(&u32::try_from(filter.len()).ok()?.to_le_bytes());
-        block.filters.push(filter);
+        block.filters.push(filter.gathered());
     }
     Some(())
 }

@@ -91,7 +91,8 @@ impl Writer<'_> {
 
     fn add_block(&mut self, prefix: &[u8], block: &Block<'_>) -> io::Result<()> {
         let mut checksum = crc32fast::Hasher::new();
-        for bytes in std::iter::once(block.record.as_slice()).chain(block.filters.iter().copied()) {
+        let filters = block.filters.iter().map(|filter| &**filter);
+        for bytes in std::iter::once(block.record.as_slice()).chain(filters) {
             checksum.update(bytes);
             self.put(bytes)?;
         }

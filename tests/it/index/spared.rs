@@ -57,6 +57,36 @@ fn files_that_cannot_match_are_not_opened_and_counted_all_the_same() {
     assert_eq!(excluded(&search(&pair.indexed, "needle")), 198);
 }
 
+// What is known of so many files of one size is put together, and asked in one go.
+#[test]
+fn of_many_files_alike_each_is_found_by_what_only_it_holds() {
+    for options in [IndexOptions::default(), IndexOptions::default().watched()] {
+        let workspace = TestWorkspace::new();
+        let path = |number: usize| format!("d{}/{number:03}.txt", number % 3);
+        let place = |number| format!("{}:1", path(number));
+        for number in 0..200 {
+            workspace.put(path(number), format!("word_{number:03}_alone\n"));
+        }
+        settle();
+        let pair = Pair::with(&workspace.open(), options, &Limits::default()).built();
+        // By then the way of the whole walk is known, where it ever is.
+        for _ in 0..3 {
+            pair.search("absent").finds_nothing();
+        }
+        for number in 0..200 {
+            let said = search(&pair.indexed, &format!("word_{number:03}_alone"));
+            let said = said.finds([&*place(number)]);
+            assert!(excluded(&said) >= 190, "{number}: {}", said.details);
+        }
+        workspace.put(path(7), "another_word\n");
+        for _ in 0..4 {
+            pair.search("another_word").finds([&*place(7)]);
+            pair.search("word_007_alone").finds_nothing();
+            pair.search("word_008_alone").finds([&*place(8)]);
+        }
+    }
+}
+
 #[test]
 fn a_second_search_knows_what_the_first_one_learned() {
     let workspace = settled();

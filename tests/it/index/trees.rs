@@ -53,6 +53,9 @@ const RULES: [&str; 8] = [
     "target/\n.*\n",
 ];
 
+/// How many files are alike.
+const CROWD: usize = 150;
+
 const RULE_FILES: [&str; 3] = [".gitignore", ".ignore", ".rgignore"];
 
 /// Makes a tree of everything that searches treat in a way of its own.
@@ -66,12 +69,25 @@ pub(crate) fn plant(dice: &mut Dice, workspace: &TestWorkspace) {
     for _ in 0..25 {
         write(dice, &root);
     }
+    if dice.once_in(2) {
+        crowd(dice, &root.join("crowd"));
+    }
     for _ in 0..3 {
         rule(dice, &root);
     }
     let _ = symlink("a", root.join("link"));
     let _ = symlink("../outside", root.join("away"));
     fs::write(workspace.outside().join("secret.txt"), "needle of others\n").unwrap();
+}
+
+/// So many files of about one size that an index puts what it knows of them together.
+fn crowd(dice: &mut Dice, directory: &Path) {
+    fs::create_dir(directory).unwrap();
+    for number in 0..CROWD {
+        let word = if dice.once_in(20) { dice.pick(&WORDS) } else { "nobody" };
+        fs::write(directory.join(format!("{number:03}.txt")), format!("{word} {number:03}\n"))
+            .unwrap();
+    }
 }
 
 /// What a file may hold.

@@ -1,0 +1,115 @@
+//! What is known of some files together, so that a search need not ask of each of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::index::bundle::Bundle;
+use crate::index::lesson::WHOLE;
+use crate::index::query::Query;
+use crate::index::record::{Bits, Content, Known};
+use crate::index::roster::{Asked, Roster};
+use crate::walk::{Era, Files, Room, Taken};
+use crate::workspace::Kind;
+
+/// Consecutive files of a directory, as they were when all of them were known and unchanged.
+#[derive(Debug)]
+pub(super) struct Digest {
+    roster: Arc<Roster>,
+    /// Which edition of the roster it was made of.
+    edition: u64,
+    /// The epoch of the call that made it.
+    verified: u64,
+    contents: Contents,
+    _taken: Taken,
+}
+
+/// What the files hold, and what would exclude them.
+#[derive(Debug, Default)]
+struct Contents {
+    totals: Totals,
+    /// Whether one of them has to be looked at by itself, whatever is asked.
+    is_odd: bool,
+    /// The filters that are in bundles, a bit for each.
+    columns: Vec<(Arc<Bundle>, u64)>,
+    /// Those that are in none.
+    alone: Vec<Bits>,
+}
+
+/// Some files that need not be opened, as a search would have reported them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Files that hold text.
+    pub(crate) text_files: u64,
+    /// Bytes of their texts.
+    pub(crate) text_bytes: u64,
+    /// Bytes of the longest of them.
+    pub(crate) longest: u64,
+    pub(crate) binary_files: u64,
+}
+
+impl Digest {
+    /// A digest of files, if all of them are known and a watcher would have told of a change.
+    pub(super) fn new(
+        roster: Arc<Roster>,
+        files: &Files,
+        (era, room): (Era, &Room),
+    ) -> Option<Digest> {
+        let mut contents = Contents::default();
+        let mut bundles = BTreeMap::new();
+        let edition = roster.tell(asked(files), era, |known| contents.add(known, &mut bundles))?;
+        contents.columns = bundles.into_values().collect();
+        let taken = room.take(size_of::<Digest>() + contents.bytes(), 0)?;
+        Some(Digest { roster, edition, verified: era.epoch, contents, _taken: taken })
+    }
+
+    /// Whether the files are the same, and what is known of them.
+    pub(super) fn holds(&self, files: &Files, era: Era) -> bool {
+        self.roster.edition() == self.edition && files.kept.are_all_unchanged(self.verified, era)
+    }
+
+    /// What the files give if none of them has to be opened.
+    pub(super) fn exclude(&self, query: &Query) -> Option<Totals> {
+        let Contents { totals, is_odd, columns, alone } = &self.contents;
+        let may_match = *is_odd
+            || columns.iter().any(|(bundle, these)| query.may_match_in(bundle) & these != 0)
+            || alone.iter().any(|bits| query.may_match(bits));
+        (!may_match).then_some(*totals)
+    }
+}
+
+/// The files among the entries.
+fn asked(files: &Files) -> impl Iterator<Item = Asked<'_>> {
+    let Files { kept, listing, range, .. } = files;
+    range.clone().filter_map(|index| {
+        let (name, kind) = listing.get(index)?;
+        let position = listing.position(index)?;
+        (kind == Kind::File).then_some(Asked { name, position, kept })
+    })
+}
+
+impl Contents {
+    fn add(&mut self, known: &Known, bundles: &mut BTreeMap<usize, (Arc<Bundle>, u64)>) {
+        if known.content == Content::Binary {
+            self.totals.binary_files += 1;
+            return;
+        }
+        self.totals.text_files += 1;
+        self.totals.text_bytes += known.text_bytes;
+        self.totals.longest = self.totals.longest.max(known.text_bytes);
+        self.is_odd |= known.text_bytes > WHOLE;
+        match &known.content {
+            Content::Filtered(Bits::Bundled(column)) => {
+                let number = column.bundle.number;
+                let (_, columns) = bundles.entry(number).or_insert((column.bundle.clone(), 0));
+                *columns |= 1 << column.position;
+            }
+            Content::Filtered(bits) => self.alone.push(bits.clone()),
+            Content::Binary | Content::Opaque => self.is_odd = true,
+        }
+    }
+
+    /// Bytes that it takes in memory besides itself.
+    fn bytes(&self) -> usize {
+        self.columns.len() * size_of::<(Arc<Bundle>, u64)>() + self.alone.len() * size_of::<Bits>()
+    }
+}
