@@ -28,6 +28,11 @@ impl Budget {
         Budget::new(usize::MAX, usize::MAX)
     }
 
+    /// Whether anything may exhaust it; who asks for all that a number can say means everything.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.bytes.is_some() || self.results < u32::MAX as usize
+    }
+
     /// Takes an entry of so many printed bytes out of the budget, or breaks with what is spent;
     /// they are counted only where they matter.
     ///

@@ -9,12 +9,14 @@ use crate::error::Error;
 use crate::output::{Receipt, Truncation};
 use crate::pool::{Pool, lock};
 use crate::text::escape;
-use crate::walk::batch::{BATCH, Batch};
+use crate::walk::batch::Batch;
 use crate::walk::budget::Budget;
 use crate::walk::cursor::Cursor;
 use crate::walk::globs::PathGlobs;
 use crate::walk::options::{Resume, WalkOptions};
+use crate::walk::paths::Paths;
 use crate::walk::report::DirectoryReport;
+use crate::walk::route::Files;
 use crate::walk::scan::Scan;
 use crate::walk::visit::{Collect, Scanned, Visit};
 use crate::workspace::{Kind, Workspace};
@@ -70,11 +72,9 @@ pub(crate) struct Listed {
     pub(crate) modified: Option<i128>,
 }
 
-impl Listed {
-    /// Bytes of its line, without the line end.
-    fn printed(&self) -> usize {
-        escape::display_path(&self.path).len()
-    }
+/// Bytes of the line of a path, without the line end.
+fn printed(path: &[u8]) -> usize {
+    escape::display_path(path).len()
 }
 
 /// What a listing gave.
@@ -111,6 +111,7 @@ pub(crate) fn list(
         files: options.files,
         directories: options.walk.directories,
         times: options.newest_first,
+        may_be_cut: collector.budget.is_bounded(),
     };
     let walk = std::mem::take(&mut options.walk);
     let (collector, incomplete) = Scan::run(workspace, walk, (pool, call), (lister, collector))?;
@@ -138,7 +139,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     report.cursor = None;
     let mut budget = options.budget();
     let cut = report.entries.iter().position(|entry| {
-        report.truncation = budget.spend(|| entry.printed()).break_value();
+        report.truncation = budget.spend(|| printed(&entry.path)).break_value();
         report.truncation.is_some()
     });
     let Some(cut) = cut else { return };
@@ -162,12 +163,15 @@ struct Lister {
     files: bool,
     directories: bool,
     times: bool,
+    may_be_cut: bool,
 }
 
 /// The paths of one batch.
 #[derive(Debug, Default)]
 struct Found {
-    entries: Vec<Listed>,
+    paths: Paths,
+    /// For each of them when it was last changed, or none where nobody asks.
+    times: Vec<i128>,
     receipt: Receipt,
 }
 
@@ -177,34 +181,61 @@ impl Visit for Lister {
     type Found = Found;
 
     fn weight(found: &Found) -> usize {
-        found.entries.len() * 64
+        found.paths.bytes() + found.times.len() * size_of::<i128>()
     }
 
     fn state(&self) {}
 
+    fn may_be_cut(&self) -> bool {
+        self.may_be_cut
+    }
+
+    fn pass(&self, (files, base): (&Files, usize), scan: &dyn Scanned, found: &mut Found) -> bool {
+        if self.times {
+            return false;
+        }
+        self.add((&files.kept.prefix, base), files.entries(), |_| None, (scan, found));
+        true
+    }
+
     fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn Scanned, found: &Mutex<Found>) {
-        let mut found = lock(found);
-        found.entries.reserve(BATCH);
-        for (name, kind) in batch.entries() {
+        let time = |name: &_| self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
+        let place = (&*batch.prefix, batch.base);
+        self.add(place, batch.entries(), time, (scan, &mut lock(found)));
+    }
+}
+
+impl Lister {
+    /// Adds those of some entries that are listed.
+    fn add<'a>(
+        &self,
+        (prefix, base): (&[u8], usize),
+        entries: impl Iterator<Item = (&'a [u8], Kind)> + Clone,
+        time: impl Fn(&[u8]) -> Option<i128>,
+        (scan, found): (&dyn Scanned, &mut Found),
+    ) {
+        let (files, listed) = (found.receipt.files, found.paths.len());
+        // With room for the slash of a directory.
+        let bytes = entries.clone().map(|(name, _)| prefix.len() + name.len() + 1);
+        found.paths.reserve(entries.clone().count(), bytes.sum());
+        for (name, kind) in entries {
             let is_directory = kind == Kind::Directory;
             found.receipt.files += u64::from(!is_directory);
             if !(if is_directory { self.directories } else { self.files }) {
                 continue;
             }
-            // With room for the slash of a directory.
-            let mut path = Vec::with_capacity(batch.prefix.len() + name.len() + 1);
-            path.extend_from_slice(&batch.prefix);
-            path.extend_from_slice(name);
-            if self.globs.as_ref().is_some_and(|globs| !globs.matches(&path, batch.base)) {
+            found.paths.push(&[prefix, name]);
+            let path = found.paths.last().unwrap_or_default();
+            if self.globs.as_ref().is_some_and(|globs| !globs.matches(path, base)) {
+                found.paths.pop();
                 continue;
             }
             if is_directory {
-                path.push(b'/');
+                found.paths.extend_last(b"/");
             }
-            let modified = self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
-            found.entries.push(Listed { path, modified });
+            found.times.extend(time(name));
         }
-        scan.count(found.receipt.files, found.entries.len() as u64);
+        scan.count(found.receipt.files - files, (found.paths.len() - listed) as u64);
     }
 }
 
@@ -217,6 +248,9 @@ fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {
 #[derive(Debug)]
 struct Collector {
     report: ListReport,
+    /// The entries of the report, until it is finished.
+    paths: Paths,
+    times: Vec<i128>,
     budget: Budget,
     gap: bool,
 }
@@ -225,12 +259,16 @@ impl Collector {
     /// A collector for what comes after `cursor`.
     fn new(budget: Budget, cursor: Option<Cursor>) -> Collector {
         let report = ListReport { cursor, ..ListReport::default() };
-        Collector { report, budget, gap: false }
+        Collector { report, paths: Paths::default(), times: Vec::new(), budget, gap: false }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
         self.reach();
         let mut report = self.report;
+        let times = self.times.into_iter().map(Some).chain(std::iter::repeat(None));
+        let entries = self.paths.iter().zip(times);
+        report.entries =
+            entries.map(|(path, modified)| Listed { path: path.to_vec(), modified }).collect();
         report.incomplete = incomplete;
         if report.truncation.is_none() && incomplete.is_none() {
             report.cursor = None;
@@ -240,8 +278,8 @@ impl Collector {
 
     /// Moves the cursor to the last entry, unless something before that entry is missing.
     fn reach(&mut self) {
-        if let Some(last) = self.report.entries.last().filter(|_| !self.gap) {
-            self.report.cursor = Some(Cursor::after(last.path.clone()));
+        if let Some(last) = self.paths.last().filter(|_| !self.gap) {
+            self.report.cursor = Some(Cursor::after(last.to_vec()));
         }
     }
 }
@@ -253,13 +291,15 @@ impl Collect<Found> for Collector {
 
     fn found(&mut self, found: Found) -> ControlFlow<()> {
         self.report.receipt.absorb(found.receipt);
-        for entry in found.entries {
+        let times = found.times.into_iter().map(Some).chain(std::iter::repeat(None));
+        for (path, time) in found.paths.iter().zip(times) {
             self.report.total += 1;
-            if let ControlFlow::Break(cut) = self.budget.spend(|| entry.printed()) {
+            if let ControlFlow::Break(cut) = self.budget.spend(|| printed(path)) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
             }
-            self.report.entries.push(entry);
+            self.paths.push(&[path]);
+            self.times.extend(time);
         }
         ControlFlow::Continue(())
     }
@@ -281,7 +321,9 @@ mod tests {
     }
 
     fn found(path: &str) -> Found {
-        Found { entries: listed(&[(path, None)]), receipt: Receipt::default() }
+        let mut found = Found::default();
+        found.paths.push(&[path.as_bytes()]);
+        found
     }
 
     fn cursor(report: &ListReport) -> Option<String> {

@@ -33,6 +33,7 @@ pub(crate) mod list;
 mod listing;
 mod memory;
 mod options;
+mod paths;
 mod report;
 mod room;
 mod route;

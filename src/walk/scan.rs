@@ -148,7 +148,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     /// Lists a directory, and at once those below it that are as they were kept.
     fn list(&self, state: &mut V::State, directory: Directory, place: Place) {
         let start = directory.start;
-        let mut run = Run::new(V::ON_THE_SPOT);
+        let mut run = Run::new(self.visitor.may_be_cut());
         let keeps_going = || self.keeps_going();
         if let Some(route) = self.guide.route(&self.expander, &directory, &keeps_going) {
             Leg::all(&route, start).for_each(|leg| run.push(Step::Follow(leg)));
@@ -175,7 +175,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
 
     /// Goes a part of a way that an earlier walk went.
     fn follow(&self, state: &mut V::State, leg: &Leg, place: Place) {
-        let mut run = Run::new(V::ON_THE_SPOT);
+        let mut run = Run::new(self.visitor.may_be_cut());
         let base = self.expander.base(leg.start);
         for (index, stop) in leg.stops() {
             if !self.keeps_going() {

@@ -22,6 +22,11 @@ pub(crate) trait Visit: Send + Sync + 'static {
     /// Makes the state of one thread.
     fn state(&self) -> Self::State;
 
+    /// Whether the collector may have enough in the middle of what is known at once.
+    fn may_be_cut(&self) -> bool {
+        false
+    }
+
     /// Adds what a batch gives if nothing of it has to be opened; false if something has, and then
     /// what has not is marked.
     fn settle(&self, _batch: &mut Batch, _scan: &dyn Scanned, _found: &mut Self::Found) -> bool {
