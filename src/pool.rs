@@ -7,13 +7,14 @@
 mod shift;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
+use crate::sync::AtomicUsize;
 
 use self::shift::Shift;
 pub(crate) use self::shift::{Job, panic_text};

@@ -2,21 +2,24 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::context::{Call, Progress};
 use crate::error::{Error, ErrorCode};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
 
 /// How often a waiting caller looks at its cancel flag.
 pub(super) const TICK: Duration = Duration::from_millis(5);
 
 /// How long a stopped job may take to hand in what it has, before its caller leaves.
-pub(super) const GRACE: Duration = Duration::from_millis(50);
+/// In a model the clock decides nothing: the grace is over at once.
+pub(super) const GRACE: Duration = Duration::from_millis(if cfg!(ripkit_loom) { 0 } else { 50 });
 
-/// How often progress is reported.
-const PROGRESS: Duration = Duration::from_millis(100);
+/// How often progress is reported; in a model, never.
+const PROGRESS: Duration =
+    if cfg!(ripkit_loom) { Duration::MAX } else { Duration::from_millis(100) };
 
 /// Work that several threads do together.
 pub(crate) trait Job: Send + Sync + 'static {
@@ -122,3 +125,6 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no reason given").to_owned()
 }
+
+#[cfg(all(test, ripkit_loom))]
+mod models;
