@@ -15,11 +15,12 @@ pub(super) const TICK: Duration = Duration::from_millis(5);
 
 /// How long a stopped job may take to hand in what it has, before its caller leaves.
 /// In a model the clock decides nothing: the grace is over at once.
-pub(super) const GRACE: Duration = Duration::from_millis(if cfg!(ripkit_loom) { 0 } else { 50 });
+pub(super) const GRACE: Duration =
+    Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 50 });
 
 /// How often progress is reported; in a model, never.
 const PROGRESS: Duration =
-    if cfg!(ripkit_loom) { Duration::MAX } else { Duration::from_millis(100) };
+    if cfg!(all(test, ripkit_loom)) { Duration::MAX } else { Duration::from_millis(100) };
 
 /// Work that several threads do together.
 pub(crate) trait Job: Send + Sync + 'static {
