@@ -10,7 +10,9 @@ pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
 
 /// Runs a model in every order of its threads that can make a difference, and tells how many
 /// those are.
-#[cfg(all(test, ripkit_loom))]
+// In two conditions, here and above the models, since clippy knows tests by `cfg(test)` alone.
+#[cfg(test)]
+#[cfg(ripkit_loom)]
 pub(crate) fn in_every_order(model: impl Fn() + Send + Sync + 'static) -> usize {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -127,5 +127,6 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or("no reason given").to_owned()
 }
 
-#[cfg(all(test, ripkit_loom))]
+#[cfg(test)]
+#[cfg(ripkit_loom)]
 mod models;

@@ -70,7 +70,8 @@ impl Drop for FileLock {
     }
 }
 
-#[cfg(all(test, ripkit_loom))]
+#[cfg(test)]
+#[cfg(ripkit_loom)]
 mod models;
 
 #[cfg(test)]

@@ -58,7 +58,9 @@ impl<J: Job> Pair<J> {
     }
 
     fn join(self) {
-        self.threads.into_iter().for_each(|worker| worker.join().unwrap());
+        for worker in self.threads {
+            worker.join().unwrap();
+        }
     }
 }
 

@@ -68,7 +68,9 @@ fn three_calls_that_want_two_of_three_names_in_a_circle_all_get_them() {
         let others = [names.start(&[1, 2]), names.start(&[2, 0])];
         drop(first);
         names.work_on(&[0, 1]);
-        others.into_iter().for_each(|call| call.join().unwrap());
+        for call in others {
+            call.join().unwrap();
+        }
         assert!(names.locks.held().is_empty());
     });
 }
