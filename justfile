@@ -78,6 +78,12 @@ miri seeds="8":
     MIRIFLAGS='-Zmiri-many-seeds=0..{{seeds}} -Zmiri-preemption-rate=0.1' \
         cargo +nightly miri test --no-default-features --lib -- pool:: locks::
 
+# Every order of threads, by loom: who ends, waits and leaves in the pool, who holds which names.
+models:
+    RUSTFLAGS="${RUSTFLAGS:-} --cfg ripkit_loom" \
+        cargo test --lib --no-default-features \
+        --target-dir "${CARGO_TARGET_DIR:-target}/models" -- --nocapture models::
+
 # ThreadSanitizer over everything that threads share; needs nightly with rust-src.
 sanitize *filters="pool:: locks:: walk:: index:: concurrent:: f8_":
     RUSTFLAGS='-Zsanitizer=thread' cargo +nightly test -Zbuild-std --no-default-features \

@@ -121,6 +121,7 @@ mod read;
 pub mod schema;
 mod search;
 pub mod skills;
+mod sync;
 mod text;
 pub mod tool;
 pub mod toolkit;

@@ -4,43 +4,26 @@
 //! in the kernel delays no other, and a thread of the host's own rayon pool that calls us only
 //! waits; it never runs foreign work on its stack.
 
-use std::any::Any;
+mod shift;
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::context::{Call, Progress};
+use crate::context::Call;
 use crate::error::{Error, ErrorCode};
+use crate::sync::AtomicUsize;
 
-/// How often a waiting caller looks at its cancel flag.
-const TICK: Duration = Duration::from_millis(5);
-
-/// How long a stopped job may take to hand in what it has, before its caller leaves.
-const GRACE: Duration = Duration::from_millis(50);
-
-/// How often progress is reported.
-const PROGRESS: Duration = Duration::from_millis(100);
+use self::shift::Shift;
+pub(crate) use self::shift::{Job, panic_text};
 
 /// How many teams are kept for the next call.
 const MAX_IDLE: usize = 2;
 
 /// How many jobs may be stuck after their callers left, before new ones are refused.
 const MAX_ABANDONED: usize = 8;
-
-/// Work that several threads do together.
-pub(crate) trait Job: Send + Sync + 'static {
-    /// Works until there is nothing left to do; called once on each thread of the team.
-    fn work(&self);
-
-    /// Asks all threads to end soon; may be called more than once.
-    fn stop(&self);
-
-    /// How far the work has come.
-    fn progress(&self) -> Progress;
-}
 
 /// The teams of threads that wait for work.
 #[derive(Debug)]
@@ -107,100 +90,12 @@ impl Pool {
     }
 }
 
-/// One job's threads, seen from its caller.
-struct Shift {
-    state: Mutex<State>,
-    all_done: Condvar,
-}
-
-struct State {
-    working: usize,
-    panic: Option<String>,
-    /// The counter of stuck jobs, once the caller has left.
-    abandoned: Option<Arc<AtomicUsize>>,
-}
-
-impl Shift {
-    fn new(threads: usize) -> Shift {
-        let state = State { working: threads, panic: None, abandoned: None };
-        Shift { state: Mutex::new(state), all_done: Condvar::new() }
-    }
-
-    /// A panic must not leave rayon's job: there it would abort the host.
-    fn work(&self, job: &impl Job) {
-        let result = catch_unwind(AssertUnwindSafe(|| job.work()));
-        let mut state = lock(&self.state);
-        if let Err(payload) = result {
-            state.panic.get_or_insert(panic_text(&*payload));
-            job.stop();
-        }
-        state.working -= 1;
-        if state.working == 0 {
-            if let Some(abandoned) = state.abandoned.take() {
-                abandoned.fetch_sub(1, Ordering::AcqRel);
-            }
-            self.all_done.notify_all();
-        }
-    }
-
-    /// Waits for the job; false if it had to be left behind.
-    fn wait(&self, job: &impl Job, call: &Call) -> bool {
-        let mut leave_at = None;
-        let mut reported = Instant::now();
-        let mut state = lock(&self.state);
-        while state.working > 0 {
-            let (next, _) =
-                self.all_done.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner);
-            state = next;
-            if leave_at.is_some_and(|moment| Instant::now() >= moment) {
-                return state.working == 0;
-            }
-            if leave_at.is_none() && call.stop_reason().is_some() {
-                job.stop();
-                leave_at = Some(Instant::now() + GRACE);
-            }
-            if reported.elapsed() >= PROGRESS {
-                reported = Instant::now();
-                drop(state);
-                call.report(job.progress());
-                state = lock(&self.state);
-            }
-        }
-        true
-    }
-
-    fn abandon(&self, abandoned: &Arc<AtomicUsize>) {
-        let mut state = lock(&self.state);
-        if state.working > 0 {
-            abandoned.fetch_add(1, Ordering::AcqRel);
-            state.abandoned = Some(abandoned.clone());
-        }
-    }
-
-    fn outcome(&self) -> Result<(), Error> {
-        match &lock(&self.state).panic {
-            None => Ok(()),
-            Some(panic) => Err(Error::new(
-                ErrorCode::Internal,
-                format!("a worker thread failed unexpectedly: {panic}"),
-            )),
-        }
-    }
-}
-
 fn stuck() -> Error {
     Error::new(
         ErrorCode::ResourceExhausted,
         format!("{MAX_ABANDONED} earlier calls that ran out of time are still at work"),
     )
     .with_hint("Wait; a regular expression is very slow, or a file system does not answer.")
-}
-
-/// The message of a panic, as far as it is text.
-pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("no reason given").to_owned()
 }
 
 /// Locks; a panic of another thread has been reported by then and leaves nothing half done.

@@ -1,8 +1,11 @@
+use std::sync::Condvar;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use std::time::{Duration, Instant};
 
+use super::shift::{GRACE, TICK};
 use super::*;
-use crate::context::Cancel;
+use crate::context::{Cancel, Progress};
 
 /// How often what depends on the order of threads is tried; fewer under Miri, which tries another
 /// order with each seed.

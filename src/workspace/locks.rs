@@ -1,11 +1,12 @@
 //! One change of a file at a time, among all the calls of a workspace and its clones.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use crate::context::{Call, Incomplete};
 use crate::os::Identity;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// How long a waiting call sleeps before it looks at its deadline again.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -68,6 +69,10 @@ impl Drop for FileLock {
         self.locks.released.notify_all();
     }
 }
+
+#[cfg(test)]
+#[cfg(ripkit_loom)]
+mod models;
 
 #[cfg(test)]
 mod tests {

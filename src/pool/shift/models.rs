@@ -1,0 +1,141 @@
+//! Every order in which workers end and their caller waits or leaves.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::AtomicUsize as Tally;
+
+use loom::thread;
+
+use super::*;
+use crate::context::Cancel;
+use crate::sync::in_every_order;
+
+/// Work that leaves a trace, which only the shift's lock makes others see.
+#[derive(Default)]
+struct Traced(AtomicUsize);
+
+impl Job for Traced {
+    fn work(&self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+
+    fn stop(&self) {}
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}
+
+/// Work that panics.
+struct Panicking;
+
+impl Job for Panicking {
+    fn work(&self) {
+        // Without the panic hook, which would print once in every order.
+        resume_unwind(Box::new("the worker fell"));
+    }
+
+    fn stop(&self) {}
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}
+
+/// Two workers, each at a job of its own.
+struct Pair<J> {
+    shift: Arc<Shift>,
+    first: Arc<J>,
+    second: Arc<Traced>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl<J: Job> Pair<J> {
+    fn start(first: J) -> Pair<J> {
+        let (shift, first) = (Arc::new(Shift::new(2)), Arc::new(first));
+        let second = Arc::new(Traced::default());
+        let threads = vec![start(&shift, &first), start(&shift, &second)];
+        Pair { shift, first, second, threads }
+    }
+
+    fn join(self) {
+        for worker in self.threads {
+            worker.join().unwrap();
+        }
+    }
+}
+
+fn start(shift: &Arc<Shift>, job: &Arc<impl Job>) -> thread::JoinHandle<()> {
+    let (shift, job) = (shift.clone(), job.clone());
+    thread::spawn(move || shift.work(&*job))
+}
+
+/// Runs a model in every order; fails unless it was true in some of them, and in some not.
+fn in_every_order_with_both_ends(model: impl Fn() -> bool + Send + Sync + 'static) {
+    let tally = Arc::new(Tally::new(0));
+    let held = tally.clone();
+    let orders = in_every_order(move || {
+        held.fetch_add(usize::from(model()), Ordering::Relaxed);
+    });
+    let held = tally.load(Ordering::Relaxed);
+    assert!(0 < held && held < orders, "{held} of {orders}");
+}
+
+#[test]
+fn whoever_ends_last_the_count_of_jobs_left_behind_is_zero_afterwards() {
+    in_every_order_with_both_ends(|| {
+        let abandoned = Arc::new(AtomicUsize::new(0));
+        let pair = Pair::start(Traced::default());
+        pair.shift.abandon(&abandoned);
+        let was_left = abandoned.load(Ordering::Relaxed) == 1;
+        pair.join();
+        assert_eq!(abandoned.load(Ordering::Relaxed), 0);
+        was_left
+    });
+}
+
+#[test]
+fn a_waiting_caller_always_hears_of_the_end_and_sees_what_was_done() {
+    in_every_order(|| {
+        let pair = Pair::start(Traced::default());
+        assert!(pair.shift.wait(&*pair.first, &Call::default()));
+        assert_eq!(pair.first.0.load(Ordering::Relaxed), 1);
+        assert_eq!(pair.second.0.load(Ordering::Relaxed), 1);
+        assert!(pair.shift.outcome().is_ok());
+        pair.join();
+    });
+}
+
+#[test]
+fn the_text_of_a_panic_is_there_when_the_caller_hears_of_the_end() {
+    in_every_order(|| {
+        let pair = Pair::start(Panicking);
+        assert!(pair.shift.wait(&*pair.first, &Call::default()));
+        let error = pair.shift.outcome().unwrap_err().to_string();
+        assert_eq!(error, "a worker thread failed unexpectedly: the worker fell");
+        pair.join();
+    });
+}
+
+// Loom's clock stands still, so a thread wakes the caller as the end of a tick would: the first
+// time it sees that it is cancelled, the second time that its grace is over.
+#[test]
+fn a_caller_whose_time_runs_out_at_any_moment_leaves_or_hears_of_the_end() {
+    in_every_order_with_both_ends(|| {
+        let abandoned = Arc::new(AtomicUsize::new(0));
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let pair = Pair::start(Traced::default());
+        let shift = pair.shift.clone();
+        let clock = thread::spawn(move || (0..2).for_each(|_| shift.all_done.notify_all()));
+        let left = !pair.shift.wait(&*pair.first, &Call::default().with_cancel(cancel));
+        if left {
+            pair.shift.abandon(&abandoned);
+        } else {
+            assert_eq!(pair.second.0.load(Ordering::Relaxed), 1);
+        }
+        pair.join();
+        clock.join().unwrap();
+        assert_eq!(abandoned.load(Ordering::Relaxed), 0);
+        left
+    });
+}

@@ -1,0 +1,29 @@
+//! What threads wait with where a model tries every order in which they can meet.
+//!
+//! These are the types of std. In the tests under `--cfg ripkit_loom` they are those of loom,
+//! which work within a model alone; so only what a model runs takes them from here.
+
+#[cfg(all(test, ripkit_loom))]
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
+#[cfg(not(all(test, ripkit_loom)))]
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
+
+/// Runs a model in every order of its threads that can make a difference, and tells how many
+/// those are.
+// In two conditions, here and above the models, since clippy knows tests by `cfg(test)` alone.
+#[cfg(test)]
+#[cfg(ripkit_loom)]
+pub(crate) fn in_every_order(model: impl Fn() + Send + Sync + 'static) -> usize {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    let tally = Arc::new(AtomicUsize::new(0));
+    let orders = tally.clone();
+    loom::model(move || {
+        tally.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    let orders = orders.load(Ordering::Relaxed);
+    println!("{orders} orders");
+    orders
+}
