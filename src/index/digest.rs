@@ -7,16 +7,16 @@ use crate::index::bundle::Bundle;
 use crate::index::lesson::WHOLE;
 use crate::index::query::Query;
 use crate::index::record::{Bits, Content, Known};
-use crate::index::roster::{Asked, Roster};
+use crate::index::roster::Asked;
+use crate::index::rosters::Rosters;
 use crate::walk::{Era, Files, Room, Taken};
 use crate::workspace::Kind;
 
 /// Consecutive files of a directory, as they were when all of them were known and unchanged.
 #[derive(Debug)]
 pub(super) struct Digest {
-    roster: Arc<Roster>,
-    /// Which edition of the roster it was made of.
-    edition: u64,
+    /// How many bundles there were then.
+    bundles: usize,
     /// The epoch of the call that made it.
     verified: u64,
     contents: Contents,
@@ -50,21 +50,23 @@ pub(crate) struct Totals {
 impl Digest {
     /// A digest of files, if all of them are known and a watcher would have told of a change.
     pub(super) fn new(
-        roster: Arc<Roster>,
         files: &Files,
+        rosters: &Rosters,
         (era, room): (Era, &Room),
     ) -> Option<Digest> {
         let mut contents = Contents::default();
-        let mut bundles = BTreeMap::new();
-        let edition = roster.tell(asked(files), era, |known| contents.add(known, &mut bundles))?;
-        contents.columns = bundles.into_values().collect();
-        let taken = room.take(size_of::<Digest>() + contents.bytes(), 0)?;
-        Some(Digest { roster, edition, verified: era.epoch, contents, _taken: taken })
+        let mut columns = BTreeMap::new();
+        let (bundles, roster) = (rosters.bundles.made(), rosters.of(&files.kept));
+        let is_whole = roster.tell(asked(files), era, |known| contents.add(known, &mut columns));
+        contents.columns = columns.into_values().collect();
+        let taken = room.take(size_of::<Digest>() + contents.bytes(), 0).filter(|_| is_whole)?;
+        Some(Digest { bundles, verified: era.epoch, contents, _taken: taken })
     }
 
-    /// Whether the files are the same, and what is known of them.
-    pub(super) fn holds(&self, files: &Files, era: Era) -> bool {
-        self.roster.edition() == self.edition && files.kept.are_all_unchanged(self.verified, era)
+    /// Whether the files still are as they were, and no bundle was made that may hold their filters.
+    /// What is known of a file changes only when the file does, or comes into a bundle.
+    pub(super) fn holds(&self, files: &Files, bundles: usize, era: Era) -> bool {
+        self.bundles == bundles && files.kept.are_all_unchanged(self.verified, era)
     }
 
     /// What the files give if none of them has to be opened.

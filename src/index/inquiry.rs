@@ -146,15 +146,14 @@ impl Inquiry {
 
     /// What files on a known way give, if none of them has to be looked at.
     pub(crate) fn pass(&self, files: &Files) -> Option<Totals> {
-        let (query, era) = (self.query.as_ref()?, self.recall.era);
-        let known = files.memo.get::<Digest>().filter(|digest| digest.holds(files, era));
-        let digest = known.or_else(|| {
-            let inner = &self.index.inner;
-            let digest = Digest::new(inner.rosters.of(&files.kept), files, (era, &inner.room));
-            let digest = digest.map(Arc::new);
-            files.memo.put(digest.clone().map(|digest| digest as _));
-            digest
-        });
+        let (query, era, inner) = (self.query.as_ref()?, self.recall.era, &self.index.inner);
+        let known = files.memo.get::<Digest>();
+        let digest =
+            known.filter(|digest| digest.holds(files, query.bundles(), era)).or_else(|| {
+                let digest = Digest::new(files, &inner.rosters, (era, &inner.room)).map(Arc::new);
+                files.memo.put(digest.clone().map(|digest| digest as _));
+                digest
+            });
         digest?.exclude(query)
     }
 

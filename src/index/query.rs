@@ -20,6 +20,11 @@ impl Query {
         Query { question, answers: (0..bundles).map(|_| OnceLock::new()).collect() }
     }
 
+    /// How many bundles there were when the search began.
+    pub(super) fn bundles(&self) -> usize {
+        self.answers.len()
+    }
+
     /// False only if no match can be in the text that the filter was built of.
     pub(super) fn may_match(&self, bits: &Bits) -> bool {
         match bits {

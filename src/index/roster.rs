@@ -16,8 +16,6 @@ use crate::workspace::{Kind, Stamp, Stat};
 pub(crate) struct Roster {
     listing: Arc<Listing>,
     slots: RwLock<Vec<Option<Slot>>>,
-    /// How often what is known of a file became something else.
-    edition: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -98,7 +96,7 @@ impl Roster {
     /// An empty roster for the files of a listing.
     pub(crate) fn new(listing: Arc<Listing>) -> Roster {
         let slots = RwLock::new((0..listing.len()).map(|_| None).collect());
-        Roster { listing, slots, edition: AtomicU64::new(0) }
+        Roster { listing, slots }
     }
 
     /// A roster for a newer listing of the same directory, with all that is still there.
@@ -124,7 +122,7 @@ impl Roster {
         // It stays in the file, and takes no room.
         let slot = |known| Slot { known, verified: AtomicU64::new(0), taken: None };
         let slots = known.map(|known| known.map(slot));
-        Roster { listing, slots: RwLock::new(slots.collect()), edition: AtomicU64::new(0) }
+        Roster { listing, slots: RwLock::new(slots.collect()) }
     }
 
     /// Tells whether it was made for this listing.
@@ -159,7 +157,6 @@ impl Roster {
         if let Some(taken) = &mut slot.taken {
             taken.keep(slot.known.bytes());
         }
-        self.edition.fetch_add(1, Ordering::AcqRel);
     }
 
     /// How many files nothing is known of.
@@ -234,26 +231,20 @@ impl Roster {
         answers
     }
 
-    /// Calls `each` with what is known of files, and tells which edition that is; none if one of them
-    /// is not known, or a watcher need not have told of a change.
+    /// Calls `each` with what is known of files; false if one of them is not known, or a watcher need
+    /// not have told of a change.
     pub(super) fn tell<'a>(
         &self,
         mut asked: impl Iterator<Item = Asked<'a>>,
         era: Era,
         mut each: impl FnMut(&Known),
-    ) -> Option<u64> {
+    ) -> bool {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let all = asked.all(|asked| {
+        asked.all(|asked| {
             let slot = slots.get(asked.position).and_then(Option::as_ref);
             let told = slot.filter(|slot| slot.is_told_of(asked, era));
             told.map(|slot| each(&slot.known)).is_some()
-        });
-        all.then(|| self.edition())
-    }
-
-    /// Which edition it is; another one if what is known of a file became something else.
-    pub(super) fn edition(&self) -> u64 {
-        self.edition.load(Ordering::Acquire)
+        })
     }
 
     /// What a file is that was excluded before, in the same call.
@@ -289,7 +280,6 @@ impl Roster {
         if let Some(place) = slots.get_mut(position) {
             *place = slot;
         }
-        self.edition.fetch_add(1, Ordering::AcqRel);
     }
 }
 
