@@ -189,6 +189,23 @@ impl Call {
         late.then_some(Incomplete::Timeout)
     }
 
+    /// The same call after some work that told of `before`: what it tells comes on top.
+    pub(crate) fn going_on_from(mut self, before: Progress) -> Call {
+        self.on_progress = self.on_progress.map(|tell| -> OnProgress {
+            Arc::new(move |Progress { files, results }| {
+                let (files, results) = (before.files + files, before.results + results);
+                tell(Progress { files, results });
+            })
+        });
+        self
+    }
+
+    /// The same call, which tells nothing of how far it has come.
+    pub(crate) fn in_silence(mut self) -> Call {
+        self.on_progress = None;
+        self
+    }
+
     /// Tells the host how far the call has come.
     pub fn report(&self, progress: Progress) {
         if let Some(on_progress) = &self.on_progress {
@@ -301,5 +318,27 @@ impl Limits {
             page_lines: usize::MAX,
             ..Limits::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn what_goes_on_is_told_on_top_of_what_was_done_and_in_silence_nothing() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let keep = told.clone();
+        let call = Call::default().on_progress(move |Progress { files, results }| {
+            keep.lock().unwrap().push((files, results));
+        });
+        call.report(Progress { files: 1, results: 2 });
+        let later = call.clone().going_on_from(Progress { files: 10, results: 20 });
+        later.report(Progress { files: 1, results: 2 });
+        later.going_on_from(Progress { files: 5, results: 5 }).report(Progress::default());
+        call.in_silence().report(Progress { files: 99, results: 99 });
+        assert_eq!(*told.lock().unwrap(), [(1, 2), (11, 22), (15, 25)]);
     }
 }

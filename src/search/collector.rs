@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::context::{Incomplete, Limits, TextStream};
+use crate::context::{Incomplete, Limits, Progress, TextStream};
 use crate::output::Truncation;
 use crate::search::events;
 use crate::search::file_matches::FileMatches;
@@ -33,7 +33,7 @@ pub(super) struct Collector {
     reached: Option<Cursor>,
     gap: bool,
     stream: Option<TextStream>,
-    ordered: Option<Ordered>,
+    enough: bool,
 }
 
 impl Collector {
@@ -56,25 +56,42 @@ impl Collector {
             reached: options.cursor.clone(),
             gap: false,
             stream: options.stream.clone(),
-            ordered: None,
+            enough: false,
         }
     }
 
-    /// Takes the result of the walk that put the files into order of time.
-    pub(super) fn receive(&mut self, ordered: Ordered) {
+    /// Takes the account of the walk that put the files into order of time.
+    pub(super) fn receive(&mut self, ordered: &Ordered) {
         self.report.receipt.absorb(ordered.receipt());
-        self.ordered = Some(ordered);
+    }
+
+    /// How far it has come.
+    pub(super) fn progress(&self) -> Progress {
+        Progress { files: self.report.receipt.files, results: self.report.matches }
+    }
+
+    /// Whether nothing more is taken.
+    pub(super) fn has_enough(&self) -> bool {
+        self.enough
     }
 
     /// The report, and what the rules left out.
-    pub(super) fn finish(mut self, incomplete: Option<Incomplete>) -> (SearchReport, Vec<LeftOut>) {
+    pub(super) fn finish(
+        mut self,
+        incomplete: Option<Incomplete>,
+        ordered: Option<&Ordered>,
+    ) -> (SearchReport, Vec<LeftOut>) {
         let mut report = self.report;
-        let listed = self.ordered.as_ref().and_then(Ordered::incomplete);
+        let listed = ordered.and_then(Ordered::incomplete);
         report.incomplete = incomplete.or(listed);
         report.receipt.settle();
         // The order of a listing that ended early is not the order of the next.
         if (report.truncated || incomplete.is_some()) && listed.is_none() {
-            report.cursor = self.reached.take().map(|cursor| cursor.to_string());
+            report.cursor = self.reached.take().map(|cursor| {
+                // Looked for only now: a cursor moves with every file.
+                let modified = ordered.and_then(|ordered| ordered.modified(&cursor.path));
+                Cursor { modified: cursor.modified.or(modified), ..cursor }.to_string()
+            });
         }
         report.notes.append(&mut report.receipt.warnings.clone());
         (report, self.left_out)
@@ -153,9 +170,8 @@ impl Collector {
 
     /// Moves the cursor; its path is written over, as this happens for every file.
     fn reach(&mut self, path: &[u8], line: Option<u64>) {
-        let modified = self.ordered.as_ref().and_then(|ordered| ordered.modified(path));
         let reached = self.reached.get_or_insert_with(|| Cursor::after(Vec::new()));
-        (reached.modified, reached.line) = (modified, line);
+        (reached.modified, reached.line) = (None, line);
         reached.path.clear();
         reached.path.extend_from_slice(path);
     }
@@ -177,7 +193,9 @@ impl Collect<Found> for Collector {
     fn found(&mut self, found: Found) -> ControlFlow<()> {
         self.report.receipt.absorb(found.receipt);
         for file in found.files {
-            self.file(file)?;
+            let taken = self.file(file);
+            self.enough |= taken.is_break();
+            taken?;
         }
         // A file that was searched in part is further than the last that was searched whole.
         if !self.gap && !found.partial && !found.upto.is_empty() {

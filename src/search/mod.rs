@@ -54,19 +54,22 @@ pub(crate) fn search(
     mut options: SearchOptions,
 ) -> Result<SearchReport, Error> {
     options.walk.contents = true;
-    let mut collector = Collector::new(&options, limits);
-    match options.sort {
-        Sort::Path => options.walk.resume = options.cursor.as_ref().map(resume),
-        Sort::Modified => {
-            let files = order::newest_first(workspace, (pool, call), &mut options)?;
-            collector.receive(files);
-        }
-    }
-    let searcher = Searcher::new(&options, limits, workspace);
+    let ordered = match options.sort {
+        Sort::Path => None,
+        Sort::Modified => Some(order::newest_first(workspace, (pool, call), &options)?),
+    };
+    let (searcher, mut collector) =
+        (Searcher::new(&options, limits, workspace), Collector::new(&options, limits));
     let inquiry = searcher.inquiry();
-    let walk = options.walk.clone();
-    let (collector, incomplete) = Scan::run(workspace, walk, (pool, call), (searcher, collector))?;
-    let (mut report, left_out) = collector.finish(incomplete);
+    let mut walk = options.walk.clone();
+    let (collector, incomplete) = if let Some(ordered) = &ordered {
+        collector.receive(ordered);
+        ordered.search(workspace, &walk, (pool, call), (&searcher, collector))?
+    } else {
+        walk.resume = options.cursor.as_ref().map(resume);
+        Scan::run(workspace, walk, (pool, call), (searcher, collector))?
+    };
+    let (mut report, left_out) = collector.finish(incomplete, ordered.as_ref());
     if let Some(inquiry) = inquiry {
         let excluded = report.receipt.excluded;
         report.receipt.index = Some(IndexUse { excluded, asked: inquiry.asks() });
@@ -114,7 +117,7 @@ fn look_into(
     let searcher = Searcher::new(&options, limits, workspace);
     let walk = options.walk.clone();
     let (collector, _) = Scan::run(workspace, walk, (pool, &call), (searcher, collector)).ok()?;
-    let (report, _) = collector.finish(None);
+    let (report, _) = collector.finish(None, None);
     let file = report.files.first()?;
     let line = file.matches().next()?.line;
     let hidden = left_out.iter().any(|entry| entry.hidden && entry.holds(&file.path));

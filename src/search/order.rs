@@ -1,28 +1,33 @@
 //! Files in the order of their last change.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::output::Receipt;
 use crate::pool::Pool;
+use crate::search::collector::Collector;
 use crate::search::options::SearchOptions;
-use crate::walk::Cursor;
+use crate::search::searcher::Searcher;
 use crate::walk::list::{self, ListOptions, Listed};
+use crate::walk::{Cursor, Scan, WalkOptions};
 use crate::workspace::Workspace;
 
-/// The files of a walk, with their times.
+/// How many files are searched in one walk; in a walk each takes half a kilobyte.
+const PART: usize = 4096;
+
+/// The files of a search, the last changed first.
 #[derive(Debug)]
 pub(super) struct Ordered {
-    modified: HashMap<Vec<u8>, i128>,
+    files: Vec<Listed>,
     receipt: Receipt,
     incomplete: Option<Incomplete>,
 }
 
 impl Ordered {
+    /// When a file was last changed.
     pub(super) fn modified(&self, path: &[u8]) -> Option<i128> {
-        self.modified.get(path).copied()
+        self.files.iter().find(|file| file.path == path)?.modified
     }
 
     /// Why not all files were listed, if so.
@@ -34,25 +39,45 @@ impl Ordered {
     pub(super) fn receipt(&self) -> Receipt {
         Receipt { files: 0, ..self.receipt.clone() }
     }
+
+    /// Searches these files and no others, until there is enough.
+    pub(super) fn search(
+        &self,
+        workspace: &Workspace,
+        walk: &WalkOptions,
+        (pool, call): (&Pool, &Call),
+        (searcher, mut collector): (&Searcher, Collector),
+    ) -> Result<(Collector, Option<Incomplete>), Error> {
+        for part in self.files.chunks(PART) {
+            let files = part.iter().map(|file| file.path.clone()).collect();
+            let walk = WalkOptions { files: Some(files), ..walk.clone() };
+            let call = call.clone().going_on_from(collector.progress());
+            let visit = (searcher.clone(), collector);
+            let (taken, incomplete) = Scan::run(workspace, walk, (pool, &call), visit)?;
+            collector = taken;
+            if incomplete.is_some() || collector.has_enough() {
+                return Ok((collector, incomplete));
+            }
+        }
+        Ok((collector, None))
+    }
 }
 
-/// Lists the files of a search, and makes it walk exactly these, the last changed first.
+/// Lists the files of a search.
 pub(super) fn newest_first(
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
-    options: &mut SearchOptions,
+    options: &SearchOptions,
 ) -> Result<Ordered, Error> {
     let list = ListOptions { newest_first: true, ..ListOptions::new(options.walk.clone()) };
-    let listed = list::list(workspace, (pool, call), list)?;
+    // What is listed is not searched yet, and no result.
+    let listed = list::list(workspace, (pool, &call.clone().in_silence()), list)?;
     // What was not seen may be newer, and there is no time left to look into what was.
     let mut files = if listed.incomplete.is_some() { Vec::new() } else { listed.entries };
     if let Some(cursor) = &options.cursor {
         files.retain(|file| is_ahead(file, cursor));
     }
-    let modified = files.iter().filter_map(|file| Some((file.path.clone(), file.modified?)));
-    let modified = modified.collect();
-    options.walk.files = Some(files.into_iter().map(|file| file.path).collect());
-    Ok(Ordered { modified, receipt: listed.receipt, incomplete: listed.incomplete })
+    Ok(Ordered { files, receipt: listed.receipt, incomplete: listed.incomplete })
 }
 
 /// The file of the cursor itself is still ahead while it has lines to show.

@@ -1,9 +1,11 @@
 //! The search tool where an answer is easily wrong: interrupted, cut, in pieces, or beside rg.
 
 use std::fmt;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use ripkit::{Call, ErrorCode, Limits, TextStream, Toolkit, Workspace};
 use serde_json::{Value, json};
@@ -787,4 +789,40 @@ fn a_denied_name_is_never_suggested() {
         let said = ask(&tools, "search", json!({ "pattern": "x", "path": "secre.txt" }));
         said.fails_with(ErrorCode::FileNotFound).mentions("secreta.txt");
     }
+}
+
+// By time they are searched in parts, so that memory is bounded, which nobody can see.
+#[test]
+fn thousands_of_files_come_in_the_order_of_time_over_all_pages_and_progress_never_falls() {
+    const FILES: usize = 9000;
+    let workspace = TestWorkspace::new();
+    let mut expected = vec![String::new(); FILES];
+    for number in 0..FILES {
+        let path = format!("d{}/{number:04}", number % 7);
+        workspace.put(&path, "needle\n");
+        let place = number * 7919 % FILES;
+        let file = fs::File::options().write(true).open(workspace.root().join(&path)).unwrap();
+        let seconds = u64::try_from(FILES - place).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        expected[place] = path;
+    }
+    let tools = Toolkit::new(workspace.open()).with_limits(Limits::unbounded());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut arguments = json!({ "pattern": "needle", "output": "files", "sort": "modified" });
+    arguments["max_results"] = json!(5000);
+    let mut found = Vec::new();
+    loop {
+        let keep = told.clone();
+        keep.lock().unwrap().clear();
+        let call = Call::default().on_progress(move |progress| keep.lock().unwrap().push(progress));
+        let said = Said::new(&tools.call("search", arguments.clone(), &call)).succeeds();
+        found.extend(said.paths());
+        // Of what comes behind the last result one file tells that there is more.
+        assert!(said.details["receipt"]["files"].as_u64() <= Some(5001), "{}", said.details);
+        let told = told.lock().unwrap();
+        assert!(told.is_sorted_by_key(|progress| (progress.files, progress.results)), "{told:?}");
+        let Some(cursor) = said.cursor() else { break };
+        arguments["cursor"] = json!(cursor);
+    }
+    assert_eq!(found, expected);
 }
