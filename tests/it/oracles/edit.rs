@@ -201,8 +201,17 @@ fn squeezed(text: &[u8]) -> String {
     let mut squeezed = String::new();
     for letter in String::from_utf8_lossy(text).chars() {
         match letter {
-            '\r' | ' ' | '\t' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' => {}
-            '\u{202f}' | '\u{205f}' | '\u{2060}' | '\u{3000}' | '\u{feff}' => {}
+            '\r'
+            | ' '
+            | '\t'
+            | '\u{a0}'
+            | '\u{1680}'
+            | '\u{2000}'..='\u{200b}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{2060}'
+            | '\u{3000}'
+            | '\u{feff}' => {}
             '\u{2b9}' | '\u{2bc}' | '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2035}' => {
                 squeezed.push('\'');
             }
