@@ -142,9 +142,10 @@ pub use tool::{Effect, Tool, ToolContext, ToolSpec};
 pub use toolkit::{Answer, Toolkit};
 pub use workspace::Workspace;
 
-/// Reads whatever a stored index holds in these bytes: entries, and bytes of filters.
+/// Reads whatever a stored index holds in these bytes: how many entries, or what is read as
+/// something else than it was written.
 #[cfg(fuzzing)]
 #[doc(hidden)]
-pub fn parse_index(bytes: Vec<u8>) -> (usize, usize) {
+pub fn parse_index(bytes: Vec<u8>) -> Result<usize, String> {
     index::parse_all(bytes)
 }

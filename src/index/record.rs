@@ -141,7 +141,7 @@ pub(crate) struct EntryRecord {
 
 impl EntryRecord {
     /// The filter of a file whose content has one.
-    #[cfg(any(test, fuzzing))]
+    #[cfg(test)]
     pub(crate) fn filter(&self) -> Option<&[u8]> {
         match &self.known.as_ref()?.content {
             Content::Filtered(bits) => bits.alone(),

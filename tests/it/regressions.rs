@@ -92,6 +92,8 @@ fn an_xml_reader_finds_the_fields_of_each_skill_in_the_prompt() {
 fn any_pattern_is_answered_soon() {
     hold("patterns", oracles::patterns::check, &[], 60);
     hold("patterns", oracles::patterns::check, &[0x80], 60);
+    hold("patterns", oracles::patterns::check, &[0xA0], 400);
+    hold("patterns", oracles::patterns::check, &[0xC0], 120);
 }
 
 // T11.

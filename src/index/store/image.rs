@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::block;
 use super::header::Header;
 use super::part::Source;
+#[cfg(any(test, fuzzing))]
+use super::table::Row;
 use super::table::{Place, Table};
 use super::{StoreKey, Unusable, is_name};
 use crate::index::record::DirectoryRecord;
@@ -99,20 +101,30 @@ fn refused(dir: &Dir, name: &[u8], error: &io::Error) -> Unusable {
     }
 }
 
-/// Reads whatever these bytes hold, and tells how many entries and bytes of filters that is.
-/// Checksums are not looked at, so that bytes made at random get as far as they can.
+/// Reads whatever these bytes hold, and tells how many entries that is, or of what directory the
+/// bytes are not those that it would be written as. Checksums are not looked at, so that bytes made
+/// at random get as far as they can.
 #[cfg(any(test, fuzzing))]
-pub(crate) fn parse_all(bytes: Vec<u8>) -> (usize, usize) {
-    let mut found = (0, 0);
-    let Ok(image) = Image::new(Source::Held(bytes), None) else { return found };
-    for record in image.prefixes().filter_map(|prefix| image.directory(prefix)) {
-        found.0 += record.entries.len();
-        found.1 += record
-            .entries
-            .iter()
-            .filter_map(|entry| entry.filter())
-            .map(<[u8]>::len)
-            .sum::<usize>();
+pub(crate) fn parse_all(bytes: Vec<u8>) -> Result<usize, String> {
+    let Ok(image) = Image::new(Source::Held(bytes), None) else { return Ok(0) };
+    let (mut entries, mut end) = (0, Header::LENGTH);
+    for (index, prefix) in image.prefixes().enumerate() {
+        let place = image.table.place(&image.source, index).map_or(0..0, |place| place.bytes);
+        if place.start != end || place.end < end {
+            return Err(format!("directory {index} lies at {place:?}, behind {end}"));
+        }
+        end = place.end;
+        let Some(record) = image.directory(prefix) else { continue };
+        let again = block::encode(&record).map(|block| {
+            let block::Block { record, filters } = block;
+            [record, filters.concat()].concat()
+        });
+        if again.as_deref() != image.source.get(place) {
+            return Err(format!("directory {index} would be written as {again:?}"));
+        }
+        entries += record.entries.len();
     }
-    found
+    let rest: usize = image.prefixes().map(|prefix| Row::LENGTH + prefix.len()).sum();
+    let is_whole = end + rest == image.source.len();
+    is_whole.then_some(entries).ok_or_else(|| format!("bytes of no directory lie behind {end}"))
 }

@@ -24,7 +24,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    const LENGTH: usize = 16;
+    pub(super) const LENGTH: usize = 16;
 
     pub(super) fn encode(self) -> [u8; Row::LENGTH] {
         let mut bytes = [0; Row::LENGTH];

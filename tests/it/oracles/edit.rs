@@ -198,11 +198,34 @@ fn expected(case: &Case) -> Result<(Vec<u8>, usize), ErrorCode> {
 
 /// The text without what a safe edit may overlook.
 fn squeezed(text: &[u8]) -> String {
-    let mut text = String::from_utf8_lossy(text).into_owned();
-    for (fancy, plain) in [("“", "\""), ("…", "...")] {
-        text = text.replace(fancy, plain);
+    let mut squeezed = String::new();
+    for letter in String::from_utf8_lossy(text).chars() {
+        match letter {
+            '\r'
+            | ' '
+            | '\t'
+            | '\u{a0}'
+            | '\u{1680}'
+            | '\u{2000}'..='\u{200b}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{2060}'
+            | '\u{3000}'
+            | '\u{feff}' => {}
+            '\u{2b9}' | '\u{2bc}' | '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2035}' => {
+                squeezed.push('\'');
+            }
+            '\u{2ba}' | '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{2036}' => {
+                squeezed.push('"');
+            }
+            '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => {
+                squeezed.push('-');
+            }
+            '…' => squeezed.push_str("..."),
+            _ => squeezed.push(letter),
+        }
     }
-    text.replace(['\r', ' ', '\t', '\u{a0}'], "")
+    squeezed
 }
 
 pub fn check(data: &[u8]) {
@@ -266,9 +289,9 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditReport, E
 
 /// A line without the number that it was shown with.
 fn without_number(line: &str) -> &str {
-    line.trim_start_matches(|letter: char| letter.is_ascii_digit())
-        .strip_prefix('|')
-        .unwrap_or(line)
+    let rest = line.trim_start_matches(' ');
+    let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    [" |", "|", "\t", ":", "→"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(line)
 }
 
 /// What differs lies in a place that reads like `old_text`.
@@ -278,15 +301,16 @@ fn assert_only_the_place_changed(case: &Case, before: &[u8], after: &[u8]) {
     }
     let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let tail = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
-    let old = squeezed(case.changes[0].0.as_bytes());
-    let unnumbered: Vec<&str> = old.split('\n').map(without_number).collect();
-    let unnumbered = unnumbered.join("\n");
+    let (old, _) = &case.changes[0];
+    let unnumbered: String = old.split_inclusive('\n').map(without_number).collect();
+    let [old, unnumbered] = [old, &unnumbered].map(|text| squeezed(text.as_bytes()));
     // What is beside the place may be like what it was or is, so any cut counts that leaves the
     // rest as it was.
     let is_place = |begin: usize, end: usize| {
         let fits = after.len() + end >= before.len() + begin;
-        // A cut may run through a character that both have in part.
-        let place = squeezed(&before[begin..end]).replace('\u{FFFD}', "");
+        // What is no text is like no `old_text`.
+        let Ok(place) = str::from_utf8(&before[begin..end]) else { return false };
+        let place = squeezed(place.as_bytes());
         fits && (place == old || place == unnumbered)
     };
     let ends = |begin: usize| (before.len() - tail).max(begin)..=before.len();

@@ -7,6 +7,7 @@ use std::path::Path;
 use ignore::WalkBuilder;
 use ripkit::Call;
 use ripkit::tools::list_files::{Args, ListFiles};
+use serde_json::json;
 
 use super::Choices;
 use super::scratch::Scratch;
@@ -68,6 +69,30 @@ fn plant(scratch: &Scratch, choices: &mut Choices<'_>) {
     for _ in 0..4 + choices.below(16) {
         put(&root.join(choices.pick(&DIRECTORIES)).join(choices.pick(&NAMES)), b"");
     }
+    crowd(root, choices);
+    contradict(root, choices);
+}
+
+/// Sometimes a directory has more files than are handed on together.
+fn crowd(root: &Path, choices: &mut Choices<'_>) {
+    if choices.once_in(4) {
+        let directory = root.join(choices.pick(&DIRECTORIES));
+        for number in 0..30 + choices.below(10) {
+            put(&directory.join(format!("n{number}")), b"");
+        }
+    }
+}
+
+/// Sometimes one ignore file of a directory brings back what another one leaves out.
+fn contradict(root: &Path, choices: &mut Choices<'_>) {
+    if choices.once_in(3) {
+        let (directory, name) = (root.join(choices.pick(&DIRECTORIES)), choices.pick(&NAMES[..5]));
+        put(&directory.join(name), b"");
+        let first = choices.below(3);
+        let (one, other) = (RULE_FILES[1 + first], RULE_FILES[1 + (first + 1) % 3]);
+        put(&directory.join(one), format!("{name}\n").as_bytes());
+        put(&directory.join(other), format!("!{name}\n").as_bytes());
+    }
 }
 
 /// The name can be a directory already, and the directory a file.
@@ -86,16 +111,28 @@ pub fn check(data: &[u8]) {
         args.hidden = flags & 0b11 != 0;
         args.no_ignore = flags & 0b1100 == 0;
         args.max_depth = [1, 2, 3, 1000][usize::from(flags >> 4) % 4];
-        args.max_results = 1_000_000;
         plant(scratch, &mut choices);
+        args.max_results = choices.pick(&[1_000_000, 1_000_000, 1_000_000, 2, 7, 32]);
         compare(scratch, &args);
     });
 }
 
 fn compare(scratch: &Scratch, args: &Args) {
-    let ours = scratch.tools.run::<ListFiles>(args.clone(), &Call::default()).unwrap();
     let theirs = rg_files(scratch.root(), args);
-    assert_eq!(ours.files, theirs, "{args:?}\n{:#?}", rules(scratch.root()));
+    let told = || format!("{args:?}\n{:#?}", rules(scratch.root()));
+    let (mut ours, mut args) = (Vec::new(), args.clone());
+    loop {
+        let page = scratch.tools.run::<ListFiles>(args.clone(), &Call::default()).unwrap();
+        let is_full = page.files.len() == args.max_results as usize;
+        let cursor = json!(page)["cursor"].as_str().map(str::to_owned);
+        ours.extend(page.files);
+        args.cursor = cursor;
+        if args.cursor.is_none() {
+            break;
+        }
+        assert!(is_full, "a page ends early, behind {:?}: {}", ours.last(), told());
+    }
+    assert_eq!(ours, theirs, "{}", told());
 }
 
 /// What `rg --files` prints, without links and version control, sorted.

@@ -44,7 +44,7 @@ fn a_file_that_is_cut_or_longer_is_unusable() {
     let bytes = written(&small());
     for length in 0..bytes.len() {
         assert!(Image::of_bytes(bytes[..length].to_vec(), &key()).is_err(), "{length} bytes");
-        parse_all(bytes[..length].to_vec());
+        parse_all(bytes[..length].to_vec()).unwrap();
     }
     let longer = [bytes.as_slice(), b"\0"].concat();
     assert_eq!(Image::of_bytes(longer, &key()).unwrap_err(), Unusable::Damaged);
@@ -58,7 +58,7 @@ fn no_flipped_bit_changes_a_record() {
     for bit in 0..bytes.len() * 8 {
         bytes[bit / 8] ^= 1 << (bit % 8);
         assert_honest(&bytes, &records);
-        parse_all(bytes.clone());
+        parse_all(bytes.clone()).unwrap();
         if let Ok(image) = Image::of_bytes(bytes.clone(), &key()) {
             let whole = records.keys().filter(|prefix| image.directory(prefix).is_some()).count();
             assert_eq!(whole, records.len() - 1, "bit {bit} is in no checksum");
@@ -77,7 +77,7 @@ fn bytes_made_at_random_do_no_harm() {
         let mut dice = Dice::new(seed);
         let mut bytes = if seed % 4 == 0 { dice.bytes(400) } else { written_once(seed % 7) };
         change_numbers(&mut dice, &mut bytes);
-        found += parse_all(bytes).0;
+        found += parse_all(bytes).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
     }
     assert!(found > 0, "nothing random was ever parsed");
 }
@@ -107,7 +107,7 @@ fn numbers_that_lie_in_an_index_in_memory_do_no_harm() {
     for seed in 0..seeds {
         let mut bytes = sound.clone();
         change_numbers(&mut Dice::new(seed), &mut bytes);
-        found += parse_all(bytes).0;
+        found += parse_all(bytes).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
     }
     assert!(found > 0, "nothing was ever parsed");
 }
@@ -130,7 +130,7 @@ fn what_fuzzing_has_found_does_no_harm() {
     let found = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/regressions/store");
     // It may have found nothing yet.
     for entry in std::fs::read_dir(found).into_iter().flatten().flatten() {
-        parse_all(std::fs::read(entry.path()).unwrap());
+        parse_all(std::fs::read(entry.path()).unwrap()).unwrap();
     }
 }
 
@@ -299,6 +299,10 @@ fn what_is_no_index_or_not_ours_says_so() {
     assert_eq!(with(8, 0), Unusable::OtherVersion);
     assert_eq!(with(12, 0), Unusable::Damaged);
     assert_eq!(Image::of_bytes(Vec::new(), &key()).unwrap_err(), Unusable::Foreign);
+    let mut header = Header::decode(&bytes, true).unwrap();
+    header.length += 1;
+    let longer = [&header.encode(), &bytes[Header::LENGTH..]].concat();
+    assert_eq!(Image::of_bytes(longer, &key()).unwrap_err(), Unusable::Damaged);
     let other = StoreKey::of(b"another root");
     assert_eq!(Image::of_bytes(bytes, &other).unwrap_err(), Unusable::OtherKey);
 }
