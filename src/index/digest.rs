@@ -14,12 +14,14 @@ use crate::workspace::Kind;
 
 /// Consecutive files of a directory, as they were when all of them were known and unchanged.
 #[derive(Debug)]
-pub(super) struct Digest {
+pub(crate) struct Digest {
     /// How many bundles there were then.
     bundles: usize,
     /// The epoch of the call that made it.
     verified: u64,
     contents: Contents,
+    /// The path of the last of them; empty if there is none.
+    last: Box<[u8]>,
     _taken: Taken,
 }
 
@@ -35,7 +37,7 @@ struct Contents {
     alone: Vec<Bits>,
 }
 
-/// Some files that need not be opened, as a search would have reported them.
+/// What some files hold, as a search would report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     /// Files that hold text.
@@ -59,8 +61,11 @@ impl Digest {
         let (bundles, roster) = (rosters.bundles.made(), rosters.of(&files.kept));
         let is_whole = roster.tell(asked(files), era, |known| contents.add(known, &mut columns));
         contents.columns = columns.into_values().collect();
-        let taken = room.take(size_of::<Digest>() + contents.bytes(), 0).filter(|_| is_whole)?;
-        Some(Digest { bundles, verified: era.epoch, contents, _taken: taken })
+        let name = asked(files).last().map(|last| last.name);
+        let last = name.map_or(Vec::new(), |name| [&*files.kept.prefix, name].concat());
+        let bytes = size_of::<Digest>() + contents.bytes() + last.len();
+        let taken = room.take(bytes, 0).filter(|_| is_whole)?;
+        Some(Digest { bundles, verified: era.epoch, contents, last: last.into(), _taken: taken })
     }
 
     /// Whether the files still are as they were, and no bundle was made that may hold their filters.
@@ -69,13 +74,22 @@ impl Digest {
         self.bundles == bundles && files.kept.are_all_unchanged(self.verified, era)
     }
 
-    /// What the files give if none of them has to be opened.
-    pub(super) fn exclude(&self, query: &Query) -> Option<Totals> {
-        let Contents { totals, is_odd, columns, alone } = &self.contents;
-        let may_match = *is_odd
+    /// What the files hold, together.
+    pub(crate) fn totals(&self) -> Totals {
+        self.contents.totals
+    }
+
+    /// The path of the last of the files; empty if there is none.
+    pub(crate) fn last(&self) -> &[u8] {
+        &self.last
+    }
+
+    /// False only if none of the files has to be opened.
+    pub(super) fn may_match(&self, query: &Query) -> bool {
+        let Contents { is_odd, columns, alone, .. } = &self.contents;
+        *is_odd
             || columns.iter().any(|(bundle, these)| query.may_match_in(bundle) & these != 0)
-            || alone.iter().any(|bits| query.may_match(bits));
-        (!may_match).then_some(*totals)
+            || alone.iter().any(|bits| query.may_match(bits))
     }
 }
 

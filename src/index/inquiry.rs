@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::context::Incomplete;
 use crate::index::Index;
-use crate::index::digest::{Digest, Totals};
+use crate::index::digest::Digest;
 use crate::index::filter::FilterBuilder;
 use crate::index::lesson::Lesson;
 use crate::index::query::Query;
@@ -144,17 +144,21 @@ impl Inquiry {
         enrolled.roster.exclude_all(asked, self.query.as_deref(), self.recall.era)
     }
 
-    /// What files on a known way give, if none of them has to be looked at.
-    pub(crate) fn pass(&self, files: &Files) -> Option<Totals> {
+    /// Calls `pass` with what is known of files on a known way, and tells what it gave, if none of
+    /// them has to be looked at.
+    pub(crate) fn pass<R>(&self, files: &Files, mut pass: impl FnMut(&Digest) -> R) -> Option<R> {
         let (query, era, inner) = (self.query.as_ref()?, self.recall.era, &self.index.inner);
-        let known = files.memo.get::<Digest>();
-        let digest =
-            known.filter(|digest| digest.holds(files, query.bundles(), era)).or_else(|| {
-                let digest = Digest::new(files, &inner.rosters, (era, &inner.room)).map(Arc::new);
-                files.memo.put(digest.clone().map(|digest| digest as _));
-                digest
-            });
-        digest?.exclude(query)
+        let mut ask = |digest: &Digest| (!digest.may_match(query)).then(|| pass(digest));
+        // None if nothing is known of them together, or not any more.
+        let asked = files
+            .memo
+            .read(|digest: &Digest| digest.holds(files, query.bundles(), era).then(|| ask(digest)));
+        asked.flatten().unwrap_or_else(|| {
+            let digest = Digest::new(files, &inner.rosters, (era, &inner.room));
+            let passed = digest.as_ref().and_then(ask);
+            files.memo.put(digest);
+            passed
+        })
     }
 
     /// Forgets a file that is not the one that was learned.

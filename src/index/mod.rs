@@ -41,6 +41,7 @@ use std::time::Duration;
 
 use crate::context::{Call, Cancel};
 use crate::error::Error;
+pub(crate) use crate::index::digest::Digest;
 use crate::index::filter::Density;
 use crate::index::idle::Idle;
 pub(crate) use crate::index::inquiry::{Enrolled, Inquiry, Learner};

@@ -111,12 +111,7 @@ pub const MAX_WARNINGS: usize = 20;
 impl Receipt {
     /// Adds what another part of the same scan counted.
     pub(crate) fn absorb(&mut self, mut other: Receipt) {
-        self.files += other.files;
-        self.directories += other.directories;
-        self.bytes += other.bytes;
-        self.excluded += other.excluded;
-        self.index = self.index.or(other.index);
-        self.skipped.absorb(&other.skipped);
+        self.count(&other);
         self.unsettle();
         other.unsettle();
         // Parts come in path order, so the first are those that will be named.
@@ -133,6 +128,16 @@ impl Receipt {
                 self.more_warnings += 1;
             }
         }
+    }
+
+    /// Adds the numbers of another part, but for that of its warnings.
+    pub(crate) fn count(&mut self, other: &Receipt) {
+        self.files += other.files;
+        self.directories += other.directories;
+        self.bytes += other.bytes;
+        self.excluded += other.excluded;
+        self.index = self.index.or(other.index);
+        self.skipped.absorb(&other.skipped);
     }
 
     /// Records an entry that could not be read.

@@ -1,6 +1,6 @@
 //! What the index spares a search, and what the search tells it in return.
 
-use crate::index::{Enrolled, Excluded, Inquiry, Lesson, WHOLE};
+use crate::index::{Digest, Enrolled, Excluded, Inquiry, Lesson, WHOLE};
 use crate::search::searcher::{Found, Searcher, Worker};
 use crate::walk::{Batch, Files, OpenDir, Scanned};
 use crate::workspace::{File, Kind};
@@ -13,18 +13,24 @@ impl Searcher {
 
     /// Adds what files give of which none has to be looked at; else false.
     pub(super) fn pass_files(&self, files: &Files, scan: &dyn Scanned, found: &mut Found) -> bool {
-        let totals = self.told().and_then(|inquiry| inquiry.pass(files));
-        let Some(totals) = totals.filter(|totals| !self.is_too_long(totals.longest)) else {
+        let pass = |digest: &Digest| self.count_passed(digest, scan, found);
+        self.told().and_then(|inquiry| inquiry.pass(files, pass)).unwrap_or(false)
+    }
+
+    /// Counts files as if they had been searched; false if a search would do something else.
+    fn count_passed(&self, digest: &Digest, scan: &dyn Scanned, found: &mut Found) -> bool {
+        let totals = digest.totals();
+        if self.is_too_long(totals.longest) {
             return false;
-        };
+        }
         let excluded = totals.text_files + totals.binary_files;
         scan.count(excluded, 0);
         found.receipt.skipped.binary += totals.binary_files;
         found.receipt.files += totals.text_files;
         found.receipt.bytes += totals.text_bytes;
         found.receipt.excluded += excluded;
-        if let Some(last) = files.last() {
-            found.reach((&files.kept.prefix, last));
+        if !digest.last().is_empty() {
+            found.reach((digest.last(), b""));
         }
         true
     }

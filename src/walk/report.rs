@@ -20,6 +20,13 @@ impl DirectoryReport {
         self.left_out.extend(other.left_out);
         self.interrupted |= other.interrupted;
     }
+
+    /// Whether it tells nothing but numbers.
+    pub(super) fn is_bare(&self) -> bool {
+        let DirectoryReport { receipt, left_out, interrupted } = self;
+        let nothing = receipt.trouble.is_empty() && receipt.warnings.is_empty();
+        nothing && left_out.is_empty() && !interrupted
+    }
 }
 
 /// An entry that a rule left out.

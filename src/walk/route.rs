@@ -53,26 +53,22 @@ impl Files {
     pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = (&[u8], Kind)> + Clone {
         self.range.clone().filter_map(|index| self.listing.get(index))
     }
-
-    /// The name of the last one that is a file.
-    pub(crate) fn last(&self) -> Option<&[u8]> {
-        self.entries().rfind(|(_, kind)| *kind == Kind::File).map(|(name, _)| name)
-    }
 }
 
 /// A place for a note, of whatever type the one who leaves it likes.
 #[derive(Debug, Default)]
-pub(crate) struct Memo(RwLock<Option<Arc<dyn Any + Send + Sync>>>);
+pub(crate) struct Memo(RwLock<Option<Box<dyn Any + Send + Sync>>>);
 
 impl Memo {
-    /// The last note, if it is of this type.
-    pub(crate) fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        let note = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        note?.downcast().ok()
+    /// Reads the last note, if it is of this type.
+    pub(crate) fn read<T: Any, R>(&self, read: impl FnOnce(&T) -> R) -> Option<R> {
+        let note = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        note.as_ref()?.downcast_ref().map(read)
     }
 
     /// Leaves a note in the place of the last one.
-    pub(crate) fn put(&self, note: Option<Arc<dyn Any + Send + Sync>>) {
+    pub(crate) fn put<T: Any + Send + Sync>(&self, note: Option<T>) {
+        let note = note.map(|note| -> Box<dyn Any + Send + Sync> { Box::new(note) });
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = note;
     }
 }

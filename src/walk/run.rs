@@ -1,6 +1,6 @@
 //! What follows from some directories that are listed in one go.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::walk::batch::Batch;
 use crate::walk::directory::Directory;
@@ -15,7 +15,7 @@ pub(super) const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Account<F> {
     pub(super) report: DirectoryReport,
-    pub(super) found: Option<F>,
+    pub(super) found: Option<Mutex<F>>,
 }
 
 /// What follows from a part of a run.
@@ -61,18 +61,27 @@ impl<F: Default> Run<F> {
         }
     }
 
+    /// Adds the account of a directory that an earlier walk made.
+    pub(super) fn list_again(&mut self, report: &DirectoryReport) {
+        match self.last_open() {
+            Some(last) if report.is_bare() => {
+                last.report.receipt.count(&report.receipt);
+                self.directories += 1;
+            }
+            _ => self.list(report.clone()),
+        }
+    }
+
     /// Lets `add` add to what is known at once.
     pub(super) fn know<R>(&mut self, add: impl FnOnce(&Mutex<F>) -> R) -> R {
         if self.last_open().is_none() {
             self.push(Step::Done(Box::default()));
         }
-        let mut found = self.last_open().map(|last| &mut last.found);
-        let known = Mutex::new(found.as_mut().and_then(|found| found.take()).unwrap_or_default());
-        let added = add(&known);
-        if let Some(found) = found {
-            *found = Some(known.into_inner().unwrap_or_else(PoisonError::into_inner));
+        match self.last_open() {
+            Some(last) => add(last.found.get_or_insert_default()),
+            // Not so: what was pushed is open.
+            None => add(&Mutex::default()),
         }
-        added
     }
 
     /// The last account, if more may be added to it.

@@ -183,7 +183,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
                 break;
             }
             match stop {
-                Stop::Directory(report) => run.list(report.clone()),
+                Stop::Directory(report) => run.list_again(report),
                 Stop::Files(files) => {
                     let pass = |found: &_| self.visitor.pass((files, base), self, &mut lock(found));
                     if !run.know(pass) {

@@ -1,7 +1,7 @@
 //! Results that wait for their turn, and who takes them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::pool::lock;
 use crate::walk::run::Account;
@@ -54,6 +54,8 @@ impl<C> Taker<C> {
                     collector.gap();
                 }
                 collector.directory(report);
+                let found =
+                    found.map(|found| found.into_inner().unwrap_or_else(PoisonError::into_inner));
                 self.enough = found.is_some_and(|found| collector.found(found).is_break());
             }
             Piece::Found(found, _) => {
