@@ -18,6 +18,7 @@ pub(crate) mod matcher;
 mod merged;
 mod options;
 mod order;
+mod parts;
 mod pattern_error;
 pub(crate) mod report;
 mod searcher;
@@ -64,7 +65,7 @@ pub(crate) fn search(
     let mut walk = options.walk.clone();
     let (collector, incomplete) = if let Some(ordered) = &ordered {
         collector.receive(ordered);
-        ordered.search(workspace, &walk, (pool, call), (&searcher, collector))?
+        parts::search(ordered, (workspace, &walk), (pool, call), (&searcher, collector))?
     } else {
         walk.resume = options.cursor.as_ref().map(resume);
         Scan::run(workspace, walk, (pool, call), (searcher, collector))?

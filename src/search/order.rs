@@ -6,15 +6,10 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::output::Receipt;
 use crate::pool::Pool;
-use crate::search::collector::Collector;
 use crate::search::options::SearchOptions;
-use crate::search::searcher::Searcher;
+use crate::walk::Cursor;
 use crate::walk::list::{self, ListOptions, Listed};
-use crate::walk::{Cursor, Scan, WalkOptions};
 use crate::workspace::Workspace;
-
-/// How many files are searched in one walk; in a walk each takes half a kilobyte.
-const PART: usize = 4096;
 
 /// The files of a search, the last changed first.
 #[derive(Debug)]
@@ -40,26 +35,10 @@ impl Ordered {
         Receipt { files: 0, ..self.receipt.clone() }
     }
 
-    /// Searches these files and no others, until there is enough.
-    pub(super) fn search(
-        &self,
-        workspace: &Workspace,
-        walk: &WalkOptions,
-        (pool, call): (&Pool, &Call),
-        (searcher, mut collector): (&Searcher, Collector),
-    ) -> Result<(Collector, Option<Incomplete>), Error> {
-        for part in self.files.chunks(PART) {
-            let files = part.iter().map(|file| file.path.clone()).collect();
-            let walk = WalkOptions { files: Some(files), ..walk.clone() };
-            let call = call.clone().going_on_from(collector.progress());
-            let visit = (searcher.clone(), collector);
-            let (taken, incomplete) = Scan::run(workspace, walk, (pool, &call), visit)?;
-            collector = taken;
-            if incomplete.is_some() || collector.has_enough() {
-                return Ok((collector, incomplete));
-            }
-        }
-        Ok((collector, None))
+    /// The files, in parts of so many.
+    pub(super) fn parts(&self, count: usize) -> impl Iterator<Item = Vec<Vec<u8>>> {
+        let paths = |part: &[Listed]| part.iter().map(|file| file.path.clone()).collect();
+        self.files.chunks(count).map(paths)
     }
 }
 
