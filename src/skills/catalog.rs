@@ -40,6 +40,20 @@ struct Inner {
 }
 
 /// A skill that is left out because a later one has its name.
+///
+/// ```
+/// use ripkit::skills::SkillCatalog;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let own = directory.path().join("minimal");
+/// # std::fs::create_dir(&own)?;
+/// # std::fs::copy("fixtures/skills/good/minimal/SKILL.md", own.join("SKILL.md"))?;
+/// let skills = SkillCatalog::load([directory.path(), "fixtures/skills/good".as_ref()]);
+/// let shadowed = &skills.shadowed()[0];
+/// assert_eq!(shadowed.name, "minimal");
+/// assert_eq!(skills.by_name("minimal").map(|skill| skill.file_path()), Some(&*shadowed.by));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ShadowedSkill {
