@@ -18,15 +18,16 @@ const NAMED_SKILLS: usize = 20;
 ///
 /// Cloning is cheap. A catalog does not change; what its skills hold is read when it is asked for.
 ///
-/// ```no_run
+/// ```
 /// use ripkit::skills::SkillCatalog;
 ///
-/// let skills = SkillCatalog::load(["/home/ada/.agents/skills", ".agents/skills"]);
+/// let skills = SkillCatalog::load(["/home/ada/.agents/skills", "fixtures/skills/good"]);
 /// for warning in skills.warnings() {
 ///     eprintln!("{warning}");
 /// }
 /// let system_prompt = format!("You are helpful.\n\n{}", skills.format_for_prompt());
-/// let body = skills.load_body("fix-tests")?;
+/// assert!(system_prompt.contains("<name>minimal</name>"));
+/// assert_eq!(skills.load_body("minimal")?, "# How\n\nDo it.\n");
 /// # Ok::<(), ripkit::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -148,7 +148,7 @@ pub struct EditReport {
     notes: Vec<String>,
 }
 
-/// Replaces text that a file has exactly once, and not a byte beside it.
+/// Replaces text in a file, which must be there exactly once unless every place is wanted.
 ///
 /// ```
 /// use ripkit::tools::edit_file::{Args, EditFile};
