@@ -42,10 +42,15 @@ impl Cancel {
 ///
 /// ```
 /// use ripkit::{Call, Progress};
+/// use std::sync::{Arc, Mutex};
 ///
-/// let call = Call::default().on_progress(|Progress { files, results, .. }| {
-///     eprintln!("{files} files, {results} results");
+/// let bar = Arc::new(Mutex::new(String::new()));
+/// let shown = bar.clone();
+/// let call = Call::default().on_progress(move |Progress { files, results, .. }| {
+///     *shown.lock().expect("nobody panics") = format!("{files} files, {results} results");
 /// });
+/// call.report(Progress::default()); // as a tool does
+/// assert_eq!(*bar.lock().expect("nobody panics"), "0 files, 0 results");
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -258,12 +263,15 @@ impl fmt::Display for Incomplete {
 /// The bounds that a host can change; everything over them is cut and said.
 ///
 /// ```
-/// use ripkit::{Limits, Toolkit, Workspace};
+/// use ripkit::{Call, Limits, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let mut limits = Limits::default();
-/// limits.text_bytes = 8 * 1024;
+/// limits.page_lines = 3;
 /// let tools = Toolkit::new(Workspace::open(".")?).with_limits(limits);
+/// let path = serde_json::json!({ "path": "Cargo.toml" });
+/// let answer = tools.call("read_file", path, &Call::default());
+/// assert_eq!(answer.details()["end_line"], 3);
 /// # Ok(())
 /// # }
 /// ```

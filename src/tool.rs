@@ -17,8 +17,9 @@ use crate::workspace::Workspace;
 /// A tool: a name, arguments, an answer, and a function from one to the other.
 ///
 /// The doc comment of `Args` is the description that a model reads, the doc comments of its
-/// fields are those of the parameters. The JSON schema, the command line, the listing for every
-/// protocol and the typed Rust call all follow from this one implementation.
+/// fields are those of the parameters; examples in them, between fences, are left out. The JSON
+/// schema, the command line, the listing for every protocol and the typed Rust call all follow
+/// from this one implementation.
 ///
 /// ```
 /// use ripkit::{Effect, Error, Output, Tool, ToolContext, Toolkit, Workspace};

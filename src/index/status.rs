@@ -8,6 +8,20 @@ use serde::Serialize;
 use crate::context::Incomplete;
 
 /// What an index holds, and what it takes.
+///
+/// ```
+/// use ripkit::{Call, IndexOptions, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("src/text")?).with_index(IndexOptions::default())?;
+/// let index = tools.index().expect("it was just made");
+/// let status = index.build(&Call::default())?;
+/// assert_eq!(status.incomplete, None);
+/// assert!(!status.watched && status.stored_bytes.is_none());
+/// assert!(status.to_string().contains(" files known in "));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct IndexStatus {

@@ -131,6 +131,13 @@ pub enum Content {
 }
 
 /// Where and why an answer was cut.
+///
+/// ```
+/// use ripkit::Truncation;
+///
+/// assert_eq!(format!("cut by {}", Truncation::Bytes), "cut by bytes");
+/// assert_eq!(serde_json::json!(Truncation::Results), "results");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -52,6 +52,21 @@ pub struct Receipt {
 }
 
 /// What an index spared a search.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, IndexOptions, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("src/text")?).with_index(IndexOptions::default())?;
+/// let args = Args { pattern: r"\w+".into(), ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// let index = report.receipt.index.expect("one is kept");
+/// assert!(!index.asked, "any word matches");
+/// assert_eq!(index.excluded, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -64,6 +79,22 @@ pub struct IndexUse {
 }
 
 /// How many entries a scan left out, by reason; an ignored directory counts once.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join(".gitignore"), "*.log\n")?;
+/// # std::fs::write(directory.path().join("app.log"), "TODO\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args { pattern: "TODO".into(), hidden: false, ..Args::default() };
+/// let skipped = tools.run::<Search>(args, &Call::default())?.receipt.skipped;
+/// assert_eq!((skipped.ignored_files, skipped.hidden), (1, 1)); // app.log, .gitignore
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -92,6 +123,30 @@ pub struct Skipped {
 }
 
 /// An entry that could not be read, and why.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Trouble, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("secret.txt"), "TODO\n")?;
+/// # #[cfg(unix)]
+/// # {
+/// #     use std::os::unix::fs::PermissionsExt;
+/// #     let nobody = std::fs::Permissions::from_mode(0);
+/// #     std::fs::set_permissions(directory.path().join("secret.txt"), nobody)?;
+/// # }
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args { pattern: "TODO".into(), ..Args::default() };
+/// let receipt = tools.run::<Search>(args, &Call::default())?.receipt;
+/// for Trouble { path, reason, .. } in &receipt.trouble {
+///     eprintln!("{path}: {reason}"); // secret.txt: Permission denied
+/// }
+/// assert_eq!(receipt.trouble.len() as u64, receipt.skipped.unreadable);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]

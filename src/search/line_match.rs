@@ -4,6 +4,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One match: a line, or the lines that a multi-line match covers.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let (pattern, path) = ("ripkit".into(), "Cargo.toml".into());
+/// let args = Args { pattern, path, max_results: 1, ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// let found = report.files[0].matches().next().expect("one match");
+/// let [begin, end] = found.spans[0];
+/// assert_eq!(&found.text[begin..end], "ripkit");
+/// assert_eq!((found.line, found.column), (2, Some(9))); // name = "ripkit"
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -21,6 +38,21 @@ pub struct LineMatch {
 }
 
 /// A line near a match.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let (pattern, path) = ("^name = \"ripkit\"".into(), "Cargo.toml".into());
+/// let args = Args { pattern, path, before: Some(1), max_results: 1, ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// let line = report.files[0].context().next().expect("a line before it");
+/// assert_eq!((line.line, line.text.as_str()), (1, "[package]"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]

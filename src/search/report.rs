@@ -77,6 +77,23 @@ pub(crate) struct Shape {
 }
 
 /// A match in a file that the walk left out.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join(".gitignore"), "*.log\n")?;
+/// # std::fs::write(directory.path().join("app.log"), "TODO\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args { pattern: "TODO".into(), ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// let left_out = report.left_out.expect("one in an ignored file");
+/// assert_eq!((left_out.path.as_str(), left_out.line, left_out.hidden), ("app.log", 1, false));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]

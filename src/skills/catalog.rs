@@ -18,15 +18,16 @@ const NAMED_SKILLS: usize = 20;
 ///
 /// Cloning is cheap. A catalog does not change; what its skills hold is read when it is asked for.
 ///
-/// ```no_run
+/// ```
 /// use ripkit::skills::SkillCatalog;
 ///
-/// let skills = SkillCatalog::load(["/home/ada/.agents/skills", ".agents/skills"]);
+/// let skills = SkillCatalog::load(["/home/ada/.agents/skills", "fixtures/skills/good"]);
 /// for warning in skills.warnings() {
 ///     eprintln!("{warning}");
 /// }
 /// let system_prompt = format!("You are helpful.\n\n{}", skills.format_for_prompt());
-/// let body = skills.load_body("fix-tests")?;
+/// assert!(system_prompt.contains("<name>minimal</name>"));
+/// assert_eq!(skills.load_body("minimal")?, "# How\n\nDo it.\n");
 /// # Ok::<(), ripkit::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,20 @@ struct Inner {
 }
 
 /// A skill that is left out because a later one has its name.
+///
+/// ```
+/// use ripkit::skills::SkillCatalog;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let own = directory.path().join("minimal");
+/// # std::fs::create_dir(&own)?;
+/// # std::fs::copy("fixtures/skills/good/minimal/SKILL.md", own.join("SKILL.md"))?;
+/// let skills = SkillCatalog::load([directory.path(), "fixtures/skills/good".as_ref()]);
+/// let shadowed = &skills.shadowed()[0];
+/// assert_eq!(shadowed.name, "minimal");
+/// assert_eq!(skills.by_name("minimal").map(|skill| skill.file_path()), Some(&*shadowed.by));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ShadowedSkill {

@@ -6,6 +6,15 @@ use crate::error::{Error, ErrorCode};
 use crate::text::escape;
 
 /// How much a [`SkillFinding`] matters here, the worst first.
+///
+/// ```
+/// use ripkit::skills::{Severity, SkillCatalog};
+///
+/// let skills = SkillCatalog::scan("fixtures/skills/bad/Upper-Case");
+/// let worst = skills.findings().iter().map(|finding| finding.severity).min();
+/// assert_eq!(worst, Some(Severity::Violation)); // it is there all the same
+/// assert!(Severity::Skipped < Severity::Violation);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

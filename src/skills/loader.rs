@@ -11,18 +11,20 @@ use crate::workspace::Workspace;
 
 /// Gathers skills from several directories; of two skills with one name the later wins.
 ///
-/// ```no_run
+/// ```
 /// use ripkit::Workspace;
 /// use ripkit::skills::{CLIENT_DIRECTORIES, SkillLoader};
 ///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let home = Workspace::open("/home/ada")?;
-/// let project = Workspace::open("path/to/repo")?.deny(["vendor/"])?;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// let home = Workspace::open(directory.path())?;
+/// let project = Workspace::open("fixtures/skills")?.deny(["with-files/"])?;
 /// let mut loader = SkillLoader::new();
 /// for directory in CLIENT_DIRECTORIES {
 ///     loader = loader.below(&home, directory);
 /// }
-/// let catalog = loader.below(&project, ".agents/skills").load();
+/// let skills = loader.below(&project, "good").load();
+/// assert!(skills.by_name("minimal").is_some() && skills.by_name("with-files").is_none());
 /// # Ok(())
 /// # }
 /// ```

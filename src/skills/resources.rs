@@ -32,6 +32,17 @@ fn is_left_out(name: &[u8]) -> bool {
 }
 
 /// The files beside a SKILL.md.
+///
+/// ```
+/// use ripkit::skills::SkillCatalog;
+///
+/// let skills = SkillCatalog::scan("fixtures/skills/good");
+/// let skill = skills.by_name("with-files").expect("it is there");
+/// let resources = skill.resources()?;
+/// assert_eq!(resources.files, ["references/forms.md", "scripts/count.py"]);
+/// assert!(!resources.has_more);
+/// # Ok::<(), ripkit::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {

@@ -16,6 +16,28 @@ use crate::workspace::{Access, Expected, Held, Version};
 
 /// Replaces text in a file: `old_text`, which must be there exactly once, by `new_text`; or
 /// several texts at once, with `edits`. Nothing else in the file changes.
+///
+/// ```
+/// use ripkit::tools::edit_file::{Args, EditFile};
+/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one, one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let mut args = Args {
+///     path: "a.txt".into(),
+///     old_text: Some("one".into()),
+///     new_text: Some("two".into()),
+///     ..Args::default()
+/// };
+/// let refused = tools.run::<EditFile>(args.clone(), &Call::default()).expect_err("there twice");
+/// assert_eq!(refused.code(), ErrorCode::PatternNotUnique);
+/// args.replace_all = true;
+/// assert_eq!(tools.run::<EditFile>(args, &Call::default())?.replacements, 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -50,6 +72,25 @@ pub struct Args {
 const MAX_EDITS: usize = 1000;
 
 /// One replacement of several.
+///
+/// ```
+/// use ripkit::tools::edit_file::{Args, EditFile, Replacement};
+/// # use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one two\n")?;
+/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let edits = [("one", "two"), ("two", "one")].map(|(old, new)| Replacement {
+///     old_text: old.into(),
+///     new_text: new.into(),
+/// });
+/// let args = Args { path: "a.txt".into(), edits: edits.into(), ..Args::default() };
+/// tools.run::<EditFile>(args, &Call::default())?;
+/// assert_eq!(std::fs::read_to_string(directory.path().join("a.txt"))?, "two one\n");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -63,6 +104,24 @@ pub struct Replacement {
 }
 
 /// A file that was edited.
+///
+/// ```
+/// use ripkit::tools::edit_file::{Args, EditFile, Step};
+/// # use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let (old_text, new_text) = (Some("one".into()), Some("one\ntwo".into()));
+/// let args = Args { path: "a.txt".into(), old_text, new_text, dry_run: true, ..Args::default() };
+/// let report = tools.run::<EditFile>(args, &Call::default())?;
+/// assert!(report.dry_run && report.step == Step::Exact);
+/// assert_eq!((report.old_lines, report.new_lines), (1, 2));
+/// assert!(report.diff.ends_with(" one\n+two\n"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct EditReport {
@@ -89,7 +148,7 @@ pub struct EditReport {
     notes: Vec<String>,
 }
 
-/// Edits a file.
+/// Replaces text in a file, which must be there exactly once unless every place is wanted.
 ///
 /// ```
 /// use ripkit::tools::edit_file::{Args, EditFile};

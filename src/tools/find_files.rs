@@ -16,6 +16,20 @@ use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
 /// Files that ignore files exclude are left out.
+///
+/// ```
+/// use ripkit::tools::find_files::{Args, FindFiles};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills")?);
+/// let (pattern, path) = ("with-files/**/*.py".into(), "good".into());
+/// let args = Args { pattern, path, ..Args::default() };
+/// let found = tools.run::<FindFiles>(args, &Call::default())?;
+/// assert_eq!(found.paths, ["good/with-files/scripts/count.py"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -52,6 +66,20 @@ pub struct Args {
 }
 
 /// What to find.
+///
+/// ```
+/// use ripkit::tools::find_files::{Args, FindFiles, FindKind};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills")?);
+/// let pattern = "script*".into();
+/// let args = Args { pattern, kind: FindKind::Directory, ..Args::default() };
+/// let found = tools.run::<FindFiles>(args, &Call::default())?;
+/// assert_eq!(found.paths, ["good/with-files/scripts/"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -87,6 +115,21 @@ fn default_max_results() -> u32 {
 }
 
 /// The paths that were found.
+///
+/// ```
+/// use ripkit::tools::find_files::{Args, FindFiles};
+/// use ripkit::{Call, Outcome, Output, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("src")?);
+/// let args = Args { pattern: "*.py".into(), ..Args::default() };
+/// let found = tools.run::<FindFiles>(args, &Call::default())?;
+/// assert_eq!((found.paths.len(), found.total), (0, 0));
+/// assert_eq!(found.outcome(), Outcome::Empty);
+/// assert!(found.to_string().starts_with("No files found\n"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FoundPaths {
@@ -99,7 +142,7 @@ pub struct FoundPaths {
     pub(crate) ending: Ending,
 }
 
-/// Finds files.
+/// Finds files and directories by a glob, at any depth.
 ///
 /// ```
 /// use ripkit::tools::find_files::{Args, FindFiles};

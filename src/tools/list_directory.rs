@@ -18,6 +18,20 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 
 /// Lists what is directly in a directory, a name a line, sorted without regard to case;
 /// directories end in `/`. Ignored and hidden entries are listed too.
+///
+/// ```
+/// use ripkit::tools::list_directory::{Args, ListDirectory};
+/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// assert_eq!(Args::default().path, ".");
+/// let args = Args { path: "Cargo.toml".into(), ..Args::default() };
+/// let refused = tools.run::<ListDirectory>(args, &Call::default()).expect_err("it is a file");
+/// assert_eq!(refused.code(), ErrorCode::InvalidPath);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -44,6 +58,21 @@ fn default_max_results() -> u32 {
 }
 
 /// The entries of a directory.
+///
+/// ```
+/// use ripkit::tools::list_directory::{Args, ListDirectory};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
+/// let args = Args { max_results: 2, ..Args::default() };
+/// let first = tools.run::<ListDirectory>(args.clone(), &Call::default())?;
+/// assert_eq!((first.entries.len(), first.total, first.truncated), (2, 3, true));
+/// let rest = tools.run::<ListDirectory>(Args { cursor: first.cursor, ..args }, &Call::default())?;
+/// assert_eq!(rest.entries[0].name, "SKILL.md");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DirectoryList {
@@ -66,6 +95,20 @@ pub struct DirectoryList {
 }
 
 /// An entry of a directory.
+///
+/// ```
+/// use ripkit::tools::list_directory::{Args, Entry, ListDirectory};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/minimal")?);
+/// let list = tools.run::<ListDirectory>(Args::default(), &Call::default())?;
+/// let Entry { name, size, .. } = &list.entries[0];
+/// assert_eq!(name, "SKILL.md");
+/// assert!(*size > 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -83,6 +126,20 @@ pub struct Entry {
 }
 
 /// What an entry is.
+///
+/// ```
+/// use ripkit::tools::list_directory::{Args, EntryType, ListDirectory};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
+/// let list = tools.run::<ListDirectory>(Args::default(), &Call::default())?;
+/// let directories = list.entries.iter().filter(|entry| entry.kind == EntryType::Directory);
+/// let names: Vec<&str> = directories.map(|entry| entry.name.as_str()).collect();
+/// assert_eq!(names, ["references", "scripts"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -98,7 +155,7 @@ pub enum EntryType {
     Other,
 }
 
-/// Lists a directory.
+/// Lists what is directly in one directory, hidden and ignored entries too.
 ///
 /// ```
 /// use ripkit::tools::list_directory::{Args, ListDirectory};

@@ -16,6 +16,19 @@ use crate::walk::{Cursor, Filter, Start, WalkOptions};
 
 /// Lists the files below a directory, a path a line, in path order. Files that ignore files
 /// exclude are left out. Use `find_files` to look for names at any depth.
+///
+/// ```
+/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
+/// let args = Args { max_depth: 1, ..Args::default() }; // 3 where nothing is said
+/// let list = tools.run::<ListFiles>(args, &Call::default())?;
+/// assert_eq!(list.files, ["SKILL.md"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -86,6 +99,20 @@ pub(super) fn default_timeout() -> u64 {
 }
 
 /// The files that were listed.
+///
+/// ```
+/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
+/// let list = tools.run::<ListFiles>(Args::default(), &Call::default())?;
+/// assert_eq!(list.files, ["SKILL.md", "references/forms.md", "scripts/count.py"]);
+/// assert_eq!(list.total, 3);
+/// assert_eq!(list.to_string(), "SKILL.md\nreferences/forms.md\nscripts/count.py");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FileList {
@@ -118,7 +145,7 @@ pub(crate) struct Ending {
     pub(crate) text_bytes: usize,
 }
 
-/// Lists files.
+/// Lists the files below a directory, as deep as the call says.
 ///
 /// ```
 /// use ripkit::tools::list_files::{Args, ListFiles};

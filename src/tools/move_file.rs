@@ -12,6 +12,26 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::Expected;
 
 /// Moves or renames a file or a symbolic link; never onto something that exists.
+///
+/// ```
+/// use ripkit::tools::move_file::{Args, MoveFile};
+/// use ripkit::tools::read_file::{self, ReadFile};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let read = read_file::Args { path: "a.txt".into(), ..Default::default() };
+/// let args = Args {
+///     source: "a.txt".into(),
+///     destination: "b.txt".into(),
+///     expected_version: tools.run::<ReadFile>(read, &Call::default())?.version,
+/// };
+/// assert!(tools.run::<MoveFile>(args, &Call::default()).is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -26,6 +46,23 @@ pub struct Args {
 }
 
 /// A file that was moved.
+///
+/// ```
+/// use ripkit::tools::move_file::{Args, MoveFile};
+/// # use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let (source, destination) = ("a.txt".into(), "new/b.txt".into());
+/// let args = Args { source, destination, ..Args::default() };
+/// let moved = tools.run::<MoveFile>(args, &Call::default())?;
+/// assert_eq!(moved.to_string(), "Moved a.txt to new/b.txt");
+/// assert!(!std::path::Path::new(&moved.source).exists());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Moved {
@@ -41,7 +78,7 @@ pub struct Moved {
     notes: Vec<String>,
 }
 
-/// Moves a file.
+/// Gives a file or a link another path, which nothing has yet.
 ///
 /// ```
 /// use ripkit::tools::move_file::{Args, MoveFile};

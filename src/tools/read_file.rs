@@ -22,6 +22,15 @@ use crate::workspace::WorkspacePath;
 
 /// Reads a text file, each line behind its number, or an image. A page ends at 2000 lines or
 /// 50 KB and says how to go on; files of any size can be paged.
+///
+/// ```
+/// # use ripkit::tools::read_file::{Args, ReadFile};
+/// # let tools = ripkit::Toolkit::new(ripkit::Workspace::open(".")?);
+/// let last = Args { path: "LICENSE-MIT".into(), offset: Some(-1), ..Args::default() };
+/// let page = tools.run::<ReadFile>(last, &ripkit::Call::default())?;
+/// assert_eq!(page.start_line, page.total_lines);
+/// # Ok::<(), ripkit::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -44,6 +53,16 @@ pub struct Args {
 }
 
 /// A page of a text file, or an image; the fields of the other are absent.
+///
+/// ```
+/// # use ripkit::tools::read_file::{Args, ReadFile};
+/// # let tools = ripkit::Toolkit::new(ripkit::Workspace::open("fixtures/skills/good")?);
+/// let args = Args { path: "with-files/scripts/count.py".into(), ..Args::default() };
+/// let page = tools.run::<ReadFile>(args, &ripkit::Call::default())?;
+/// assert_eq!(page.content.as_deref(), Some("print(1)\n"));
+/// assert_eq!((page.total_lines, page.next_offset, page.mime), (Some(1), None, None));
+/// # Ok::<(), ripkit::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FileContent {
@@ -111,7 +130,7 @@ enum Cut {
     Line(u64),
 }
 
-/// Reads a file.
+/// Reads a page of a text file, or an image.
 ///
 /// ```
 /// use ripkit::tools::read_file::{Args, ReadFile};

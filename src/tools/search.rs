@@ -19,6 +19,25 @@ const MAX_CONTEXT: u32 = 1000;
 /// Searches the contents of files with a regular expression (Rust syntax, as in ripgrep) and
 /// returns `path:line:text` for each matching line, in path order. Files that ignore files
 /// exclude are left out, links are not followed. Case does not matter unless asked.
+///
+/// ```
+/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let args = Args {
+///     pattern: "pub struct Search;".into(),
+///     literal: true,
+///     path: "src".into(),
+///     include: ["*.rs", "!lib.rs"].into_iter().collect(),
+///     ..Args::default()
+/// };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// assert!(report.files.iter().any(|file| file.path == "src/tools/search.rs"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -97,6 +116,21 @@ pub struct Args {
 }
 
 /// What a search returns.
+///
+/// ```
+/// use ripkit::tools::search::{Args, OutputMode, Search};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open(".")?);
+/// let (pattern, path) = (r"^\[package\]".into(), "Cargo.toml".into());
+/// let args = Args { pattern, path, output: OutputMode::Count, ..Args::default() };
+/// let report = tools.run::<Search>(args, &Call::default())?;
+/// assert_eq!(report.files[0].count, Some(1));
+/// assert_eq!(report.to_string(), "Cargo.toml:1");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -147,7 +181,7 @@ fn default_timeout() -> u64 {
     30_000
 }
 
-/// Searches contents.
+/// Searches the contents of files with a regular expression, on several threads.
 ///
 /// ```
 /// use ripkit::tools::search::{Args, Search};

@@ -14,6 +14,26 @@ use crate::workspace::{Expected, Held, Version, WorkspacePath};
 
 /// Writes a whole file: makes it and its directories, or replaces all of its content at once.
 /// To change a part of a file, use `edit_file`.
+///
+/// ```
+/// use ripkit::tools::write_file::{Args, WriteFile};
+/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let only_if_new = Args {
+///     path: "a.txt".into(),
+///     content: "two\n".into(),
+///     expected_version: Some("absent".into()),
+///     ..Args::default()
+/// };
+/// let refused = tools.run::<WriteFile>(only_if_new, &Call::default()).expect_err("it is there");
+/// assert_eq!(refused.code(), ErrorCode::FileAlreadyExists);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -31,6 +51,24 @@ pub struct Args {
 }
 
 /// A file that was written.
+///
+/// ```
+/// use ripkit::tools::write_file::{Args, WriteFile};
+/// use ripkit::workspace::Version;
+/// # use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = Args { path: "a.txt".into(), content: "two\n".into(), ..Args::default() };
+/// let written = tools.run::<WriteFile>(args, &Call::default())?;
+/// assert!(!written.created);
+/// assert_eq!(written.version, Version::of(b"two\n").to_string());
+/// assert!(written.diff.is_some_and(|diff| diff.ends_with("-one\n+two\n")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Written {
@@ -57,7 +95,7 @@ pub struct Written {
     notes: Vec<String>,
 }
 
-/// Writes a file.
+/// Writes a whole file: makes it, or replaces all of its content at once.
 ///
 /// ```
 /// use ripkit::tools::write_file::{Args, WriteFile};

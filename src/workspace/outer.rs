@@ -36,14 +36,24 @@ impl IgnoreSource {
 /// reads these once and passes them to
 /// [`Workspace::with_outer_ignores`](crate::Workspace::with_outer_ignores).
 ///
-/// ```no_run
-/// use ripkit::Workspace;
+/// ```
+/// use ripkit::tools::list_files::{Args, ListFiles};
 /// use ripkit::workspace::OuterIgnores;
+/// use ripkit::{Call, Toolkit, Workspace};
 ///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let workspace = Workspace::open("repository/crates/core")?;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let repository = directory.path();
+/// # std::fs::create_dir(repository.join(".git"))?;
+/// # std::fs::create_dir(repository.join("core"))?;
+/// # std::fs::write(repository.join(".gitignore"), "*.log\n")?;
+/// # std::fs::write(repository.join("core/app.log"), "")?;
+/// # std::fs::write(repository.join("core/lib.rs"), "")?;
+/// let workspace = Workspace::open(repository.join("core"))?;
 /// let outer = OuterIgnores::above(workspace.root());
-/// let workspace = workspace.with_outer_ignores(outer);
+/// let tools = Toolkit::new(workspace.with_outer_ignores(outer));
+/// let list = tools.run::<ListFiles>(Args::default(), &Call::default())?;
+/// assert_eq!(list.files, ["lib.rs"]); // and not app.log
 /// # Ok(())
 /// # }
 /// ```

@@ -12,6 +12,19 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{Kind, Stat};
 
 /// What a path is wanted for.
+///
+/// ```
+/// use ripkit::workspace::Access;
+/// use ripkit::{ErrorCode, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let workspace = Workspace::open("src")?;
+/// assert!(!workspace.resolve("new/file.rs", Access::Write)?.exists());
+/// let missing = workspace.resolve("new/file.rs", Access::Read).expect_err("it is not there");
+/// assert_eq!(missing.code(), ErrorCode::FileNotFound);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
