@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorCode};
 /// let many: OneOrMany = serde_json::from_str(r#"["src", "tests"]"#)?;
 /// assert_eq!(one.as_slice(), ["src"]);
 /// assert_eq!(many.as_slice(), ["src", "tests"]);
+/// assert_eq!((one, many), ("src".into(), ["src", "tests"].into()));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,6 +44,12 @@ impl<T: Into<String>> FromIterator<T> for OneOrMany {
 impl From<&str> for OneOrMany {
     fn from(text: &str) -> OneOrMany {
         OneOrMany(vec![text.to_owned()])
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for OneOrMany {
+    fn from(texts: [&str; N]) -> OneOrMany {
+        texts.into_iter().collect()
     }
 }
 

@@ -137,9 +137,9 @@ pub struct FoundPaths {
     pub paths: Vec<String>,
     /// How many there are; at least so many if the listing was cut or ended early.
     pub total: u64,
+    /// How the listing ended; in JSON, its fields are beside these.
     #[serde(flatten)]
-    #[doc(hidden)]
-    pub(crate) ending: Ending,
+    pub ending: Ending,
 }
 
 /// Finds files and directories by a glob, at any depth.

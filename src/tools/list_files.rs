@@ -120,27 +120,46 @@ pub struct FileList {
     pub files: Vec<String>,
     /// How many files there are; at least so many if the listing was cut or ended early.
     pub total: u64,
+    /// How it ended; in JSON, its fields are beside these.
     #[serde(flatten)]
-    #[doc(hidden)]
-    pub(crate) ending: Ending,
+    pub ending: Ending,
 }
 
 /// How a listing ended, the same for all tools that list.
+///
+/// ```
+/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::{Call, Toolkit, Truncation, Workspace};
+///
+/// # fn main() -> Result<(), ripkit::Error> {
+/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
+/// let mut args = Args { max_results: 2, ..Args::default() };
+/// let first = tools.run::<ListFiles>(args.clone(), &Call::default())?;
+/// assert_eq!(first.ending.truncation, Some(Truncation::Results));
+/// args.cursor = first.ending.cursor;
+/// let second = tools.run::<ListFiles>(args, &Call::default())?;
+/// assert_eq!(second.files, ["scripts/count.py"]);
+/// assert!(!second.ending.truncated && second.ending.cursor.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(inline)]
-pub(crate) struct Ending {
+#[non_exhaustive]
+pub struct Ending {
     /// Whether more exists than is shown.
-    pub(crate) truncated: bool,
+    pub truncated: bool,
     /// Pass this to go on exactly after the last path; absent when nothing is left.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cursor: Option<String>,
+    pub cursor: Option<String>,
     /// What was looked at, and what was left out and why.
-    pub(crate) receipt: Receipt,
+    pub receipt: Receipt,
     /// Why the listing ended early; absent when it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) incomplete: Option<Incomplete>,
+    pub incomplete: Option<Incomplete>,
+    /// By what it was cut, if it was.
     #[serde(skip)]
-    pub(crate) truncation: Option<Truncation>,
+    pub truncation: Option<Truncation>,
     #[serde(skip)]
     pub(crate) text_bytes: usize,
 }
