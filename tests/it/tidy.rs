@@ -202,6 +202,32 @@ fn every_file_is_short_and_says_what_it_is() {
     }
 }
 
+// What a type is for is seen soonest where somebody uses it; `unreachable_pub` sees to it that what
+// is `pub` is public.
+#[test]
+fn every_public_type_has_an_example_of_its_own() {
+    let mut types = 0;
+    for (path, text) in sources() {
+        let mut above: Vec<&str> = Vec::new();
+        for line in text.lines() {
+            if ["pub struct ", "pub enum ", "pub trait "].iter().any(|item| line.starts_with(item))
+            {
+                types += 1;
+                let fence = above.iter().find(|line| line.starts_with("/// ```"));
+                assert!(
+                    fence == Some(&"/// ```"),
+                    "{}: no example, or none that is run: {line}",
+                    path.display()
+                );
+            }
+            let belongs =
+                line.starts_with("///") || line.starts_with("#[") || line.starts_with(' ');
+            if belongs { above.push(line) } else { above.clear() }
+        }
+    }
+    assert!(types > 80, "{types} public types");
+}
+
 #[test]
 fn every_tool_has_the_name_of_its_file_and_stands_in_the_list_and_in_the_readme() {
     let list = include_str!("../../src/tools/mod.rs");
