@@ -131,6 +131,12 @@ pub(crate) fn exists_ambient(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok()
 }
 
+/// Tells whether a path that the host names is a directory, following links.
+pub(crate) fn is_directory_ambient(path: &Path) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "os is the floor that may")]
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
 impl File {
     /// Reads the whole of a regular file, but at most `limit` bytes of it.
     pub(crate) fn read_up_to(&self, limit: usize) -> io::Result<Vec<u8>> {

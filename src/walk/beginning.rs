@@ -124,8 +124,8 @@ fn begin(index: usize, start: &Start, rules: Rules) -> std::io::Result<Beginning
 
 /// The rules in force in a directory on the way.
 fn rules_inside(
-    here: &Dir,
-    prefix: &[u8],
+    workspace: &Workspace,
+    (here, prefix): (&Dir, &[u8]),
     (above, recall): (&Rules, Option<&Recall>),
     warnings: &mut Vec<String>,
 ) -> Rules {
@@ -134,11 +134,12 @@ fn rules_inside(
         let open = || Ok(OpenDir::new(here.traverse(b".")?, &OpenCount::default()));
         let mut told = Vec::new();
         let with = (recall.era, recall.memory.room());
-        let rules = kept.enter(above, &open, &mut told, with).ok()?;
+        let rules = kept.enter(workspace, above, &open, &mut told, with).ok()?;
         warnings.append(&mut told);
         Some(rules)
     });
-    remembered.unwrap_or_else(|| above.enter(here, prefix, Found::probe(here), warnings))
+    remembered
+        .unwrap_or_else(|| above.enter(workspace, (here, prefix), Found::probe(here), warnings))
 }
 
 /// The rules of every directory from the root down to the one that holds the start. A start
@@ -162,7 +163,7 @@ fn rules_above(
         let name = name.split(|byte| *byte == b'/').next().unwrap_or_default();
         let here = directory.as_ref().unwrap_or(workspace.root_handle());
         let prefix = path.get(..begin).unwrap_or_default();
-        rules = rules_inside(here, prefix, (&rules, recall), warnings);
+        rules = rules_inside(workspace, (here, prefix), (&rules, recall), warnings);
         end = begin + name.len();
         let upto = path.get(..end).unwrap_or_default();
         let is_directory = end < path.len() || start.path.is_directory();

@@ -198,13 +198,14 @@ impl Expander {
         let above = &directory.rules;
         if let (Some(kept), Some(recall)) = (&listed.kept, &self.options.recall) {
             let with = (recall.era, recall.memory.room());
-            return kept.enter(above, &|| listed.handle.open(), warnings, with);
+            return kept.enter(&self.workspace, above, &|| listed.handle.open(), warnings, with);
         }
         if listed.found.is_empty() {
             return Ok(above.clone());
         }
         let dir = listed.handle.open()?;
-        Ok(above.enter(&dir, &directory.prefix, listed.found, warnings))
+        let place = (&**dir, &*directory.prefix);
+        Ok(above.enter(&self.workspace, place, listed.found, warnings))
     }
 
     /// What stays of the entries, in path order.

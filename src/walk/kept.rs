@@ -12,7 +12,7 @@ use crate::walk::report::{DirectoryReport, LeftOut};
 use crate::walk::room::{Room, Taken};
 use crate::walk::rule_stamps::RuleStamps;
 use crate::walk::rules::{Found, Rules};
-use crate::workspace::{Identity, Stamp, Volume};
+use crate::workspace::{Identity, Stamp, Volume, Workspace};
 
 /// How many ways to walk a directory are remembered with what they leave of it.
 const MAX_SIEVED: usize = 4;
@@ -124,6 +124,7 @@ impl Kept {
     /// The rules inside the directory, read anew only if one of its ignore files changed.
     pub(super) fn enter(
         &self,
+        workspace: &Workspace,
         above: &Rules,
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
         warnings: &mut Vec<String>,
@@ -142,8 +143,9 @@ impl Kept {
         }
         let mut told = Vec::new();
         let dir = open()?;
-        let stamps = RuleStamps::of(&dir, self.found, era.epoch);
-        let entered = above.enter(&dir, &self.prefix, self.found, &mut told);
+        let place = (&**dir, &*self.prefix);
+        let stamps = RuleStamps::of(workspace, place, self.found, era.epoch);
+        let entered = above.enter(workspace, place, self.found, &mut told);
         warnings.extend_from_slice(&told);
         *rules = entered.keep(room).then(|| {
             let (above, entered) = (above.clone(), entered.clone());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::walk::handle::OpenDir;
 use crate::walk::rules::Found;
-use crate::workspace::{Dir, IgnoreSource, Stamp, now};
+use crate::workspace::{Dir, IgnoreSource, Stamp, Workspace, exclude_below, now};
 
 /// The stamps of the ignore files of one directory.
 #[derive(Debug)]
@@ -14,6 +14,18 @@ pub(super) struct RuleStamps {
     files: Vec<RuleStamp>,
     /// Of a repository only.
     exclude: Option<ExcludeStamp>,
+    /// Of a repository with a `.git` file only.
+    linked: Option<LinkedStamp>,
+}
+
+/// The exclude file to which a `.git` file leads, and its stamp. The `.git` file is read anew each
+/// time, since it may lead elsewhere by now.
+#[derive(Debug)]
+struct LinkedStamp {
+    workspace: Workspace,
+    prefix: Vec<u8>,
+    found: Option<(Vec<u8>, Stamp)>,
+    is_settled: bool,
 }
 
 /// The stamp of `.git/info/exclude`, which lies where nobody watches and need not be there.
@@ -33,8 +45,14 @@ struct RuleStamp {
 }
 
 impl RuleStamps {
-    /// Looks at the files, before they are read.
-    pub(super) fn of(directory: &Dir, found: Found, epoch: u64) -> RuleStamps {
+    /// Looks at the files of a directory, by its handle and its path in the workspace, before they
+    /// are read.
+    pub(super) fn of(
+        workspace: &Workspace,
+        (directory, prefix): (&Dir, &[u8]),
+        found: Found,
+        epoch: u64,
+    ) -> RuleStamps {
         let seen = now();
         let names = IgnoreSource::FILES.iter().filter(|(source, _)| found.has(*source));
         let files = names.map(|(_, name)| {
@@ -48,7 +66,12 @@ impl RuleStamps {
             let stamp = exclude(directory);
             ExcludeStamp { stamp, is_settled: stamp.is_none_or(|stamp| stamp.is_settled(seen)) }
         });
-        RuleStamps { files, exclude }
+        let linked = found.has_git_file().then(|| {
+            let found = linked(workspace, prefix);
+            let is_settled = found.as_ref().is_none_or(|(_, stamp)| stamp.is_settled(seen));
+            LinkedStamp { workspace: workspace.clone(), prefix: prefix.to_vec(), found, is_settled }
+        });
+        RuleStamps { files, exclude, linked }
     }
 
     /// Tells whether the files are still as they were; those that are `unchanged` since the epoch
@@ -62,6 +85,9 @@ impl RuleStamps {
         self.files.iter().all(|file| file.holds(open, unchanged, epoch))
             && self.exclude.as_ref().is_none_or(|known| {
                 known.is_settled && open().is_ok_and(|dir| exclude(&dir) == known.stamp)
+            })
+            && self.linked.as_ref().is_none_or(|known| {
+                known.is_settled && linked(&known.workspace, &known.prefix) == known.found
             })
     }
 }
@@ -98,6 +124,13 @@ fn exclude(directory: &Dir) -> Option<Stamp> {
     info.stat(b"exclude").ok().map(|stat| Stamp::of(&stat))
 }
 
+fn linked(workspace: &Workspace, prefix: &[u8]) -> Option<(Vec<u8>, Stamp)> {
+    let path = exclude_below(workspace, prefix)?;
+    let (directory, name) = path.entry();
+    let stat = directory.stat(name).ok()?;
+    Some((path.relative().to_vec(), Stamp::of(&stat)))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(
@@ -128,7 +161,8 @@ mod tests {
         {
             found.note(name.as_bytes(), kind);
         }
-        RuleStamps::of(&Dir::open_ambient(root).unwrap(), found, 1)
+        let workspace = Workspace::open(root).unwrap();
+        RuleStamps::of(&workspace, (&Dir::open_ambient(root).unwrap(), b""), found, 1)
     }
 
     fn hold(stamps: &RuleStamps, root: &Path, unchanged: bool) -> bool {

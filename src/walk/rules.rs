@@ -6,7 +6,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::text::escape;
 use crate::walk::room::{Room, Taken};
-use crate::workspace::{Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, as_path};
+use crate::workspace::{
+    Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, Workspace, as_path, exclude_below,
+};
 
 /// The most rules that are taken from one ignore file.
 const MAX_RULES: usize = 10_000;
@@ -80,6 +82,11 @@ impl Found {
         }
     }
 
+    /// Tells whether `.git` is a file, as in a linked worktree or a submodule.
+    pub(crate) fn has_git_file(self) -> bool {
+        self.git == Some(Kind::File)
+    }
+
     pub(crate) fn is_empty(self) -> bool {
         !self.is_repository() && self.files.iter().all(Option::is_none)
     }
@@ -106,6 +113,8 @@ struct Layer {
     is_repository: bool,
     /// Only the host's own excludes, which win over nothing.
     is_global: bool,
+    /// What holds in the root as `info/exclude`, where the root has a `.git` file.
+    root_exclude: Option<Gitignore>,
     /// How many layers there are, with this one.
     depth: usize,
     /// The memory that it takes, if it is kept from call to call.
@@ -121,6 +130,12 @@ impl Rules {
             let matchers = [None, None, None, excludes];
             rules = rules.with(Layer::new(0, Vec::new(), matchers, false, true));
         }
+        if !outer.exclude.is_empty() {
+            let shown = "info/exclude of the repository";
+            let mut layer = Layer::new(0, Vec::new(), [const { None }; SOURCES], false, true);
+            layer.root_exclude = compile(&outer.exclude, shown, warnings);
+            rules = rules.with(layer);
+        }
         for directory in &outer.directories {
             let mut matchers = [const { None }; SOURCES];
             for (source, text) in &directory.files {
@@ -134,12 +149,12 @@ impl Rules {
         rules
     }
 
-    /// The rules inside a directory: these and its own ignore files. `prefix` is its path in
-    /// the workspace, empty or ending in `/`.
+    /// The rules inside a directory of a workspace: these and its own ignore files. `prefix` is its
+    /// path in the workspace, empty or ending in `/`.
     pub(crate) fn enter(
         &self,
-        directory: &Dir,
-        prefix: &[u8],
+        workspace: &Workspace,
+        (directory, prefix): (&Dir, &[u8]),
         found: Found,
         warnings: &mut Vec<String>,
     ) -> Rules {
@@ -156,9 +171,15 @@ impl Rules {
         {
             *slot = kind.and_then(|kind| read(directory, prefix, name, kind, warnings));
         }
-        if found.git == Some(Kind::Directory) {
-            matchers[IgnoreSource::Exclude as usize] = read_exclude(directory, prefix, warnings);
-        }
+        matchers[IgnoreSource::Exclude as usize] = match found.git {
+            Some(Kind::Directory) => read_exclude(directory, prefix, warnings),
+            Some(Kind::File) => {
+                let linked = read_linked_exclude(workspace, prefix, warnings);
+                let outer = || self.layers().find_map(|layer| layer.root_exclude.clone());
+                linked.or_else(|| prefix.is_empty().then(outer).flatten())
+            }
+            _ => None,
+        };
         let is_repository = found.is_repository();
         self.with(Layer::new(prefix.len(), Vec::new(), matchers, is_repository, false))
     }
@@ -245,6 +266,7 @@ impl Layer {
             matchers,
             is_repository,
             is_global,
+            root_exclude: None,
             depth: 0,
             taken: OnceLock::new(),
         }
@@ -253,7 +275,8 @@ impl Layer {
     /// Bytes that it takes, or so.
     fn bytes(&self) -> usize {
         let rules = |matcher: &Gitignore| matcher.num_ignores() + matcher.num_whitelists();
-        let rules: u64 = self.matchers.iter().flatten().map(rules).sum();
+        let matchers = self.matchers.iter().chain([&self.root_exclude]);
+        let rules: u64 = matchers.flatten().map(rules).sum();
         size_of::<Layer>() + usize::try_from(rules).unwrap_or(usize::MAX / RULE_BYTES) * RULE_BYTES
     }
 
@@ -305,6 +328,19 @@ fn read_exclude(directory: &Dir, prefix: &[u8], warnings: &mut Vec<String>) -> O
     let kind = info.stat(b"exclude").ok()?.kind;
     let prefix = [prefix, b".git/info/"].concat();
     read(&info, &prefix, "exclude", kind, warnings)
+}
+
+/// Reads the exclude file to which a `.git` file leads.
+fn read_linked_exclude(
+    workspace: &Workspace,
+    prefix: &[u8],
+    warnings: &mut Vec<String>,
+) -> Option<Gitignore> {
+    let path = exclude_below(workspace, prefix)?;
+    let (directory, _) = path.entry();
+    // A link leads to a file of another name; links are not followed here.
+    let prefix = path.relative().strip_suffix(b"exclude")?;
+    read(directory, prefix, "exclude", Kind::File, warnings)
 }
 
 /// Whether a rule is more than a name, a path or an extension.

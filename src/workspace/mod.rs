@@ -7,6 +7,7 @@ mod expected;
 #[cfg(test)]
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod faults;
+mod git_file;
 #[cfg(all(unix, feature = "command"))]
 mod growing;
 mod held;
@@ -42,6 +43,7 @@ use crate::text::escape;
 pub use durability::Durability;
 pub(crate) use entries::{DirectoryEntry, entries, leads_to_directory, link_target, size};
 pub(crate) use expected::Expected;
+pub(crate) use git_file::exclude_below;
 #[cfg(all(unix, feature = "command"))]
 pub(crate) use growing::GrowingFile;
 pub(crate) use held::Held;

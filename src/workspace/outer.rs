@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::os;
+use crate::workspace::git_file;
 
 /// The most bytes that are read of one ignore file.
 pub(crate) const MAX_IGNORE_BYTES: usize = 1 << 20;
@@ -29,7 +30,7 @@ impl IgnoreSource {
     ];
 }
 
-/// The ignore files above a workspace, up to its repository's root, and a person's own
+/// The ignore files above a workspace, the exclude file of its repository, and a person's own
 /// excludes.
 ///
 /// A workspace looks at nothing above its root by itself; a host that wants what `rg` would do
@@ -61,6 +62,8 @@ impl IgnoreSource {
 pub struct OuterIgnores {
     /// Directories above the root, the outermost first.
     pub(crate) directories: Vec<OuterDirectory>,
+    /// What `info/exclude` says for the root itself, if the root has a `.git` file.
+    pub(crate) exclude: Vec<u8>,
     /// Excludes of lowest rank, relative to the root.
     pub(crate) global: Vec<u8>,
 }
@@ -77,25 +80,31 @@ pub(crate) struct OuterDirectory {
 }
 
 impl OuterIgnores {
-    /// Reads the ignore files above `root`, an absolute path, up to the root of the repository
-    /// that it lies in; none if it lies in no repository or is itself the root of one.
+    /// Reads the ignore files above `root`, an absolute path without links, as `rg` would: `.ignore`
+    /// and `.rgignore` of all directories above it, and `.gitignore` and `.git/info/exclude` up to
+    /// the root of the repository that it lies in, if any.
+    ///
+    /// If `root` or a directory above it is a linked worktree or a submodule, its exclude file is
+    /// read from where git keeps it, provided that the repository there knows of it. That of a
+    /// linked worktree below the root is read by the workspace, if it lies below the root too.
     ///
     /// Files that cannot be read, are not regular, or lie past the first mebibyte are left out.
     pub fn above(root: &Path) -> OuterIgnores {
+        let is_repository = |directory: &Path| os::exists_ambient(&directory.join(".git"));
+        // Where `.git` is a directory, the workspace reads the exclude file in it.
+        let has_git_file = is_repository(root) && !os::is_directory_ambient(&root.join(".git"));
+        let exclude = has_git_file.then(|| git_file::exclude_ambient(root)).flatten();
+        let mut in_repository = !is_repository(root) && root.ancestors().any(is_repository);
         let mut directories = Vec::new();
-        if os::exists_ambient(&root.join(".git")) {
-            return OuterIgnores::default();
-        }
         for directory in root.ancestors().skip(1) {
-            let Some(outer) = OuterDirectory::read(directory, root) else { break };
-            let ends = outer.is_repository;
-            directories.push(outer);
-            if ends {
-                directories.reverse();
-                return OuterIgnores { directories, global: Vec::new() };
+            let Some(outer) = OuterDirectory::read(directory, root, in_repository) else { break };
+            in_repository &= !outer.is_repository;
+            if outer.is_repository || !outer.files.is_empty() {
+                directories.push(outer);
             }
         }
-        OuterIgnores::default()
+        directories.reverse();
+        OuterIgnores { directories, exclude: exclude.unwrap_or_default(), global: Vec::new() }
     }
 
     /// Adds a file of excludes in the syntax of `.gitignore`, such as git's
@@ -112,17 +121,23 @@ impl OuterIgnores {
 }
 
 impl OuterDirectory {
-    fn read(directory: &Path, root: &Path) -> Option<OuterDirectory> {
+    /// Reads the ignore files of a directory above the root; those of git only if the root lies in
+    /// a repository that reaches up to here.
+    fn read(directory: &Path, root: &Path, in_repository: bool) -> Option<OuterDirectory> {
         let below = root.strip_prefix(directory).ok()?;
         let mut way_down = below.as_os_str().as_encoded_bytes().to_vec();
         way_down.push(b'/');
         let read = |name: &str| os::read_ambient(&directory.join(name), MAX_IGNORE_BYTES).ok();
+        let is_repository = in_repository && os::exists_ambient(&directory.join(".git"));
         let mut files: Vec<_> = IgnoreSource::FILES
             .iter()
+            .filter(|(source, _)| in_repository || *source != IgnoreSource::Git)
             .filter_map(|(source, name)| Some((*source, read(name)?)))
             .collect();
-        files.extend(read(".git/info/exclude").map(|text| (IgnoreSource::Exclude, text)));
-        let is_repository = os::exists_ambient(&directory.join(".git"));
+        if is_repository {
+            let exclude = git_file::exclude_ambient(directory);
+            files.extend(exclude.map(|text| (IgnoreSource::Exclude, text)));
+        }
         Some(OuterDirectory { way_down, files, is_repository })
     }
 }

@@ -42,6 +42,17 @@ const ACCEPTED: &[(&str, &str)] = &[
          looks for repositories; rg --no-require-git does not look, so this has its own test.",
     ),
     (
+        "submodules",
+        "The exclude file of a submodule, in the git directory that its .git file names, holds for \
+         git and for ours; rg knows the .git files of linked worktrees only.",
+    ),
+    (
+        "worktrees of repositories outside",
+        "A sandbox reads no exclude file outside itself, so that of a worktree or submodule below \
+         the root counts only if its repository lies below the root too, or if the host read it for \
+         the root itself, as the program does.",
+    ),
+    (
         "matches across a NUL byte",
         "Ours ends a file at its first NUL byte before it searches across lines; rg drops the match \
          that holds one. The patterns here match none.",

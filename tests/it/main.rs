@@ -37,6 +37,9 @@ mod cli_views;
 mod concurrent;
 // The same answers as `rg` and `git` on the same trees.
 mod differential;
+// Ignore files that lie elsewhere: above the root, and in the repository of a `.git` file.
+#[cfg(unix)]
+mod ignored;
 // Calls that fail, kills, full disks, and others who write at the same moment.
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;

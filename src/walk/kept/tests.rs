@@ -108,10 +108,11 @@ fn rules_are_read_again_only_when_their_files_or_those_above_change() {
     std::fs::write(root.join(".gitignore"), "*.a\n").unwrap();
     thread::sleep(Duration::from_millis(130));
     let (kept, plenty) = (kept(root, Arc::default()), Room::new(usize::MAX));
+    let workspace = Workspace::open(root).unwrap();
     let enter = |above: &Rules| {
         let count = OpenCount::default();
         let open = || Ok(OpenDir::new(Dir::open_ambient(root)?, &count));
-        kept.enter(above, &open, &mut Vec::new(), (at(1, 1), &plenty)).unwrap()
+        kept.enter(&workspace, above, &open, &mut Vec::new(), (at(1, 1), &plenty)).unwrap()
     };
     let ignores = |rules: &Rules, path: &[u8]| rules.verdict(path, false) == Verdict::Ignored;
     let above = Rules::default();
@@ -138,7 +139,8 @@ fn without_ignore_files_the_rules_above_go_on() {
     let kept = kept(temporary.path(), Arc::default());
     let never = || Err(io::ErrorKind::NotFound.into());
     let with = (at(1, 1), &Room::new(0));
-    let rules = kept.enter(&Rules::default(), &never, &mut Vec::new(), with).unwrap();
+    let workspace = Workspace::open(temporary.path()).unwrap();
+    let rules = kept.enter(&workspace, &Rules::default(), &never, &mut Vec::new(), with).unwrap();
     assert!(rules.is(&Rules::default()));
 }
 
@@ -154,7 +156,8 @@ fn without_room_rules_are_read_each_time() {
         let (kept, with) = (kept(root, Arc::default()), (at(1, 1), memory.room()));
         let count = OpenCount::default();
         let open = || Ok(OpenDir::new(Dir::open_ambient(root)?, &count));
-        let enter = || kept.enter(&Rules::default(), &open, &mut Vec::new(), with).unwrap();
+        let (workspace, none) = (Workspace::open(root).unwrap(), Rules::default());
+        let enter = || kept.enter(&workspace, &none, &open, &mut Vec::new(), with).unwrap();
         let rules = enter();
         assert_eq!((rules.are_kept(), enter().is(&rules)), (is_kept, is_kept));
         let key = || {
