@@ -137,7 +137,7 @@ pub use error::{Error, ErrorCode};
 pub use index::{Index, IndexOptions, IndexStatus};
 pub use output::{Content, IndexUse, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
 pub use skills::SkillCatalog;
-pub use text::escape::printable;
+pub use text::escape::{path_text, printable};
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};
 pub use toolkit::{Answer, Toolkit};
 pub use workspace::Workspace;

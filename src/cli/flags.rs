@@ -1,8 +1,12 @@
 //! From a property of a tool's arguments to an argument of its command.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use std::ffi::OsString;
+
+use clap::builder::{
+    OsStringValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser, ValueParser,
+};
 use clap::{Arg, ArgAction};
-use ripkit::ToolSpec;
+use ripkit::{ToolSpec, path_text};
 use serde_json::{Number, Value};
 
 use super::help::{self, first_sentence};
@@ -67,7 +71,7 @@ fn argument(parameter: &Parameter<'_>, column: usize) -> Arg {
         .required(parameter.required)
         .help(short_help(parameter, column))
         .long_help(long_help(parameter))
-        .value_parser(parser(&parameter.kind))
+        .value_parser(parser(parameter))
         .value_name(value_name(parameter))
         .action(if parameter.repeatable { ArgAction::Append } else { ArgAction::Set });
     let argument = match (parameter.positional, parameter.repeatable) {
@@ -104,9 +108,13 @@ pub(super) fn value_name(parameter: &Parameter<'_>) -> String {
 }
 
 /// Every parser makes JSON of one value; ranges are checked once, by the toolkit.
-pub(super) fn parser(kind: &Kind) -> ValueParser {
-    match kind {
-        Kind::Text => ValueParser::new(|text: &str| Ok::<_, String>(Value::from(text))),
+pub(super) fn parser(parameter: &Parameter<'_>) -> ValueParser {
+    match &parameter.kind {
+        // A path need not be UTF-8, and text need be, as for rg.
+        Kind::Text if parameter.is_path() => {
+            ValueParser::new(PathBufValueParser::new().map(|path| Value::from(path_text(&path))))
+        }
+        Kind::Text => ValueParser::new(OsStringValueParser::new().try_map(text)),
         Kind::Integer => ValueParser::new(integer),
         Kind::Number => ValueParser::new(number),
         Kind::Flag => ValueParser::new(
@@ -117,6 +125,11 @@ pub(super) fn parser(kind: &Kind) -> ValueParser {
         }
         Kind::Json => ValueParser::new(|text: &str| serde_json::from_str::<Value>(text)),
     }
+}
+
+fn text(text: OsString) -> Result<Value, String> {
+    let refused = "not valid UTF-8; in a regular expression, (?-u:\\xFF) stands for the byte FF";
+    text.into_string().map(Value::from).map_err(|_| refused.to_owned())
 }
 
 fn integer(text: &str) -> Result<Value, String> {

@@ -42,7 +42,7 @@ fn twin(parameter: &Parameter<'_>) -> Arg {
     Arg::new(id(parameter))
         .long(parameter.flag())
         .value_name(flags::value_name(parameter))
-        .value_parser(flags::parser(&parameter.kind))
+        .value_parser(flags::parser(parameter))
         .action(if parameter.repeatable { ArgAction::Append } else { ArgAction::Set })
         .allow_hyphen_values(true)
         .hide(true)

@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 
 use ripkit::workspace::OuterIgnores;
-use ripkit::{Error, ErrorCode, Workspace};
+use ripkit::{Error, Workspace, path_text};
 use serde_json::Value;
 
 use super::globals::Globals;
@@ -27,29 +27,29 @@ pub(super) fn open_workspace(globals: &Globals) -> Result<Workspace, Error> {
 pub(super) struct Standing {
     /// With `/` and without an end slash; empty at the root and outside of it.
     below: String,
+    /// Whether that is an escaped text, as its names are not all UTF-8.
+    is_escaped: bool,
 }
 
 impl Standing {
     /// Looks where the process stands; outside of `root` paths are taken from the root.
-    pub(super) fn below(root: &Path) -> Result<Standing, Error> {
+    pub(super) fn below(root: &Path) -> Standing {
         let here = env::current_dir().and_then(|here| here.canonicalize());
         let (Ok(here), Ok(root)) = (here, root.canonicalize()) else {
-            return Ok(Standing { below: String::new() });
+            return Standing { below: String::new(), is_escaped: false };
         };
-        let names = here.strip_prefix(&root).into_iter().flat_map(Path::iter);
-        let names =
-            names.map(|name| name.to_str()).collect::<Option<Vec<_>>>().ok_or_else(|| {
-                let message = "the name of the current directory is not UTF-8";
-                Error::new(ErrorCode::InvalidPath, message)
-                    .with_hint("Stand elsewhere and give paths relative to the root.")
-            })?;
-        Ok(Standing { below: names.join("/") })
+        let below = here.strip_prefix(&root).unwrap_or(Path::new(""));
+        let names: Option<Vec<&str>> = below.iter().map(|name| name.to_str()).collect();
+        match names {
+            Some(names) => Standing { below: names.join("/"), is_escaped: false },
+            None => Standing { below: path_text(below).into_owned(), is_escaped: true },
+        }
     }
 
     /// Stands in a directory given as text.
     #[cfg(test)]
     pub(super) fn at(below: &str) -> Standing {
-        Standing { below: below.to_owned() }
+        Standing { below: below.to_owned(), is_escaped: false }
     }
 
     /// The path or paths of an argument, as the tools want them.
@@ -69,7 +69,20 @@ impl Standing {
             Some(name) if Path::new(path).symlink_metadata().is_err() => {
                 format!("@{}/{name}", self.below)
             }
-            _ => format!("{}/{path}", self.below),
+            _ => self.joined(path),
+        }
+    }
+
+    /// The tools take a path as it is or as escaped as a whole, so that its two parts must be alike.
+    fn joined(&self, path: &str) -> String {
+        let escape = |plain: &str| plain.replace('\\', "\\\\");
+        let exists = || Path::new(path).symlink_metadata().is_ok();
+        let is_plain = !cfg!(unix) || !path.contains('\\') || exists();
+        match (self.is_escaped, is_plain) {
+            (false, true) => format!("{}/{path}", self.below),
+            (false, false) => format!("{}/{path}", escape(&self.below)),
+            (true, true) => format!("{}/{}", self.below, escape(path)),
+            (true, false) => format!("{}/{path}", self.below),
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn open(globals: &Globals, wanted: &str) -> Result<(Toolkit, Standing
         Some(_) => tools,
         None => tools.with_listed_skills(skills::of_here(globals)?),
     };
-    Ok((tools, Standing::below(&globals.root())?))
+    Ok((tools, Standing::below(&globals.root())))
 }
 
 /// The toolkit, but for the skills.

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The name as shown: exact when it is clean UTF-8, else escaped so that [`unescape`] returns it.
 pub(crate) fn display_path(bytes: &[u8]) -> Cow<'_, str> {
@@ -18,6 +19,25 @@ pub(crate) fn exact_path(bytes: &[u8]) -> Cow<'_, str> {
         Ok(name) => Cow::Borrowed(name),
         Err(_) => Cow::Owned(escape_name(bytes)),
     }
+}
+
+/// The text of a path as the tools take it: the path itself if it is UTF-8, else escaped, as the
+/// tools show it.
+///
+/// ```
+/// # #[cfg(unix)]
+/// # {
+/// use std::ffi::OsStr;
+/// use std::os::unix::ffi::OsStrExt;
+/// use std::path::Path;
+///
+/// assert_eq!(ripkit::path_text(Path::new("src/lib.rs")), "src/lib.rs");
+/// let latin1 = OsStr::from_bytes(b"caf\xe9.txt");
+/// assert_eq!(ripkit::path_text(Path::new(latin1)), "caf\\xe9.txt");
+/// # }
+/// ```
+pub fn path_text(path: &Path) -> Cow<'_, str> {
+    exact_path(path.as_os_str().as_encoded_bytes())
 }
 
 /// The bytes of an escaped name, or `None` when `text` holds no escape or a malformed one.
