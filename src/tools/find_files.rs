@@ -33,7 +33,8 @@ use crate::workspace::{Access, Workspace};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The glob: `*.toml` finds names at any depth, `src/**/*.rs` finds paths. The path of a
+    /// The glob. Without `/` it is matched against names at any depth, as `*.toml`; with `/` against
+    /// whole paths, both from `path` and from the workspace root, as `src/**/*.rs`. The path of a
     /// file that exists finds that file.
     pub pattern: String,
     /// The directory to look in. Default: the workspace root.
@@ -176,9 +177,14 @@ impl Tool for FindFiles {
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FoundPaths, Error> {
         let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;
-        let glob = literal_first(context.workspace, &path, &pattern);
+        let (begin, glob) = match existing_file(context.workspace, &path, &pattern) {
+            Some(found) => found,
+            None => {
+                let glob = literal_first(context.workspace, &path, &pattern);
+                (path, glob)
+            }
+        };
         let globs = PathGlobs::new(&[glob.as_str()])?;
-        let begin = existing_file(context.workspace, &path, &pattern).unwrap_or(path);
         let starts = Start::resolve(context.workspace, std::slice::from_ref(&begin))?;
         let walk = WalkOptions {
             starts,
@@ -207,8 +213,8 @@ impl Tool for FindFiles {
 
 /// An absolute pattern is a directory and a pattern below it.
 fn split_base(workspace: &Workspace, path: &str, pattern: &str) -> Result<(String, String), Error> {
-    if pattern.is_empty() {
-        return Err(Error::new(ErrorCode::InvalidArgument, "pattern: must not be empty")
+    if pattern.trim().is_empty() {
+        return Err(Error::new(ErrorCode::InvalidArgument, "pattern: must not be blank")
             .with_hint("Use \"**\" for all files."));
     }
     if !pattern.starts_with('/') {
@@ -239,13 +245,30 @@ fn literal_first(workspace: &Workspace, path: &str, pattern: &str) -> String {
     if found { pattern.to_owned() } else { format!("/{}", globset::escape(pattern)) }
 }
 
-/// The path of a file that the pattern names in full; it is found even where it is ignored.
-fn existing_file(workspace: &Workspace, path: &str, pattern: &str) -> Option<String> {
-    let plain = PathGlobs::is_literal(pattern) && pattern.contains('/');
-    let below = if path == "." { pattern.to_owned() } else { format!("{path}/{pattern}") };
-    let below = below.trim_start_matches('/').to_owned();
-    let found = plain.then(|| workspace.resolve(&below, Access::Read)).and_then(Result::ok)?;
-    found.is_file().then_some(below)
+/// A file that the pattern names in full, from `path` or else from the root, as the place to begin
+/// and the glob that finds it there; it is found even where it is ignored.
+fn existing_file(workspace: &Workspace, path: &str, pattern: &str) -> Option<(String, String)> {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    if !PathGlobs::is_literal(pattern) || !pattern.contains('/') {
+        return None;
+    }
+    let file = |text: &str| {
+        let found = workspace.resolve(text, Access::Read).ok()?;
+        found.is_file().then_some((text.to_owned(), found))
+    };
+    let below = |text: &str| format!("{path}/{}", text.trim_start_matches('/'));
+    let from_root = || {
+        let (text, found) = file(pattern)?;
+        let inside = workspace.resolve(path, Access::Read).ok()?;
+        let rest = found.relative().strip_prefix(inside.relative())?;
+        let is_inside = inside.relative().is_empty() || rest.first() == Some(&b'/');
+        is_inside.then_some((text, found))
+    };
+    let from_root = || if pattern.starts_with('/') { None } else { from_root() };
+    let (text, found) = file(&below(pattern)).or_else(from_root)?;
+    let (_, name) = found.entry();
+    let name = std::str::from_utf8(name).ok()?;
+    Some((text, format!("/{}", globset::escape(name))))
 }
 
 impl Output for FoundPaths {

@@ -35,8 +35,8 @@ pub struct Args {
     /// The directory. Default: the workspace root.
     #[serde(default = "root")]
     pub path: String,
-    /// Only files that match this glob: on the name, such as `*.rs`, or on the path if it has
-    /// a `/`.
+    /// Only files that match this glob: without `/` on the name, such as `*.rs`; with `/` on the
+    /// whole path, both from `path` and from the workspace root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// How many levels deep to look; 1 is the directory itself.

@@ -271,12 +271,16 @@ mod tests {
                 "../*.rs",
                 "invalid glob `../*.rs`: a path never has `..` in it. Write the glob from the workspace root or from the searched directory.",
             ),
-            ("", "invalid glob: it is empty. `**` matches all files."),
         ];
         for (glob, expected) in cases {
             let error = PathGlobs::new(&[glob]).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InvalidPattern);
             assert_eq!(error.to_string(), expected);
+        }
+        for blank in ["", " ", "\t\n", "\u{a0}"] {
+            let error = PathGlobs::new(&[blank]).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidArgument);
+            assert_eq!(error.to_string(), "a glob is blank. `**` matches all files.");
         }
     }
 

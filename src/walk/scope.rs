@@ -16,6 +16,10 @@ pub(crate) enum Scope {
 impl Scope {
     /// Brings the ways to write a glob into one form, and tells what that is matched against.
     pub(crate) fn of(glob: &str) -> Result<(Scope, String), Error> {
+        if glob.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidArgument, "a glob is blank")
+                .with_hint("`**` matches all files."));
+        }
         let is_anchored = glob.starts_with('/');
         let is_directory = glob.ends_with('/');
         let segments: Vec<&str> =
@@ -27,11 +31,6 @@ impl Scope {
                 ));
         }
         if segments.is_empty() {
-            if glob.is_empty() {
-                return Err(
-                    invalid("invalid glob: it is empty").with_hint("`**` matches all files.")
-                );
-            }
             return Ok((Scope::Name, "*".to_owned()));
         }
         Ok(scoped(segments, is_anchored, is_directory))
