@@ -1,11 +1,15 @@
 //! Words that the arguments of several tools share.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, ErrorCode};
+
+/// The most different paths of one call.
+pub(crate) const MAX_PATHS: usize = 10_000;
 
 /// A list of texts that may also be given as a single text.
 ///
@@ -115,6 +119,29 @@ pub(crate) fn root() -> String {
 /// The default of what is on unless it is turned off.
 pub(crate) fn yes() -> bool {
     true
+}
+
+/// The values of a list without repetitions, in their order.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if more than `most` different ones are there.
+pub(crate) fn distinct<'a>(
+    name: &str,
+    list: &'a [String],
+    most: usize,
+) -> Result<Vec<&'a str>, Error> {
+    let (mut known, mut values) = (HashSet::new(), Vec::new());
+    for value in list {
+        if known.insert(value.as_str()) {
+            values.push(value.as_str());
+        }
+        if values.len() > most {
+            let count = list.len();
+            let message = format!("{name}: {count} values, and at most {most} different ones");
+            return Err(Error::new(ErrorCode::InvalidArgument, message + " are taken"));
+        }
+    }
+    Ok(values)
 }
 
 /// Checks a number that must not be 0. The schema says so too, but a host that calls with typed

@@ -16,10 +16,10 @@ pub(super) const INTERRUPTED: u8 = 130;
 /// The status that tells a shell how the call ended.
 pub(super) fn status(answer: &Answer) -> u8 {
     match (answer.outcome(), answer.error_code()) {
-        (Some(Outcome::Empty), _) => NOTHING,
         (Some(Outcome::Partial(why)), _) => stopped(why),
         (_, Some(ErrorCode::Cancelled)) => INTERRUPTED,
         (_, Some(ErrorCode::Timeout)) => OUT_OF_TIME,
+        (Some(Outcome::Empty), _) => answer.exit_status().unwrap_or(NOTHING),
         (Some(_), _) => answer.exit_status().unwrap_or(DONE),
         (None, _) => FAILED,
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use clap::{ArgMatches, Command};
-use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, ToolSpec};
+use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, ToolSpec};
 use serde_json::{Map, Value};
 
 use super::globals::Globals;
@@ -40,7 +40,9 @@ pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: &Globals) -> i
     if view.stats {
         stats::tell(answer.details(), elapsed);
     }
-    let status = exit::status(&answer);
+    let found = answer.outcome() == Some(Outcome::Found);
+    // As for grep, -q asks only whether something is there.
+    let status = if view.quiet && found { exit::DONE } else { exit::status(&answer) };
     // Whoever interrupts wants an end.
     if status != exit::INTERRUPTED {
         index::save(index.as_ref());

@@ -33,6 +33,10 @@ pub struct Receipt {
     /// The first entries that could not be read, at most 20, in path order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trouble: Vec<Trouble>,
+    /// Paths that the call named and that could not be looked at, where others could, in the order
+    /// of the call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Trouble>,
     /// Sentences on ignore files that were not read whole, and on names left out by default, at
     /// most 20; where there were more, the last says how many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -122,7 +126,7 @@ pub struct Skipped {
     pub denied: u64,
 }
 
-/// An entry that could not be read, and why.
+/// An entry or a named path that could not be read, and why.
 ///
 /// ```
 /// use ripkit::tools::search::{Args, Search};
@@ -151,9 +155,9 @@ pub struct Skipped {
 #[schemars(inline)]
 #[non_exhaustive]
 pub struct Trouble {
-    /// The path, relative to the workspace.
+    /// The path, relative to the workspace, or as it was named.
     pub path: String,
-    /// The reason, in the words of the operating system.
+    /// The reason, for an entry in the words of the operating system.
     pub reason: String,
 }
 
@@ -172,6 +176,7 @@ impl Receipt {
         // Parts come in path order, so the first are those that will be named.
         let room = MAX_TROUBLE.saturating_sub(self.trouble.len());
         self.trouble.extend(other.trouble.into_iter().take(room));
+        self.missing.append(&mut other.missing);
         self.more_warnings += other.more_warnings;
         for warning in other.warnings {
             if self.warnings.contains(&warning) {

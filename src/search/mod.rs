@@ -34,7 +34,7 @@ use crate::search::collector::Collector;
 pub(crate) use crate::search::options::{Report, SearchOptions, Sort};
 use crate::search::report::{LeftOutMatch, SearchReport};
 use crate::search::searcher::Searcher;
-use crate::walk::{Cursor, LeftOut, Resume, Scan, Start};
+use crate::walk::{Cursor, LeftOut, OpenCount, Resume, Scan, Start};
 use crate::workspace::Workspace;
 
 /// The longest look into ignored and hidden files after a search that found nothing.
@@ -98,10 +98,11 @@ fn look_into(
 ) -> Option<LeftOutMatch> {
     let until = Instant::now().checked_add(HINT_TIME)?;
     let call = call.clone().until(until);
+    let count = OpenCount::default();
     let starts: Vec<Start> = left_out
         .iter()
         .take(MAX_HINTS)
-        .filter_map(|entry| Start::left_out(workspace, &entry.path))
+        .filter_map(|entry| Start::left_out(workspace, &entry.path, &count))
         .collect();
     if starts.is_empty() {
         return None;

@@ -115,6 +115,11 @@ impl Output for SearchReport {
         }
     }
 
+    /// As for grep, a path that cannot be searched is an error, whatever the others hold.
+    fn exit_status(&self) -> Option<u8> {
+        (!self.receipt.missing.is_empty()).then_some(2)
+    }
+
     fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -36,7 +36,7 @@ impl Searcher {
         let counts = options.report == Report::Count;
         let lines = if counts { usize::MAX } else { options.max_results.saturating_add(1) };
         let cursor = options.cursor.as_ref();
-        let named = options.walk.starts.iter().filter(|start| start.path.is_file());
+        let named = options.walk.starts.iter().filter(|start| !start.is_directory());
         Searcher {
             pattern: options.pattern.clone(),
             keep: Keep {
@@ -52,7 +52,7 @@ impl Searcher {
             versions: options.versions,
             multiline_bytes: limits.multiline_bytes,
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
-            named: named.map(|start| start.path.relative().to_vec()).collect(),
+            named: named.map(|start| start.path().to_vec()).collect(),
             policy: workspace.policy().clone(),
             inquiry: options.inquiry(limits, workspace),
         }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{OneOrMany, Sort, at_least_one, yes};
+use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 pub use crate::search::file_matches::FileMatches;
 pub use crate::search::line_match::{ContextLine, LineMatch};
@@ -11,7 +12,7 @@ use crate::search::matcher::{Pattern, PatternOptions};
 pub use crate::search::report::{LeftOutMatch, SearchReport};
 use crate::search::{self, Report, SearchOptions};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::{Cursor, Filter, Start, WalkOptions};
+use crate::walk::{Cursor, Filter, Starts, WalkOptions};
 
 /// The most context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
@@ -47,7 +48,8 @@ pub struct Args {
     /// Files or directories to search, one or several. Default: the whole workspace.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub path: OneOrMany,
-    /// Only files that match one of these globs, such as `*.rs` or `src/**/*.ts`; a leading `!`
+    /// Only files that match one of these globs: without `/` on the name, such as `*.rs`; with `/`
+    /// on the whole path from `path` or the workspace root, such as `src/**/*.ts`. A leading `!`
     /// excludes. Never brings ignored files back.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub include: OneOrMany,
@@ -222,13 +224,13 @@ impl Tool for Search {
     type Output = SearchReport;
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<SearchReport, Error> {
-        let options = options(context, &args)?;
         let call = context.within(args.timeout_ms);
+        let options = options(context, &args, &call)?;
         search::search(context.workspace, (context.pool, &call), context.limits, options)
     }
 }
 
-fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Error> {
+fn options(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<SearchOptions, Error> {
     let exact = context.call.keeps_exact_lines();
     if exact && args.output != OutputMode::Content {
         let message = "events tell of lines, and output is not \"content\"";
@@ -240,7 +242,7 @@ fn options(context: &ToolContext<'_>, args: &Args) -> Result<SearchOptions, Erro
     let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
     Ok(SearchOptions {
         pattern: pattern(context, args)?,
-        walk: walk(context, args)?,
+        walk: walk(context, args, call)?,
         report: args.output.into(),
         sort: args.sort.into(),
         context: context_lines(args),
@@ -265,14 +267,17 @@ fn pattern(context: &ToolContext<'_>, args: &Args) -> Result<Pattern, Error> {
     })
 }
 
-fn walk(context: &ToolContext<'_>, args: &Args) -> Result<WalkOptions, Error> {
+fn walk(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<WalkOptions, Error> {
     let [include, exclude, file_type] =
         [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
+    let filter = Filter::new(include, exclude, file_type)?;
+    let named = Starts::resolve(context.workspace, args.path.as_slice(), call)?;
     Ok(WalkOptions {
-        starts: Start::resolve(context.workspace, args.path.as_slice())?,
+        starts: named.starts,
+        missing: named.missing,
         hidden: args.hidden,
         no_ignore: args.no_ignore,
-        filter: Filter::new(include, exclude, file_type)?,
+        filter,
         recall: context.recall(),
         ..WalkOptions::default()
     })

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::context::Call;
-use crate::error::Error;
 use crate::output::Receipt;
 use crate::text::escape;
 use crate::walk::batch::Batch;
@@ -28,16 +27,13 @@ pub(super) enum Beginning {
 
 /// Tells whether a start, or something below it, lies past the position to resume at.
 fn is_reached(start: &Start, options: &WalkOptions) -> bool {
-    let path = start.path.relative();
-    path.is_empty() || options.reaches(path, start.path.is_directory())
+    start.path().is_empty() || options.reaches(start.path(), start.is_directory())
 }
 
 /// Tells whether a start is a file that the filter leaves out; that a path was named does not make
 /// it match.
 fn is_filtered(start: &Start, options: &WalkOptions) -> bool {
-    !start.passed
-        && !start.path.is_directory()
-        && !options.filter.passes(start.path.relative(), start.base)
+    !start.passed && !start.is_directory() && !options.filter.passes(start.path(), start.base)
 }
 
 /// Makes all starts ready, each with the rules of the directories above it.
@@ -46,11 +42,13 @@ pub(super) fn all(
     options: &WalkOptions,
     call: &Call,
     report: &mut DirectoryReport,
-) -> Result<Vec<Beginning>, Error> {
+) -> Vec<Beginning> {
     if let Some(files) = &options.files {
-        return Ok(exactly(workspace, files, call));
+        return exactly(workspace, files, call);
     }
-    let Receipt { warnings, skipped, .. } = &mut report.receipt;
+    let Receipt { warnings, skipped, missing, .. } = &mut report.receipt;
+    missing.clone_from(&options.missing);
+    warnings.extend(options.missing.iter().map(|missing| left_behind(&missing.reason)));
     let outer = if options.no_ignore {
         Rules::default()
     } else if let Some(recall) = &options.recall {
@@ -58,8 +56,15 @@ pub(super) fn all(
     } else {
         Rules::outer(workspace.outer(), warnings)
     };
+    let mut descent =
+        Descent { workspace, recall: options.recall.as_ref(), outer, passed: Vec::new() };
     let mut beginnings = Vec::new();
     for (index, start) in options.starts.iter().enumerate() {
+        // What has begun is left unfinished, by which the walk tells that it is incomplete.
+        if !beginnings.is_empty() && call.stop_reason().is_some() {
+            report.interrupted = true;
+            break;
+        }
         if !is_reached(start, options) {
             continue;
         }
@@ -67,15 +72,16 @@ pub(super) fn all(
             skipped.filtered += 1;
             continue;
         }
-        let rules = if options.no_ignore {
-            Rules::default()
-        } else {
-            rules_above(workspace, start, (outer.clone(), options.recall.as_ref()), warnings)
-        };
-        let beginning = begin(index, start, rules);
-        beginnings.push(beginning.map_err(|error| Error::io("open", start.path.as_str(), error))?);
+        let rules =
+            if options.no_ignore { Rules::default() } else { descent.rules_above(start, warnings) };
+        beginnings.push(begin(index, start, rules));
     }
-    Ok(beginnings)
+    beginnings
+}
+
+/// What a receipt says of a named path that cannot be looked at.
+fn left_behind(reason: &str) -> String {
+    format!("one of the paths was left out: {reason}")
 }
 
 /// Files that an earlier walk found, each opened again by its path; not all of them once the call is
@@ -97,86 +103,105 @@ fn exactly(workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<Beginni
     files.map(|(index, path)| Beginning::File(index, batch(path))).collect()
 }
 
-fn begin(index: usize, start: &Start, rules: Rules) -> std::io::Result<Beginning> {
-    let (parent, name) = start.path.entry();
-    let parent = Handle::Open(OpenDir::new(parent.traverse(b".")?, &OpenCount::default()));
-    let prefix: Arc<[u8]> = if start.path.is_directory() {
-        start.key().into()
-    } else {
-        start.path.relative().get(..start.base).unwrap_or_default().into()
-    };
-    if start.path.is_directory() {
-        let name = name.to_vec();
-        return Ok(Beginning::Directory(Directory {
+fn begin(index: usize, start: &Start, rules: Rules) -> Beginning {
+    let (parent, name) = start.entry();
+    let parent = parent.clone();
+    if start.is_directory() {
+        return Beginning::Directory(Directory {
             parent,
-            name,
-            prefix,
+            name: name.to_vec(),
+            prefix: start.key().into(),
             rules,
             depth: 0,
             start: index,
             is_in_place: false,
-        }));
+        });
     }
+    let prefix: Arc<[u8]> = start.path().get(..start.base).unwrap_or_default().into();
     let mut listing = Listing::default();
     listing.push(name, Kind::File);
-    Ok(Beginning::File(index, Batch::new(parent, (prefix, start.base), Arc::new(listing), 0..1)))
+    Beginning::File(index, Batch::new(parent, (prefix, start.base), Arc::new(listing), 0..1))
 }
 
-/// The rules in force in a directory on the way.
-fn rules_inside(
-    workspace: &Workspace,
-    (here, prefix): (&Dir, &[u8]),
-    (above, recall): (&Rules, Option<&Recall>),
-    warnings: &mut Vec<String>,
-) -> Rules {
-    let remembered = recall.and_then(|recall| {
-        let kept = recall.on_the_way(&prefix.into(), here)?;
-        let open = || Ok(OpenDir::new(here.traverse(b".")?, &OpenCount::default()));
-        let mut told = Vec::new();
-        let with = (recall.era, recall.memory.room());
-        let rules = kept.enter(workspace, above, &open, &mut told, with).ok()?;
-        warnings.append(&mut told);
-        Some(rules)
-    });
-    remembered
-        .unwrap_or_else(|| above.enter(workspace, (here, prefix), Found::probe(here), warnings))
+/// The directories from the root down to where a walk begins, with their rules. Starts come in path
+/// order, so that what the last one passed mostly serves the next.
+struct Descent<'a> {
+    workspace: &'a Workspace,
+    recall: Option<&'a Recall>,
+    /// The rules from outside the root.
+    outer: Rules,
+    /// Each with its path, empty or ending in `/`, the rules inside, and whether they or those above
+    /// leave it out.
+    passed: Vec<Passed>,
 }
 
-/// The rules of every directory from the root down to the one that holds the start. A start
-/// that they leave out is walked all the same, because it was named; the report says so.
-fn rules_above(
-    workspace: &Workspace,
-    start: &Start,
-    (mut rules, recall): (Rules, Option<&Recall>),
-    warnings: &mut Vec<String>,
-) -> Rules {
-    let path = start.path.relative();
-    if path.is_empty() || path.first() == Some(&b'/') {
-        return rules;
-    }
-    let mut directory: Option<Dir> = None;
-    let mut ignored = false;
-    let mut end = 0;
-    while end < path.len() {
-        let begin = end;
-        let name = path.get(begin..).unwrap_or_default();
-        let name = name.split(|byte| *byte == b'/').next().unwrap_or_default();
-        let here = directory.as_ref().unwrap_or(workspace.root_handle());
-        let prefix = path.get(..begin).unwrap_or_default();
-        rules = rules_inside(workspace, (here, prefix), (&rules, recall), warnings);
-        end = begin + name.len();
-        let upto = path.get(..end).unwrap_or_default();
-        let is_directory = end < path.len() || start.path.is_directory();
-        ignored |= rules.verdict(upto, is_directory) == Verdict::Ignored;
-        end += 1;
-        match here.traverse(name) {
-            Ok(next) if end < path.len() => directory = Some(next),
-            _ => break,
+struct Passed {
+    prefix: Vec<u8>,
+    directory: Dir,
+    rules: Rules,
+    ignored: bool,
+}
+
+impl Descent<'_> {
+    /// The rules of every directory from the root down to the one that holds the start. A start
+    /// that they leave out is walked all the same, because it was named; the report says so.
+    fn rules_above(&mut self, start: &Start, warnings: &mut Vec<String>) -> Rules {
+        let path = start.path();
+        if path.is_empty() || path.first() == Some(&b'/') {
+            return self.outer.clone();
         }
+        self.passed.retain(|passed| path.starts_with(&passed.prefix));
+        let above = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        while self.enter(path.get(..above).unwrap_or_default(), warnings) {}
+        let Some(inside) = self.passed.last() else { return self.outer.clone() };
+        let is_whole = inside.prefix.len() == above;
+        let verdict = inside.rules.verdict(path, start.is_directory());
+        if inside.ignored || (is_whole && verdict == Verdict::Ignored) {
+            let path = escape::display_path(path);
+            warnings.push(format!("{path} is ignored, but it was named, so it is looked at"));
+        }
+        inside.rules.clone()
     }
-    if ignored {
-        let path = escape::display_path(path);
-        warnings.push(format!("{path} is ignored, but it was named, so it is looked at"));
+
+    /// Enters the next directory on the way down to the one with this path, if there is one.
+    fn enter(&mut self, prefix: &[u8], warnings: &mut Vec<String>) -> bool {
+        let Some(here) = self.passed.last() else {
+            let Ok(root) = self.workspace.root_handle().traverse(b".") else { return false };
+            let rules = self.rules_inside((&root, b""), &self.outer, warnings);
+            self.passed.push(Passed { prefix: Vec::new(), directory: root, rules, ignored: false });
+            return true;
+        };
+        let Some(rest) = prefix.get(here.prefix.len()..).filter(|rest| !rest.is_empty()) else {
+            return false;
+        };
+        let name = rest.split(|byte| *byte == b'/').next().unwrap_or(rest);
+        let Ok(directory) = here.directory.traverse(name) else { return false };
+        let path = [here.prefix.as_slice(), name].concat();
+        let ignored = here.ignored || here.rules.verdict(&path, true) == Verdict::Ignored;
+        let prefix = [path.as_slice(), b"/"].concat();
+        let rules = self.rules_inside((&directory, &prefix), &here.rules, warnings);
+        self.passed.push(Passed { prefix, directory, rules, ignored });
+        true
     }
-    rules
+
+    /// The rules inside a directory.
+    fn rules_inside(
+        &self,
+        (here, prefix): (&Dir, &[u8]),
+        above: &Rules,
+        warnings: &mut Vec<String>,
+    ) -> Rules {
+        let remembered = self.recall.and_then(|recall| {
+            let kept = recall.on_the_way(&prefix.into(), here)?;
+            let open = || Ok(OpenDir::new(here.traverse(b".")?, &OpenCount::default()));
+            let mut told = Vec::new();
+            let with = (recall.era, recall.memory.room());
+            let rules = kept.enter(self.workspace, above, &open, &mut told, with).ok()?;
+            warnings.append(&mut told);
+            Some(rules)
+        });
+        remembered.unwrap_or_else(|| {
+            above.enter(self.workspace, (here, prefix), Found::probe(here), warnings)
+        })
+    }
 }

@@ -113,6 +113,9 @@ impl Later {
 }
 
 fn descend(root: &Dir, prefix: &[u8]) -> io::Result<Dir> {
+    if prefix == b"/" {
+        return Dir::root_of_host();
+    }
     let path = prefix.strip_suffix(b"/").unwrap_or(prefix);
     match path.strip_prefix(b"/") {
         // Only a relaxed workspace walks outside its root.

@@ -82,7 +82,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     ) -> Result<(C, Option<Incomplete>), Error> {
         let (sequence, place) = Sequence::new();
         let mut report = DirectoryReport::default();
-        let starts = beginning::all(workspace, &options, call, &mut report)?;
+        let starts = beginning::all(workspace, &options, call, &mut report);
         collector.directory(report);
         let (sender, receiver) = crossbeam_channel::bounded(AHEAD * pool.threads());
         let scan = Arc::new(Scan {

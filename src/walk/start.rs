@@ -1,64 +1,144 @@
 //! Where a walk begins: the paths that the caller named.
 
+use std::sync::Arc;
+
+use crate::arguments::{MAX_PATHS, distinct};
+use crate::context::Call;
 use crate::error::{Error, ErrorCode};
+use crate::output::Trouble;
 use crate::text::escape;
+use crate::walk::handle::{Handle, OpenCount, OpenDir};
 use crate::workspace::{Access, Kind, Workspace, WorkspacePath};
 
 /// A file or directory where a walk begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    pub(crate) path: WorkspacePath,
+    /// The real path relative to the root, empty for the root itself.
+    path: Vec<u8>,
+    is_directory: bool,
+    /// The directory that holds it, and its name in there.
+    parent: Handle,
+    name: Vec<u8>,
     /// Bytes of the paths below it that a filter does not look at: its own, with the `/`.
     pub(crate) base: usize,
     /// Whether a filter let it pass already, as one that an earlier walk came across.
     pub(super) passed: bool,
 }
 
+/// The paths that a call named, of which some may be of no use.
+#[derive(Debug, Default)]
+pub(crate) struct Starts {
+    /// Where the walk begins, in path order.
+    pub(crate) starts: Vec<Start>,
+    /// What cannot be looked at, in the order of the call.
+    pub(crate) missing: Vec<Trouble>,
+}
+
+impl Starts {
+    /// Resolves the paths as [`Start::resolve`] does. Those that cannot be looked at are `missing`,
+    /// as long as another one can.
+    ///
+    /// # Errors
+    /// The first of those of [`Start::resolve`], if no path can be looked at; `INVALID_ARGUMENT`
+    /// for more than [`MAX_PATHS`] paths; `CANCELLED` and `TIMEOUT`.
+    pub(crate) fn resolve(
+        workspace: &Workspace,
+        paths: &[String],
+        call: &Call,
+    ) -> Result<Starts, Error> {
+        let paths = distinct("path", paths, MAX_PATHS)?;
+        if paths.is_empty() {
+            return Ok(Starts { starts: Start::resolve(workspace, &[])?, missing: Vec::new() });
+        }
+        let count = OpenCount::default();
+        let (mut starts, mut missing, mut first) = (Vec::new(), Vec::new(), None);
+        for path in paths {
+            if let Some(why) = call.stop_reason() {
+                return Err(Error::stopped(why, "all paths were looked at"));
+            }
+            match Start::of(workspace, path, &count) {
+                Ok(start) => starts.push(start),
+                Err(error) => {
+                    let reason = error.to_string();
+                    missing.push(Trouble { path: path.to_owned(), reason });
+                    first = first.or(Some(error));
+                }
+            }
+        }
+        match first {
+            Some(error) if starts.is_empty() => Err(error),
+            _ => Ok(Starts { starts: in_order(starts), missing }),
+        }
+    }
+}
+
 impl Start {
     /// Resolves the paths where a walk begins, in path order, each once and none below another
-    /// that is a directory.
+    /// that is a directory; without any path, the root.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], and `INVALID_PATH` for a FIFO, socket or device.
     pub(crate) fn resolve(workspace: &Workspace, paths: &[String]) -> Result<Vec<Start>, Error> {
+        let count = OpenCount::default();
         if paths.is_empty() {
-            return Ok(vec![Start::at(workspace.resolve(".", Access::Read)?)]);
+            return Ok(vec![Start::of(workspace, ".", &count)?]);
         }
-        let mut starts = Vec::new();
-        for path in paths {
-            let path = workspace.resolve(path, Access::Read)?;
-            if path.kind() == Some(Kind::Special) {
-                return Err(special(&path));
-            }
-            // What was named and cannot be read is an error; what a walk meets is counted.
-            path.check_readable()?;
-            starts.push(Start::at(path));
-        }
-        starts.sort_by_key(Start::key);
-        starts.dedup_by(|next, previous| previous.covers(next));
-        Ok(starts)
+        let starts = paths.iter().map(|path| Start::of(workspace, path, &count));
+        Ok(in_order(starts.collect::<Result<_, _>>()?))
     }
 
-    fn at(path: WorkspacePath) -> Start {
-        let base = match path.relative().len() {
+    fn of(workspace: &Workspace, path: &str, count: &OpenCount) -> Result<Start, Error> {
+        let path = workspace.resolve(path, Access::Read)?;
+        if path.kind() == Some(Kind::Special) {
+            return Err(special(&path));
+        }
+        // What was named and cannot be read is an error; what a walk meets is counted.
+        path.check_readable()?;
+        Start::at(workspace, &path, count)
+    }
+
+    fn at(workspace: &Workspace, path: &WorkspacePath, count: &OpenCount) -> Result<Start, Error> {
+        let (relative, is_directory) = (path.relative().to_vec(), path.is_directory());
+        let inside = relative.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let base = match relative.len() {
             0 => 0,
-            length if path.is_directory() => length + 1,
-            _ => path.relative().iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1),
+            length if is_directory => length + 1,
+            _ => inside,
         };
-        Start { path, base, passed: false }
+        let (parent, name) = path.entry();
+        let above: Arc<[u8]> = relative.get(..inside).unwrap_or(&relative).into();
+        let opened =
+            parent.traverse(b".").map_err(|error| Error::io("open", path.as_str(), error))?;
+        let parent = Handle::keep(&OpenDir::new(opened, count), workspace.root_handle(), &above);
+        Ok(Start { path: relative, is_directory, parent, name: name.to_vec(), base, passed: false })
     }
 
     /// An entry that a walk left out, if it is still there.
-    pub(crate) fn left_out(workspace: &Workspace, path: &[u8]) -> Option<Start> {
+    pub(crate) fn left_out(workspace: &Workspace, path: &[u8], count: &OpenCount) -> Option<Start> {
         let path = workspace.resolve(&escape::exact_path(path), Access::Read).ok()?;
         let walkable = path.is_directory() || path.is_file();
-        walkable.then(|| Start { passed: true, ..Start::at(path) })
+        let start = walkable.then(|| Start::at(workspace, &path, count).ok()).flatten()?;
+        Some(Start { passed: true, ..start })
+    }
+
+    /// The real path relative to the root, empty for the root itself.
+    pub(crate) fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    pub(crate) fn is_directory(&self) -> bool {
+        self.is_directory
+    }
+
+    /// The directory that holds it, and its name in there.
+    pub(super) fn entry(&self) -> (&Handle, &[u8]) {
+        (&self.parent, &self.name)
     }
 
     /// The path with the `/` of a directory, empty for the root.
     pub(super) fn key(&self) -> Vec<u8> {
-        let mut key = self.path.relative().to_vec();
-        if self.path.is_directory() && !key.is_empty() {
+        let mut key = self.path.clone();
+        if self.is_directory && !key.is_empty() {
             key.push(b'/');
         }
         key
@@ -66,8 +146,15 @@ impl Start {
 
     fn covers(&self, other: &Start) -> bool {
         let (key, other) = (self.key(), other.key());
-        key == other || (self.path.is_directory() && other.starts_with(&key))
+        key == other || (self.is_directory && other.starts_with(&key))
     }
+}
+
+/// Sorts starts by path, and drops those that others cover.
+fn in_order(mut starts: Vec<Start>) -> Vec<Start> {
+    starts.sort_by_cached_key(Start::key);
+    starts.dedup_by(|next, previous| previous.covers(next));
+    starts
 }
 
 fn special(path: &WorkspacePath) -> Error {

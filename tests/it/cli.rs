@@ -294,3 +294,108 @@ fn a_change_that_is_refused_ends_with_2_and_one_line() {
     let (status, ..) = run(root.path(), &["mv", "a.txt", "src"]);
     assert_eq!(status, 2);
 }
+
+#[test]
+fn a_missing_path_among_others_is_told_with_status_two_as_by_rg() {
+    let root = tree();
+    let (status, out, error) = run(root.path(), &["search", "TODO one", "src/main.rs", "missing"]);
+    assert_eq!((status, out.as_str()), (2, "src/main.rs:2:// TODO one\n"));
+    assert!(error.contains("no such file or directory: missing"), "{error}");
+    let (status, _, error) = run(root.path(), &["search", "absent", "src", "missing"]);
+    assert_eq!(status, 2, "nothing found is not all that there is to tell");
+    assert!(error.contains("missing"), "{error}");
+    // Whether something is there is all that -q asks.
+    assert_eq!(run(root.path(), &["search", "-q", "TODO", "src", "missing"]).0, 0);
+    assert_eq!(run(root.path(), &["search", "-q", "absent", "src", "missing"]).0, 2);
+    let (status, out, _) = run(root.path(), &["search", "TODO", "missing", "gone"]);
+    assert_eq!((status, out.as_str()), (2, ""));
+}
+
+#[cfg(target_os = "linux")]
+mod bytes {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    /// Runs the program in a directory below a tree whose names are Latin-1 in part.
+    fn run_bytes(below: &[u8], words: &[&[u8]]) -> Run {
+        let root = tempfile::tempdir().expect("a directory");
+        let inner = root.path().join(OsStr::from_bytes(b"d\xe9"));
+        fs::create_dir(&inner).expect("a directory");
+        fs::create_dir(root.path().join(r"back\n")).expect("a directory");
+        let names: [&[u8]; 5] =
+            [b"d\xe9/caf\xe9.txt", b"d\xe9/a\\b.txt", b"plain.txt", b"caf\xe9", b"back\\n/caf\xe9"];
+        for name in names {
+            fs::write(root.path().join(OsStr::from_bytes(name)), "needle\n").expect("a file");
+        }
+        let mut command = ripkit(&root.path().join(OsStr::from_bytes(below)));
+        command.arg("--root").arg(root.path());
+        let words = words.iter().map(|word| OsStr::from_bytes(word));
+        ended(&command.args(words).output().expect("the program starts"))
+    }
+
+    #[test]
+    fn paths_on_the_command_line_need_not_be_utf_8() {
+        // Where the program stands, the path that is typed, and the path that is found.
+        let cases: [(&[u8], &[u8], &str); 8] = [
+            (b"", b"caf\xe9", r"caf\xe9"),
+            (b"", br"caf\xe9", r"caf\xe9"),
+            (b"", b"d\xe9/caf\xe9.txt", r"d\xe9/caf\xe9.txt"),
+            (b"d\xe9", b"caf\xe9.txt", r"d\xe9/caf\xe9.txt"),
+            (b"d\xe9", br"caf\xe9.txt", r"d\xe9/caf\xe9.txt"),
+            (b"d\xe9", br"a\b.txt", r"d\xe9/a\\b.txt"),
+            (b"d\xe9", b"../plain.txt", "plain.txt"),
+            (br"back\n", b"caf\xe9", r"back\\n/caf\xe9"),
+        ];
+        for (below, typed, found) in cases {
+            let shown = typed.escape_ascii();
+            let expected = (0, format!("{found}:1:needle\n"), String::new());
+            assert_eq!(run_bytes(below, &[b"search", b"needle", typed]), expected, "{shown}");
+            let (status, out, error) = run_bytes(below, &[b"read", b"--raw", typed]);
+            assert_eq!((status, out.as_str(), error.as_str()), (0, "needle\n", ""), "{shown}");
+        }
+        let (status, out, _) = run_bytes(b"d\xe9", &[b"list", b"."]);
+        assert_eq!((status, out.as_str()), (0, "d\\xe9/a\\\\b.txt\nd\\xe9/caf\\xe9.txt\n"));
+        let (status, out, _) = run_bytes(b"", &[b"write", b"n\xe9w/\xff", b"text"]);
+        assert_eq!((status, out.as_str()), (0, "Created n\\xe9w/\\xff (1 line, 4 bytes)\n"));
+    }
+
+    #[test]
+    fn text_on_the_command_line_must_be_utf_8_as_for_rg() {
+        let refused: [&[&[u8]]; 3] = [
+            &[b"search", b"caf\xe9"],
+            &[b"search", b"needle", b"--include", b"*\xe9"],
+            &[b"find", b"\xe9*"],
+        ];
+        for words in refused {
+            let (status, out, error) = run_bytes(b"", words);
+            assert_eq!((status, out.as_str()), (2, ""), "{error}");
+            assert!(error.contains("not valid UTF-8"), "{error}");
+        }
+        let (status, out, _) = run_bytes(b"", &[b"search", br"(?-u:\xff)|plain", b"--all"]);
+        assert_eq!((status, out.as_str()), (1, "No matches found\nSearched 5 files.\n"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn more_paths_than_descriptors_can_be_named() {
+    let root = tempfile::tempdir().expect("a directory");
+    let names: Vec<String> = (0..700).map(|number| format!("d{number:03}/f")).collect();
+    for name in &names {
+        let path = root.path().join(name);
+        fs::create_dir(path.parent().expect("a directory")).expect("a directory");
+        fs::write(path, "x\n").expect("a file");
+    }
+    fs::write(root.path().join(".gitignore"), "d000\n".repeat(5000)).expect("a file");
+    let program = env!("CARGO_BIN_EXE_ripkit");
+    let script = format!("ulimit -n 400; exec {program} --all search x {}", names.join(" "));
+    let started = std::time::Instant::now();
+    let output = Command::new("sh").args(["-c", &script]).current_dir(root.path()).output();
+    let (status, out, error) = ended(&output.expect("a shell"));
+    let told = "ripkit: note: d000/f is ignored, but it was named, so it is looked at\n";
+    assert_eq!((status, error.as_str(), out.lines().count()), (0, told, 700));
+    // The ignore file is read once, not once for each path.
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}
