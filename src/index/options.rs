@@ -42,8 +42,8 @@ impl Default for IndexOptions {
 }
 
 impl IndexOptions {
-    /// Keeps the index in a file of this directory too, which is made if it is missing and must
-    /// not lie in the workspace. Every process that names it shares the file, whatever its
+    /// Keeps the index in a file of this directory too, which must not lie in the workspace. If the
+    /// directory is missing it is made when the index is first stored, its parent must exist. Every process that names it shares the file, whatever its
     /// workspace. Default: in memory only.
     pub fn stored_in(mut self, directory: impl AsRef<Path>) -> IndexOptions {
         self.directory = Some(directory.as_ref().to_owned());

@@ -15,6 +15,7 @@
 
 mod block;
 mod cursor;
+mod directory;
 mod header;
 mod image;
 mod location;

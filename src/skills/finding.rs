@@ -64,7 +64,8 @@ pub struct SkillFinding {
     pub path: String,
     /// How much it matters.
     pub severity: Severity,
-    /// The code of the error that a strict reading makes of it; none for what is no error.
+    /// The code of the error; none for what is no error. A strict reading reports
+    /// `NO_FRONTMATTER` and `UNTERMINATED_FRONTMATTER` as `INVALID_FRONTMATTER`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
     /// What it is, in half a sentence.
@@ -79,10 +80,16 @@ impl fmt::Display for SkillFinding {
 }
 
 impl SkillFinding {
-    /// The error of a reading that allows none of it.
+    /// The error with which a strict reading ends. It has one code for front matter that is
+    /// missing, has no end or is wrong; the message says which, and so does [`SkillFinding::code`].
     pub(super) fn to_error(&self) -> Option<Error> {
         let path = escape::display_path(self.path.as_bytes());
-        let code = self.code?;
+        let code = match self.code? {
+            ErrorCode::NoFrontmatter | ErrorCode::UnterminatedFrontmatter => {
+                ErrorCode::InvalidFrontmatter
+            }
+            code => code,
+        };
         Some(Error::new(code, format!("{path}: {}", self.message)).at(&*self.path))
     }
 }

@@ -121,9 +121,9 @@ impl SkillLoader {
     /// Loads everything or nothing.
     ///
     /// # Errors
-    /// What is wrong with the first skill: `NO_FRONTMATTER`, `UNTERMINATED_FRONTMATTER`,
-    /// `INVALID_FRONTMATTER`, also for a broken rule of the standard, `MISSING_FIELD`, or why it
-    /// cannot be read.
+    /// What is wrong with the first skill: `INVALID_FRONTMATTER` for front matter that is missing,
+    /// has no end, is no YAML or breaks a rule of the standard, `MISSING_FIELD` for a missing name
+    /// or description, or why the file cannot be read.
     pub fn load_strict(&self) -> Result<SkillCatalog, Error> {
         let catalog = self.load();
         let refused = |finding: &&SkillFinding| finding.severity <= Severity::Violation;

@@ -1,5 +1,8 @@
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -209,6 +212,81 @@ fn a_directory_inside_the_workspace_is_refused() {
         assert_eq!(error, wanted);
     }
     assert_eq!(fs::read_dir(inside).expect("a directory").count(), 0);
+}
+
+/// Every path below a directory.
+fn paths(below: &Path) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(below).expect("a directory");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.flat_map(|path| if path.is_dir() { paths_with(&path) } else { [path].into() }).collect()
+}
+
+fn paths_with(directory: &Path) -> BTreeSet<PathBuf> {
+    let mut paths = paths(directory);
+    paths.insert(directory.to_owned());
+    paths
+}
+
+#[test]
+fn a_refused_call_makes_no_directory_for_the_index() {
+    let workspace = tree().dir("cache");
+    let (root, outside) = (workspace.root(), directory(&workspace).display().to_string());
+    let absolute = root.join("cache/new").display().to_string();
+    let before = paths(workspace.above());
+    let calls: [(&[&str], &str); 12] = [
+        (&["search", "todo", "--index", "new"], "inside the workspace"),
+        (&["search", "todo", "--index", "cache/new"], "inside the workspace"),
+        (&["search", "todo", "--index", "cache/../cache/new"], "inside the workspace"),
+        (&["list", "--index", &absolute], "inside the workspace"),
+        (&["find", "*", "--index", "new"], "inside the workspace"),
+        (&["index", "build", "--dir", "new"], "inside the workspace"),
+        (&["index", "status", "--dir", "new"], "no such directory"),
+        (&["index", "clear", "--dir", "new"], "no such directory"),
+        (&["index", "build", "--dir", "missing/new"], "No such file or directory"),
+        // Refused for another reason, after the index was opened.
+        (&["search", "(", "--index", &outside], "invalid pattern"),
+        (&["list", "missing", "--index", &outside], "no such file or directory"),
+        (&["find", "{", "--index", &outside], "invalid"),
+    ];
+    for (words, why) in calls {
+        for more in [&[][..], &["--read-only"], &["--relaxed"]] {
+            let words = [more, words].concat();
+            let (status, out, error) = run(&root, &words);
+            assert_eq!((status, out.as_str()), (2, ""), "{words:?}");
+            assert!(error.contains(why), "{words:?}: {error}");
+            assert_eq!(paths(workspace.above()), before, "{words:?}");
+        }
+    }
+    answer(&workspace, &["--read-only", "index", "build", "--dir", "{dir}"]);
+    assert!(stored(&workspace).is_some(), "a directory elsewhere is made when it is needed");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_killed_build_left_is_removed_by_the_next_build_and_by_clear() {
+    use crate::harness::has_program;
+
+    if !REMEMBERS || !has_program("strace") {
+        return;
+    }
+    let workspace = tree();
+    let (root, dir) = (workspace.root(), directory(&workspace));
+    // Before anything is written, when all of it is written, and before it gets its name.
+    for killed_at in ["pwrite64", "fsync", "renameat2"] {
+        for next in ["build", "clear"] {
+            let inject = format!("inject={killed_at}:signal=KILL:when=1");
+            let mut command = Command::new("strace");
+            command.args(["-f", "-o", "/dev/null", "-e", &inject]);
+            command.arg(env!("CARGO_BIN_EXE_ripkit")).args(["--threads", "1", "--root"]);
+            let output = command.arg(&root).args(["index", "build", "--dir"]).arg(&dir).output();
+            assert!(!output.expect("strace starts").status.success(), "{killed_at}");
+            let left = || paths(&dir).iter().any(|path| path.to_string_lossy().ends_with('~'));
+            assert!(left(), "{killed_at}: the kill came too early or too late");
+            answer(&workspace, &["index", next, "--dir", "{dir}"]);
+            assert!(!left(), "{killed_at}: {next}");
+            assert_eq!(stored(&workspace).is_some(), next == "build", "{killed_at}: {next}");
+        }
+    }
 }
 
 #[test]

@@ -32,8 +32,8 @@ fn skill_set_load() {
 #[test]
 fn skill_set_load_errors() {
     let cases = [
-        ("no fence", "name: a\n", ErrorCode::NoFrontmatter),
-        ("no end", "---\nname: a\n", ErrorCode::UnterminatedFrontmatter),
+        ("no fence", "name: a\n", ErrorCode::InvalidFrontmatter),
+        ("no end", "---\nname: a\n", ErrorCode::InvalidFrontmatter),
         ("no name", "---\ndescription: x\n---\n", ErrorCode::MissingField),
         ("no description", "---\nname: a\n---\n", ErrorCode::MissingField),
     ];
@@ -44,6 +44,23 @@ fn skill_set_load_errors() {
         assert_eq!(error.code(), code, "{what}");
         // The lenient reading keeps the other.
         assert!(SkillCatalog::load([workspace.root()]).by_name("b").is_some(), "{what}");
+    }
+}
+
+#[test]
+fn a_strict_load_has_one_code_for_bad_front_matter_and_the_findings_keep_theirs() {
+    let cases = [
+        ("# x\n", ErrorCode::NoFrontmatter, "a/SKILL.md: the file does not begin"),
+        ("", ErrorCode::NoFrontmatter, "the file does not begin"),
+        ("---\nname: a\n", ErrorCode::UnterminatedFrontmatter, "the front matter has no closing"),
+    ];
+    for (text, code, message) in cases {
+        let workspace = TestWorkspace::new().file("a/SKILL.md", text);
+        let error = SkillCatalog::load_strict([workspace.root()]).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidFrontmatter, "{text:?}");
+        assert!(error.to_string().contains(message), "{error}");
+        let catalog = SkillCatalog::load([workspace.root()]);
+        assert_eq!(catalog.findings()[0].code, Some(code), "{text:?}");
     }
 }
 

@@ -460,8 +460,8 @@ fn a_strict_reading_allows_no_violation() {
     let strict = || SkillCatalog::load_strict([workspace.root()]);
     assert_eq!(strict().unwrap().len(), 1);
     let cases = [
-        ("no front matter", "# x\n".to_owned(), ErrorCode::NoFrontmatter),
-        ("no end", "---\nname: b\n".to_owned(), ErrorCode::UnterminatedFrontmatter),
+        ("no front matter", "# x\n".to_owned(), ErrorCode::InvalidFrontmatter),
+        ("no end", "---\nname: b\n".to_owned(), ErrorCode::InvalidFrontmatter),
         ("no yaml", "---\nname: [\n---\n".to_owned(), ErrorCode::InvalidFrontmatter),
         ("no name", "---\ndescription: x\n---\n".to_owned(), ErrorCode::MissingField),
         ("no description", "---\nname: b\n---\n".to_owned(), ErrorCode::MissingField),

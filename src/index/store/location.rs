@@ -5,13 +5,14 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::directory::Directory;
+use super::temporary::sweep;
 use super::{Image, StoreKey, write};
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::index::record::DirectoryRecord;
 use crate::index::roster::Roster;
 use crate::index::rosters::Rosters;
 use crate::index::{Index, IndexOptions};
-use crate::os::{self, Dir};
 use crate::walk::{Earlier, Listing};
 use crate::workspace::{Stamp, Workspace};
 
@@ -24,9 +25,7 @@ const MEANING: u8 = 1;
 /// Where an index is stored.
 #[derive(Debug)]
 pub(crate) struct Store {
-    directory: Dir,
-    /// The directory as the host named it.
-    shown: String,
+    directory: Directory,
     name: String,
     key: StoreKey,
     image: RwLock<Option<Arc<Image>>>,
@@ -34,28 +33,20 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the directory, and the index of the workspace if one is there that can be used.
+    /// Looks for the directory, and for an index of the workspace in it that can be used. Makes
+    /// nothing.
     pub(crate) fn open(
         directory: &Path,
         workspace: &Workspace,
         (options, rosters): (&IndexOptions, &Arc<Rosters>),
     ) -> Result<Store, Error> {
-        let shown = directory.to_string_lossy().into_owned();
-        let failed = |error| Error::io("open the directory for the index", &shown, error);
-        make(directory).map_err(failed)?;
-        let canonical = os::canonical(directory).map_err(failed)?;
-        if canonical.starts_with(workspace.root()) {
-            let message = format!("the index cannot be kept in {shown}, inside the workspace");
-            return Err(Error::new(ErrorCode::InvalidArgument, message)
-                .with_hint("Name a directory elsewhere, such as one for caches."));
-        }
-        let directory = Dir::open_ambient(&canonical).map_err(failed)?;
+        let directory = Directory::find(directory, workspace.root())?;
         let root = workspace.root().as_os_str().as_encoded_bytes();
         let key = StoreKey::of(&[&[MEANING, options.share], root].concat());
         let name = format!("{}{SUFFIX}", digits(root));
-        let image = Image::open(&directory, &name, &key).ok().map(Arc::new);
-        let (image, rosters) = (RwLock::new(image), rosters.clone());
-        Ok(Store { directory, shown, name, key, image, rosters })
+        let image = directory.existing().and_then(|dir| Image::open(dir, &name, &key).ok());
+        let (image, rosters) = (RwLock::new(image.map(Arc::new)), rosters.clone());
+        Ok(Store { directory, name, key, image, rosters })
     }
 
     /// Bytes of the file, if there is one.
@@ -69,8 +60,11 @@ impl Store {
         self.bytes().map_or(0, |bytes| bytes * 16)
     }
 
-    /// Writes what the index holds, and with `others` what only the file knows.
+    /// Writes what the index holds, and with `others` what only the file knows. Makes the
+    /// directory if it is missing.
     pub(crate) fn save(&self, index: &Index, others: bool) -> Result<(), Error> {
+        let failed = |error| Error::io("store the index in", self.directory.shown(), error);
+        let dir = self.directory.made().map_err(failed)?;
         let kept = index.inner.memory.directories();
         let held: BTreeSet<&[u8]> = kept.iter().map(|kept| &*kept.prefix).collect();
         let image = self.image().filter(|_| others);
@@ -84,9 +78,8 @@ impl Store {
             };
             Some((prefix, record))
         });
-        let written = write(&self.directory, &self.name, &self.key, records);
-        written.map_err(|error| Error::io("store the index in", &self.shown, error))?;
-        let image = Image::open(&self.directory, &self.name, &self.key).ok().map(Arc::new);
+        write(dir, &self.name, &self.key, records).map_err(failed)?;
+        let image = Image::open(dir, &self.name, &self.key).ok().map(Arc::new);
         *self.image.write().unwrap_or_else(PoisonError::into_inner) = image;
         Ok(())
     }
@@ -102,14 +95,15 @@ impl Store {
         others.filter_map(|prefix| image.directory(prefix)).for_each(each);
     }
 
-    /// Removes the file.
+    /// Removes the file, and what killed processes left in the directory.
     pub(crate) fn remove(&self) -> Result<(), Error> {
         *self.image.write().unwrap_or_else(PoisonError::into_inner) = None;
-        match self.directory.remove_file(self.name.as_bytes()) {
+        let Some(dir) = self.directory.existing() else { return Ok(()) };
+        sweep(dir);
+        match dir.remove_file(self.name.as_bytes()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => {
-                removed.map_err(|error| Error::io("remove the index from", &self.shown, error))
-            }
+            removed => removed
+                .map_err(|error| Error::io("remove the index from", self.directory.shown(), error)),
         }
     }
 
@@ -133,21 +127,6 @@ fn listing(record: &DirectoryRecord) -> Listing {
     let mut listing = Listing::default();
     record.entries.iter().for_each(|entry| listing.push(&entry.name, entry.kind));
     listing
-}
-
-/// Makes the directory if only it is missing.
-fn make(directory: &Path) -> io::Result<()> {
-    if os::exists_ambient(directory) {
-        return Ok(());
-    }
-    let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    match Dir::open_ambient(parent)?.make_dir(name.as_encoded_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
-    }
 }
 
 /// The path of the root as a name.

@@ -31,14 +31,13 @@ pub(crate) fn write<P: AsRef<[u8]>, R: Borrow<DirectoryRecord>>(
         return Err(io::ErrorKind::InvalidInput.into());
     }
     sweep(dir);
-    let (temporary, file) = Temporary::create(dir)?;
+    let temporary = Temporary::create(dir)?;
+    let file = temporary.file()?;
     if is_exposed(file.stat()?.mode) {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    let length = fill(&file, key, records)?;
+    let length = fill(file, key, records)?;
     file.sync()?;
-    // Nothing that could write it is left when readers find it.
-    drop(file);
     temporary.rename(name.as_bytes())?;
     Ok(length)
 }
