@@ -122,7 +122,8 @@ pub struct Skipped {
     pub special: u64,
     /// Symbolic links, which are not followed.
     pub links: u64,
-    /// Entries that a deny rule of the host excludes.
+    /// Files that the host denies because they have several names (hard links). What its deny globs
+    /// name is not counted, so that no answer tells whether it exists.
     pub denied: u64,
 }
 
@@ -281,7 +282,11 @@ impl Skipped {
             (self.unreadable, "unreadable entry", "unreadable entries"),
             (self.special, "special file", "special files"),
             (self.links, "symbolic link", "symbolic links"),
-            (self.denied, "entry denied by policy", "entries denied by policy"),
+            (
+                self.denied,
+                "hard-linked file that the host denies",
+                "hard-linked files that the host denies",
+            ),
         ])
     }
 }

@@ -93,7 +93,7 @@ impl Found {
         self.left_out = true;
     }
 
-    /// Counts the file as denied by the host.
+    /// Counts the file as one that the host denies for its hard links.
     pub(super) fn leave_denied(&mut self) {
         self.receipt.skipped.denied += 1;
         self.left_out = true;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::error::Error;
 use crate::workspace::{DirectoryEntry, Workspace, WorkspacePath, entries};
 
-/// The most entries of one directory that are looked at, in steps of 256.
+/// The most entries of one directory that are looked at; denied ones do not count.
 pub(super) const MAX_ENTRIES: usize = 400 * 256;
 
 /// The entries by name, and whether they are all.
@@ -13,12 +13,11 @@ pub(super) fn list(
     workspace: &Workspace,
     path: &WorkspacePath,
 ) -> Result<(Vec<DirectoryEntry>, bool), Error> {
-    let mut steps = 0..MAX_ENTRIES / 256;
-    let mut is_whole = true;
-    let mut listed = entries(workspace, path, || {
-        is_whole = steps.next().is_some();
-        if is_whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    let mut listed = entries(workspace, path, |so_far| {
+        if so_far <= MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
+    let is_whole = listed.len() <= MAX_ENTRIES;
+    listed.truncate(MAX_ENTRIES);
     listed.sort_by(|a, b| a.name.cmp(&b.name));
     Ok((listed, is_whole))
 }

@@ -222,7 +222,7 @@ fn sorted(
     directory: &WorkspacePath,
 ) -> Result<(Vec<DirectoryEntry>, Option<Incomplete>), Error> {
     let mut incomplete = None;
-    let mut entries = workspace::entries(context.workspace, directory, || {
+    let mut entries = workspace::entries(context.workspace, directory, |_| {
         incomplete = context.call.stop_reason();
         if incomplete.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;

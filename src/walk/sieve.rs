@@ -91,11 +91,11 @@ impl<'a> Sieve<'a> {
         if !self.options.reaches(&self.path, is_directory) {
             return false;
         }
-        let skipped = &mut report.receipt.skipped;
+        // Not counted: a receipt does not tell whether something denied is there.
         if self.workspace.policy().denies(&self.path, is_directory) {
-            skipped.denied += 1;
             return false;
         }
+        let skipped = &mut report.receipt.skipped;
         let verdict = self.rules.verdict(&self.path, is_directory);
         if verdict == Verdict::Ignored {
             let count = if is_directory {

@@ -17,14 +17,15 @@ pub(crate) struct DirectoryEntry {
     pub(crate) kind: Kind,
 }
 
-/// Reads the entries of a directory, without those that the host denies, until `check` breaks.
+/// Reads the entries of a directory, without those that the host denies, until `check` breaks. It
+/// is told how many there are so far, again and again; those that are left out do not count.
 ///
 /// # Errors
 /// `PERMISSION_DENIED` or another failure to read the directory.
 pub(crate) fn entries(
     workspace: &Workspace,
     directory: &WorkspacePath,
-    mut check: impl FnMut() -> ControlFlow<()>,
+    mut check: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<DirectoryEntry>, Error> {
     let mut entries: Vec<DirectoryEntry> = Vec::new();
     let mut seen = 0_usize;
@@ -34,7 +35,11 @@ pub(crate) fn entries(
         if !is_temporary(name) && !workspace.policy().denies(&path, kind == Kind::Directory) {
             entries.push(DirectoryEntry { name: name.to_vec(), kind });
         }
-        if seen.is_multiple_of(CHECK_EVERY) { check() } else { ControlFlow::Continue(()) }
+        if seen.is_multiple_of(CHECK_EVERY) {
+            check(entries.len())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
     Ok(entries)

@@ -128,16 +128,38 @@ impl Workspace {
     }
 
     /// Refuses paths that match one of these globs, in the syntax of `.gitignore`, with
-    /// `POLICY_DENIED`; searches and listings leave them out and count them.
+    /// `POLICY_DENIED`; searches and listings leave them out.
     ///
-    /// The globs are held against the real path of the opened file, so a link does not get
-    /// round them. Replaces earlier globs. Default: none.
+    /// The globs are matched against the path as it was given and against the real path, each with
+    /// all directories above it, before the file system is asked. No answer tells whether a denied
+    /// path exists or what it is: reading and changing it fail with the same error, and no receipt
+    /// counts it. Ignore files and `.git` decide what walks leave out also where they are denied.
+    ///
+    /// A `/` after a plain name is left off: `private/` denies whatever has that name. After a
+    /// wildcard it keeps its meaning, `*/` denies directories only; a name that does not exist
+    /// then is denied as well, so it cannot be created.
+    ///
+    /// Several calls add up: a path is denied if the globs of any call deny it. A glob that begins
+    /// with `!` takes back what earlier globs of the same call deny. Default: none.
+    ///
+    /// ```
+    /// use ripkit::{ErrorCode, Workspace, workspace::Access};
+    ///
+    /// # fn main() -> Result<(), ripkit::Error> {
+    /// let workspace = Workspace::open(".")?.deny([".env"])?.deny(["private/"])?;
+    /// for path in [".env", "private/missing.txt"] {
+    ///     let error = workspace.resolve(path, Access::Read).expect_err("it is denied");
+    ///     assert_eq!(error.code(), ErrorCode::PolicyDenied);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `INVALID_PATTERN` for a glob that does not compile.
     pub fn deny<'a>(self, globs: impl IntoIterator<Item = &'a str>) -> Result<Workspace, Error> {
         let denied = self.0.policy.compile_deny(globs)?;
-        Ok(self.with_policy(|policy| policy.deny = denied))
+        Ok(self.with_policy(|policy| policy.deny.push(denied)))
     }
 
     /// Refuses files with more than one name (hard links) with `POLICY_DENIED`; searches leave
@@ -184,13 +206,13 @@ impl Workspace {
             )
             .at(path));
         }
-        let resolved = resolve::resolve(self, path, access)?;
+        let resolved = self.permitted(path, resolve::resolve(self, path, access)?)?;
         if names::names_directory(path)
             && resolved.kind().is_some_and(|kind| kind != Kind::Directory)
         {
             return Err(names::invalid(path, "names a directory, but there is something else"));
         }
-        self.permitted(path, resolved)
+        Ok(resolved)
     }
 
     /// Finds what the bytes of a path name, for reading, links followed; `None` if nothing is
@@ -205,8 +227,11 @@ impl Workspace {
 
     fn permitted(&self, path: &str, resolved: WorkspacePath) -> Result<WorkspacePath, Error> {
         let policy = &self.0.policy;
-        let denied = policy.denies(resolved.relative(), resolved.is_directory())
-            || resolved.stat.is_some_and(|stat| policy.denies_links_of(&stat));
+        let denial = policy.denial(resolved.relative());
+        let denied = match &resolved.stat {
+            Some(stat) => denial.of(resolved.is_directory()) || policy.denies_links_of(stat),
+            None => denial.is_possible(),
+        };
         if denied { Err(policy::denied(path)) } else { Ok(resolved) }
     }
 

@@ -41,11 +41,7 @@ impl Target {
 
     /// The real path in the workspace.
     pub(super) fn relative(&self) -> Vec<u8> {
-        let mut relative = self.real.join(&b'/');
-        if self.outside {
-            relative.insert(0, b'/');
-        }
-        relative
+        relative(self.real.iter().map(Vec::as_slice), self.outside)
     }
 
     pub(super) fn into_path(self) -> WorkspacePath {
@@ -61,6 +57,21 @@ impl Target {
     }
 }
 
+/// Names as a path relative to the root; one outside begins with `/`.
+pub(super) fn relative<'a>(names: impl Iterator<Item = &'a [u8]>, outside: bool) -> Vec<u8> {
+    let mut relative = Vec::new();
+    for (index, name) in names.enumerate() {
+        if outside || index > 0 {
+            relative.push(b'/');
+        }
+        relative.extend_from_slice(name);
+    }
+    if outside && relative.is_empty() {
+        relative.push(b'/');
+    }
+    relative
+}
+
 /// The text as names below a start directory.
 pub(super) struct Names {
     pub(super) start: Arc<Dir>,
@@ -70,6 +81,11 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// The path that was given, normalised, in the form of [`Target::relative`].
+    pub(super) fn relative(&self) -> Vec<u8> {
+        relative(self.list.iter().map(Vec::as_slice), self.outside)
+    }
+
     pub(super) fn parse(workspace: &Workspace, text: &str, bytes: &[u8]) -> Result<Names, Error> {
         check_text(text, bytes)?;
         let absolute = bytes.first() == Some(&b'/') || Path::new(text).is_absolute();

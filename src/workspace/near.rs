@@ -28,24 +28,32 @@ pub(super) fn names(
 ) -> Vec<String> {
     let (existing, absent) = path.split_at(path.len().saturating_sub(missing));
     let Some(wanted) = absent.first() else { return Vec::new() };
-    let mut near = siblings(parent, wanted);
-    near.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
-    let full = |name: Vec<u8>| {
-        let names: Vec<&[u8]> = existing.iter().chain([&name]).map(Vec::as_slice).collect();
+    let full = |name: &[u8]| {
+        let names: Vec<&[u8]> = existing.iter().map(Vec::as_slice).chain([name]).collect();
         names.join(&b'/')
     };
-    let paths = near.into_iter().map(|(_, name)| full(name));
-    let allowed = paths.filter(|path| !policy.denies_any(path));
-    allowed.take(SUGGESTIONS).map(|path| escape::display_path(&path).into_owned()).collect()
+    // Denied names do not count towards any limit either.
+    let mut near =
+        siblings(parent, wanted, |name| !policy.denial_of_entry(&full(name)).is_possible());
+    near.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
+    let paths = near.into_iter().take(SUGGESTIONS).map(|(_, name)| full(&name));
+    paths.map(|path| escape::display_path(&path).into_owned()).collect()
 }
 
-fn siblings(parent: &Dir, wanted: &[u8]) -> Vec<(f64, Vec<u8>)> {
+fn siblings(
+    parent: &Dir,
+    wanted: &[u8],
+    is_allowed: impl Fn(&[u8]) -> bool,
+) -> Vec<(f64, Vec<u8>)> {
     let mut comparison = Comparison::with(wanted);
     let mut near = Vec::new();
     let mut looked_at = 0;
     let Ok(directory) = parent.open_dir(b".") else { return near };
     // A directory that cannot be listed to its end only makes the suggestions fewer.
     let _ = directory.list(|name, _| {
+        if !is_allowed(name) {
+            return ControlFlow::Continue(());
+        }
         looked_at += 1;
         let Some(similarity) = comparison.similarity(name) else { return ControlFlow::Break(()) };
         if similarity > SIMILARITY {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::os::{Dir, Kind};
-use crate::workspace::policy::denied;
 use crate::workspace::refusal::exists;
 use crate::workspace::{Access, Durability, Workspace, WorkspacePath};
 
@@ -20,9 +19,6 @@ impl Workspace {
         match path.kind() {
             Some(Kind::Directory) => return Ok((path, true)),
             Some(_) => return Err(exists(&path, " and is not a directory")),
-            None if self.policy().denies(path.relative(), true) => {
-                return Err(denied(path.as_str()));
-            }
             None => {}
         }
         let mut parents = Parents::make(&path)?;

@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, ErrorCode};
 use crate::os::{Kind, Stat};
+use crate::text::escape;
 
 /// What a path is wanted for.
 ///
@@ -44,7 +45,8 @@ pub(crate) struct PathPolicy {
     pub(super) relaxed: bool,
     pub(super) read_only: bool,
     pub(super) deny_hard_links: bool,
-    pub(super) deny: Option<Arc<Gitignore>>,
+    /// One matcher for each call of `deny`; what any of them denies is denied.
+    pub(super) deny: Vec<Arc<Gitignore>>,
     /// Whether names that differ in case or in composition are the same to the file system.
     pub(super) folds: bool,
     /// The absolute path of the workspace's root, as names with `/` between.
@@ -55,15 +57,16 @@ impl PathPolicy {
     pub(super) fn compile_deny<'a>(
         &self,
         globs: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Option<Arc<Gitignore>>, Error> {
+    ) -> Result<Arc<Gitignore>, Error> {
         let mut builder = GitignoreBuilder::new("");
         for glob in globs {
             // Where the file system takes many spellings for the same name, so must the rules.
-            let one = if self.folds { Cow::Owned(folded(glob)) } else { Cow::Borrowed(glob) };
+            let line = for_any_kind(glob);
+            let one = if self.folds { Cow::Owned(folded(line)) } else { Cow::Borrowed(line) };
             builder.add_line(None, &one).map_err(|error| invalid(glob, error))?;
         }
         let matcher = builder.build().map_err(|error| invalid("deny", error))?;
-        Ok((!matcher.is_empty()).then(|| Arc::new(matcher)))
+        Ok(Arc::new(matcher))
     }
 
     /// Tells whether what is there is refused for having more than one name.
@@ -78,24 +81,73 @@ impl PathPolicy {
 
     /// Tells whether a rule excludes the path or a directory above it.
     pub(crate) fn denies(&self, relative: &[u8], is_directory: bool) -> bool {
-        let Some(deny) = &self.deny else { return false };
-        let matches = |path: &[u8]| {
-            let one = self.folds.then(|| folded(&String::from_utf8_lossy(path)));
-            let path = as_path(one.as_ref().map_or(path, |one| one.as_bytes()));
-            let named = !path.as_os_str().is_empty() && !path.has_root();
-            named && deny.matched_path_or_any_parents(&*path, is_directory).is_ignore()
-        };
-        // A relaxed workspace also reaches paths outside, which begin with `/`; from above the
-        // root they lead down into it again.
-        let Some(outside) = relative.strip_prefix(b"/") else { return matches(relative) };
-        let below = outside.strip_prefix(self.root.as_slice());
-        let below = below.and_then(|below| below.strip_prefix(b"/"));
-        matches(outside) || below.is_some_and(matches)
+        self.denial(relative).of(is_directory)
     }
 
-    /// Tells whether a rule excludes the path, whatever there is or may come to be.
-    pub(super) fn denies_any(&self, relative: &[u8]) -> bool {
-        self.denies(relative, false) || self.denies(relative, true)
+    /// What the rules say of a path and of the directories above it.
+    pub(super) fn denial(&self, relative: &[u8]) -> Denial {
+        if self.deny.is_empty() {
+            return Denial::default();
+        }
+        let slashes = relative.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let mut above = slashes.filter_map(|(at, _)| relative.get(..at));
+        if above.any(|directory| self.denial_of_entry(directory).directory) {
+            return Denial { file: true, directory: true };
+        }
+        self.denial_of_entry(relative)
+    }
+
+    /// The same of a path below directories that are not denied.
+    pub(super) fn denial_of_entry(&self, relative: &[u8]) -> Denial {
+        if self.deny.is_empty() {
+            return Denial::default();
+        }
+        // A relaxed workspace also reaches paths outside, which begin with `/`; from above the
+        // root they lead down into it again.
+        let Some(outside) = relative.strip_prefix(b"/") else { return self.matched(relative) };
+        let below = outside.strip_prefix(self.root.as_slice());
+        let below = below.and_then(|below| below.strip_prefix(b"/"));
+        let (outside, below) = (self.matched(outside), below.map(|below| self.matched(below)));
+        let below = below.unwrap_or_default();
+        Denial { file: outside.file || below.file, directory: outside.directory || below.directory }
+    }
+
+    fn matched(&self, path: &[u8]) -> Denial {
+        let one = self.folds.then(|| folded(&String::from_utf8_lossy(path)));
+        let path = as_path(one.as_ref().map_or(path, |one| one.as_bytes()));
+        if path.as_os_str().is_empty() || path.has_root() {
+            return Denial::default();
+        }
+        let matched = |is_directory: bool| {
+            self.deny.iter().any(|deny| deny.matched(&*path, is_directory).is_ignore())
+        };
+        Denial { file: matched(false), directory: matched(true) }
+    }
+}
+
+/// Whether a path is denied, by what may be there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Denial {
+    /// If it is anything but a directory.
+    file: bool,
+    /// If it is a directory.
+    directory: bool,
+}
+
+impl Denial {
+    pub(super) fn of(self, is_directory: bool) -> bool {
+        if is_directory { self.directory } else { self.file }
+    }
+
+    /// Whether it is denied whatever is there, so that there is no need to look.
+    pub(super) fn is_certain(self) -> bool {
+        self.file && self.directory
+    }
+
+    /// Whether it is denied for some kind. This decides for a path that does not exist, so that
+    /// the answer does not tell it from one that does.
+    pub(super) fn is_possible(self) -> bool {
+        self.file || self.directory
     }
 }
 
@@ -109,8 +161,22 @@ fn folded(name: &str) -> String {
     upper.flat_map(char::to_lowercase).nfc().collect()
 }
 
+/// The glob without the `/` after a plain last name: `private/` denies whatever is called
+/// `private`, so that an answer does not tell whether it is a directory. With a wildcard there,
+/// as in `*/`, and after `!` the `/` keeps its meaning.
+fn for_any_kind(glob: &str) -> &str {
+    // A space at the end counts only after a backslash, as in an ignore file.
+    let line = if glob.ends_with("\\ ") { glob } else { glob.trim_end() };
+    let name = line.trim_end_matches('/');
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let is_plain = !last.is_empty() && !last.contains(['*', '?', '[', '{', '\\']);
+    if is_plain && !name.starts_with('!') { name } else { glob }
+}
+
+/// The error for a denied path. It depends on the path as it was given and on nothing else.
 pub(super) fn denied(path: &str) -> Error {
-    Error::new(ErrorCode::PolicyDenied, format!("{path} is denied by a rule of the host"))
+    let shown = escape::display_path(path.as_bytes());
+    Error::new(ErrorCode::PolicyDenied, format!("{shown} is denied by a rule of the host"))
         .at(path)
         .with_hint("Leave this path alone.")
 }

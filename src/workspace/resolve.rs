@@ -33,6 +33,7 @@ pub(super) fn resolve(
     let found = match escape::unescape(text).filter(|_| missing) {
         Some(bytes) => match resolve_bytes(workspace, text, &bytes, access) {
             Ok(path) if path.exists() || str::from_utf8(&bytes).is_err() => Ok(path),
+            Err(error) if error.code() == ErrorCode::PolicyDenied => Err(error),
             _ => found,
         },
         None => found,
@@ -72,11 +73,22 @@ pub(super) fn look_up(workspace: &Workspace, bytes: &[u8]) -> Result<Option<Work
 
 fn target(workspace: &Workspace, text: &str, bytes: &[u8], follow: bool) -> Result<Target, Error> {
     let names = Names::parse(workspace, text, bytes)?;
+    // The rules come before any look at the file system: what an error says of a denied path
+    // must not depend on what is there.
+    let given = workspace.0.policy.denial(&names.relative());
+    if given.is_certain() {
+        return Err(policy::denied(text));
+    }
     let target = match direct(&names, follow) {
-        Some(target) => target,
-        None => Steps::new(workspace, text, &names).walk(names.list, follow)?,
+        Some(target) => Ok(target),
+        None => Steps::new(workspace, text, &names).walk(names.list, follow),
     };
-    Ok(target.come_home(workspace))
+    match target {
+        Ok(target) => Ok(target.come_home(workspace)),
+        // A rule that asks for the kind could not be asked.
+        Err(_) if given.is_possible() => Err(policy::denied(text)),
+        Err(error) => Err(error),
+    }
 }
 
 /// The common case: no link on the way, one call to the parent and one stat. What is missing may
@@ -106,7 +118,7 @@ fn direct(names: &Names, follow: bool) -> Option<Target> {
 
 fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
     // Whether a denied file exists is nobody's business either.
-    if workspace.0.policy.denies_any(&target.relative()) {
+    if workspace.0.policy.denial(&target.relative()).is_possible() {
         return policy::denied(text);
     }
     let shown = escape::display_path(text.as_bytes());

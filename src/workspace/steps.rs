@@ -9,8 +9,9 @@ use crate::os::{Dir, Kind, Stat};
 use crate::text::escape;
 use crate::workspace::Workspace;
 use crate::workspace::names::{
-    Names, Target, asks_for_directory, invalid, names_of, outside, split, strip_root,
+    Names, Target, asks_for_directory, invalid, names_of, outside, relative, split, strip_root,
 };
+use crate::workspace::policy::{Denial, denied};
 
 /// How many links one path may pass, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -44,8 +45,16 @@ impl<'a> Steps<'a> {
                 }
                 _ => {}
             }
+            let denial = self.denial(&name);
+            if denial.is_certain() {
+                return Err(denied(self.text));
+            }
             let stat = match self.here().stat(&name) {
+                Ok(stat) if denial.of(stat.kind == Kind::Directory) => {
+                    return Err(denied(self.text));
+                }
                 Ok(stat) => stat,
+                Err(_) if denial.is_possible() => return Err(denied(self.text)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     return self.missing(name, &ahead);
                 }
@@ -88,7 +97,9 @@ impl<'a> Steps<'a> {
         (self.start, self.outside) = (Arc::new(root), true);
         let mut names = names_of(&self.workspace.0.canonical);
         names.pop();
-        names.into_iter().try_for_each(|name| self.enter(name))
+        names.into_iter().try_for_each(|name| {
+            if self.denial(&name).of(true) { Err(denied(self.text)) } else { self.enter(name) }
+        })
     }
 
     fn follow(&mut self, name: &[u8], ahead: &mut VecDeque<Vec<u8>>) -> Result<(), Error> {
@@ -165,6 +176,16 @@ impl<'a> Steps<'a> {
 
     fn names(self) -> Vec<Vec<u8>> {
         self.passed.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// What the rules say of a name where we stand; they allow the directories that were passed.
+    fn denial(&self, name: &[u8]) -> Denial {
+        let policy = &self.workspace.0.policy;
+        if policy.deny.is_empty() {
+            return Denial::default();
+        }
+        let names = self.passed.iter().map(|(name, _)| name.as_slice()).chain([name]);
+        policy.denial_of_entry(&relative(names, self.outside))
     }
 
     fn failed(&self, error: io::Error) -> Error {

@@ -43,6 +43,9 @@ mod ignored;
 // Calls that fail, kills, full disks, and others who write at the same moment.
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;
+// What the deny globs name, and that no answer tells whether it exists.
+#[cfg(unix)]
+mod denied;
 // Hostile trees, paths, patterns and surroundings: the matrix, row by row.
 #[cfg(unix)]
 mod hostile;

@@ -938,7 +938,7 @@ fn a_denied_path_is_in_no_answer_and_refused_by_name() {
         .file("sub/.env", "needle\n");
     let tools = Toolkit::new(workspace.open().deny(["**/.env"]).unwrap());
     let everything = json!({ "pattern": "needle", "no_ignore": true });
-    ask(&tools, "search", everything).finds(["a.txt:1"]).skipped("denied", 2);
+    ask(&tools, "search", everything).finds(["a.txt:1"]).skipped("denied", 0);
     ask(&tools, "list_files", json!({})).lists(["a.txt"]);
     ask(&tools, "find_files", json!({ "pattern": ".env" })).lists([]);
     for path in [".env", "sub/.env", "sub/../.env"] {

@@ -5,7 +5,7 @@ use crate::workspace::{Access, Workspace};
 /// The rules of a workspace on a file system that folds names, or on one that does not.
 fn policy(folds: bool, globs: &[&str]) -> PathPolicy {
     let mut policy = PathPolicy { folds, ..PathPolicy::default() };
-    policy.deny = policy.compile_deny(globs.iter().copied()).unwrap();
+    policy.deny = vec![policy.compile_deny(globs.iter().copied()).unwrap()];
     policy
 }
 
@@ -55,4 +55,38 @@ fn a_directory_that_a_rule_denies_is_neither_made_nor_told_to_be_missing() {
     }
     assert!(workspace.resolve("a", Access::Write).is_ok_and(|path| !path.exists()));
     assert!(workspace.make_directory("a/public").is_ok());
+}
+
+#[test]
+fn a_slash_after_a_plain_name_does_not_ask_for_the_kind() {
+    for (glob, path, as_file, as_directory) in [
+        ("private/", "private", true, true),
+        ("private/  ", "a/private", true, true),
+        ("/private/", "a/private", false, false),
+        ("**/private/", "a/private", true, true),
+        ("a/private//", "a/private", true, true),
+        ("*/", "private", false, true),
+        ("priv*/", "private", false, true),
+        ("pr[i]vate/", "private", false, true),
+        ("private/**", "private", false, false),
+        ("private/**", "private/x", true, true),
+        ("# private/", "private", false, false),
+        ("/", "private", false, false),
+    ] {
+        let denial = policy(false, &[glob]).denial(path.as_bytes());
+        let found = (denial.of(false), denial.of(true));
+        assert_eq!(found, (as_file, as_directory), "{glob:?} {path}");
+    }
+    let exception = policy(false, &["private", "!private/"]).denial(b"private");
+    assert!(exception.of(false) && !exception.of(true) && exception.is_possible());
+}
+
+#[test]
+fn nothing_below_a_denied_directory_is_allowed_again() {
+    let policy = policy(false, &["private", "!private/open.txt", "/a/*", "!/a/b"]);
+    for (path, expected) in
+        [("private/open.txt", true), ("private/x/open.txt", true), ("a/c", true), ("a/b", false)]
+    {
+        assert_eq!(policy.denies(path.as_bytes(), false), expected, "{path}");
+    }
 }

@@ -369,7 +369,7 @@ fn what_the_host_denies_is_never_learned() {
     let open = workspace.open().deny(["secret/"]).unwrap().deny_hard_links();
     let options = IndexOptions::default().in_the_foreground();
     let pair = Pair::with(&open, options, &Limits::default()).built();
-    pair.search("needle").finds_nothing().skipped("denied", 2);
+    pair.search("needle").finds_nothing().skipped("denied", 1);
     let status = pair.indexed.index().unwrap().status();
     assert_eq!(status.files, 0, "{status:?}");
 }
