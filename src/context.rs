@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::sync::AtomicUsize;
+
 /// A flag that stops every call that was given a clone of it.
 ///
 /// ```
@@ -103,6 +105,67 @@ impl fmt::Debug for TextStream {
     }
 }
 
+/// A writer that can be closed: a call whose caller has left writes nothing more.
+struct ClosableText {
+    inner: TextStream,
+    closed: bool,
+}
+
+impl fmt::Write for ClosableText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.write_fmt(format_args!("{text}"))
+    }
+
+    fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> fmt::Result {
+        if self.closed { Err(fmt::Error) } else { self.inner.write(text) }
+    }
+}
+
+/// Whether a call may still make its change: the thread that runs it and a caller that wants to
+/// leave decide that once, whoever comes first.
+#[derive(Debug, Default)]
+struct CommitPoint(AtomicUsize);
+
+/// Nothing is decided.
+const OPEN: usize = 0;
+/// The change is being made, or was made.
+const COMMITTING: usize = 1;
+/// The caller has left, and nothing must be changed any more.
+const LEFT: usize = 2;
+
+impl CommitPoint {
+    /// Tells whether the state is `wanted` afterwards.
+    fn decide(&self, wanted: usize) -> bool {
+        let decided = self.0.compare_exchange(OPEN, wanted, Ordering::AcqRel, Ordering::Acquire);
+        decided.is_ok() || decided == Err(wanted)
+    }
+}
+
+/// What remains with the caller of a call that runs on another thread.
+pub(crate) struct CallerSide {
+    commit: Arc<CommitPoint>,
+    text: Option<Arc<Mutex<ClosableText>>>,
+    progress_closed: Option<Arc<Mutex<bool>>>,
+}
+
+impl CallerSide {
+    /// Forbids the change; false if it has begun.
+    pub(crate) fn leave(&self) -> bool {
+        self.commit.decide(LEFT)
+    }
+
+    /// From now on, nothing is written or reported to the host. A piece that is being written, and
+    /// a report that is being made, are waited for.
+    pub(crate) fn close(&self) {
+        if let Some(text) = &self.text {
+            text.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        }
+        if let Some(closed) = &self.progress_closed {
+            *closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        }
+    }
+}
+
 /// The conditions of one call: cancel flag, deadline and progress callback.
 ///
 /// The default never cancels, has no deadline beyond the tool's own `timeout_ms`, and reports
@@ -123,6 +186,8 @@ pub struct Call {
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
     exact_lines: bool,
+    /// `None` where the caller waits to the end in any case.
+    commit: Option<Arc<CommitPoint>>,
 }
 
 impl Call {
@@ -192,6 +257,63 @@ impl Call {
         }
         let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         late.then_some(Incomplete::Timeout)
+    }
+
+    /// Begins the change that this call is made for. A tool asks before the first step that others
+    /// can see and makes the change only after `Ok`. From then on the caller waits for the change
+    /// to be finished, also beyond the deadline; after `Err` the caller may have left, with the
+    /// answer that nothing was changed. Asked again after `Ok`, it is `Ok`.
+    ///
+    /// ```
+    /// use ripkit::{Call, Cancel, Incomplete};
+    ///
+    /// let cancel = Cancel::new();
+    /// let call = Call::default().with_cancel(cancel.clone());
+    /// assert_eq!(call.commit(), Ok(()));
+    /// cancel.cancel();
+    /// let late = Call::default().with_cancel(cancel);
+    /// assert_eq!(late.commit(), Err(Incomplete::Cancelled));
+    /// ```
+    ///
+    /// # Errors
+    /// Why the call should stop, if it should.
+    pub fn commit(&self) -> Result<(), Incomplete> {
+        let Some(commit) = &self.commit else {
+            return self.stop_reason().map_or(Ok(()), Err);
+        };
+        let began = commit.0.load(Ordering::Acquire) == COMMITTING;
+        match self.stop_reason() {
+            Some(why) if !began => Err(why),
+            _ if commit.decide(COMMITTING) => Ok(()),
+            why => Err(why.unwrap_or(Incomplete::Timeout)),
+        }
+    }
+
+    /// The same call for another thread, and what the caller keeps to leave that thread.
+    pub(crate) fn for_another_thread(&self) -> (Call, CallerSide) {
+        let commit = Arc::new(CommitPoint::default());
+        let text = self
+            .text
+            .clone()
+            .map(|inner| Arc::new(Mutex::new(ClosableText { inner, closed: false })));
+        let progress_closed = self.on_progress.as_ref().map(|_| Arc::new(Mutex::new(false)));
+        let on_progress = self.on_progress.clone().zip(progress_closed.clone());
+        let call = Call {
+            cancel: self.cancel.clone(),
+            deadline: self.deadline,
+            on_progress: on_progress.map(|(tell, closed)| -> OnProgress {
+                Arc::new(move |progress| {
+                    let closed = closed.lock().unwrap_or_else(PoisonError::into_inner);
+                    if !*closed {
+                        tell(progress);
+                    }
+                })
+            }),
+            text: text.clone().map(TextStream::new),
+            exact_lines: self.exact_lines,
+            commit: Some(commit.clone()),
+        };
+        (call, CallerSide { commit, text, progress_closed })
     }
 
     /// The same call after some work that told of `before`: what it tells comes on top.
@@ -286,7 +408,9 @@ pub struct Limits {
     pub line_bytes: usize,
     /// The longest time one call may take, whatever it asks for. Default: 10 minutes.
     pub time: Duration,
-    /// Threads of one search or listing. Default: as many as the machine runs at once.
+    /// Threads of one search or listing. With 0, a toolkit starts no threads for its calls: each is
+    /// done on the thread of its caller, which then cannot leave a call that is blocked in the file
+    /// system. Default: as many as the machine runs at once.
     pub threads: usize,
     /// The longest regular expression, in bytes. Default: 4,096.
     pub pattern_bytes: usize,

@@ -86,8 +86,13 @@ pub trait Tool: Send + Sync + 'static {
     const EXAMPLES: &'static [&'static str] = &[];
     /// Other names of arguments, as (other, ours). Default: none.
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[];
-    /// The arguments; the doc comments are what a model reads.
-    type Args: DeserializeOwned + JsonSchema;
+    /// Whether a call may take long because it looks at a tree or runs a program. A server gives
+    /// the calls of other tools, which look only at what they name, places of their own, so that
+    /// they never wait for long ones. Default: it does not.
+    const LONG: bool = false;
+    /// The arguments; the doc comments are what a model reads. A call runs on another thread than
+    /// that of its caller.
+    type Args: DeserializeOwned + JsonSchema + Send;
     /// The answer.
     type Output: Output;
 
@@ -102,7 +107,16 @@ pub trait Tool: Send + Sync + 'static {
     /// that the tool can answer a wrong name in its own words. Default: as the type says.
     fn narrow_schema(&self, _schema: &mut Value) {}
 
+    /// The time that a call with these arguments may take, if they say so; the limit of the host
+    /// stays in force. Default: the limit of the host alone.
+    fn time_limit(&self, _args: &Self::Args) -> Option<Duration> {
+        None
+    }
+
     /// Does the work.
+    ///
+    /// It runs on a thread that its caller leaves shortly after the deadline or a cancellation if
+    /// it has not returned by then. A tool that changes something calls [`Call::commit`] before.
     ///
     /// # Errors
     /// Those of the tool. Finding nothing, or only a part, is not an error.
@@ -212,6 +226,8 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// Whether a second call with the same arguments changes nothing more.
     pub is_idempotent: bool,
+    /// Whether a call may take long, as [`Tool::LONG`] says.
+    pub is_long: bool,
     /// Arguments of typical calls, each of which fits the schema.
     pub examples: Vec<Value>,
 }

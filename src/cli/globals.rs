@@ -66,7 +66,7 @@ impl Globals {
 
 /// The options themselves, for the top of the command line.
 pub(super) fn options() -> [Arg; 7] {
-    let threads = value_parser!(u16).range(1..);
+    let threads = value_parser!(u16);
     let options = [
         valued(
             ROOT,
@@ -82,7 +82,7 @@ pub(super) fn options() -> [Arg; 7] {
         valued(COLOR, "color", "WHEN", "When to use colours [default: auto]")
             .value_parser(["auto", "always", "never"]),
         flag(ALL, "all", "Lift the caps on results, text and lines"),
-        valued(THREADS, "threads", "N", "Threads of a search or listing [default: all]")
+        valued(THREADS, "threads", "N", "Threads of a search or listing, 0 for the main one only")
             .value_parser(threads),
     ];
     options.map(|option| option.global(true))

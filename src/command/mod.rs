@@ -69,8 +69,8 @@ pub(crate) struct Report {
 ///
 /// # Errors
 /// Those of the directory; `INVALID_ARGUMENT` for a command that no shell can be given,
-/// `POLICY_DENIED` if the host objects, `READ_ONLY` in a read-only workspace, and what keeps the
-/// shell from starting. A command that fails is no error.
+/// `POLICY_DENIED` if the host objects, `READ_ONLY` in a read-only workspace, `TIMEOUT` and
+/// `CANCELLED` before it was started, and what keeps the shell from starting. A command that fails is no error.
 pub(crate) fn run(
     workspace: &Workspace,
     policy: &CommandPolicy,
@@ -79,11 +79,13 @@ pub(crate) fn run(
 ) -> Result<Report, Error> {
     check(workspace, policy, request.command)?;
     let directory = directory(workspace, request.directory)?;
+    let limits = call.clone();
     let started = Instant::now();
     let (allowed, mut notes) = allowed(policy, request.timeout, call, started);
     let call = call.clone().with_timeout(allowed);
     // Declared first, so that its control group is removed when the process is gone.
     let family = Family::new(policy)?;
+    limits.commit().map_err(|why| Error::stopped(why, "the command was started"))?;
     let mut process = start(policy, request.command, &directory, &family)?;
     let spool = Spool::new(workspace, policy.file.as_ref());
     let mut listener = Listener::new(Capture::new(policy.output_bytes), spool);

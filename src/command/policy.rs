@@ -128,6 +128,11 @@ impl CommandPolicy {
         self.with_environment(variables.into_iter().filter(|(name, _)| is_allowed(name)))
     }
 
+    /// The longest time a command may run.
+    pub(crate) fn max_time(&self) -> Duration {
+        self.max_time
+    }
+
     /// Sets the longest time a command may run, whatever the call asks for. Default: 10 minutes.
     pub fn with_max_time(mut self, time: Duration) -> CommandPolicy {
         self.max_time = time;

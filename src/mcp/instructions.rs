@@ -68,6 +68,7 @@ mod tests {
             output_schema: Value::Null,
             effect,
             is_idempotent: false,
+            is_long: false,
             examples: Vec::new(),
         }
     }

@@ -1,10 +1,11 @@
 //! Threads that work for a caller who can be released at its deadline.
 //!
-//! Each call leases a team of threads of its own, so calls share no queue: a call that is stuck
-//! in the kernel delays no other, and a thread of the host's own rayon pool that calls us only
-//! waits; it never runs foreign work on its stack.
+//! Each call runs on a thread of its own and, if it walks, leases a team of threads, so calls share
+//! no queue: a call that is stuck in the kernel delays no other, and a thread of the host's own
+//! rayon pool that calls us only waits; it never runs foreign work on its stack.
 
 mod shift;
+mod worker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
@@ -13,11 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::sync::AtomicUsize;
 
 use self::shift::Shift;
 pub(crate) use self::shift::{Job, panic_text};
+pub(crate) use self::worker::Unfinished;
+use self::worker::{Workers, too_many_stuck};
 
 /// How many teams are kept for the next call.
 const MAX_IDLE: usize = 2;
@@ -29,14 +32,38 @@ const MAX_ABANDONED: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Pool {
     threads: usize,
+    /// `None` where all work is done on the threads of the callers.
+    workers: Option<Workers>,
     idle: Mutex<Vec<ThreadPool>>,
     abandoned: Arc<AtomicUsize>,
 }
 
 impl Pool {
-    /// Prepares teams of `threads` threads each; none is started before it is needed.
+    /// Prepares teams of `threads` threads each; none is started before it is needed. With 0, all
+    /// work is done on the threads of the callers.
     pub(crate) fn new(threads: usize) -> Pool {
-        Pool { threads: threads.max(1), idle: Mutex::default(), abandoned: Arc::default() }
+        Pool {
+            threads: threads.max(1),
+            workers: (threads > 0).then(Workers::default),
+            idle: Mutex::default(),
+            abandoned: Arc::default(),
+        }
+    }
+
+    /// Runs one call to its end. A call that must stop has a short grace to return what it has, and
+    /// a longer one to finish a change that it has begun; then its caller leaves.
+    pub(crate) fn call<R: Send + 'static>(
+        &self,
+        call: &Call,
+        work: impl FnOnce(&Call) -> R + Send + 'static,
+    ) -> Result<R, Unfinished> {
+        match &self.workers {
+            Some(workers) => workers.run(call, work),
+            None => {
+                let (call, _) = call.for_another_thread();
+                catch_unwind(AssertUnwindSafe(|| work(&call))).map_err(Unfinished::Panicked)
+            }
+        }
     }
 
     /// The threads that work on one job.
@@ -51,7 +78,7 @@ impl Pool {
     /// `INTERNAL` if a thread panicked, `RESOURCE_EXHAUSTED` if too many jobs are stuck.
     pub(crate) fn run(&self, job: &Arc<impl Job>, call: &Call) -> Result<(), Error> {
         if self.abandoned.load(Ordering::Acquire) >= MAX_ABANDONED {
-            return Err(stuck());
+            return Err(too_many_stuck(MAX_ABANDONED));
         }
         let shift = Arc::new(Shift::new(self.threads));
         let Some(team) = self.lease() else {
@@ -75,6 +102,7 @@ impl Pool {
     }
 
     fn lease(&self) -> Option<ThreadPool> {
+        self.workers.as_ref()?;
         let idle = lock(&self.idle).pop();
         idle.or_else(|| {
             let builder = ThreadPoolBuilder::new().num_threads(self.threads);
@@ -88,14 +116,6 @@ impl Pool {
             idle.push(team);
         }
     }
-}
-
-fn stuck() -> Error {
-    Error::new(
-        ErrorCode::ResourceExhausted,
-        format!("{MAX_ABANDONED} earlier calls that ran out of time are still at work"),
-    )
-    .with_hint("Wait; a regular expression is very slow, or a file system does not answer.")
 }
 
 /// Locks; a panic of another thread has been reported by then and leaves nothing half done.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::shift::{GRACE, TICK};
 use super::*;
 use crate::context::{Cancel, Progress};
+use crate::error::ErrorCode;
 
 /// How often what depends on the order of threads is tried; fewer under Miri, which tries another
 /// order with each seed.

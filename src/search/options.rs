@@ -63,6 +63,6 @@ impl SearchOptions {
         {
             return None;
         }
-        Some(Inquiry::new(index, recall, self.pattern.question(), limits.threads))
+        Some(Inquiry::new(index, recall, self.pattern.question(), limits.threads.max(1)))
     }
 }

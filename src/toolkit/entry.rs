@@ -2,14 +2,17 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::answer::AnyOutput;
-use super::arguments;
+use super::{arguments, wording};
+use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
+use crate::pool::{self, Unfinished};
 use crate::schema;
-use crate::tool::{Tool, ToolContext, ToolSpec, same_name};
+use crate::tool::{Effect, Tool, ToolContext, ToolSpec, same_name};
 
 /// A tool, its description, and what the check of its arguments needs.
 #[derive(Clone)]
@@ -39,6 +42,7 @@ impl Entry {
             output_schema: schema::output::<T::Output>(),
             effect: T::EFFECT,
             is_idempotent: T::IDEMPOTENT,
+            is_long: T::LONG,
             examples,
         };
         let argument_aliases = T::ARGUMENT_ALIASES;
@@ -65,6 +69,55 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// The error of a call that has no result.
+    pub(super) fn unfinished(&self, unfinished: Unfinished) -> Error {
+        let name = &self.spec.name;
+        let (why, committing) = match unfinished {
+            Unfinished::Refused(error) => return error,
+            Unfinished::Panicked(payload) => return panicked(name, &*payload),
+            Unfinished::Left(why) => (why, false),
+            Unfinished::LeftCommitting(why) => (why, true),
+        };
+        let what = match why {
+            Incomplete::Cancelled => "was cancelled",
+            Incomplete::Timeout => "ran out of time",
+        };
+        let reason = "the file system does not answer, or the work is too much";
+        let (message, hint) = match (self.spec.effect, committing) {
+            (Effect::Read, _) => (
+                format!("{name} {what} and does not stop: {reason}"),
+                "Try another path or a smaller part, or the same again later.",
+            ),
+            (_, false) => (
+                format!("{name} {what} before it changed anything: {reason}; nothing was changed"),
+                "Try again later.",
+            ),
+            (Effect::Execute, true) => (
+                format!("{name} {what}, and the command cannot be stopped; it may still run"),
+                "Look at what it has done before you run it again.",
+            ),
+            (_, true) => (
+                format!(
+                    "{name} {what} while it was making its change, and the file system does not \
+                     answer; the change may or may not be made"
+                ),
+                "Read the file to find out before you try again.",
+            ),
+        };
+        Error::new(why.into(), message).with_hint(hint)
+    }
+}
+
+pub(super) fn panicked(name: &str, payload: &(dyn Any + Send)) -> Error {
+    let text = pool::panic_text(payload);
+    let reason = wording::cut(&text, 200);
+    Error::new(
+        ErrorCode::Internal,
+        format!("the tool {name} failed unexpectedly: {reason}; other calls are not affected"),
+    )
+}
+
 /// Providers refuse a tool with an example that breaks the schema as it is shown, such as a name
 /// that cannot be asked for here.
 fn example(shown: &Value, text: &str) -> Option<Value> {
@@ -79,12 +132,18 @@ pub(super) trait AnyTool: Send + Sync {
 
     fn is_available(&self) -> bool;
 
-    fn run_erased(
-        &self,
-        context: &ToolContext<'_>,
-        args: Value,
-    ) -> Result<Box<dyn AnyOutput>, Error>;
+    /// Reads the arguments, which does no input or output.
+    fn prepare(self: Arc<Self>, args: Value) -> Result<Prepared, Error>;
 }
+
+/// A call with its arguments, ready to run on any thread.
+pub(super) struct Prepared {
+    /// The time limit that the arguments ask for.
+    pub(super) time_limit: Option<Duration>,
+    pub(super) run: Box<Run>,
+}
+
+type Run = dyn FnOnce(&ToolContext<'_>) -> Result<Box<dyn AnyOutput>, Error> + Send;
 
 impl<T: Tool> AnyTool for T {
     fn as_any(&self) -> &dyn Any {
@@ -95,15 +154,15 @@ impl<T: Tool> AnyTool for T {
         Tool::is_available(self)
     }
 
-    fn run_erased(
-        &self,
-        context: &ToolContext<'_>,
-        args: Value,
-    ) -> Result<Box<dyn AnyOutput>, Error> {
+    fn prepare(self: Arc<Self>, args: Value) -> Result<Prepared, Error> {
         let args = serde_json::from_value(args).map_err(|reason| {
             let message = format!("the arguments do not fit: {reason}");
             Error::new(ErrorCode::InvalidArgument, message).because(reason)
         })?;
-        Ok(Box::new(self.run(context, args)?))
+        let time_limit = self.time_limit(&args);
+        let run = Box::new(move |context: &ToolContext<'_>| -> Result<Box<dyn AnyOutput>, Error> {
+            Ok(Box::new(self.run(context, args)?))
+        });
+        Ok(Prepared { time_limit, run })
     }
 }

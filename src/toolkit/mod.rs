@@ -5,24 +5,24 @@ mod arguments;
 mod entry;
 mod wording;
 
-use std::any::Any;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::context::{Call, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::index::{Index, IndexOptions};
-use crate::pool::{self, Pool};
+use crate::pool::Pool;
 use crate::skills::SkillCatalog;
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
 use crate::tools::{self, Register};
 use crate::workspace::Workspace;
 
 pub use self::answer::Answer;
-use self::entry::Entry;
+use self::entry::{Entry, panicked};
 
 /// A set of tools over one workspace, ready to be called by name or by type.
 ///
@@ -124,7 +124,7 @@ impl Toolkit {
     /// `INVALID_ARGUMENT` if the directory for the index lies in the workspace, and those of
     /// opening it.
     pub fn with_index(self, options: IndexOptions) -> Result<Toolkit, Error> {
-        let index = Index::open(&self.0.workspace, options, self.0.limits.threads)?;
+        let index = Index::open(&self.0.workspace, options, self.0.limits.threads.max(1))?;
         Ok(self.changed(|inner| inner.index = Some(index)))
     }
 
@@ -220,6 +220,11 @@ impl Toolkit {
 
     /// Calls a tool as a model does: by any of its names, with JSON arguments.
     ///
+    /// The tool runs on another thread, and this one waits: until the tool returns, or until shortly
+    /// after the deadline or a cancellation. If the tool does not return then, because a file system
+    /// does not answer for instance, it is left behind, and a change that it had not yet begun to
+    /// make is not made any more.
+    ///
     /// It never fails as a Rust call and never panics: what goes wrong is an [`Answer`] with
     /// [`Answer::is_error`] set, for the model to read. Arguments may be an object or the text of
     /// one; small mistakes are repaired and told in [`Answer::notes`].
@@ -231,26 +236,31 @@ impl Toolkit {
     ///
     /// # Errors
     /// `UNKNOWN_TOOL` if this toolkit does not hold `T`, `CANCELLED` and `TIMEOUT` if the call
-    /// was over before it started, `INTERNAL` if the tool panicked, and those of the tool.
+    /// was over before it started or before the tool returned, `RESOURCE_EXHAUSTED` if too many
+    /// earlier calls are blocked, `INTERNAL` if the tool panicked, and those of the tool.
     pub fn run<T: Tool>(&self, args: T::Args, call: &Call) -> Result<T::Output, Error> {
         still_wanted(call)?;
-        let mut typed = self.0.entries.iter().filter_map(|entry| {
-            let tool = entry.tool.as_any().downcast_ref::<T>()?;
-            Some((entry, tool))
-        });
-        let (entry, tool) = typed.next().ok_or_else(|| self.unknown(T::NAME))?;
-        let call = call.clone().with_timeout(self.0.limits.time);
-        guarded(&entry.spec.name, || tool.run(&self.context(&call), args))
+        let typed = |entry: &&Arc<Entry>| entry.tool.as_any().is::<T>();
+        let entry = self.0.entries.iter().find(typed).ok_or_else(|| self.unknown(T::NAME))?;
+        let limit = entry.tool.as_any().downcast_ref::<T>().map(|tool| tool.time_limit(&args));
+        let held = entry.clone();
+        self.run_apart(entry, limit.flatten(), call, move |context| {
+            let tool = held.tool.as_any().downcast_ref::<T>();
+            let unknown = || Error::new(ErrorCode::UnknownTool, T::NAME);
+            tool.ok_or_else(unknown)?.run(context, args)
+        })
     }
 
     fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
         still_wanted(call)?;
         let entry = self.find(name).ok_or_else(|| self.unknown(name))?;
-        let call = call.clone().with_timeout(self.0.limits.time);
-        guarded(&entry.spec.name, || {
+        let (prepared, notes) = guarded(&entry.spec.name, || {
             let (args, notes) = arguments::check(&entry.arguments, entry.argument_aliases, args)?;
-            let output = entry.tool.run_erased(&self.context(&call), args)?;
-            match call.text() {
+            Ok((entry.tool.clone().prepare(args)?, notes))
+        })?;
+        self.run_apart(entry, prepared.time_limit, call, move |context| {
+            let output = (prepared.run)(context)?;
+            match context.call.text() {
                 None => Ok(Answer::new(output, notes)),
                 Some(text) => {
                     // A writer that fails keeps its own error.
@@ -259,6 +269,21 @@ impl Toolkit {
                 }
             }
         })
+    }
+
+    /// Does the work of a call on a thread that can be left when the call must stop.
+    fn run_apart<R: Send + 'static>(
+        &self,
+        entry: &Entry,
+        time_limit: Option<Duration>,
+        call: &Call,
+        work: impl FnOnce(&ToolContext<'_>) -> Result<R, Error> + Send + 'static,
+    ) -> Result<R, Error> {
+        let limit = self.0.limits.time;
+        let call = call.clone().with_timeout(time_limit.map_or(limit, |time| time.min(limit)));
+        let toolkit = self.clone();
+        let done = self.0.pool.call(&call, move |call| work(&toolkit.context(call)));
+        done.unwrap_or_else(|unfinished| Err(entry.unfinished(unfinished)))
     }
 
     fn context<'a>(&'a self, call: &'a Call) -> ToolContext<'a> {
@@ -317,13 +342,4 @@ fn still_wanted(call: &Call) -> Result<(), Error> {
 fn guarded<R>(name: &str, run: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
     panic::catch_unwind(AssertUnwindSafe(run))
         .unwrap_or_else(|payload| Err(panicked(name, &*payload)))
-}
-
-fn panicked(name: &str, payload: &(dyn Any + Send)) -> Error {
-    let text = pool::panic_text(payload);
-    let reason = wording::cut(&text, 200);
-    Error::new(
-        ErrorCode::Internal,
-        format!("the tool {name} failed unexpectedly: {reason}; other calls are not affected"),
-    )
 }

@@ -92,7 +92,7 @@ impl Tool for CreateDirectory {
     type Output = CreatedDirectory;
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<CreatedDirectory, Error> {
-        let (path, existed) = context.workspace.make_directory(&args.path)?;
+        let (path, existed) = context.workspace.make_directory(&args.path, context.call)?;
         Ok(CreatedDirectory {
             path: context.workspace.absolute(&path),
             relative_path: path.as_str().to_owned(),

@@ -1,6 +1,7 @@
 //! `find_files`: where files of a name are.
 
 use std::fmt;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,6 +167,7 @@ impl Tool for FindFiles {
     const SUMMARY: &'static str = "Find files by a glob on their names or paths";
     const ALIASES: &'static [&'static str] = &["find", "glob"];
     const EFFECT: Effect = Effect::Read;
+    const LONG: bool = true;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
         &[("glob", "pattern"), ("query", "pattern"), ("dir_path", "path"), ("type", "kind")];
     const EXAMPLES: &'static [&'static str] = &[
@@ -174,6 +176,10 @@ impl Tool for FindFiles {
     ];
     type Args = Args;
     type Output = FoundPaths;
+
+    fn time_limit(&self, args: &Args) -> Option<Duration> {
+        Some(Duration::from_millis(args.timeout_ms))
+    }
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FoundPaths, Error> {
         let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;

@@ -1,6 +1,7 @@
 //! `list_files`: the files below a directory.
 
 use std::fmt;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -187,12 +188,17 @@ impl Tool for ListFiles {
     const SUMMARY: &'static str = "List the files below a directory";
     const ALIASES: &'static [&'static str] = &["list"];
     const EFFECT: Effect = Effect::Read;
+    const LONG: bool = true;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
         &[("glob", "pattern"), ("directory", "path"), ("dir_path", "path")];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "src", "pattern": "*.rs"}"#, r#"{"max_depth": 1, "hidden": false}"#];
     type Args = Args;
     type Output = FileList;
+
+    fn time_limit(&self, args: &Args) -> Option<Duration> {
+        Some(Duration::from_millis(args.timeout_ms))
+    }
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FileList, Error> {
         let globs: Vec<String> = args.pattern.iter().cloned().collect();

@@ -13,6 +13,10 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, counted};
 use crate::tool::{Effect, Tool, ToolContext};
 
+/// How long finding the directory of a command and starting it may take, beside the time that the
+/// command itself has.
+const START: Duration = Duration::from_millis(250);
+
 /// Runs a command in a shell and returns what it prints, standard output and error in the order
 /// in which they came. Standard input is empty and there is no terminal. What it leaves running in
 /// the background is stopped when the command ends, unless the answer says otherwise.
@@ -148,6 +152,7 @@ impl Tool for RunCommand {
     const SUMMARY: &'static str = "Run a shell command";
     const ALIASES: &'static [&'static str] = &["bash", "shell", "sh", "execute_command"];
     const EFFECT: Effect = Effect::Execute;
+    const LONG: bool = true;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
         ("cmd", "command"),
         ("workdir", "cwd"),
@@ -165,6 +170,11 @@ impl Tool for RunCommand {
 
     fn is_available(&self) -> bool {
         self.0.is_some()
+    }
+
+    fn time_limit(&self, args: &Args) -> Option<Duration> {
+        let most = self.0.as_ref().map_or(Duration::MAX, CommandPolicy::max_time);
+        Some(Duration::from_millis(args.timeout_ms).min(most).saturating_add(START))
     }
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<CommandReport, Error> {

@@ -1,5 +1,7 @@
 //! `search`: which lines of which files match a regular expression.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -206,6 +208,7 @@ impl Tool for Search {
     const SUMMARY: &'static str = "Search the contents of files with a regular expression";
     const ALIASES: &'static [&'static str] = &["grep", "search_files"];
     const EFFECT: Effect = Effect::Read;
+    const LONG: bool = true;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
         ("query", "pattern"),
         ("regex", "pattern"),
@@ -222,6 +225,10 @@ impl Tool for Search {
     ];
     type Args = Args;
     type Output = SearchReport;
+
+    fn time_limit(&self, args: &Args) -> Option<Duration> {
+        Some(Duration::from_millis(args.timeout_ms))
+    }
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<SearchReport, Error> {
         let call = context.within(args.timeout_ms);

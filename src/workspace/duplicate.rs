@@ -5,6 +5,7 @@ use std::io;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::workspace::WorkspacePath;
+use crate::workspace::parents::commit;
 use crate::workspace::present::Present;
 use crate::workspace::refusal::changed;
 use crate::workspace::remove::{remove_as_it_is, remove_if};
@@ -33,6 +34,7 @@ impl<'a> Duplicate<'a> {
         let temporary = Temporary::create(&route.parents.dir, mode).map_err(failed)?;
         fill(temporary.file(), &file, &original, route)?;
         route.durability.sync_file(temporary.file()).map_err(failed)?;
+        commit(route.source, route.call)?;
         let mut duplicate = Duplicate::name(temporary, route)?;
         if !file.stat().is_ok_and(|now| now.is_alike(&original)) {
             duplicate.notes.push(format!("{} was written while it was copied", route.source));
@@ -51,7 +53,8 @@ impl<'a> Duplicate<'a> {
     ) -> Result<Vec<String>, Error> {
         let duplicate = Duplicate::whole(route, source)?;
         // Its lock, which we hold, keeps the source from being swept while it is set aside.
-        remove_if(route.source, |now| source.is_as_read(now), |error| not_removed(route, error))?;
+        let is_right = |now: &Stat| source.is_as_read(now);
+        remove_if(route.source, is_right, || Ok(()), |error| not_removed(route, error))?;
         Ok(duplicate.keep())
     }
 

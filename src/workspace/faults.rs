@@ -363,7 +363,7 @@ fn all_directories_of_a_path_are_made_or_none() {
     for durability in EVERY {
         for path in ["new", "d/x/y/z"] {
             each_call_fails("make", durability, |workspace| {
-                workspace.make_directory(path).map(drop)
+                workspace.make_directory(path, &Call::default()).map(drop)
             });
         }
     }

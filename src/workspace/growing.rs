@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::ControlFlow;
 
+use crate::context::Call;
 use crate::error::Error;
 use crate::os::{Dir, File, Kind};
 use crate::workspace::random_names::RandomNames;
@@ -32,7 +33,7 @@ impl Workspace {
     /// # Errors
     /// Those of [`Workspace::resolve`] and of making directories and files.
     pub(crate) fn grow(&self, directory: &str, most: usize) -> Result<GrowingFile, Error> {
-        self.make_directory(directory)?;
+        self.make_directory(directory, &Call::default())?;
         let listed = self.resolve(directory, Access::Read)?.open_dir()?;
         remove_oldest(&listed, most.saturating_sub(1));
         let name = NAMES.fresh();
@@ -50,7 +51,7 @@ impl Workspace {
     /// # Errors
     /// Those of making directories and files.
     pub(crate) fn make_ignored(&self, directory: &str, always: bool) -> Result<(), Error> {
-        let (_, existed) = self.make_directory(directory)?;
+        let (_, existed) = self.make_directory(directory, &Call::default())?;
         if existed && !always {
             return Ok(());
         }

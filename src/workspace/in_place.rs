@@ -7,8 +7,10 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::File;
+use crate::workspace::parents::commit;
 use crate::workspace::present::Present;
 use crate::workspace::refusal::{changed, too_large};
 use crate::workspace::{Durability, WorkspacePath};
@@ -18,7 +20,7 @@ const MAX_UNDO: usize = 256 << 20;
 
 /// Writes `content` over the file, and says why this was necessary.
 pub(super) fn write(
-    path: &WorkspacePath,
+    (path, call): (&WorkspacePath, &Call),
     present: &Present,
     content: &[u8],
     durability: Durability,
@@ -35,6 +37,7 @@ pub(super) fn write(
     if !present.is_unchanged(&now) || !present.content_is_same().map_err(failed)? {
         return Err(changed(path, "somebody else wrote it meanwhile"));
     }
+    commit(path, call)?;
     if content.len() > old.len() {
         file.reserve(content.len() as u64).map_err(failed)?;
     }

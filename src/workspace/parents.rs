@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
+use crate::context::Call;
 use crate::error::Error;
 use crate::os::{Dir, Kind};
 use crate::workspace::refusal::exists;
@@ -13,15 +14,21 @@ impl Workspace {
     /// Makes a directory and those above it; tells whether it was there already.
     ///
     /// # Errors
-    /// Those of [`Workspace::resolve`]; `FILE_ALREADY_EXISTS` if there is something else.
-    pub(crate) fn make_directory(&self, path: &str) -> Result<(WorkspacePath, bool), Error> {
+    /// Those of [`Workspace::resolve`]; `FILE_ALREADY_EXISTS` if there is something else, `TIMEOUT`
+    /// and `CANCELLED` before anything was made.
+    pub(crate) fn make_directory(
+        &self,
+        path: &str,
+        call: &Call,
+    ) -> Result<(WorkspacePath, bool), Error> {
         let path = self.resolve(path, Access::Write)?;
         match path.kind() {
             Some(Kind::Directory) => return Ok((path, true)),
             Some(_) => return Err(exists(&path, " and is not a directory")),
             None => {}
         }
-        let mut parents = Parents::make(&path)?;
+        let mut parents = Parents::make(&path, call)?;
+        commit(&path, call)?;
         let existed = parents.make_last().map_err(|error| match error.kind() {
             // What was made in its place meanwhile is no directory.
             io::ErrorKind::NotADirectory => exists(&path, " and is not a directory"),
@@ -47,12 +54,14 @@ pub(super) struct Parents {
 }
 
 impl Parents {
-    pub(super) fn make(path: &WorkspacePath) -> Result<Parents, Error> {
+    /// Makes the directories above a path; if there are any to make, that begins the change.
+    pub(super) fn make(path: &WorkspacePath, call: &Call) -> Result<Parents, Error> {
         let (dir, names) = path.entry();
         let mut names = names.split(|byte| *byte == b'/');
         let last = names.next_back().unwrap_or_default().to_vec();
         let mut parents = Parents { dir: dir.clone(), name: last, made: Vec::new() };
         for name in names {
+            commit(path, call)?;
             parents
                 .enter(name)
                 .map_err(|error| Error::io("make the directories of", path.as_str(), error))?;
@@ -88,6 +97,15 @@ impl Parents {
     pub(super) fn keep(mut self) {
         self.made.clear();
     }
+}
+
+/// Begins the change of a call at a path.
+///
+/// # Errors
+/// `TIMEOUT` and `CANCELLED` for a call that must stop; then nothing may be changed.
+pub(super) fn commit(path: &WorkspacePath, call: &Call) -> Result<(), Error> {
+    call.commit()
+        .map_err(|why| Error::stopped(why, &format!("{path} was changed")).at(path.as_str()))
 }
 
 impl Drop for Parents {

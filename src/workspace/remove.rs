@@ -5,6 +5,7 @@ use std::io;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Kind, Rename, Stat};
+use crate::workspace::parents::commit;
 use crate::workspace::present::Present;
 use crate::workspace::refusal::{changed, gone};
 use crate::workspace::replace::place_exclusive;
@@ -16,7 +17,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `CONFLICT` if the
-    /// content is not of the `expected` version.
+    /// content is not of the `expected` version, `TIMEOUT` and `CANCELLED` before it was removed.
     pub(crate) fn remove_file(
         &self,
         path: &str,
@@ -27,7 +28,10 @@ impl Workspace {
         let _lock = self.lock(&[&path], call)?;
         check_removable(&path)?;
         match expected {
-            None => remove(&path)?,
+            None => {
+                commit(&path, call)?;
+                remove(&path)?;
+            }
             Some(expected) => remove_version(&path, expected, call)?,
         }
         if self.0.durability == Durability::Full {
@@ -56,7 +60,7 @@ fn remove(path: &WorkspacePath) -> Result<(), Error> {
 fn remove_version(path: &WorkspacePath, expected: Version, call: &Call) -> Result<(), Error> {
     let found = present(path, expected, call)?;
     let failed = |error| Error::io("delete", path.as_str(), error);
-    remove_if(path, |now| found.is_as_read(now), failed)
+    remove_if(path, |now| found.is_as_read(now), || commit(path, call), failed)
 }
 
 /// Removes an entry if it is the right one; between the look and the removal is a moment.
@@ -71,16 +75,19 @@ pub(super) fn remove_as_it_is(
 }
 
 /// Removes a file if it is the right one. It is set aside first: what is then looked at is what
-/// is removed, and what is not removed gets its name back.
+/// is removed, and what is not removed gets its name back. `begin` is asked before anything is
+/// changed.
 pub(super) fn remove_if(
     path: &WorkspacePath,
     is_right: impl Fn(&Stat) -> io::Result<bool>,
+    begin: impl FnOnce() -> Result<(), Error>,
     failed: impl Fn(io::Error) -> Error,
 ) -> Result<(), Error> {
     let (parent, name) = path.entry();
     // What is another already is not touched at all: it has no lock of ours, and without one
     // whoever sweeps takes what is set aside for abandoned.
     look(path, name, &is_right, &failed)?;
+    begin()?;
     let aside = random_name();
     parent.rename(name, (parent, &aside), Rename::Replace).map_err(&failed)?;
     let removed = look(path, &aside, is_right, &failed)

@@ -12,7 +12,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Rename};
 use crate::workspace::held::{Held, entry};
-use crate::workspace::parents::Parents;
+use crate::workspace::parents::{Parents, commit};
 use crate::workspace::present::Present;
 use crate::workspace::refusal::{changed, exists};
 use crate::workspace::temporary::{Temporary, sweep};
@@ -36,7 +36,8 @@ impl Held {
     ///
     /// # Errors
     /// `CONFLICT` if somebody else changed or made it meanwhile, `NO_SPACE`, `PERMISSION_DENIED`,
-    /// `READ_ONLY` and other failures of the system, `CANCELLED` and `TIMEOUT` before it began.
+    /// `READ_ONLY` and other failures of the system, `CANCELLED` and `TIMEOUT` before the new
+    /// content took its place.
     /// The old content is there after any of them.
     pub(crate) fn replace(self, content: &[u8], call: &Call) -> Result<Replaced, Error> {
         if let Some(why) = call.stop_reason() {
@@ -47,7 +48,7 @@ impl Held {
             None => self.create(content, call)?,
             Some(present) if present.stat.links > 1 => {
                 let why = format!("it has {} hard links", present.stat.links);
-                in_place::write(&self.path, present, content, self.durability(), &why)?
+                in_place::write((&self.path, call), present, content, self.durability(), &why)?
             }
             Some(present) => self.exchange(present, content, call)?,
         };
@@ -59,12 +60,13 @@ impl Held {
     }
 
     fn create(&self, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
-        let parents = Parents::make(&self.path)?;
+        let parents = Parents::make(&self.path, call)?;
         let failed = |error| Error::io("write", self.path.as_str(), error);
         sweep(&parents.dir, call);
         let mut temporary = Temporary::create(&parents.dir, NEW_FILE).map_err(failed)?;
         temporary.file().write_at(content, 0).map_err(failed)?;
         self.durability().sync_file(temporary.file()).map_err(failed)?;
+        commit(&self.path, call)?;
         match place_exclusive(&parents.dir, temporary.name(), (&parents.dir, &parents.name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(self.made_meanwhile());
@@ -91,8 +93,9 @@ impl Held {
         call: &Call,
     ) -> Result<Vec<String>, Error> {
         let failed = |error| Error::io("write", self.path.as_str(), error);
-        let in_place =
-            |why: &str| in_place::write(&self.path, present, content, self.durability(), why);
+        let in_place = |why: &str| {
+            in_place::write((&self.path, call), present, content, self.durability(), why)
+        };
         let (parent, name) = entry(&self.path);
         sweep(&parent, call);
         let temporary = match Temporary::create(&parent, PRIVATE) {
@@ -104,7 +107,7 @@ impl Held {
         temporary.file().write_at(content, 0).map_err(failed)?;
         let lost = temporary.file().take_attributes(&present.file).map_err(failed)?;
         self.durability().sync_file(temporary.file()).map_err(failed)?;
-        match self.swap(present, &parent, &name, temporary)? {
+        match self.swap(present, (&parent, &name), temporary, call)? {
             Swapped::Done => {}
             Swapped::Busy => return in_place("something is mounted on it"),
         }
@@ -117,12 +120,13 @@ impl Held {
     fn swap(
         &self,
         present: &Present,
-        parent: &Arc<Dir>,
-        name: &[u8],
+        (parent, name): (&Arc<Dir>, &[u8]),
         mut temporary: Temporary,
+        call: &Call,
     ) -> Result<Swapped, Error> {
         let failed = |error| Error::io("write", self.path.as_str(), error);
         self.check_unchanged(present, parent, name)?;
+        commit(&self.path, call)?;
         let target = (&**parent, name);
         match parent.rename(temporary.name(), target, Rename::Exchange) {
             Ok(()) => {}

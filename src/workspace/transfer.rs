@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode};
 use crate::os::Kind;
 use crate::workspace::duplicate::Duplicate;
 use crate::workspace::names::names_directory;
-use crate::workspace::parents::Parents;
+use crate::workspace::parents::{Parents, commit};
 use crate::workspace::present::Present;
 use crate::workspace::refusal::{changed, exists, gone, taken};
 use crate::workspace::remove::present;
@@ -43,8 +43,9 @@ impl Workspace {
         let (destination, takes_own_place) = self.free_place(destination, &source)?;
         let _lock = self.lock(&[&source, &destination], call)?;
         let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
-        let parents = Parents::make(&destination)?;
+        let parents = Parents::make(&destination, call)?;
         let route = Route::new(self, (&source, &destination), &parents, call);
+        commit(&source, call)?;
         let mut notes = match route.rename(takes_own_place) {
             Ok(()) => route.check_moved(found.as_ref()).map(|()| Vec::new())?,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => move_far(&route, found)?,
@@ -71,7 +72,7 @@ impl Workspace {
         let (destination, _) = self.free_place(destination, &source)?;
         let _lock = self.lock(&[&destination], call)?;
         let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
-        let parents = Parents::make(&destination)?;
+        let parents = Parents::make(&destination, call)?;
         let route = Route::new(self, (&source, &destination), &parents, call);
         let (duplicate, original) = Duplicate::content(&route)?;
         let same = found.map_or(Ok(true), |found| found.is_as_read(&original));

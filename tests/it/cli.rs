@@ -59,9 +59,13 @@ pub(crate) fn tree() -> TempDir {
 #[test]
 fn bad_usage_is_status_two_and_help_is_none() {
     let root = tree();
-    for words in
-        [&[][..], &["no-such-command"], &["--no-such-flag"], &["call"], &["--threads", "0", "spec"]]
-    {
+    for words in [
+        &[][..],
+        &["no-such-command"],
+        &["--no-such-flag"],
+        &["call"],
+        &["--threads", "-1", "spec"],
+    ] {
         let (status, out, error) = run(root.path(), words);
         assert_eq!((status, out.as_str()), (2, ""), "{words:?}");
         assert!(!error.is_empty(), "{words:?}");

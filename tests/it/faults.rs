@@ -134,11 +134,25 @@ impl Place {
         (output, fs::read_to_string(trace).unwrap())
     }
 
+    /// The same, ready to run. System calls are counted for each thread, so all are made on the
+    /// main one.
     fn tracing(&self, options: &[String], words: &[&str]) -> (Command, PathBuf) {
+        self.tracing_threads("0", options, words)
+    }
+
+    fn tracing_threads(
+        &self,
+        threads: &str,
+        options: &[String],
+        words: &[&str],
+    ) -> (Command, PathBuf) {
         let trace = self.workspace.above().join("trace");
         let mut command = Command::new("strace");
         command.args(["-f", "-o"]).arg(&trace).args(options).arg(PROGRAM);
-        command.args(["--relaxed", "--json", "--root"]).arg(self.root()).args(self.words(words));
+        command
+            .args(["--threads", threads, "--relaxed", "--json", "--root"])
+            .arg(self.root())
+            .args(self.words(words));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         (command, trace)
     }
@@ -427,7 +441,8 @@ fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
     let inject = "inject=read,pread64:delay_enter=5000000:when=1+".to_owned();
     let options = ["-P".to_owned(), path, "-e".to_owned(), inject];
     let started = Instant::now();
-    let (mut command, trace) = place.tracing(&options, &["search", "old", "--timeout-ms", "500"]);
+    let words = ["search", "old", "--timeout-ms", "500"];
+    let (mut command, trace) = place.tracing_threads("2", &options, &words);
     let mut child = command.spawn().unwrap();
     let mut answer = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut answer).unwrap();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::context::Call;
 use crate::error::ErrorCode;
 use crate::workspace::{Access, Workspace};
 
@@ -45,8 +46,8 @@ fn a_directory_that_a_rule_denies_is_neither_made_nor_told_to_be_missing() {
     let root = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(root.path()).unwrap().deny(["secret/"]).unwrap();
     let denied = [
-        workspace.make_directory("secret").unwrap_err(),
-        workspace.make_directory("a/secret").unwrap_err(),
+        workspace.make_directory("secret", &Call::default()).unwrap_err(),
+        workspace.make_directory("a/secret", &Call::default()).unwrap_err(),
         workspace.resolve("secret", Access::Read).unwrap_err(),
         workspace.resolve("a/secret", Access::Entry).unwrap_err(),
     ];
@@ -54,7 +55,7 @@ fn a_directory_that_a_rule_denies_is_neither_made_nor_told_to_be_missing() {
         assert_eq!(error.code(), ErrorCode::PolicyDenied, "{error}");
     }
     assert!(workspace.resolve("a", Access::Write).is_ok_and(|path| !path.exists()));
-    assert!(workspace.make_directory("a/public").is_ok());
+    assert!(workspace.make_directory("a/public", &Call::default()).is_ok());
 }
 
 #[test]

@@ -1,0 +1,227 @@
+//! Threads that run one call each, so that the caller of a blocked call can leave it.
+//!
+//! A system call on a file system that does not answer cannot be interrupted, and neither can the
+//! compiler of regular expressions. So a call runs on a thread of its own, and its caller waits:
+//! for the result, or until shortly after the deadline or the cancellation.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::shift::TICK;
+use crate::context::{Call, CallerSide, Incomplete};
+use crate::error::{Error, ErrorCode};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
+
+/// How many idle threads are kept for the next calls.
+const MAX_IDLE: usize = 8;
+
+/// How many calls may be blocked after their callers left, before new ones are refused.
+pub(super) const MAX_BLOCKED: usize = 64;
+
+/// How long a call that must stop may take to return what it has. Longer than the grace of a team
+/// of threads, which such a call may wait for.
+/// In a model the clock decides nothing: this time and the next are over at once.
+pub(super) const GRACE: Duration =
+    Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 300 });
+
+/// How long a call that must stop may take to finish the change that it has begun to make.
+pub(super) const COMMIT_GRACE: Duration =
+    Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 5000 });
+
+/// Does the work of a call, and gives what then hands over its result: by that time, the thread is
+/// there for the next call.
+type Task = Box<dyn FnOnce() -> Deliver + Send>;
+type Deliver = Box<dyn FnOnce() + Send>;
+
+/// The ways to idle threads.
+type Idle = std::sync::Mutex<Vec<Sender<Task>>>;
+
+/// Threads that wait for calls to run; those that wait end when this is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    idle: Arc<Idle>,
+    blocked: Arc<AtomicUsize>,
+}
+
+/// Why there is no result of a call.
+#[derive(Debug)]
+pub(crate) enum Unfinished {
+    /// It was not started: too many earlier calls are still blocked.
+    Refused(Error),
+    /// It was left before it made its change, and will not make it.
+    Left(Incomplete),
+    /// It was left while it made its change, which may be made or not.
+    LeftCommitting(Incomplete),
+    /// It panicked.
+    Panicked(Box<dyn Any + Send>),
+}
+
+impl Workers {
+    /// Runs `work` on another thread and waits for it, but not much longer than `call` allows.
+    pub(super) fn run<R: Send + 'static>(
+        &self,
+        call: &Call,
+        work: impl FnOnce(&Call) -> R + Send + 'static,
+    ) -> Result<R, Unfinished> {
+        if self.blocked.load(Ordering::Acquire) >= MAX_BLOCKED {
+            return Err(Unfinished::Refused(too_many_stuck(MAX_BLOCKED)));
+        }
+        let (call, caller) = call.for_another_thread();
+        let handover = Arc::new(Handover::default());
+        let task: Task = Box::new({
+            let (call, handover) = (call.clone(), handover.clone());
+            move || {
+                // What `work` owns is dropped before the caller goes on.
+                let result = catch_unwind(AssertUnwindSafe(|| work(&call)));
+                drop(call);
+                Box::new(move || handover.finish(result))
+            }
+        });
+        if let Err(task) = self.start(task) {
+            // No thread can be had: the caller does the work, and cannot leave it.
+            task()();
+        }
+        match handover.wait(&call, &caller, &self.blocked) {
+            Ok(result) => result.map_err(Unfinished::Panicked),
+            Err(left) => {
+                caller.close();
+                Err(left)
+            }
+        }
+    }
+
+    /// Gives the task to an idle thread or to a new one; gives it back if there is none.
+    fn start(&self, mut task: Task) -> Result<(), Task> {
+        loop {
+            let Some(worker) = lock(&self.idle).pop() else { break };
+            match worker.send(task) {
+                Ok(()) => return Ok(()),
+                Err(unsent) => task = unsent.0,
+            }
+        }
+        let (worker, tasks) = bounded(1);
+        let idle = Arc::downgrade(&self.idle);
+        let builder = thread::Builder::new().name("ripkit-call".to_owned());
+        match builder.spawn(move || serve(tasks, &idle)) {
+            Ok(_) => worker.send(task).map_err(|unsent| unsent.0),
+            Err(_) => Err(task),
+        }
+    }
+}
+
+/// Refuses a call because `count` earlier ones are still blocked.
+pub(super) fn too_many_stuck(count: usize) -> Error {
+    Error::new(
+        ErrorCode::ResourceExhausted,
+        format!("{count} earlier calls that ran out of time are still at work"),
+    )
+    .with_hint("Wait; a regular expression is very slow, or a file system does not answer.")
+}
+
+/// Locks; the lists are never left half changed.
+fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Sender<Task>>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs tasks until nobody can send one any more, or enough other threads are idle.
+fn serve(mut tasks: Receiver<Task>, idle: &Weak<Idle>) {
+    while let Ok(task) = tasks.recv() {
+        let deliver = task();
+        let next = idle.upgrade().and_then(|idle| {
+            let mut idle = lock(&idle);
+            (idle.len() < MAX_IDLE).then(|| {
+                let (worker, next) = bounded(1);
+                idle.push(worker);
+                next
+            })
+        });
+        deliver();
+        let Some(next) = next else { return };
+        tasks = next;
+    }
+}
+
+/// The result of one call, on its way from the thread that runs it to the caller.
+struct Handover<R> {
+    state: Mutex<State<R>>,
+    finished: Condvar,
+}
+
+struct State<R> {
+    result: Option<R>,
+    /// The counter of blocked calls, once the caller has left.
+    blocked: Option<Arc<AtomicUsize>>,
+}
+
+impl<R> Default for Handover<R> {
+    fn default() -> Handover<R> {
+        let state = State { result: None, blocked: None };
+        Handover { state: Mutex::new(state), finished: Condvar::new() }
+    }
+}
+
+impl<R> Handover<R> {
+    fn finish(&self, result: R) {
+        let mut state = self.state();
+        if let Some(blocked) = state.blocked.take() {
+            blocked.fetch_sub(1, Ordering::AcqRel);
+            return;
+        }
+        state.result = Some(result);
+        self.finished.notify_all();
+    }
+
+    /// Waits for the result, or leaves.
+    fn wait(
+        &self,
+        call: &Call,
+        caller: &CallerSide,
+        blocked: &Arc<AtomicUsize>,
+    ) -> Result<R, Unfinished> {
+        let mut stopped: Option<(Incomplete, Instant)> = None;
+        let mut state = self.state();
+        loop {
+            if let Some(result) = state.result.take() {
+                return Ok(result);
+            }
+            let now = Instant::now();
+            if stopped.is_none() {
+                stopped = call.stop_reason().map(|why| (why, now));
+            } else if let Some((why, since)) = stopped {
+                let waited = now.saturating_duration_since(since);
+                let left = if waited >= GRACE && caller.leave() {
+                    Some(Unfinished::Left(why))
+                } else if waited >= COMMIT_GRACE {
+                    Some(Unfinished::LeftCommitting(why))
+                } else {
+                    None
+                };
+                if let Some(left) = left {
+                    blocked.fetch_add(1, Ordering::AcqRel);
+                    state.blocked = Some(blocked.clone());
+                    return Err(left);
+                }
+            }
+            let waited = self.finished.wait_timeout(state, TICK);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Locks; a thread that panicked under the lock left nothing half done.
+    fn state(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[cfg(ripkit_loom)]
+mod models;
+
+#[cfg(all(test, not(ripkit_loom)))]
+mod tests;

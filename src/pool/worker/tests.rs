@@ -1,0 +1,190 @@
+use std::sync::atomic::AtomicBool;
+use std::sync::{Barrier, mpsc};
+
+use super::*;
+use crate::context::{Cancel, Progress, TextStream};
+use crate::error::ErrorCode;
+
+/// How often what depends on the order of threads is tried; fewer under Miri, which tries another
+/// order with each seed.
+const ROUNDS: u64 = if cfg!(miri) { 3 } else { 2000 };
+
+fn hurried() -> Call {
+    Call::default().with_timeout(Duration::from_millis(10))
+}
+
+fn cancelled() -> Call {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    Call::default().with_cancel(cancel)
+}
+
+/// Work that is blocked until the sender is dropped, and then does `more`.
+fn blocked<R>(more: impl FnOnce(&Call) -> R) -> (mpsc::Sender<()>, impl FnOnce(&Call) -> R) {
+    let (sender, receiver) = mpsc::channel();
+    (sender, move |call: &Call| {
+        let _ = receiver.recv();
+        more(call)
+    })
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < Duration::from_secs(20), "{what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_call_runs_on_another_thread_which_the_next_call_uses_again() {
+    let workers = Workers::default();
+    let here = thread::current().id();
+    let first = workers.run(&Call::default(), |_| thread::current().id()).unwrap();
+    assert_ne!(first, here);
+    wait_until("the thread is idle", || lock(&workers.idle).len() == 1);
+    assert_eq!(workers.run(&Call::default(), |_| thread::current().id()).unwrap(), first);
+}
+
+#[test]
+fn a_blocked_call_is_left_soon_after_its_deadline_or_its_cancellation() {
+    for (call, why) in [(hurried(), Incomplete::Timeout), (cancelled(), Incomplete::Cancelled)] {
+        let workers = Workers::default();
+        let (unblock, work) = blocked(|_| ());
+        let started = Instant::now();
+        let left = workers.run(&call, work);
+        assert!(matches!(left, Err(Unfinished::Left(told)) if told == why), "{left:?}");
+        let took = started.elapsed();
+        assert!(took >= GRACE && took < COMMIT_GRACE, "{took:?}");
+        assert_eq!(workers.blocked.load(Ordering::Relaxed), 1);
+        drop(unblock);
+        wait_until("the call ends", || workers.blocked.load(Ordering::Relaxed) == 0);
+        assert!(workers.run(&Call::default(), |_| ()).is_ok());
+    }
+}
+
+#[test]
+fn a_call_that_stops_in_time_returns_what_it_has() {
+    let stopping = |call: &Call| {
+        while call.stop_reason().is_none() {
+            thread::yield_now();
+        }
+        7
+    };
+    assert_eq!(Workers::default().run(&hurried(), stopping).unwrap(), 7);
+}
+
+#[test]
+fn a_change_that_has_begun_is_waited_for_beyond_the_deadline() {
+    let slow = |call: &Call| {
+        call.commit().unwrap();
+        thread::sleep(GRACE * 2);
+        call.commit().expect("once begun, a change goes on");
+        "changed"
+    };
+    assert_eq!(Workers::default().run(&hurried(), slow).unwrap(), "changed");
+}
+
+#[test]
+fn a_change_that_never_ends_is_left_and_told_to_be_unknown() {
+    let workers = Workers::default();
+    let (unblock, work) = blocked(|_| ());
+    let left = workers.run(&hurried(), |call| {
+        call.commit().unwrap();
+        work(call);
+    });
+    assert!(matches!(left, Err(Unfinished::LeftCommitting(Incomplete::Timeout))), "{left:?}");
+    drop(unblock);
+}
+
+#[test]
+fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
+    let workers = Workers::default();
+    let text = Arc::new(std::sync::Mutex::new(String::new()));
+    let reports = Arc::new(AtomicUsize::new(0));
+    let counter = reports.clone();
+    let call = hurried().with_text(TextStream::new(text.clone())).on_progress(move |_| {
+        counter.fetch_add(1, Ordering::Relaxed);
+    });
+    let speak = |call: &Call| {
+        call.report(Progress::default());
+        call.text().unwrap().write(format_args!("{}", "spoken ")).is_ok()
+    };
+    let (told, outcome) = mpsc::channel();
+    let (unblock, work) = blocked(move |call: &Call| {
+        told.send((speak(call), call.commit())).unwrap();
+    });
+    let left = workers.run(&call, move |call| {
+        assert!(speak(call));
+        work(call);
+    });
+    assert!(matches!(left, Err(Unfinished::Left(_))), "{left:?}");
+    drop(unblock);
+    assert_eq!(outcome.recv().unwrap(), (false, Err(Incomplete::Timeout)));
+    assert_eq!((text.lock().unwrap().as_str(), reports.load(Ordering::Relaxed)), ("spoken ", 1));
+}
+
+// The caller leaves and the call commits in whatever order: what the caller was told holds.
+#[test]
+fn a_caller_that_leaves_and_a_change_that_begins_agree_on_who_was_first() {
+    let (mut left, mut made) = (0, 0);
+    for round in 0..ROUNDS {
+        let (call, caller) = Call::default().for_another_thread();
+        let (changed, start) = (AtomicBool::new(false), Barrier::new(2));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                start.wait();
+                (0..round % 50).for_each(|_| std::hint::spin_loop());
+                if call.commit().is_ok() {
+                    changed.store(true, Ordering::Relaxed);
+                }
+            });
+            start.wait();
+            (0..(round / 50) % 50).for_each(|_| std::hint::spin_loop());
+            left += u64::from(caller.leave());
+        });
+        made += u64::from(changed.load(Ordering::Relaxed));
+        assert_eq!(left + made, round + 1);
+    }
+}
+
+#[test]
+fn so_many_blocked_calls_and_no_more_are_left_behind() {
+    let workers = Arc::new(Workers::default());
+    workers.blocked.store(MAX_BLOCKED, Ordering::Relaxed);
+    let Err(Unfinished::Refused(error)) = workers.run(&Call::default(), |_| ()) else {
+        panic!("it was not refused");
+    };
+    assert_eq!(error.code(), ErrorCode::ResourceExhausted);
+    let told = "64 earlier calls that ran out of time are still at work. Wait; a regular \
+        expression is very slow, or a file system does not answer.";
+    assert_eq!(error.to_string(), told);
+}
+
+#[test]
+fn a_panic_is_the_callers_to_hear_and_the_thread_goes_on() {
+    let workers = Workers::default();
+    let fell = workers.run(&Call::default(), |_| panic!("on purpose"));
+    assert!(matches!(fell, Err::<(), _>(Unfinished::Panicked(_))));
+    assert!(workers.run(&Call::default(), |_| ()).is_ok());
+}
+
+#[test]
+fn idle_threads_end_with_those_who_could_use_them() {
+    let workers = Workers::default();
+    let barrier = Arc::new(Barrier::new(MAX_IDLE + 3));
+    thread::scope(|scope| {
+        for _ in 0..MAX_IDLE + 3 {
+            scope.spawn(|| {
+                let barrier = barrier.clone();
+                workers.run(&Call::default(), move |_| barrier.wait().is_leader()).unwrap();
+            });
+        }
+    });
+    wait_until("enough are idle", || lock(&workers.idle).len() == MAX_IDLE);
+    let idle = workers.idle.clone();
+    drop(workers);
+    let (one, last) = (lock(&idle).pop().unwrap(), Arc::downgrade(&idle));
+    drop((one, idle));
+    wait_until("nobody holds the list", || last.strong_count() == 0);
+}
