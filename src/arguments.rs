@@ -5,11 +5,37 @@ use std::collections::HashSet;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::error::{Error, ErrorCode};
 
 /// The most different paths of one call.
 pub(crate) const MAX_PATHS: usize = 10_000;
+
+/// The longest path, in bytes; in schemas, in characters.
+pub(crate) const MAX_PATH_BYTES: usize = 32 * 1024;
+
+/// The most different globs in one list.
+pub(crate) const MAX_GLOBS: usize = 64;
+
+/// The longest glob, in bytes; in schemas, in characters.
+pub(crate) const MAX_GLOB_BYTES: usize = 1024;
+
+/// The most different file types of one call.
+pub(crate) const MAX_FILE_TYPES: usize = 64;
+
+/// The longest name of a file type or a skill and the longest version, in characters.
+pub(crate) const MAX_NAME_CHARS: usize = 256;
+
+/// The longest regular expression whatever the host allows, in characters.
+pub(crate) const MAX_PATTERN_CHARS: usize = 64 * 1024;
+
+/// The longest command, in characters; Linux passes a program no longer argument.
+#[cfg(all(unix, feature = "command"))]
+pub(crate) const MAX_COMMAND_CHARS: usize = 128 * 1024;
+
+/// The longest cursor, in characters; it holds a path in which each byte may be escaped.
+pub(crate) const MAX_CURSOR_CHARS: usize = 5 * MAX_PATH_BYTES;
 
 /// A list of texts that may also be given as a single text.
 ///
@@ -136,12 +162,45 @@ pub(crate) fn distinct<'a>(
             values.push(value.as_str());
         }
         if values.len() > most {
-            let count = list.len();
-            let message = format!("{name}: {count} values, and at most {most} different ones");
-            return Err(Error::new(ErrorCode::InvalidArgument, message + " are taken"));
+            return Err(too_many(name, list.len(), most));
         }
     }
     Ok(values)
+}
+
+/// The error for a list with more than `most` different values.
+pub(crate) fn too_many(name: &str, count: usize, most: usize) -> Error {
+    let message = format!("{name}: at most {most} different values are taken, got {count} values");
+    Error::new(ErrorCode::InvalidArgument, message)
+}
+
+/// Sets the limits of a list of paths in its schema.
+pub(crate) fn paths(schema: &mut Schema) {
+    limit(schema, MAX_PATHS, MAX_PATH_BYTES);
+}
+
+/// Sets the limits of a list of globs in its schema.
+pub(crate) fn globs(schema: &mut Schema) {
+    limit(schema, MAX_GLOBS, MAX_GLOB_BYTES);
+}
+
+/// Sets the limits of a list of file types in its schema.
+pub(crate) fn file_types(schema: &mut Schema) {
+    limit(schema, MAX_FILE_TYPES, MAX_NAME_CHARS);
+}
+
+/// Sets the limits of a [`OneOrMany`] in its schema.
+fn limit(schema: &mut Schema, items: usize, chars: usize) {
+    let Some(options) = schema.get_mut("anyOf").and_then(Value::as_array_mut) else { return };
+    for option in options {
+        match option.get_mut("items") {
+            Some(item) => {
+                item["maxLength"] = chars.into();
+                option["maxItems"] = items.into();
+            }
+            None => option["maxLength"] = chars.into(),
+        }
+    }
 }
 
 /// Checks a number that must not be 0. The schema says so too, but a host that calls with typed

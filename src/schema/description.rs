@@ -55,9 +55,23 @@ fn tell_limit(node: &mut Map<String, Value>, keyword: &str, before: &str, after:
     if keyword.starts_with("min") && limit.as_u64() == Some(0) {
         return;
     }
+    if limit.as_u64().is_some_and(|limit| is_remote(keyword, limit)) {
+        return;
+    }
     let limit = limit.to_string();
     if !is_said(description(node), before.trim(), &limit) {
         say(node, &capital(&format!("{before}{limit}{after}")));
+    }
+}
+
+/// Tells whether a limit is so large that knowing it does not help a model: it only costs tokens,
+/// and a call that exceeds the limit is told.
+fn is_remote(keyword: &str, limit: u64) -> bool {
+    match keyword {
+        "maxLength" => limit >= 200,
+        "maxItems" => limit >= 50,
+        "maximum" => limit >= 1_000_000,
+        _ => false,
     }
 }
 
@@ -124,6 +138,10 @@ mod tests {
             (json!({ "description": "A.", "minimum": 0 }), "A."),
             (json!({ "description": "A.", "maxItems": 3 }), "A. At most 3 items."),
             (json!({ "minLength": 2 }), "At least 2 characters."),
+            (json!({ "description": "A.", "maxLength": 64 }), "A. At most 64 characters."),
+            (json!({ "description": "A.", "maxLength": 4096 }), "A."),
+            (json!({ "description": "A.", "maxItems": 64 }), "A."),
+            (json!({ "description": "A.", "maximum": 1_000_000 }), "A."),
         ];
         for (schema, wanted) in table {
             let whole = told(schema);

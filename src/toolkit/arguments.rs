@@ -1,8 +1,11 @@
 //! Checks and repairs the JSON arguments of a call against the tool's schema.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::wording::{self, expected, got};
+use crate::arguments::too_many;
 use crate::error::{Error, ErrorCode};
 use crate::schema::Bounds;
 
@@ -141,6 +144,7 @@ impl Check<'_> {
     }
 
     fn value(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
+        check_size(at, schema, &value)?;
         if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
             return self.any_of(at, schema, options, &value);
         }
@@ -150,6 +154,7 @@ impl Check<'_> {
             "array" => return self.list(at, schema, value),
             _ => self.single(at, value),
         };
+        check_size(at, schema, &value)?;
         match (kind, value) {
             ("object", Value::Object(given)) => self.object(at, schema, given).map(Value::Object),
             ("object", Value::String(text)) => self.written(at, schema, text),
@@ -179,6 +184,7 @@ impl Check<'_> {
     /// One value where a list is expected is a list of one.
     fn list(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
         let item = schema.get("items").unwrap_or(&Value::Null);
+        let mut known = HashSet::new();
         let values = match value {
             Value::Array(values) => values,
             Value::String(text) if holds_objects(schema) => return self.written(at, schema, text),
@@ -192,7 +198,11 @@ impl Check<'_> {
                 return Ok(Value::Array(vec![item]));
             }
         };
-        let numbered = values.into_iter().enumerate();
+        let numbered = values.into_iter().enumerate().filter(|(_, value)| match value {
+            // A path or a glob that is given twice says nothing more.
+            Value::String(text) => known.insert(text.clone()),
+            _ => true,
+        });
         numbered.map(|(index, value)| self.value(&format!("{at}[{index}]"), item, value)).collect()
     }
 
@@ -283,6 +293,41 @@ fn all_there(
         [one] => Err(invalid(format!("missing the required argument {one}"))),
         many => Err(invalid(format!("missing the required arguments {}", many.join(", ")))),
     }
+}
+
+/// Refuses a text or a list that is longer than the schema allows, before anything is done for each
+/// of its parts. Of texts in a list only the different ones count.
+fn check_size(at: &str, schema: &Value, value: &Value) -> Result<(), Error> {
+    let limit = |key: &str| {
+        let options = schema.get("anyOf").and_then(Value::as_array);
+        let mut schemas = std::iter::once(schema).chain(options.into_iter().flatten());
+        let limit = schemas.find_map(|schema| schema.get(key))?.as_u64()?;
+        usize::try_from(limit).ok()
+    };
+    match value {
+        Value::String(text) => {
+            let Some(most) = limit("maxLength") else { return Ok(()) };
+            // Each character has at least one byte, and those behind the limit need no count.
+            if text.len() > most && text.chars().nth(most).is_some() {
+                let bytes = text.len();
+                let message =
+                    format!("{at}: at most {most} characters are taken, got {bytes} bytes");
+                return Err(invalid(message));
+            }
+        }
+        Value::Array(values) => {
+            let Some(most) = limit("maxItems") else { return Ok(()) };
+            let (mut known, mut different) = (HashSet::new(), 0);
+            for value in values {
+                different += usize::from(value.as_str().is_none_or(|text| known.insert(text)));
+                if different > most {
+                    return Err(too_many(at, values.len(), most));
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// A value of an `enum` must be one of its list.

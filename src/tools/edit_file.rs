@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::edit::{Matching, Step};
 
+use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_BYTES};
 use crate::edit::{self, Change, Options, diff};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
@@ -42,6 +43,7 @@ use crate::workspace::{Access, Expected, Held, Version};
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The file.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub path: String,
     /// The text to replace, as the file has it, with enough lines round it to be unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +54,7 @@ pub struct Args {
     /// Several replacements instead: each is looked for in the file as it is now, none may
     /// overlap, and all are made or none. 1000 at most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MAX_EDITS))]
     pub edits: Vec<Replacement>,
     /// Replaces every place where the text is, not just the only one.
     #[serde(default)]
@@ -62,6 +65,7 @@ pub struct Args {
     /// Edits only if the file still has this version: the `version` in the details of a
     /// `read_file`, `write_file` or `edit_file`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
     /// Only shows what would change.
     #[serde(default)]
@@ -199,6 +203,7 @@ impl Tool for EditFile {
     type Output = EditReport;
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<EditReport, Error> {
+        check_lengths(&args, context.limits.file_bytes)?;
         let changes = changes(&args)?;
         let held = hold(context, &args)?;
         let old = held.content().unwrap_or_default();
@@ -224,6 +229,20 @@ impl Tool for EditFile {
         }
         Ok(report)
     }
+}
+
+/// Refuses a text that no file that can be edited holds.
+fn check_lengths(args: &Args, most: usize) -> Result<(), Error> {
+    let single = args.old_text.iter().map(|text| ("old_text".to_owned(), text));
+    let several = args.edits.iter().enumerate();
+    let several = several.map(|(index, edit)| (format!("edits[{index}].old_text"), &edit.old_text));
+    for (name, text) in single.chain(several) {
+        if text.len() > most {
+            let message = format!("{name}: at most {most} bytes are taken, got {}", text.len());
+            return Err(Error::new(ErrorCode::InvalidArgument, message));
+        }
+    }
+    Ok(())
 }
 
 /// The replacements, however they were asked for.

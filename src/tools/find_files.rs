@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{Sort, at_least_one, root, yes};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_BYTES, Sort, at_least_one, root, yes};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -37,9 +37,11 @@ pub struct Args {
     /// The glob. Without `/` it is matched against names at any depth, as `*.toml`; with `/` against
     /// whole paths, both from `path` and from the workspace root, as `src/**/*.rs`. The path of a
     /// file that exists finds that file.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub pattern: String,
     /// The directory to look in. Default: the workspace root.
     #[serde(default = "root")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub path: String,
     /// What to find: files (links among them), directories, or both; a directory ends in `/`.
     #[serde(default)]
@@ -60,6 +62,7 @@ pub struct Args {
     pub no_ignore: bool,
     /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
     /// Milliseconds after which what was found so far is returned.
     #[serde(default = "default_timeout")]

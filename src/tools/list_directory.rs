@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{at_least_one, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_BYTES, at_least_one, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, Truncation};
@@ -37,6 +37,7 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 pub struct Args {
     /// The directory. Default: the workspace root.
     #[serde(default = "root")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub path: String,
     /// Entries after which the answer is cut.
     #[serde(default = "default_max_results")]
@@ -44,6 +45,7 @@ pub struct Args {
     pub max_results: u32,
     /// Goes on where an earlier answer was cut: its cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{Sort, at_least_one, root, yes};
+use crate::arguments::{
+    MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_BYTES, Sort, at_least_one, root, yes,
+};
 use crate::context::Incomplete;
 use crate::error::Error;
 use crate::output::{Outcome, Output, Receipt, Truncation};
@@ -35,10 +37,12 @@ use crate::walk::{Cursor, Filter, Start, WalkOptions};
 pub struct Args {
     /// The directory. Default: the workspace root.
     #[serde(default = "root")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub path: String,
     /// Only files that match this glob: without `/` on the name, such as `*.rs`; with `/` on the
     /// whole path, both from `path` and from the workspace root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_GLOB_BYTES))]
     pub pattern: Option<String>,
     /// How many levels deep to look; 1 is the directory itself.
     #[serde(default = "default_max_depth")]
@@ -59,6 +63,7 @@ pub struct Args {
     pub sort: Sort,
     /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
     /// Milliseconds after which what was found so far is returned.
     #[serde(default = "default_timeout")]

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_BYTES};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
@@ -45,9 +46,11 @@ const MAX_LIST_BYTES: usize = 8 * 1024;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The name of the skill.
+    #[schemars(length(max = MAX_NAME_CHARS))]
     pub name: String,
     /// A file of the skill to read instead of its instructions, relative to its directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub file: Option<String>,
     /// The line to go on from, as told where a text was cut. Default: the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]

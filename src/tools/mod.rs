@@ -1,4 +1,31 @@
 //! The one list of the standard tools; each tool is one file of this directory.
+//!
+//! # Limits of arguments
+//!
+//! A value over its limit is `INVALID_ARGUMENT`, unless another code is named here. The limits are
+//! in the schemas too, as `maxLength` and `maxItems`, unless a host sets them.
+//!
+//! | argument | limit |
+//! |---|---|
+//! | a path | 32,768 characters; over 32,768 bytes it is `INVALID_PATH` |
+//! | `path` of `search` | 10,000 different paths |
+//! | a glob | 1,024 bytes, braces nested 16 deep |
+//! | `include`, `exclude` | 64 different globs each |
+//! | `file_type` | 64 different names |
+//! | a regular expression | [`Limits::pattern_bytes`](crate::Limits::pattern_bytes), `INVALID_PATTERN` |
+//! | the same, whatever the host sets | 65,536 characters |
+//! | `cursor` | 163,840 characters |
+//! | a name or version | 256 characters |
+//! | `edits` | 1,000 replacements |
+//! | `content`, `new_text` | [`Limits::file_bytes`](crate::Limits::file_bytes), `TOO_LARGE` |
+//! | `old_text` | [`Limits::file_bytes`](crate::Limits::file_bytes) |
+//! | `command` | 131,072 characters |
+//! | `context`, `before`, `after` | 1,000 lines |
+//! | `max_results` | cut to [`Limits::results`](crate::Limits::results) |
+//! | `timeout_ms` | cut to [`Limits::time`](crate::Limits::time), for commands to that of the policy |
+//! | other numbers | 32 bits; `offset` of `read_file` 64 bits |
+//!
+//! Values that a list repeats are dropped.
 
 pub mod copy_file;
 pub mod create_directory;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::root;
+use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_BYTES, root};
 use crate::command::{self, CommandPolicy, Ending, Report, Request};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
@@ -34,9 +34,11 @@ const START: Duration = Duration::from_millis(250);
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The command, as it would be typed into a shell.
+    #[schemars(length(max = MAX_COMMAND_CHARS))]
     pub command: String,
     /// The directory to start in. Default: the workspace root.
     #[serde(default = "root")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub cwd: String,
     /// Milliseconds after which the command is stopped; what it printed by then is returned.
     #[serde(default = "default_timeout")]

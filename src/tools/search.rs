@@ -5,7 +5,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{OneOrMany, Sort, at_least_one, yes};
+use crate::arguments::{
+    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, yes,
+};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 pub use crate::search::file_matches::FileMatches;
@@ -46,20 +48,25 @@ const MAX_CONTEXT: u32 = 1000;
 pub struct Args {
     /// What to search for: a regular expression, at most 4096 bytes. No look-around, no
     /// backreferences; use `literal` for plain text.
+    #[schemars(length(max = MAX_PATTERN_CHARS))]
     pub pattern: String,
     /// Files or directories to search, one or several. Default: the whole workspace.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,
     /// Only files that match one of these globs: without `/` on the name, such as `*.rs`; with `/`
     /// on the whole path from `path` or the workspace root, such as `src/**/*.ts`. A leading `!`
     /// excludes. Never brings ignored files back.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::globs)]
     pub include: OneOrMany,
     /// No files that match one of these globs.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::globs)]
     pub exclude: OneOrMany,
     /// Only files of these types, by ripgrep's names, such as `rust`, `py` or `js`.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::file_types)]
     pub file_type: OneOrMany,
     /// Whether upper and lower case differ.
     #[serde(default)]
@@ -112,6 +119,7 @@ pub struct Args {
     pub versions: bool,
     /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
     /// Milliseconds after which what was found so far is returned.
     #[serde(default = "default_timeout")]

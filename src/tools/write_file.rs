@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_BYTES};
 use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Output, counted};
@@ -38,12 +39,14 @@ use crate::workspace::{Expected, Held, Version, WorkspacePath};
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The file.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pub path: String,
     /// The whole content, exactly as it is to be.
     pub content: String,
     /// Writes only if the file still has this version: the `version` in the details of a
     /// `read_file`, `write_file` or `edit_file`; "absent" if there must be no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
     /// Only shows what would change.
     #[serde(default)]

@@ -2,8 +2,12 @@
 
 use std::fmt;
 
+use crate::arguments::MAX_CURSOR_CHARS;
 use crate::error::{Error, ErrorCode};
-use crate::text::escape;
+use crate::text::{clip, escape};
+
+/// How much of a text that is no cursor is repeated, in bytes.
+const MAX_SHOWN_BYTES: usize = 80;
 
 /// A position in the order of results. It holds all that is needed to go on, so nothing has to
 /// be remembered between two calls.
@@ -31,7 +35,9 @@ impl Cursor {
     /// # Errors
     /// `INVALID_ARGUMENT` for any other text.
     fn parse(text: &str) -> Result<Cursor, Error> {
-        Cursor::read(text).ok_or_else(|| {
+        let known = (text.len() <= 4 * MAX_CURSOR_CHARS).then(|| Cursor::read(text)).flatten();
+        known.ok_or_else(|| {
+            let text = clip::truncate(text, MAX_SHOWN_BYTES);
             Error::new(ErrorCode::InvalidArgument, format!("cursor: {text:?} is not a cursor"))
                 .with_hint("Pass the cursor of an earlier answer unchanged, or leave it out.")
         })
@@ -78,6 +84,7 @@ impl Cursor {
 
 /// The error for a cursor that is one, but not of these results.
 fn foreign(text: &str) -> Error {
+    let text = clip::truncate(text, MAX_SHOWN_BYTES);
     let message = format!("cursor: {text:?} belongs to another order of results");
     Error::new(ErrorCode::InvalidArgument, message)
         .with_hint("Pass the cursor of an earlier answer with the same arguments.")

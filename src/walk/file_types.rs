@@ -3,6 +3,7 @@
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::types::{FileTypeDef, TypesBuilder};
 
+use crate::arguments::{MAX_FILE_TYPES, distinct};
 use crate::error::{Error, ErrorCode};
 
 /// The name that stands for every type there is.
@@ -15,8 +16,13 @@ const MAX_SUGGESTIONS: usize = 3;
 pub(crate) struct FileTypes(GlobSet);
 
 impl FileTypes {
-    /// Compiles the named types, or fails with `INVALID_ARGUMENT` and the nearest known names.
+    /// Compiles the named types.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for an unknown name, with the nearest known ones, and for more than
+    /// [`MAX_FILE_TYPES`] different names.
     pub(crate) fn new(names: &[String]) -> Result<FileTypes, Error> {
+        let names = distinct("file_type", names, MAX_FILE_TYPES)?;
         let definitions = TypesBuilder::new().add_defaults().definitions();
         let mut set = GlobSetBuilder::new();
         for name in names {

@@ -1,16 +1,15 @@
 //! A set of the caller's globs: what each is matched against, and the limits of one call.
 
+use std::collections::HashSet;
+
 use globset::{Candidate, ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::error::Error;
+use crate::arguments::{MAX_GLOB_BYTES, MAX_GLOBS, too_many};
+use crate::error::{Error, ErrorCode};
 use crate::walk::scope::{Scope, invalid};
 
-/// The longest glob, in bytes.
-const MAX_GLOB_BYTES: usize = 1024;
 /// The deepest nesting of braces in a glob; compiling recurses that deep.
 const MAX_BRACES: usize = 16;
-/// The most globs of one call.
-const MAX_GLOBS: usize = 64;
 
 /// A set of globs over workspace-relative paths.
 ///
@@ -26,17 +25,25 @@ pub(crate) struct PathGlobs {
 }
 
 impl PathGlobs {
-    /// Compiles `globs`, or fails with `INVALID_PATTERN`.
+    /// Compiles `globs`.
+    ///
+    /// # Errors
+    /// `INVALID_PATTERN` for one that is malformed, `INVALID_ARGUMENT` for one that is blank or
+    /// longer than [`MAX_GLOB_BYTES`] and for more than [`MAX_GLOBS`] different ones.
     pub(crate) fn new<G: AsRef<str>>(globs: &[G]) -> Result<PathGlobs, Error> {
-        if globs.len() > MAX_GLOBS {
-            let message = format!("{} globs in one call, more than {MAX_GLOBS}", globs.len());
-            return Err(invalid(message).with_hint("Join them with braces: `*.{rs,toml}`."));
-        }
         let mut names = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
         let mut from_start = GlobSetBuilder::new();
+        let mut known = HashSet::new();
         for glob in globs {
             let glob = glob.as_ref();
+            if !known.insert(glob) {
+                continue;
+            }
+            if known.len() > MAX_GLOBS {
+                return Err(too_many("globs", globs.len(), MAX_GLOBS)
+                    .with_hint("Join them with braces: `*.{rs,toml}`."));
+            }
             check_limits(glob)?;
             let (scope, normalized) = Scope::of(glob)?;
             let set = match scope {
@@ -137,7 +144,9 @@ fn built(builder: &GlobSetBuilder) -> Result<GlobSet, Error> {
 fn check_limits(glob: &str) -> Result<(), Error> {
     if glob.len() > MAX_GLOB_BYTES {
         let message = format!("a glob has {} bytes, more than {MAX_GLOB_BYTES}", glob.len());
-        return Err(invalid(message).with_hint("Use several shorter globs."));
+        return Err(
+            Error::new(ErrorCode::InvalidArgument, message).with_hint("Use several shorter globs.")
+        );
     }
     let mut depth = 0_usize;
     for byte in glob.bytes() {
@@ -183,7 +192,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::error::ErrorCode;
 
     fn matches(glob: &str, path: &[u8], start: usize) -> bool {
         PathGlobs::new(&[glob]).unwrap().matches(path, start)
@@ -296,8 +304,9 @@ mod tests {
                 "a glob nests braces more than 16 deep. Use several simpler globs.",
             ),
             (
-                vec!["a".to_owned(); 65],
-                "65 globs in one call, more than 64. Join them with braces: `*.{rs,toml}`.",
+                (0..65).map(|number| format!("a{number}")).collect(),
+                "globs: at most 64 different values are taken, got 65 values. \
+                 Join them with braces: `*.{rs,toml}`.",
             ),
         ];
         for (globs, expected) in cases {

@@ -3,13 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::arguments::MAX_PATH_BYTES;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Stat};
 use crate::text::escape;
 use crate::workspace::{Workspace, WorkspacePath};
-
-/// The longest path that is looked at, in bytes.
-const MAX_PATH_BYTES: usize = 32 * 1024;
 
 /// What the names lead to.
 pub(super) struct Target {

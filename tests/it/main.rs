@@ -35,6 +35,9 @@ mod cli_terminal;
 mod cli_views;
 // Calls that change the same files at the same time.
 mod concurrent;
+// Arguments of absurd size, of every tool.
+#[cfg(unix)]
+mod limits;
 // The same answers as `rg` and `git` on the same trees.
 mod differential;
 // Ignore files that lie elsewhere: above the root, and in the repository of a `.git` file.

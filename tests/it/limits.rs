@@ -1,0 +1,260 @@
+//! Arguments of absurd size: each is refused or cut at once, whatever the tool.
+
+use std::time::{Duration, Instant};
+
+use ripkit::{Call, ErrorCode, Limits, OneOrMany, ToolSpec, Toolkit};
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Said, TestWorkspace, skill};
+
+/// How long an answer may take; most take microseconds.
+const SOON: Duration = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
+
+/// Bytes of the longest text that a file may hold here; a longer argument is refused for that.
+const FILE_BYTES: usize = 1 << 20;
+
+/// A toolkit with every tool there is.
+fn tools(workspace: &TestWorkspace) -> Toolkit {
+    let skills = ripkit::SkillCatalog::scan(workspace.outside().join("skills"));
+    let mut limits = Limits::default();
+    limits.file_bytes = FILE_BYTES;
+    let tools = Toolkit::new(workspace.open()).with_limits(limits).with_skills(skills);
+    #[cfg(feature = "command")]
+    let tools = tools.with_commands(ripkit::CommandPolicy::new());
+    tools
+}
+
+fn workspace() -> TestWorkspace {
+    let workspace = TestWorkspace::new().file("a.txt", "old\n").file("sub/b.rs", "old\n");
+    workspace.outside_file("skills/known/SKILL.md", skill("known", "For tests."))
+}
+
+/// Arguments of a call that succeeds, for the required ones.
+fn sensible(tool: &ToolSpec) -> Map<String, Value> {
+    let args = match tool.name.as_str() {
+        "search" | "find_files" => json!({ "pattern": "old" }),
+        "list_files" | "list_directory" => json!({}),
+        "read_file" | "delete_file" => json!({ "path": "a.txt" }),
+        "write_file" => json!({ "path": "new.txt", "content": "x", "dry_run": true }),
+        "edit_file" => {
+            json!({ "path": "a.txt", "old_text": "old", "new_text": "new", "dry_run": true })
+        }
+        "create_directory" => json!({ "path": "made" }),
+        "move_file" | "copy_file" => json!({ "source": "a.txt", "destination": "c.txt" }),
+        "load_skill" => json!({ "name": "known" }),
+        "run_command" => json!({ "command": "true" }),
+        other => panic!("say what {other} takes"),
+    };
+    args.as_object().unwrap().clone()
+}
+
+/// What is wrong in one property: what was sent, and which codes may answer it.
+struct Trial {
+    value: Value,
+    /// Without any, the value may also be taken, cut to a limit.
+    codes: &'static [ErrorCode],
+}
+
+fn trials(name: &str, schema: &Value) -> Vec<Trial> {
+    use ErrorCode::{InvalidArgument, InvalidPath, InvalidPattern, TooLarge};
+    const REFUSED: &[ErrorCode] = &[InvalidArgument];
+    let options = schema["anyOf"].as_array().cloned().unwrap_or_else(|| vec![schema.clone()]);
+    let mut trials = Vec::new();
+    for option in options {
+        match option["type"].as_str().unwrap() {
+            "string" if option["enum"].is_array() => {
+                trials.push(Trial { value: "x".repeat(2 << 20).into(), codes: REFUSED });
+            }
+            "string" => {
+                // The bytes of contents are limited by the host, and told as for files.
+                let codes: &[ErrorCode] = match name {
+                    "content" | "new_text" => &[TooLarge],
+                    _ => REFUSED,
+                };
+                for unit in ["x/", "*", "é"] {
+                    trials.push(Trial { value: unit.repeat(2 << 20).into(), codes });
+                }
+                let Some(most) = option["maxLength"].as_u64() else {
+                    assert!(["content", "old_text", "new_text"].contains(&name), "{name}");
+                    continue;
+                };
+                let most = usize::try_from(most).unwrap();
+                trials.push(Trial { value: "x".repeat(most + 1).into(), codes: REFUSED });
+                // Within the limit of characters, more bytes have answers of their own.
+                trials.push(Trial {
+                    value: "é".repeat(most).into(),
+                    codes: &[InvalidArgument, InvalidPath, InvalidPattern, ErrorCode::FileNotFound],
+                });
+            }
+            "array" if option["items"]["type"] == "string" => {
+                let most = usize::try_from(option["maxItems"].as_u64().expect(name)).unwrap();
+                let different = |count: usize| -> Value {
+                    (0..count).map(|number| Value::from(format!("x{number}"))).collect()
+                };
+                for count in [most + 1, 100_000] {
+                    trials.push(Trial { value: different(count), codes: REFUSED });
+                }
+                trials.push(Trial { value: json!(["x".repeat(2 << 20)]), codes: REFUSED });
+                let same = if name == "file_type" { "rust" } else { "sub" };
+                trials.push(Trial { value: vec![same; 100_000].into(), codes: &[] });
+            }
+            "array" => {
+                let edit = json!({ "old_text": "old", "new_text": "new" });
+                trials.push(Trial { value: vec![edit; 100_000].into(), codes: REFUSED });
+                let edit = json!({ "old_text": "x".repeat(2 * FILE_BYTES), "new_text": "new" });
+                trials.push(Trial { value: json!([edit]), codes: REFUSED });
+            }
+            "integer" => {
+                let huge: Value = serde_json::from_str(&format!("1{}", "0".repeat(300))).unwrap();
+                trials.push(Trial { value: huge, codes: REFUSED });
+                let codes = option["maximum"].as_u64().map_or(&[][..], |_| REFUSED);
+                trials.push(Trial { value: u32::MAX.into(), codes });
+                trials.push(Trial { value: u64::MAX.into(), codes: &[] });
+                trials.push(Trial { value: i64::MAX.into(), codes: &[] });
+                // Only the offset of a page counts from the end too.
+                let codes =
+                    if name == "offset" && option["minimum"].is_null() { &[] } else { REFUSED };
+                trials.push(Trial { value: (-1).into(), codes });
+                trials.push(Trial { value: i64::MIN.into(), codes });
+                trials.push(Trial { value: "9".repeat(2 << 20).into(), codes: REFUSED });
+            }
+            "boolean" => {
+                trials.push(Trial { value: "true".repeat(1 << 20).into(), codes: REFUSED });
+            }
+            other => panic!("{name}: try an argument of type {other}"),
+        }
+    }
+    trials
+}
+
+#[test]
+fn every_argument_of_every_tool_has_a_limit() {
+    let workspace = workspace();
+    let tools = tools(&workspace);
+    let (specs, tree): (Vec<ToolSpec>, _) = (tools.specs().cloned().collect(), workspace.tree());
+    let mut arguments = 0;
+    for spec in &specs {
+        let properties = spec.input_schema["properties"].as_object().unwrap();
+        for (name, schema) in properties {
+            arguments += 1;
+            for Trial { value, codes } in trials(name, schema) {
+                let mut args = sensible(spec);
+                if name == "edits" {
+                    args.retain(|name, _| name == "path" || name == "dry_run");
+                }
+                let shown: String = value.to_string().chars().take(30).collect();
+                let what = format!("{}: {name} = {shown}", spec.name);
+                args.insert(name.clone(), value);
+                let started = Instant::now();
+                let answer = tools.call(&spec.name, Value::Object(args), &Call::default());
+                let elapsed = started.elapsed();
+                assert!(elapsed < SOON, "{what} took {elapsed:?}");
+                let said = Said::new(&answer);
+                assert!(answer.text().len() < 60_000, "{what} said {} bytes", answer.text().len());
+                if let Some(code) = answer.error_code() {
+                    let expected = codes.is_empty() && code == ErrorCode::InvalidArgument;
+                    assert!(expected || codes.contains(&code), "{what}: {code:?} {}", said.text);
+                } else {
+                    let allowed = codes.is_empty() || codes.len() > 1;
+                    assert!(allowed, "{what} was taken: {}", said.text);
+                }
+            }
+        }
+    }
+    assert_eq!(workspace.tree(), tree, "a refused call changed something");
+    assert!(arguments >= 60, "only {arguments} arguments were tried");
+}
+
+#[test]
+fn ten_thousand_file_types_are_refused_in_no_time() {
+    let workspace = workspace();
+    let tools = tools(&workspace);
+    let names: Vec<String> = (0..10_000).map(|number| format!("type{number}")).collect();
+    let args = json!({ "pattern": "old", "file_type": names });
+    let started = Instant::now();
+    let answer = tools.call("search", args, &Call::default());
+    let elapsed = started.elapsed();
+    let told =
+        "file_type: at most 64 different values are taken, got 10000 values [INVALID_ARGUMENT]";
+    assert_eq!(answer.text(), told);
+    // The list itself is made before; some scheduling aside, this takes 20 microseconds.
+    assert!(elapsed < Duration::from_millis(50), "{elapsed:?}");
+    let typed = ripkit::tools::search::Args {
+        pattern: "old".into(),
+        file_type: names.iter().collect::<OneOrMany>(),
+        ..Default::default()
+    };
+    let error = tools.run::<ripkit::tools::search::Search>(typed, &Call::default()).unwrap_err();
+    assert_eq!(error.to_string(), told.trim_end_matches(" [INVALID_ARGUMENT]"));
+}
+
+#[test]
+fn what_a_list_repeats_counts_once() {
+    let workspace = workspace();
+    let tools = tools(&workspace);
+    let search = |args: Value| Said::new(&tools.call("search", args, &Call::default()));
+    let many = |text: &'static str| vec![text; 5000];
+    for name in ["path", "include"] {
+        search(json!({ "pattern": "old", name: many("sub/b.rs") }))
+            .succeeds()
+            .finds(["sub/b.rs:1"]);
+    }
+    let types = json!({ "pattern": "old", "file_type": many("rust") });
+    search(types).succeeds().finds(["sub/b.rs:1"]);
+    search(json!({ "pattern": "old", "exclude": many("*.rs") })).succeeds().finds(["a.txt:1"]);
+}
+
+#[test]
+fn the_largest_allowed_globs_and_types_take_little() {
+    let workspace = workspace();
+    let tools = tools(&workspace);
+    let units = ["?", "*a", "{a,b}", "[!a]", "**/x/", "a{b,{c,d}}"];
+    for unit in units {
+        let globs: Vec<String> = (0..64)
+            .map(|number| {
+                let room = 1000 / unit.len();
+                format!("{}{number}", unit.repeat(room))
+            })
+            .collect();
+        let started = Instant::now();
+        let args = json!({ "pattern": "old", "include": globs, "exclude": globs });
+        let answer = tools.call("search", args, &Call::default());
+        let elapsed = started.elapsed();
+        assert!(elapsed < 4 * SOON, "{unit}: {elapsed:?}, {}", answer.text());
+    }
+    let most = ignore::types::TypesBuilder::new().add_defaults().definitions();
+    let names: Vec<&str> = most.iter().take(64).map(|kind| kind.name()).collect();
+    let started = Instant::now();
+    let args = json!({ "pattern": "old", "file_type": names });
+    Said::new(&tools.call("search", args, &Call::default())).succeeds();
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+}
+
+#[cfg(all(feature = "cli", target_os = "linux"))]
+#[test]
+fn long_lists_and_the_largest_globs_fit_into_little_memory() {
+    let workspace = workspace();
+    let globs: Vec<String> =
+        (0..64).map(|number| format!("{}{number}", "[!a]".repeat(250))).collect();
+    let types: Vec<String> = (0..100_000).map(|number| format!("type{number}")).collect();
+    let calls = [
+        (json!({ "pattern": "old", "file_type": types }), 2),
+        (json!({ "pattern": "old", "file_type": vec!["rust"; 100_000] }), 0),
+        (json!({ "pattern": "old", "path": vec!["sub"; 100_000] }), 0),
+        (json!({ "pattern": "old", "include": globs, "exclude": globs }), 1),
+    ];
+    for (args, status) in calls {
+        let file = workspace.above().join("arguments.json");
+        std::fs::write(&file, args.to_string()).unwrap();
+        let program = env!("CARGO_BIN_EXE_ripkit");
+        // Of address space, which the stacks of threads take most of.
+        let script = format!(
+            "ulimit -v 600000; exec {program} --threads 2 call search - < ../arguments.json"
+        );
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &script]).current_dir(workspace.root()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).chars().take(300).collect::<String>();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said} {errors}");
+    }
+}
