@@ -179,8 +179,11 @@ fn volume(magic: i64) -> Volume {
         // ext, xfs, btrfs, tmpfs, f2fs, zfs, overlayfs
         0xEF53 | 0x5846_5342 | 0x9123_683E | 0x0102_1994 | 0xF2F5_2010 | 0x2FC1_2FC1
         | 0x794C_7630 => Volume::Disk,
-        // proc, sysfs, debugfs, tracefs, devpts, cgroup2
-        0x9FA0 | 0x6265_6572 | 0x6462_6720 | 0x7472_6163 | 0x1CD1 | 0x6367_7270 => Volume::Pseudo,
+        // proc, sysfs, debugfs, tracefs, devpts, cgroup2, cgroup
+        0x9FA0 | 0x6265_6572 | 0x6462_6720 | 0x7472_6163 | 0x1CD1 | 0x6367_7270 | 0x0027_E0EB
+        // configfs, securityfs, pstore, efivarfs, bpf, selinuxfs, binfmt_misc, mqueue
+        | 0x6265_6570 | 0x7363_6673 | 0x6165_676C | 0xDE5E_81E4 | 0xCAFE_4A11 | 0xF97C_FF8C
+        | 0x4249_4E4D | 0x1980_0202 => Volume::Pseudo,
         _ => Volume::Other,
     }
 }

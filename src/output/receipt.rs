@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::text::escape;
+
 /// What a search or a listing looked at, and what it left out and why.
 ///
 /// An empty answer with this receipt says which kind of empty it is.
@@ -120,6 +122,9 @@ pub struct Skipped {
     pub unreadable: u64,
     /// FIFOs, sockets and devices.
     pub special: u64,
+    /// Files that the kernel makes as they are read, as in `/proc` and `/sys`; only one that is
+    /// named is searched.
+    pub kernel: u64,
     /// Symbolic links, which are not followed.
     pub links: u64,
     /// Files that the host denies because they have several names (hard links). What its deny globs
@@ -239,8 +244,9 @@ impl Receipt {
         let reasons = named(&[
             (self.skipped.unreadable, "unreadable entry", "unreadable entries"),
             (self.skipped.too_large, "file too large", "files too large"),
+            (self.skipped.kernel, "file made by the kernel", "files made by the kernel"),
         ]);
-        let reasons = reasons.join(", ");
+        let reasons = self.explained(&reasons.join(", "));
         (!reasons.is_empty()).then(|| format!("not everything was {verb_past}: {reasons}"))
     }
 
@@ -250,10 +256,23 @@ impl Receipt {
         let skipped = self.skipped.reasons();
         if !skipped.is_empty() {
             sentence.push_str("; skipped ");
-            sentence.push_str(&skipped.join(", "));
+            sentence.push_str(&self.explained(&skipped.join(", ")));
         }
         sentence.push('.');
         sentence
+    }
+
+    /// The reasons with the first entry that could not be read, and why it could not.
+    fn explained(&self, reasons: &str) -> String {
+        let Some(Trouble { path, reason }) = self.trouble.first() else {
+            return reasons.to_owned();
+        };
+        let path = escape::display_path(path.as_bytes());
+        let (one, many) = ("unreadable entry", "unreadable entries");
+        if reasons.contains(many) {
+            return reasons.replacen(many, &format!("{many} (the first is {path}: {reason})"), 1);
+        }
+        reasons.replacen(one, &format!("{one} ({path}: {reason})"), 1)
     }
 }
 
@@ -267,6 +286,7 @@ impl Skipped {
         self.too_large += other.too_large;
         self.unreadable += other.unreadable;
         self.special += other.special;
+        self.kernel += other.kernel;
         self.links += other.links;
         self.denied += other.denied;
     }
@@ -281,6 +301,7 @@ impl Skipped {
             (self.too_large, "file too large", "files too large"),
             (self.unreadable, "unreadable entry", "unreadable entries"),
             (self.special, "special file", "special files"),
+            (self.kernel, "file made by the kernel", "files made by the kernel"),
             (self.links, "symbolic link", "symbolic links"),
             (
                 self.denied,

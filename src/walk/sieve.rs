@@ -21,6 +21,11 @@ pub(crate) const VERSION_CONTROL: [&[u8]; 6] = [b".git", b".hg", b".svn", b".bzr
 /// Directories left out where no ignore file and no repository says what is noise.
 const NOISE: [&[u8]; 2] = [b"node_modules", b"target"];
 
+/// Said where files are left out that the kernel makes as they are read: some never end, some wait
+/// until something happens, and some do something.
+const KERNEL_FILES: &str = "files that the kernel makes as they are read, as in /proc and /sys, \
+    are searched only if they are named";
+
 /// Decides entry by entry what stays.
 pub(super) struct Sieve<'a> {
     options: &'a WalkOptions,
@@ -128,7 +133,13 @@ impl<'a> Sieve<'a> {
         let contents = self.options.contents;
         let count = match kind {
             Kind::Special => &mut skipped.special,
-            Kind::File if self.pseudo && contents => &mut skipped.special,
+            Kind::File if self.pseudo && contents => {
+                // Once for a directory is enough; the receipt keeps one of all of these.
+                if skipped.kernel == 0 {
+                    report.receipt.warnings.push(KERNEL_FILES.to_owned());
+                }
+                &mut report.receipt.skipped.kernel
+            }
             Kind::Link if contents => &mut skipped.links,
             Kind::Directory | Kind::File | Kind::Link => return true,
         };

@@ -80,3 +80,30 @@ fn c4_a_root_in_proc_never_blocks() {
     }
     ask(&tools, "list_directory", json!({ "path": "self" })).succeeds();
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn c4_a_search_of_proc_or_sys_ends_in_time_and_says_what_it_left_out_and_why() {
+    let why = "files that the kernel makes as they are read, as in /proc and /sys, \
+        are searched only if they are named";
+    for (root, file) in [("/proc", "version"), ("/sys", "kernel/notes")] {
+        let tools = Toolkit::new(Workspace::open(root).unwrap());
+        let started = std::time::Instant::now();
+        let arguments = json!({ "pattern": "no such text", "timeout_ms": 1500 });
+        let said = ask_within(PATIENCE, &tools, "search", arguments, Call::default()).succeeds();
+        assert!(started.elapsed().as_millis() < 3000, "{root}: {:?}", started.elapsed());
+        assert!(said.notes.iter().any(|note| note == why), "{root}: {}", said.text);
+        let count = said.details["receipt"]["skipped"]["kernel"].as_u64().unwrap();
+        assert!(count > 100, "{root}: {}", said.text);
+        said.mentions(&format!("{count} files made by the kernel"));
+        // Beside matches, too: what was left out might hold more.
+        if std::path::Path::new(root).join(file).exists() {
+            let arguments =
+                json!({ "pattern": "", "path": [file, "self", "module"], "output": "files" });
+            let said = ask_within(PATIENCE, &tools, "search", arguments, Call::default());
+            said.mentions(file)
+                .mentions("(not everything was searched: ")
+                .mentions("by the kernel");
+        }
+    }
+}
