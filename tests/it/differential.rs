@@ -53,6 +53,24 @@ const ACCEPTED: &[(&str, &str)] = &[
          the root itself, as the program does.",
     ),
     (
+        "POSIX classes in ignore files",
+        "git knows [[:alpha:]] and the like; to rg's libraries, and so to ours, the class ends at the \
+         first `]`. Another reading would differ from rg, which people compare with.",
+    ),
+    (
+        "slashes in classes in ignore files",
+        "To git no class matches a `/`; to rg's libraries `[/]` and `[!x]` do, and so to ours.",
+    ),
+    (
+        "braces in ignore files",
+        "To git braces are plain characters; to rg's libraries `*.{c,h}` is `*.c` and `*.h`, and so \
+         to ours.",
+    ),
+    (
+        "a lone ! in an ignore file",
+        "git passes over it; rg's libraries take it as bringing everything back, and so do ours.",
+    ),
+    (
         "matches across a NUL byte",
         "Ours ends a file at its first NUL byte before it searches across lines; rg drops the match \
          that holds one. The patterns here match none.",

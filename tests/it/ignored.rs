@@ -261,6 +261,74 @@ fn ignore_files_above_the_root_hold_as_in_rg() {
     }
 }
 
+/// A rule that rg reads otherwise than git, by its row of the accepted differences.
+struct Difference {
+    rules: &'static str,
+    /// What only git leaves out, and what only rg does.
+    git: &'static [&'static str],
+    rg: &'static [&'static str],
+}
+
+// Accepted in the differential test: "POSIX classes in ignore files", "slashes in classes in ignore
+// files", "braces in ignore files", "a lone ! in an ignore file".
+#[test]
+fn ignore_rules_that_git_reads_otherwise_are_read_as_by_rg() {
+    let names = [
+        "a.txt",
+        "B.txt",
+        "1.txt",
+        "-.txt",
+        "x y",
+        "xzy",
+        "a.c",
+        "a.h",
+        "a.{c,h}",
+        "{a,b}.txt",
+        "d/a",
+        "d!a",
+        "dxa",
+        "!",
+        "!a",
+        ":].txt",
+    ];
+    let differences = [
+        Difference { rules: "[[:alpha:]].txt", git: &["B.txt", "a.txt"], rg: &[":].txt"] },
+        Difference { rules: "[[:upper:]].txt", git: &["B.txt"], rg: &[":].txt"] },
+        Difference { rules: "[[:digit:]].txt", git: &["1.txt"], rg: &[":].txt"] },
+        Difference { rules: "[![:alnum:]].txt", git: &["-.txt"], rg: &[] },
+        Difference { rules: "x[[:space:]]y", git: &["x y"], rg: &[] },
+        Difference { rules: "d[/]a", git: &[], rg: &["d/a"] },
+        Difference { rules: "d[!x]a", git: &[], rg: &["d/a"] },
+        Difference { rules: "*.{c,h}", git: &["a.{c,h}"], rg: &["a.c", "a.h"] },
+        Difference { rules: "{a,b}.txt", git: &["{a,b}.txt"], rg: &["a.txt"] },
+        Difference { rules: "a.*\n!", git: &["a.c", "a.h", "a.txt", "a.{c,h}"], rg: &[] },
+        // Alike, so that the table shows where the difference ends.
+        Difference { rules: "[a-z].txt\n[!a]", git: &[], rg: &[] },
+        Difference { rules: "\\!\nd?a\n!\\!", git: &[], rg: &[] },
+    ];
+    for Difference { rules, git: only_git, rg: only_rg } in differences {
+        let workspace = TestWorkspace::new();
+        for name in names {
+            workspace.put(name, "x");
+        }
+        workspace.put(".gitignore", format!("{rules}\n"));
+        let ours = list(&Toolkit::new(workspace.open())).paths();
+        let without = |some: &[String], others: &[String]| -> Vec<String> {
+            some.iter().filter(|path| !others.contains(path)).cloned().collect()
+        };
+        if has_program("git") {
+            git(&workspace.root(), &["init", "--quiet"]);
+            let theirs = git_files(&workspace.root());
+            assert_eq!(without(&ours, &theirs), only_git, "{rules:?}: left out by git alone");
+            assert_eq!(without(&theirs, &ours), only_rg, "{rules:?}: left out by ours alone");
+        }
+        if has_program("rg") {
+            fs::create_dir_all(workspace.root().join(".git")).unwrap();
+            assert_eq!(ours, rg_files(&workspace.root()), "{rules:?}");
+        }
+    }
+}
+
 #[cfg(feature = "cli")]
 #[test]
 fn the_program_reads_ignore_files_above_where_it_stands() {
