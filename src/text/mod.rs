@@ -4,3 +4,4 @@ pub(crate) mod clip;
 pub(crate) mod decode;
 pub(crate) mod escape;
 pub(crate) mod gutter;
+pub(crate) mod look;
