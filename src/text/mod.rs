@@ -5,3 +5,4 @@ pub(crate) mod decode;
 pub(crate) mod escape;
 pub(crate) mod gutter;
 pub(crate) mod look;
+pub(crate) mod omission;
