@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode};
+use crate::text::omission;
 
 /// The most different paths of one call.
 pub(crate) const MAX_PATHS: usize = 10_000;
@@ -214,3 +215,27 @@ pub(crate) fn at_least_one(name: &str, value: u32) -> Result<usize, Error> {
         value => Ok(value as usize),
     }
 }
+
+/// Refuses new text in which a line such as `// ... existing code ...` stands for text that the
+/// caller left out, unless the `old` text of the file has that line already. `argument` is the name
+/// of what holds `new`.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`.
+pub(crate) fn refuse_omissions(
+    argument: &str,
+    path: &str,
+    new: &str,
+    old: &[&[u8]],
+) -> Result<(), Error> {
+    let Some(found) = omission::first_added(new, old, path) else { return Ok(()) };
+    let message = format!(
+        "line {} of {argument} for {path} stands for text that was left out: {}; nothing was written",
+        found.line, found.text
+    );
+    Err(Error::new(ErrorCode::InvalidArgument, message).at(path).with_hint(OMISSION_HINT))
+}
+
+/// The next step after an omission.
+const OMISSION_HINT: &str = "Write out the text it stands for, or replace only the lines that change, with \
+     edit_file. If the line is meant as it is, word it differently.";

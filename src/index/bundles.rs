@@ -79,10 +79,12 @@ fn loose(roster: &Roster) -> Vec<(usize, Shape, Bits)> {
 /// Puts filters of one shape together; false if there is no room.
 fn bundle(index: &Index, shape: Shape, loose: &[Loose]) -> bool {
     let inner = &index.inner;
+    // An empty filter in the place of one that is missing would exclude its file from every search.
+    let filters: Option<Vec<&[u8]>> = loose.iter().map(|loose| loose.bits.alone()).collect();
+    let Some(filters) = filters else { return false };
     let Some(taken) = inner.room.take(shape.bytes(), inner.memory.bytes()) else { return false };
     let number = inner.rosters.bundles.made.fetch_add(1, Ordering::AcqRel);
-    let filters = loose.iter().map(|loose| loose.bits.alone().unwrap_or_default());
-    let bundle = Arc::new(Bundle::new((number, taken), shape, filters));
+    let bundle = Arc::new(Bundle::new((number, taken), shape, filters.into_iter()));
     for (position, Loose { roster, position: file, bits }) in loose.iter().enumerate() {
         roster.bundle(*file, bits, Column { bundle: bundle.clone(), position });
     }

@@ -96,6 +96,7 @@ pub(crate) fn study(
             count => length += count,
         }
     }
-    let bytes = buffer.get(..length).unwrap_or_default();
+    // What was not read must not be learned as what the file holds.
+    let Some(bytes) = buffer.get(..length) else { return Ok(None) };
     Ok(lesson.finish(bytes, decoded, builder))
 }

@@ -77,7 +77,7 @@ fn take_extended(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> Extended {
         Err(Errno::NOTSUP) => return Extended::Taken,
         Err(_) => return Extended::Lost,
     };
-    let names = names.get(..length).unwrap_or_default();
+    let Some(names) = names.get(..length) else { return Extended::Lost };
     let mut fared = Extended::Taken;
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         if take_one(to, from, name).is_ok() {
@@ -95,7 +95,8 @@ fn take_extended(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> Extended {
 fn take_one(to: BorrowedFd<'_>, from: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
     let mut value = vec![0; MAX_VALUE];
     let length = fgetxattr(from, name, &mut value[..])?;
-    fsetxattr(to, name, value.get(..length).unwrap_or_default(), XattrFlags::empty())
+    let value = value.get(..length).ok_or(Errno::RANGE)?;
+    fsetxattr(to, name, value, XattrFlags::empty())
 }
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]

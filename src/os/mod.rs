@@ -163,6 +163,15 @@ impl File {
     }
 }
 
+/// The first `count` bytes of a buffer, of which the system says that it filled or took so many.
+///
+/// # Errors
+/// If that is more than there are: file systems in user space may say anything.
+pub(crate) fn told(buffer: &[u8], count: usize) -> io::Result<(&[u8], &[u8])> {
+    let why = "the system tells of more bytes than it was given room for";
+    buffer.split_at_checked(count).ok_or_else(|| io::Error::other(why))
+}
+
 /// The error for a FIFO, socket, device or directory where a regular file is needed.
 pub(crate) fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")

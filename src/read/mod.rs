@@ -8,6 +8,7 @@ pub(crate) mod image;
 mod index;
 pub(crate) mod named;
 pub(crate) mod page;
+pub(crate) mod returned;
 mod scan;
 mod source;
 mod units;
@@ -136,7 +137,7 @@ impl Reading<'_> {
     fn content(&self) -> Result<Content, Error> {
         let mut buffer = vec![0; self.block()];
         let count = self.source.fill(&mut buffer, 0)?;
-        let head = buffer.get(..count.min(HEAD)).unwrap_or_default();
+        let head = buffer.get(..count.min(HEAD)).ok_or_else(|| self.source.overrun())?;
         let is_text = Encoding::of(head).units() != units::Units::Bytes || !head.contains(&0);
         if let Some(format) = image::recognise(head) {
             match Image::read(&self.source, format, self.size)? {

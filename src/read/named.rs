@@ -1,7 +1,7 @@
 //! A file as people name it: `src/a.rs:42`, `@src/a.rs`.
 
 use crate::error::{Error, ErrorCode};
-use crate::text::escape;
+use crate::text::{escape, look};
 use crate::workspace::{Access, Workspace, WorkspacePath};
 
 /// A file as a model names it.
@@ -36,7 +36,16 @@ impl Named {
                 format!("path: took {} as {path}{place}", escape::exact_path(text.as_bytes()));
             Some(Named { path, line, note: Some(note) })
         });
-        found.ok_or(error)
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        // A model often cannot write the other name: it reads both as the same words.
+        let Ok(Some(path)) = workspace.look_up_alike(text) else { return Err(error) };
+        let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
+        let Ok(asked) = str::from_utf8(&bytes) else { return Err(error) };
+        let real = look::escaped(path.as_str(), asked);
+        let asked = look::escaped(asked, path.as_str());
+        Ok(Named { path, line: None, note: Some(format!("path: took {asked} as {real}")) })
     }
 }
 

@@ -46,7 +46,7 @@ impl Page {
         let mut page = Page { end: lines.place(), ..Page::default() };
         // No text is shorter than half of its bytes, so that is enough to see that it is too long.
         let kept = room.bytes.saturating_mul(2).saturating_add(8);
-        let mut used = 0_usize;
+        let mut filling = Filling::of(room);
         let mut bytes = Vec::new();
         while page.lines < room.lines {
             let Some(line) = lines.next(&mut bytes, kept, call)? else {
@@ -54,13 +54,11 @@ impl Page {
                 break;
             };
             let text = decoded(&bytes, lines.units);
-            let cost = shown_bytes(&text, number + page.lines, room.numbered);
-            used = used.saturating_add(cost);
-            if used > room.bytes || line.stopped.is_some() {
+            let number = number + page.lines;
+            if !filling.add(&text, number) || line.stopped.is_some() {
                 page.full = true;
                 if page.lines == 0 {
-                    let left = room.bytes.saturating_sub(cost.saturating_sub(text.len()));
-                    page.cut(&text, left, &line, lines.place());
+                    page.cut(room.beginning(&text, number), &line, lines.place());
                 }
                 break;
             }
@@ -73,14 +71,91 @@ impl Page {
     }
 
     /// Keeps only the beginning of a line that is longer than a page.
-    fn cut(&mut self, text: &str, left: usize, line: &Line, end: u64) {
-        let text = text.trim_end_matches(['\r', '\n']);
-        self.content.push_str(text.get(..text.floor_char_boundary(left)).unwrap_or_default());
+    fn cut(&mut self, beginning: &str, line: &Line, end: u64) {
+        self.content.push_str(beginning);
         self.lines = 1;
         self.end = end;
         self.at_end = !line.ended && line.stopped.is_none();
         self.cut_line = Some(line.length);
         self.stopped = line.stopped;
+    }
+}
+
+impl Room {
+    /// The beginning of a line that is longer than a page, as much as there is room for.
+    fn beginning<'a>(&self, line: &'a str, number: u64) -> &'a str {
+        // Whether the line end was kept must make no difference.
+        let text = line.trim_end_matches(['\r', '\n']);
+        let extra = shown_bytes(text, number, self.numbered).saturating_sub(text.len());
+        let room = self.bytes.saturating_sub(extra);
+        text.split_at_checked(text.floor_char_boundary(room)).map_or(text, |(start, _)| start)
+    }
+}
+
+/// How much of the room for bytes is used.
+struct Filling {
+    room: Room,
+    used: usize,
+}
+
+impl Filling {
+    fn of(room: Room) -> Filling {
+        Filling { room, used: 0 }
+    }
+
+    /// Adds a line with its line end; tells whether there was room for it.
+    fn add(&mut self, line: &str, number: u64) -> bool {
+        let cost = shown_bytes(line, number, self.room.numbered);
+        self.used = self.used.saturating_add(cost);
+        self.used <= self.room.bytes
+    }
+}
+
+/// A page of a text that is in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span<'a> {
+    /// The lines with their line ends.
+    pub(super) text: &'a str,
+    /// The number of the first line, from 1.
+    pub(super) first: u64,
+    /// How many lines there are.
+    pub(super) lines: u64,
+    /// Whether the one line is longer than a page; `text` is its beginning then.
+    pub(super) cut: bool,
+    /// What follows the page in the text.
+    pub(super) rest: &'a str,
+}
+
+/// The pages in which a reader sees a text who asks for one after the other: those that
+/// [`Page::take`] gives for its bytes.
+pub(super) fn spans(text: &str, room: Room) -> impl Iterator<Item = Span<'_>> {
+    let (mut rest, mut first) = (text, 1);
+    std::iter::from_fn(move || {
+        let span = Span::first_of(rest, first, room)?;
+        (rest, first) = (span.rest, first + span.lines);
+        Some(span)
+    })
+}
+
+impl Span<'_> {
+    fn first_of(text: &str, first: u64, room: Room) -> Option<Span<'_>> {
+        let mut filling = Filling::of(room);
+        let (mut end, mut lines) = (0, 0);
+        for line in text.split_inclusive('\n') {
+            let number = first + lines;
+            if lines == room.lines || !filling.add(line, number) {
+                if lines == 0 && room.lines > 0 {
+                    let (_, rest) = text.split_at_checked(line.len())?;
+                    let text = room.beginning(line, number);
+                    return Some(Span { text, first, lines: 1, cut: true, rest });
+                }
+                break;
+            }
+            end += line.len();
+            lines += 1;
+        }
+        let (text, rest) = text.split_at_checked(end)?;
+        (lines > 0).then_some(Span { text, first, lines, cut: false, rest })
     }
 }
 
@@ -132,7 +207,7 @@ impl<'a, 'f> Lines<'a, 'f> {
         let mut lines = Lines { source, units, buffer, from: 0, to: 0, offset };
         let mut left = skipped;
         while left > 0 && lines.fill()? {
-            match units.line_end(lines.ready()) {
+            match units.line_end(lines.ready()?) {
                 Some(end) => {
                     lines.from += end;
                     left -= 1;
@@ -148,8 +223,8 @@ impl<'a, 'f> Lines<'a, 'f> {
         self.offset - (self.to - self.from) as u64
     }
 
-    fn ready(&self) -> &[u8] {
-        self.buffer.get(self.from..self.to).unwrap_or_default()
+    fn ready(&self) -> Result<&[u8], Error> {
+        self.buffer.get(self.from..self.to).ok_or_else(|| self.source.overrun())
     }
 
     /// Reads on if nothing is ready; tells whether something is.
@@ -171,9 +246,12 @@ impl<'a, 'f> Lines<'a, 'f> {
         bytes.clear();
         let mut line = Line { length: 0, ended: false, stopped: None };
         while !line.ended && line.stopped.is_none() && self.fill()? {
-            let ready = self.ready();
+            let ready = self.ready()?;
             let end = self.units.line_end(ready);
-            let piece = ready.get(..end.unwrap_or(ready.len())).unwrap_or_default();
+            let piece = match end {
+                Some(end) => ready.get(..end).ok_or_else(|| self.source.overrun())?,
+                None => ready,
+            };
             let room = kept.saturating_sub(bytes.len());
             bytes.extend(piece.iter().take(room));
             line.ended = end.is_some();

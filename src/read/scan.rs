@@ -40,11 +40,12 @@ impl Scan {
         most_hashed: u64,
         call: &Call,
     ) -> Result<Scan, Error> {
-        let mut scan = Scan::new(buffer.get(..head).unwrap_or_default(), buffer.len());
+        let known = buffer.get(..head).ok_or_else(|| source.overrun())?;
+        let mut scan = Scan::new(known, buffer.len());
         scan.most_hashed = most_hashed;
         let mut count = head;
         loop {
-            scan.add(buffer.get(..count).unwrap_or_default());
+            scan.add(buffer.get(..count).ok_or_else(|| source.overrun())?);
             if count < buffer.len() {
                 return Ok(scan);
             }

@@ -1,6 +1,6 @@
 //! The file that is read: whole blocks by place, and errors that name the path.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::workspace::{File, WorkspacePath};
 
 /// A file opened for content, and its path for messages.
@@ -24,6 +24,12 @@ impl Source<'_> {
             }
         }
         Ok(length)
+    }
+
+    /// The error where a file gives more bytes than there is room for.
+    pub(super) fn overrun(&self) -> Error {
+        let message = format!("{} cannot be read: its file system miscounts bytes", self.path);
+        Error::new(ErrorCode::Internal, message).at(self.path.as_str())
     }
 
     pub(super) fn moment(&self) -> Result<Moment, Error> {

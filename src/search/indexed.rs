@@ -128,7 +128,8 @@ impl Searcher {
     ) {
         let (Some(lesson), Some(enrolled)) = (lesson, enrolled) else { return };
         let (Some(inquiry), Some(learner)) = (&self.inquiry, &mut worker.learner) else { return };
-        let bytes = worker.buffer.get(..length).unwrap_or_default();
+        // What was not read must not be learned as what the file holds.
+        let Some(bytes) = worker.buffer.get(..length) else { return };
         inquiry.end_lesson(lesson, enrolled, (bytes, &mut worker.decoded), learner);
     }
 }

@@ -13,9 +13,9 @@ pub(crate) fn text<'a>(bytes: &'a [u8], decoded: &'a mut String) -> &'a [u8] {
     if let Some(text) = bytes.strip_prefix(UTF8_MARK) {
         return text;
     }
-    let Some(encoding) = utf16(bytes) else { return bytes };
+    let Some((encoding, units)) = utf16(bytes) else { return bytes };
     decoded.clear();
-    let (text, _) = encoding.decode_without_bom_handling(bytes.get(2..).unwrap_or_default());
+    let (text, _) = encoding.decode_without_bom_handling(units);
     decoded.push_str(&text);
     decoded.as_bytes()
 }
@@ -25,10 +25,11 @@ pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
     utf16(bytes).is_some()
 }
 
-fn utf16(bytes: &[u8]) -> Option<&'static Encoding> {
+/// The encoding, and what follows the byte order mark.
+fn utf16(bytes: &[u8]) -> Option<(&'static Encoding, &[u8])> {
     match bytes {
-        [0xFF, 0xFE, ..] => Some(UTF_16LE),
-        [0xFE, 0xFF, ..] => Some(UTF_16BE),
+        [0xFF, 0xFE, units @ ..] => Some((UTF_16LE, units)),
+        [0xFE, 0xFF, units @ ..] => Some((UTF_16BE, units)),
         _ => None,
     }
 }

@@ -32,6 +32,8 @@ pub(crate) fn is_page(text: &str) -> bool {
     let has_header = lines.next_if(|line| is_header(line)).is_some();
     // Sentences about the page and its file.
     let is_told = |line: &&str| line.starts_with("... (") || line.starts_with("Note: ");
+    let any = |line| split(line).map(|(number, _)| number);
+    let number = if has_header { any } else { number };
     let numbers = lines.filter(|line| !is_told(line)).map(number);
     let Some(numbers) = numbers.collect::<Option<Vec<u64>>>() else { return false };
     let count_up = numbers.windows(2).all(|pair| matches!(pair, [a, b] if a + 1 == *b));
@@ -57,6 +59,20 @@ fn number(line: &str) -> Option<u64> {
     (number.len() >= DIGITS).then(|| number.trim_start().parse().ok()).flatten()
 }
 
+/// The number and the text of a numbered line, `  12 | text` or `12<TAB>text`.
+pub(crate) fn split(line: &str) -> Option<(u64, &str)> {
+    let (number, text) = match line.split_once('\t') {
+        Some((number, text)) if number.bytes().all(|byte| byte.is_ascii_digit()) => (number, text),
+        _ => {
+            // Blanks at the end of a line may be lost.
+            let (number, text) = line.split_once(MARK.trim_end())?;
+            (number.len() >= DIGITS).then_some(())?;
+            (number, text.strip_prefix(' ').unwrap_or(text))
+        }
+    };
+    Some((number.trim_start().parse().ok()?, text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +82,8 @@ mod tests {
         let page = |lines: &[&str]| is_page(&lines.join("\n"));
         assert!(page(&["[Lines 9-10 of 20]", "   9 | a", "  10 | b", "... (cut at 2 lines)"]));
         assert!(page(&["[1 lines]", "   1 | a", "Note: something"]));
+        assert!(page(&["[Lines 9-10 of 20]", "9\ta", "10\tb"]));
+        assert!(!page(&["9\ta", "10\tb"]), "a table");
         let cut = "... (line 1 has 99999 bytes and is cut; search shows windows of it)";
         assert!(page(&["[1 lines, CRLF]", "   1 | a…", cut, "... (incomplete: out of time)"]));
         assert!(page(&["   1 | a", "   2 |", "   3 | c"]));
@@ -77,6 +95,26 @@ mod tests {
         assert!(!page(&["1 | a", "2 | b"]), "a table");
         assert!(!page(&["[3 lines]", "text"]));
         assert!(!page(&[]));
+    }
+
+    #[test]
+    fn a_numbered_line_is_split_in_either_style() {
+        let cases = [
+            ("   7 | x", Some((7, "x"))),
+            ("   7 |   x | y", Some((7, "  x | y"))),
+            ("   7 |", Some((7, ""))),
+            ("10000 | x", Some((10_000, "x"))),
+            ("7\tx\ty", Some((7, "x\ty"))),
+            ("7\t", Some((7, ""))),
+            ("7 | x", None),
+            ("x\ty", None),
+            ("\tx", None),
+            ("99999999999999999999999\tx", None),
+            ("", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(split(line), expected, "{line:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::edit::{Matching, Step};
 
-use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_BYTES};
 use crate::edit::{self, Change, Options, diff};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
@@ -210,6 +210,7 @@ impl Tool for EditFile {
         let Args { matching, replace_all, .. } = args;
         let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
         let path = held.path().as_str().to_owned();
+        refuse_omissions(&args, &path, old)?;
         let edited = edit::apply(&path, old, &changes, &options, context.call)?;
         let room = context.limits.text_bytes / 2;
         let mut report = EditReport {
@@ -243,6 +244,17 @@ fn check_lengths(args: &Args, most: usize) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Refuses placeholders for text that was left out, which neither the file nor `old_text` has.
+fn refuse_omissions(args: &Args, path: &str, old: &[u8]) -> Result<(), Error> {
+    if let (Some(old_text), Some(new_text)) = (&args.old_text, &args.new_text) {
+        arguments::refuse_omissions("new_text", path, new_text, &[old_text.as_bytes(), old])?;
+    }
+    args.edits.iter().enumerate().try_for_each(|(index, edit)| {
+        let (argument, known) = (format!("edits[{index}].new_text"), edit.old_text.as_bytes());
+        arguments::refuse_omissions(&argument, path, &edit.new_text, &[known, old])
+    })
 }
 
 /// The replacements, however they were asked for.

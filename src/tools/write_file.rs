@@ -5,11 +5,13 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::context::Limits;
 use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Output, counted};
-use crate::text::{decode, escape, gutter};
+use crate::read::returned::{self, Sign};
+use crate::text::{decode, escape, omission};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Expected, Held, Version, WorkspacePath};
 
@@ -41,17 +43,24 @@ pub struct Args {
     /// The file.
     #[schemars(length(max = MAX_PATH_BYTES))]
     pub path: String,
-    /// The whole content, exactly as it is to be.
+    /// The whole content, exactly as it is to be: nothing left out, no line numbers.
     pub content: String,
     /// Writes only if the file still has this version: the `version` in the details of a
     /// `read_file`, `write_file` or `edit_file`; "absent" if there must be no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
+    /// Lets the file end where the content ends although that is where a page of `read_file` ends:
+    /// without it, a page is not written over the whole file.
+    #[serde(default)]
+    pub truncate: bool,
     /// Only shows what would change.
     #[serde(default)]
     pub dry_run: bool,
 }
+
+/// How much of a file is compared with the content that is too large to be read, in bytes.
+const BEGINNING: usize = 1 << 20;
 
 /// A file that was written.
 ///
@@ -151,6 +160,7 @@ impl Tool for WriteFile {
         if let Some(must_be) = must_be {
             held.expect(must_be, context.call)?;
         }
+        check_what_is_left_out(&held, &args, context.limits)?;
         if let Some(old) = held.content() {
             check_bytes(held.path(), old, &args.content)?;
         }
@@ -177,7 +187,10 @@ impl Written {
             dry_run: args.dry_run,
             lines: args.content.lines().count() as u64,
             unchanged: old == Some(new),
-            notes: old.map(|old| lost_marks(old, new)).unwrap_or_default(),
+            notes: match old {
+                Some(old) if !old.is_empty() => lost_marks(old, new),
+                _ => Vec::from_iter(omission_note(path, &args.content)),
+            },
         }
     }
 }
@@ -191,16 +204,66 @@ fn check_content(args: &Args, limit: usize) -> Result<(), Error> {
         );
         return Err(Error::new(ErrorCode::TooLarge, message).at(&args.path));
     }
-    if gutter::is_page(&args.content) {
-        let message = format!(
-            "the content for {path} is an answer of read_file, with its line numbers; nothing was \
-             written"
-        );
-        return Err(Error::new(ErrorCode::InvalidArgument, message).at(&args.path).with_hint(
-            "Pass the text itself, all of it and without the numbers, or use edit_file.",
-        ));
-    }
     Ok(())
+}
+
+/// Refuses content that leaves out text of the old file, most likely by mistake.
+fn check_what_is_left_out(held: &Held, args: &Args, limits: &Limits) -> Result<(), Error> {
+    let beginning;
+    let old = match held.content() {
+        Some(old) => old,
+        None => {
+            beginning = held.beginning(BEGINNING)?;
+            &beginning
+        }
+    };
+    if let Some(sign) = returned::sign(&args.content, old, limits) {
+        check_page(held.path(), &sign, args.truncate)?;
+    }
+    // In a new file nothing can be lost.
+    if old.is_empty() {
+        return Ok(());
+    }
+    arguments::refuse_omissions("content", held.path().as_str(), &args.content, &[old])
+}
+
+/// Refuses a page of `read_file`: written over the whole file it would lose the rest.
+fn check_page(path: &WorkspacePath, sign: &Sign, truncate: bool) -> Result<(), Error> {
+    let (what, hint) = match sign {
+        Sign::Page { .. } if truncate => return Ok(()),
+        Sign::Page { first: 1, last } => (
+            format!(
+                "ends with line {last} of the file, where a page of read_file ends, but the file \
+                 goes on, and the rest would be lost"
+            ),
+            format!(
+                "Use edit_file to change a part, or read on with offset: {} and pass the whole \
+                 text. With truncate: true the file ends there.",
+                last + 1
+            ),
+        ),
+        Sign::Page { first, last } => (
+            format!(
+                "is a page of read_file, lines {first} to {last} of the file, and the other lines \
+                 would be lost"
+            ),
+            "Use edit_file to change a part, or pass the whole text. With truncate: true only \
+             these lines stay."
+                .to_owned(),
+        ),
+        Sign::Notice(notice) => (
+            format!("is a page of read_file and not a whole file: it ends with \"{notice}\""),
+            "Read the rest and pass the whole text without this sentence, or use edit_file to \
+             change a part."
+                .to_owned(),
+        ),
+        Sign::Numbers => (
+            "is an answer of read_file, with its line numbers".to_owned(),
+            "Pass the text itself, all of it and without the numbers, or use edit_file.".to_owned(),
+        ),
+    };
+    let message = format!("the content for {path} {what}; nothing was written");
+    Err(Error::new(ErrorCode::InvalidArgument, message).at(path.as_str()).with_hint(hint))
 }
 
 /// Refuses to write the sign that stands for a byte in no known encoding over such bytes.
@@ -215,6 +278,15 @@ fn check_bytes(path: &WorkspacePath, old: &[u8], new: &str) -> Result<(), Error>
     Err(Error::new(ErrorCode::InvalidArgument, message)
         .at(path.as_str())
         .with_hint("Use edit_file, which keeps these bytes."))
+}
+
+/// A new file with a line such as `// ... existing code ...` is not what its writer believes.
+fn omission_note(path: &WorkspacePath, content: &str) -> Option<String> {
+    let found = omission::first_added(content, &[], path.as_str())?;
+    Some(format!(
+        "line {} seems to stand for text that was left out, and was written as it is: {}",
+        found.line, found.text
+    ))
 }
 
 fn has_known_encoding(content: &[u8]) -> bool {

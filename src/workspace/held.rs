@@ -115,6 +115,25 @@ impl Held {
         self.present.as_mut().map_or(Ok(()), |present| present.read(limit, &self.path))
     }
 
+    /// The first bytes of the file, at most `limit` of them; none if there is no file.
+    ///
+    /// # Errors
+    /// Failures to read.
+    pub(crate) fn beginning(&self, limit: usize) -> Result<Vec<u8>, Error> {
+        let Some(present) = &self.present else { return Ok(Vec::new()) };
+        let failed = |error| Error::io("read", self.path.as_str(), error);
+        let mut content = vec![0; limit];
+        let mut length = 0;
+        while let Some(room) = content.get_mut(length..).filter(|room| !room.is_empty()) {
+            match present.file.read_at(room, length as u64).map_err(failed)? {
+                0 => break,
+                count => length += count,
+            }
+        }
+        content.truncate(length);
+        Ok(content)
+    }
+
     /// What was read; `None` if nothing was.
     pub(crate) fn content(&self) -> Option<&[u8]> {
         self.present.as_ref()?.content.as_deref()

@@ -9,7 +9,7 @@ use std::io;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::os::File;
+use crate::os::{File, told};
 use crate::workspace::parents::commit;
 use crate::workspace::present::Present;
 use crate::workspace::refusal::{changed, too_large};
@@ -76,7 +76,8 @@ fn read_old(path: &WorkspacePath, present: &Present) -> Result<Vec<u8>, Error> {
 /// Writes from the first byte that differs.
 fn put(file: &File, old: &[u8], content: &[u8]) -> io::Result<()> {
     let same = old.iter().zip(content).take_while(|(old, new)| old == new).count();
-    file.write_at(content.get(same..).unwrap_or_default(), same as u64)?;
+    let (_, rest) = told(content, same)?;
+    file.write_at(rest, same as u64)?;
     if content.len() < old.len() {
         file.set_size(content.len() as u64)?;
     }

@@ -225,6 +225,17 @@ impl Workspace {
         found.map(|found| self.permitted(&escape::exact_path(path), found)).transpose()
     }
 
+    /// Finds the one path that exists and looks like this one, which does not: one in which
+    /// names are composed otherwise, or have another blank. The rules of the host hold for the
+    /// path that is found.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
+    pub(crate) fn look_up_alike(&self, path: &str) -> Result<Option<WorkspacePath>, Error> {
+        let found = resolve::look_up_alike(self, path)?;
+        found.map(|found| self.permitted(path, found)).transpose()
+    }
+
     fn permitted(&self, path: &str, resolved: WorkspacePath) -> Result<WorkspacePath, Error> {
         let policy = &self.0.policy;
         let denial = policy.denial(resolved.relative());

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::os::Dir;
-use crate::text::escape;
+use crate::text::{escape, look};
 use crate::workspace::PathPolicy;
 
 /// How many entries of a directory are looked at.
@@ -16,7 +16,7 @@ const MAX_PAIRS: usize = 16 << 20;
 const SIMILARITY: f64 = 0.85;
 
 /// How many names are suggested.
-const SUGGESTIONS: usize = 3;
+pub(super) const SUGGESTIONS: usize = 3;
 
 /// Entries of `parent` with a name like the first of the last `missing` names of `path`, the
 /// most alike first, as paths from where `path` starts.
@@ -40,6 +40,65 @@ pub(super) fn names(
     paths.map(|path| escape::display_path(&path).into_owned()).collect()
 }
 
+/// Paths like `path` in which the first of its last `missing` names is that of an entry that looks
+/// the same: it is composed otherwise, or has characters that look alike or do not show. In byte
+/// order. `is_allowed` is asked of each path that ends with the name of an entry.
+pub(super) fn alike(
+    parent: &Dir,
+    path: &[Vec<u8>],
+    missing: usize,
+    is_allowed: impl Fn(&[u8]) -> bool,
+) -> Vec<Vec<u8>> {
+    let (existing, absent) = path.split_at(path.len().saturating_sub(missing));
+    let Some((wanted, below)) = absent.split_first() else { return Vec::new() };
+    let Ok(wanted) = str::from_utf8(wanted) else { return Vec::new() };
+    let look = look::folded(wanted);
+    let mut found = Vec::new();
+    let entry = |name: &[u8]| {
+        let names: Vec<&[u8]> = existing.iter().map(Vec::as_slice).chain([name]).collect();
+        names.join(&b'/')
+    };
+    each_name(
+        parent,
+        |name| is_allowed(&entry(name)),
+        |name| {
+            let is_alike = |name: &str| {
+                // Two names in ASCII look different.
+                !(name.is_ascii() && wanted.is_ascii()) && look::folded(name) == look
+            };
+            if str::from_utf8(name).is_ok_and(is_alike) {
+                found.push(name.to_owned());
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    found.sort_unstable();
+    let path_with = |name: Vec<u8>| {
+        let names = existing.iter().map(Vec::as_slice).chain([name.as_slice()]);
+        names.chain(below.iter().map(Vec::as_slice)).collect::<Vec<_>>().join(&b'/')
+    };
+    found.into_iter().map(path_with).collect()
+}
+
+/// Calls `each` with the allowed names in a directory, of a large one with some of them.
+fn each_name(
+    parent: &Dir,
+    is_allowed: impl Fn(&[u8]) -> bool,
+    mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
+) {
+    let mut looked_at = 0;
+    let Ok(directory) = parent.open_dir(b".") else { return };
+    // A directory that cannot be listed to its end only makes the suggestions fewer.
+    let _ = directory.list(|name, _| {
+        if !is_allowed(name) {
+            return ControlFlow::Continue(());
+        }
+        looked_at += 1;
+        each(name)?;
+        if looked_at < MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+}
+
 fn siblings(
     parent: &Dir,
     wanted: &[u8],
@@ -47,19 +106,12 @@ fn siblings(
 ) -> Vec<(f64, Vec<u8>)> {
     let mut comparison = Comparison::with(wanted);
     let mut near = Vec::new();
-    let mut looked_at = 0;
-    let Ok(directory) = parent.open_dir(b".") else { return near };
-    // A directory that cannot be listed to its end only makes the suggestions fewer.
-    let _ = directory.list(|name, _| {
-        if !is_allowed(name) {
-            return ControlFlow::Continue(());
-        }
-        looked_at += 1;
+    each_name(parent, is_allowed, |name| {
         let Some(similarity) = comparison.similarity(name) else { return ControlFlow::Break(()) };
         if similarity > SIMILARITY {
             near.push((similarity, name.to_vec()));
         }
-        if looked_at < MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        ControlFlow::Continue(())
     });
     near
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::os::{Dir, File, Kind, Stat, Volume};
+use crate::os::{Dir, File, Kind, Stat, Volume, told};
 use crate::workspace::WorkspacePath;
 use crate::workspace::refusal::{changed, not_a_file, too_large};
 use crate::workspace::version::Version;
@@ -156,11 +156,12 @@ fn holds(file: &File, content: &[u8]) -> io::Result<bool> {
     let mut offset = 0;
     loop {
         let count = file.read_at(&mut buffer, offset as u64)?;
-        let rest = content.get(offset..).unwrap_or_default();
-        match buffer.get(..count) {
-            Some([]) | None => return Ok(rest.is_empty()),
-            Some(read) if rest.starts_with(read) => offset += count,
-            Some(_) => return Ok(false),
+        let (read, _) = told(&buffer, count)?;
+        let (_, rest) = told(content, offset)?;
+        match read {
+            [] => return Ok(rest.is_empty()),
+            read if rest.starts_with(read) => offset += count,
+            _ => return Ok(false),
         }
     }
 }
@@ -177,7 +178,8 @@ fn read_whole(file: &File, size: usize, limit: usize) -> io::Result<Vec<u8>> {
             }
             content.resize((length * 2).min(limit + 1).max(length + 1), 0);
         }
-        match file.read_at(content.get_mut(length..).unwrap_or_default(), length as u64)? {
+        let room = content.get_mut(length..).ok_or(io::ErrorKind::InvalidData)?;
+        match file.read_at(room, length as u64)? {
             0 => break,
             count => length += count,
         }

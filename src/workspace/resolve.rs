@@ -10,13 +10,16 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode};
 use crate::os::Kind;
-use crate::text::escape;
+use crate::text::{escape, look};
 use crate::workspace::names::{Names, Target, invalid};
 use crate::workspace::steps::Steps;
 use crate::workspace::{Access, Workspace, WorkspacePath, near, policy};
 
 /// The longest path of what is still to be made, in bytes, as Linux counts.
 const MAX_NEW_PATH_BYTES: usize = 4095;
+
+/// How many names of a path may be replaced by names that look like them.
+const MAX_ALIKE_NAMES: usize = 8;
 
 pub(super) fn resolve(
     workspace: &Workspace,
@@ -34,6 +37,8 @@ pub(super) fn resolve(
         Some(bytes) => match resolve_bytes(workspace, text, &bytes, access) {
             Ok(path) if path.exists() || str::from_utf8(&bytes).is_err() => Ok(path),
             Err(error) if error.code() == ErrorCode::PolicyDenied => Err(error),
+            // Its hint is about the name that was meant.
+            Err(error) if found.is_err() && error.code() == ErrorCode::FileNotFound => Err(error),
             _ => found,
         },
         None => found,
@@ -116,6 +121,79 @@ fn direct(names: &Names, follow: bool) -> Option<Target> {
     Some(Target { parent, real: names.list.clone(), state, outside: names.outside })
 }
 
+/// Names the paths that exist and look like the missing one, and what differs. The escapes in it
+/// are understood where a path is given.
+fn alike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
+    let mut found = alike(workspace, target);
+    found.truncate(near::SUGGESTIONS);
+    let asked = target.relative();
+    let asked = str::from_utf8(&asked).ok()?;
+    let mut shown = Vec::new();
+    let mut difference = None;
+    for path in found {
+        // Further names of the path may look alike only, too.
+        let path = match follow_alike(workspace, asked, path) {
+            Ok(Ok(path)) => path.relative().to_vec(),
+            Ok(Err(path)) => path,
+            Err(_) => continue,
+        };
+        let path = str::from_utf8(&path).ok()?;
+        shown.push(look::escaped(path, asked));
+        difference = Some(look::difference(path, asked));
+    }
+    let hint = format!("Did you mean {}?", shown.join(" or "));
+    match shown.len() {
+        0 => None,
+        1 => Some(format!("{hint} {}.", difference?)),
+        _ => Some(hint),
+    }
+}
+
+/// Paths that look like the missing one, if no rule of the host hides them.
+fn alike(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
+    let Err(missing) = target.state else { return Vec::new() };
+    let policy = &workspace.0.policy;
+    let from_start = |path: &[u8]| match target.outside {
+        true => [b"/", path].concat(),
+        false => path.to_vec(),
+    };
+    let is_allowed = |path: &[u8]| !policy.denial(&from_start(path)).is_possible();
+    let found = near::alike(&target.parent, &target.real, missing, is_allowed);
+    // The names below the one that was replaced may be denied, too.
+    let paths = found.iter().map(|path| from_start(path));
+    paths.filter(|path| !policy.denial(path).is_possible()).collect()
+}
+
+/// The one path that exists and looks like this one, which does not.
+pub(super) fn look_up_alike(
+    workspace: &Workspace,
+    text: &str,
+) -> Result<Option<WorkspacePath>, Error> {
+    let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
+    follow_alike(workspace, text, bytes).map(Result::ok)
+}
+
+/// What a path leads to if names that are missing are replaced by those that look like them, or
+/// how far that leads.
+fn follow_alike(
+    workspace: &Workspace,
+    text: &str,
+    mut path: Vec<u8>,
+) -> Result<Result<WorkspacePath, Vec<u8>>, Error> {
+    for _ in 0..MAX_ALIKE_NAMES {
+        let target = target(workspace, text, &path, true)?;
+        if target.stat().is_some() {
+            return Ok(Ok(target.into_path()));
+        }
+        let mut found = alike(workspace, &target);
+        match (found.pop(), found.is_empty()) {
+            (Some(only), true) => path = only,
+            _ => break,
+        }
+    }
+    Ok(Err(path))
+}
+
 fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
     // Whether a denied file exists is nobody's business either.
     if workspace.0.policy.denial(&target.relative()).is_possible() {
@@ -125,6 +203,9 @@ fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
     let error =
         Error::new(ErrorCode::FileNotFound, format!("no such file or directory: {shown}")).at(text);
     let missing = target.state.err().unwrap_or(0);
+    if let Some(hint) = alike_hint(workspace, target) {
+        return error.with_hint(hint);
+    }
     let near = near::names(&target.parent, &target.real, missing, &workspace.0.policy);
     match near.as_slice() {
         [] => error.with_hint("Use find_files or list_directory to see what is there."),

@@ -5,6 +5,7 @@ use std::io;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorCode};
+use crate::os::told;
 
 /// A token for the content of a file: 128 bits of its BLAKE3 hash.
 ///
@@ -34,7 +35,7 @@ impl Version {
         loop {
             match read(&mut buffer)? {
                 0 => return Ok(hasher.finish()),
-                count => hasher.update(buffer.get(..count).unwrap_or_default()),
+                count => hasher.update(told(&buffer, count)?.0),
             }
         }
     }

@@ -1,4 +1,4 @@
-use ripkit::{Call, Content, ErrorCode, Limits};
+use ripkit::{Call, Content, ErrorCode, Limits, Toolkit};
 use serde_json::{Value, json};
 
 use crate::harness::{Dice, Said, TestWorkspace, rounds};
@@ -503,4 +503,129 @@ mod command {
         });
         assert_eq!(answer["content"][1], image);
     }
+}
+
+/// Text files that have more than one page, each for its own reason.
+fn paged() -> Vec<(&'static str, Vec<u8>)> {
+    let line = |number: usize| {
+        format!("    let value_{number} = compute({number}); // {}\n", "x".repeat(number % 40))
+    };
+    let lines: String = (1..=3000).map(line).collect();
+    let short: String = (1..=2600).map(|number| format!("{number}\n")).collect();
+    let utf16 = lines.encode_utf16().flat_map(u16::to_le_bytes);
+    vec![
+        ("lines", short.clone().into()),
+        ("bytes", lines.clone().into()),
+        ("crlf", lines.replace('\n', "\r\n").into()),
+        ("mark", [b"\xEF\xBB\xBF", lines.as_bytes()].concat()),
+        ("utf-16", [0xFF_u8, 0xFE].into_iter().chain(utf16).collect()),
+        ("no last line end", short.trim_end().into()),
+        ("one long line", "word ".repeat(40_000).into()),
+        ("a long line first", format!("{}\n{short}", "word ".repeat(40_000)).into()),
+        ("not UTF-8", [lines.as_bytes(), b"\xFF\n"].concat()),
+    ]
+}
+
+/// What a model may do to a page before it writes it, besides an edit in its midst.
+fn written_back(answer: &str) -> Vec<String> {
+    let without_numbers = |text: &str| -> String {
+        let bare = |line: &str| line.split_once(" | ").map_or(line, |(_, text)| text).to_owned();
+        text.lines().map(|line| bare(line) + "\n").collect()
+    };
+    let body = |text: &str| -> String {
+        let is_told = |line: &&str| {
+            line.starts_with('[') || line.starts_with("... (") || line.starts_with("Note: ")
+        };
+        text.lines().filter(|line| !is_told(line)).map(|line| format!("{line}\n")).collect()
+    };
+    let without_header = answer.split_once('\n').map_or(answer, |(_, rest)| rest);
+    let texts = [answer.to_owned(), without_header.to_owned(), body(answer)];
+    let bare = texts.iter().map(|text| without_numbers(text)).collect::<Vec<_>>();
+    let texts: Vec<String> = texts.into_iter().chain(bare).collect();
+    let trimmed = texts.iter().map(|text| text.trim_end().to_owned()).collect::<Vec<_>>();
+    texts.into_iter().chain(trimmed).collect()
+}
+
+#[test]
+fn a_page_that_was_read_is_never_written_over_the_whole_file() {
+    let mut tried = 0;
+    for (what, content) in paged() {
+        let workspace = TestWorkspace::new().file("a.rs", &content);
+        let tools = Toolkit::new(workspace.open());
+        for raw in [false, true] {
+            let args = json!({ "path": "a.rs", "raw": raw });
+            let page = tools.call("read_file", args, &Call::default());
+            assert!(!page.is_error(), "{what}");
+            let mut texts = written_back(page.text());
+            texts.push(page.details()["content"].as_str().expect("a text").to_owned());
+            for text in texts {
+                let middle = text.lines().nth(text.lines().count() / 2).unwrap_or_default();
+                let edited = text.replacen(middle, "edited();", 1);
+                let longer = text.replacen(middle, &format!("{middle}\nadded();\nadded();"), 1);
+                // The one line of such a page is all of it.
+                let one_line = what.contains("long line") && text.lines().count() < 4;
+                let all = [text, edited, longer];
+                for text in all.iter().take(if one_line { 1 } else { 3 }) {
+                    let args = json!({ "path": "a.rs", "content": text });
+                    let answer = tools.call("write_file", args, &Call::default());
+                    let shown = format!("{what}, raw {raw}: {}", &text[..text.len().min(200)]);
+                    assert_eq!(answer.error_code(), Some(ErrorCode::InvalidArgument), "{shown}");
+                    assert!(workspace.content("a.rs") == content, "{what}: the file changed");
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 400, "{tried}");
+}
+
+#[test]
+fn whole_files_and_other_texts_are_written_over_files_of_many_pages() {
+    for (what, content) in paged() {
+        if what == "utf-16" || what == "not UTF-8" {
+            continue;
+        }
+        let old = String::from_utf8(content.clone()).expect("UTF-8");
+        let lines: Vec<&str> = old.split_inclusive('\n').collect();
+        let without_some = |from: usize, to: usize| {
+            let kept = lines.iter().enumerate().filter(|(index, _)| !(from..to).contains(index));
+            kept.map(|(_, line)| *line).collect::<String>()
+        };
+        let mut texts = vec![
+            format!("{old}\nappended\n"),
+            format!("prepended\n{old}"),
+            old.replace("value", "other").replace("word", "other") + "x\n",
+            "fn main() {}\n".to_owned(),
+            String::new(),
+        ];
+        if lines.len() > 2000 {
+            texts.push(without_some(100, 900));
+            texts.push(without_some(lines.len() - 10, lines.len()));
+            texts.push(without_some(100, lines.len()));
+            texts.push(without_some(0, lines.len() - 10));
+        }
+        for text in texts {
+            let workspace = TestWorkspace::new().file("a.rs", &content);
+            let tools = Toolkit::new(workspace.open());
+            let args = json!({ "path": "a.rs", "content": text });
+            let answer = tools.call("write_file", args, &Call::default());
+            assert!(!answer.is_error(), "{what}: {}", answer.text());
+            assert!(workspace.content("a.rs") == text.as_bytes(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_page_is_not_written_over_a_file_that_is_too_large_to_edit() {
+    let line = "0123456789\n";
+    let content: String = (0..30_000).map(|number| format!("{number} {line}")).collect();
+    let workspace = TestWorkspace::new().file("a.txt", &content);
+    let mut limits = Limits::default();
+    limits.file_bytes = 100_000;
+    let tools = Toolkit::new(workspace.open()).with_limits(limits);
+    let page = tools.call("read_file", json!({ "path": "a.txt" }), &Call::default());
+    let args = json!({ "path": "a.txt", "content": page.details()["content"] });
+    let answer = tools.call("write_file", args, &Call::default());
+    assert!(answer.text().contains("where a page of read_file ends"), "{}", answer.text());
+    assert!(workspace.content("a.txt") == content.as_bytes());
 }

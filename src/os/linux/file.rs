@@ -7,7 +7,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, Mode, SeekFrom};
 use rustix::io::Errno;
 
 use super::{attempt, facts};
-use crate::os::{Stat, attributes};
+use crate::os::{Stat, attributes, told};
 
 /// An opened file.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl File {
             if count == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
-            bytes = bytes.get(count..).unwrap_or_default();
+            (_, bytes) = told(bytes, count)?;
             offset += count as u64;
         }
         Ok(())

@@ -25,8 +25,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 use super::{Dir, attempt, volume};
-use crate::os::Volume;
 use crate::os::watch::{Event, WatchId};
+use crate::os::{Volume, told};
 
 /// What is asked for. A handle that could write and is gone counts as a change, for the sake of
 /// mappings and `splice`.
@@ -102,7 +102,7 @@ impl Watcher {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 read => read?,
             };
-            tell(buffer.get(..count).unwrap_or_default(), each);
+            tell(told(&buffer, count)?.0, each);
             queued = queued.saturating_sub(count as u64);
         }
         Ok(())

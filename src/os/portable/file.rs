@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{facts, retry, system};
-use crate::os::Stat;
+use crate::os::{Stat, told};
 
 /// An opened file.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl File {
             if count == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
-            bytes = bytes.get(count..).unwrap_or_default();
+            (_, bytes) = told(bytes, count)?;
             offset += count as u64;
         }
         Ok(())
