@@ -51,14 +51,6 @@ impl<'a> Text<'a> {
         Text { bytes: Cow::Owned(bytes), encoding, mark: 2 }
     }
 
-    /// The text for a diff, which a program applies to the bytes: a mark of UTF-8 is part of it.
-    pub(super) fn for_diff(content: &'a [u8]) -> Text<'a> {
-        if decode::is_utf16(content) {
-            return Text::of(content);
-        }
-        Text { bytes: Cow::Borrowed(content), encoding: Encoding::Bytes, mark: 0 }
-    }
-
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
