@@ -25,6 +25,7 @@ mod terminator;
 mod text;
 mod touched;
 mod undecodable;
+mod whereabouts;
 
 #[cfg(test)]
 mod properties;
@@ -39,6 +40,7 @@ pub use crate::edit::change::{Matching, Step};
 use crate::edit::locate::{Located, Locator, Piece};
 use crate::edit::text::Text;
 use crate::edit::touched::Lines;
+pub(crate) use crate::edit::whereabouts::whereabouts;
 use crate::error::{Error, ErrorCode};
 
 /// An edited file.
