@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::edit::indent::{Blanks, Fit, Shift, indentation};
 
@@ -90,9 +90,9 @@ impl Frames<'_> {
     /// lines of `old_text` have the same.
     fn is_known(&self, moved: &str, fit: &Fit) -> bool {
         let Some(old) = fit.apply(self.old) else { return false };
-        let known: Vec<&str> = lines(&old).iter().map(|line| line.blanks).collect();
+        let known: HashSet<&str> = lines(&old).iter().map(|line| line.blanks).collect();
         let is_mixed = |blanks: &str| blanks.contains(' ') && blanks.contains('\t');
-        lines(moved).iter().all(|line| !is_mixed(line.blanks) || known.contains(&line.blanks))
+        lines(moved).iter().all(|line| !is_mixed(line.blanks) || known.contains(line.blanks))
     }
 }
 
@@ -363,18 +363,52 @@ fn least<'a>(lines: &[Line<'a>]) -> &'a str {
 fn opens(content: &str) -> bool {
     const ENDS: &[char] =
         &[':', '{', '(', '[', '<', '>', ',', '=', '|', '&', '+', '-', '*', '/', '\\', '?', '.'];
-    const LAST: [&str; 8] = ["do", "then", "else", "begin", "try", "of", "where", "loop"];
-    const FIRST: [&str; 22] = [
-        "def", "class", "module", "if", "unless", "while", "until", "for", "case", "when", "fn",
-        "func", "function", "else", "elsif", "elif", "with", "switch", "match", "impl", "enum",
+    const LAST: &[&str] = &["do", "then", "else", "begin", "try", "of", "where", "loop", "in"];
+    const FIRST: &[&str] = &[
+        "def",
+        "class",
+        "module",
+        "if",
+        "unless",
+        "while",
+        "until",
+        "for",
+        "case",
+        "when",
+        "fn",
+        "func",
+        "function",
+        "else",
+        "elsif",
+        "elif",
+        "with",
+        "switch",
+        "match",
+        "impl",
+        "enum",
         "-",
+        "public",
+        "private",
+        "protected",
+        "static",
+        "export",
+        "async",
+        "local",
+        "pub",
+        "describe",
+        "it",
+        "begin",
+        "do",
+        "try",
     ];
     let first = content.split_whitespace().next().unwrap_or("");
     let last = content.split_whitespace().next_back().unwrap_or("");
+    let count = |signs: [char; 3]| content.matches(signs).count();
     content.ends_with(ENDS)
         || LAST.contains(&last)
         || FIRST.contains(&first)
         || content.starts_with('<')
+        || count(['(', '[', '{']) > count([')', ']', '}'])
 }
 
 /// Whether a line goes on with the one before.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use unicode_normalization::is_nfc;
+
 use crate::context::Call;
 use crate::edit::change::{Change, Matching, Options, Step, go_on};
 use crate::edit::checked;
@@ -212,6 +214,9 @@ impl<'a> Locator<'a> {
     fn pieces(&mut self, change: &Change, found: &Found) -> Result<Result<Made, Why>, Error> {
         let mut made = Made { bytes: self.replaced.bytes, ..Made::default() };
         let plain = self.plain(change);
+        if let Some(place) = found.places.first().filter(|_| found.step >= Step::Typography) {
+            made.note(&self.unicode_notes(change, place)?);
+        }
         let mut shifted = 0_usize;
         let mut replacements = Replacements::default();
         for (round, place) in found.places.iter().enumerate() {
@@ -255,6 +260,20 @@ impl<'a> Locator<'a> {
             }
         }
         Ok(Ok(made))
+    }
+
+    /// What a typographic match overlooked besides punctuation and blanks.
+    fn unicode_notes(&self, change: &Change, place: &Place) -> Result<Vec<&'static str>, Error> {
+        let matched = checked::bytes(self.site.haystack.text, place.range.clone())?;
+        let mut notes = Vec::new();
+        if change.old_text.contains(STAND_IN) && undecodable::has_any(matched) {
+            notes.push("U+FFFD in old_text was taken for bytes of the file that are not UTF-8.");
+        }
+        let matched = String::from_utf8_lossy(matched);
+        if is_nfc(&matched) != is_nfc(&change.old_text) {
+            notes.push("The file has letters in another Unicode form; those that stay were kept.");
+        }
+        Ok(notes)
     }
 
     /// The texts with the line endings in which they are compared.

@@ -179,7 +179,7 @@ impl Refusal<'_, '_> {
             // Writing to a string cannot fail.
             let _ = write!(
                 message,
-                "\n\n{lines} without regard to {step}, and was left as it is:\n```\n{text}```\n"
+                "\n\n{lines} without regard to {step}; nothing was changed:\n```\n{text}```\n"
             );
         }
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
@@ -217,7 +217,7 @@ impl Refusal<'_, '_> {
         self.with_hint(error, "Give both texts with the indentation that the file has.")
     }
 
-    /// "Lines 3-4 match" or "Line 3 matches", and these lines as far as there is `room`.
+    /// "Lines 3-4 match old_text" or "Line 3 matches old_text", and these lines as far as there is `room`.
     fn lines(&self, near: &Alike, room: usize) -> (String, String) {
         let text = self.site.haystack.text;
         let first = line_number(text, near.range.start);
@@ -238,9 +238,9 @@ impl Refusal<'_, '_> {
         }
         let last = first + count - 1;
         let lines = if count == 1 {
-            format!("Line {first} matches it")
+            format!("Line {first} matches old_text")
         } else {
-            format!("Lines {first}-{last} match it")
+            format!("Lines {first}-{last} match old_text")
         };
         (lines, shown)
     }

@@ -55,8 +55,8 @@ fn a_deeper_twin_is_not_taken_for_a_block_that_has_changed() {
     let file = "total = start()\ncount = 5\n\nif x:\n    total = start()\n    count = 1\n";
     let message = edit(file, "total = start()\ncount = 1\n", "total = stop()\ncount = 1\n");
     let message = message.unwrap_err();
-    let expected = "old_text not found in f.py. Lines 5-6 match it without regard to uniform \
-                    indentation, but line 1 has the indentation of old_text, so another place may \
+    let expected = "old_text not found in f.py. Lines 5-6 match old_text without regard to \
+                    uniform indentation, but line 1 has the indentation of old_text, so another place may \
                     be meant.\n\n```\n   5 |     total = start()\n   6 |     count = 1\n```\nRead \
                     the file again, and give old_text exactly as it is there.";
     assert_eq!(message, expected);

@@ -14,7 +14,10 @@ fn edited(file: &str, old: &str, new: &str) -> Option<String> {
         Err(error) => {
             assert_eq!(error.code(), ErrorCode::PatternNotFound, "{error}");
             let message = error.to_string();
-            assert!(message.contains("match it") || message.contains("matches it"), "{message}");
+            assert!(
+                message.contains("match old_text") || message.contains("matches old_text"),
+                "{message}"
+            );
             None
         }
     }
