@@ -71,6 +71,11 @@ impl Error {
         self.0.code
     }
 
+    /// What went wrong, without the next step.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
     /// The path that the error is about, relative to the workspace, where there is one.
     pub fn path(&self) -> Option<&str> {
         self.0.path.as_deref()

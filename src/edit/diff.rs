@@ -1,4 +1,5 @@
-//! The unified diff of an edit or of a replaced file, as `patch` and `git apply` read it.
+//! The unified diff of an edit or of a replaced file, as `patch` and `git apply` read it. A byte
+//! order mark is not shown.
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -10,10 +11,13 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use crate::edit::change::Splice;
 use crate::edit::text::Text;
-use crate::text::escape;
+use crate::text::{clip, escape};
 
 /// Unchanged lines shown on each side of a change.
 const CONTEXT: usize = 3;
+
+/// Bytes shown of a line, round the change, where long lines do not fit.
+const WINDOW_BYTES: usize = 240;
 
 /// Parts with more lines on both sides together than this are shown as replaced whole.
 const MAX_COMPARED: usize = 20_000;
@@ -31,7 +35,7 @@ pub(crate) fn unified(
     splices: &[Splice],
     limit_bytes: usize,
 ) -> String {
-    let (old, new) = (Text::for_diff(old), Text::for_diff(new));
+    let (old, new) = (Text::of(old), Text::of(new));
     let (mut in_old, mut in_new) = (old.offsets(), new.offsets());
     let splices = splices.iter().map(|splice| Splice {
         old: in_old.in_text(splice.old.start)..in_old.in_text(splice.old.end),
@@ -46,7 +50,7 @@ pub(crate) fn unified(
 /// Cut as [`unified`] is.
 pub(crate) fn compare(path: &str, old: Option<&[u8]>, new: &[u8], limit_bytes: usize) -> String {
     let old_name = if old.is_some() { name("a", path) } else { "/dev/null".to_owned() };
-    let (old, new) = (Text::for_diff(old.unwrap_or_default()), Text::for_diff(new));
+    let (old, new) = (Text::of(old.unwrap_or_default()), Text::of(new));
     let (old, new) = (old.bytes(), new.bytes());
     let head = common(old.iter(), new.iter());
     let (old_rest, new_rest) = (old.get(head..), new.get(head..));
@@ -232,14 +236,31 @@ impl<'a> Sides<'a> {
         if blocks.is_empty() {
             return String::new();
         }
-        let mut page = Page { text: String::new(), limit: limit_bytes, missing: 0 };
-        page.line(&format!("--- {old}\n"));
-        page.line(&format!("+++ {new}\n"));
-        let near = |one: &Block, other: &Block| other.old.start - one.old.end <= 2 * CONTEXT;
-        for hunk in blocks.chunk_by(near) {
-            self.hunk(hunk, &mut page);
+        let page = |is_windowed: bool| {
+            let mut page = Page::new(limit_bytes, is_windowed);
+            page.line(&format!("--- {old}\n"));
+            page.line(&format!("+++ {new}\n"));
+            let near = |one: &Block, other: &Block| other.old.start - one.old.end <= 2 * CONTEXT;
+            for hunk in blocks.chunk_by(near) {
+                self.hunk(hunk, &mut page);
+            }
+            page
+        };
+        let whole = page(false);
+        if whole.missing > 0 && whole.has_long_lines {
+            return page(true).finish();
         }
-        page.finish()
+        whole.finish()
+    }
+
+    /// Where the lines of a block differ first from those on the other side, if they have any.
+    fn differs_at(&self, block: &Block, index: usize) -> usize {
+        if index >= block.old.len().min(block.new.len()) {
+            return 0;
+        }
+        let (old, new) =
+            (self.old.get(block.old.start + index), self.new.get(block.new.start + index));
+        common(old.iter(), new.iter())
     }
 
     fn hunk(&self, blocks: &[Block], page: &mut Page) {
@@ -252,12 +273,13 @@ impl<'a> Sides<'a> {
         page.line(&format!("@@ -{old_span} +{new_span} @@\n"));
         let mut at = old.start;
         for block in blocks {
-            page.lines(' ', &self.old, at..block.old.start);
-            page.lines('-', &self.old, block.old.clone());
-            page.lines('+', &self.new, block.new.clone());
+            page.lines(' ', &self.old, at..block.old.start, |_| 0);
+            let differs_at = |index| self.differs_at(block, index);
+            page.lines('-', &self.old, block.old.clone(), differs_at);
+            page.lines('+', &self.new, block.new.clone(), differs_at);
             at = block.old.end;
         }
-        page.lines(' ', &self.old, at..old.end);
+        page.lines(' ', &self.old, at..old.end, |_| 0);
     }
 }
 
@@ -277,26 +299,54 @@ struct Page {
     limit: usize,
     /// Lines that found no room.
     missing: usize,
+    /// Whether lines over [`WINDOW_BYTES`] are cut to a window.
+    is_windowed: bool,
+    has_long_lines: bool,
 }
 
 impl Page {
     /// Room for the line that tells about the cut.
     const RESERVE: usize = 80;
 
-    fn lines(&mut self, sign: char, side: &Lines<'_>, lines: Range<usize>) {
-        for line in lines {
+    const WINDOWED: &str = "... (long lines are cut to what is round the change)\n";
+
+    fn new(limit: usize, is_windowed: bool) -> Page {
+        Page { text: String::new(), limit, missing: 0, is_windowed, has_long_lines: false }
+    }
+
+    /// Adds lines; `differs_at` says where in the first, second and so on something differs.
+    fn lines(
+        &mut self,
+        sign: char,
+        side: &Lines<'_>,
+        lines: Range<usize>,
+        differs_at: impl Fn(usize) -> usize,
+    ) {
+        for (index, line) in lines.enumerate() {
             if self.missing > 0 {
                 self.missing += 1;
                 continue;
             }
-            let text = String::from_utf8_lossy(side.get(line));
+            let line = side.get(line);
+            let is_long = line.len() > WINDOW_BYTES;
+            self.has_long_lines |= is_long;
+            if is_long && self.is_windowed {
+                let at = differs_at(index);
+                let line = line.strip_suffix(b"\n").unwrap_or(line);
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let window = clip::window(line, &[(at, at)], WINDOW_BYTES).text;
+                self.line(&format!("{sign}{window}\n"));
+                continue;
+            }
+            let text = String::from_utf8_lossy(line);
             let end = if text.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
             self.line(&format!("{sign}{text}{end}"));
         }
     }
 
     fn line(&mut self, line: &str) {
-        let room = self.limit.saturating_sub(Page::RESERVE);
+        let told = if self.is_windowed { Page::WINDOWED.len() } else { 0 };
+        let room = self.limit.saturating_sub(Page::RESERVE + told);
         if self.missing > 0 || self.text.len() + line.len() > room {
             self.missing += 1;
         } else {
@@ -305,6 +355,9 @@ impl Page {
     }
 
     fn finish(mut self) -> String {
+        if self.is_windowed {
+            self.text.push_str(Page::WINDOWED);
+        }
         if self.missing > 0 {
             let lines = if self.missing == 1 { "line" } else { "lines" };
             // Writing to a string cannot fail.

@@ -2,8 +2,13 @@
 
 use std::ops::Range;
 
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
 use crate::context::Call;
 use crate::edit::change::{Step, go_on};
+use crate::edit::checked;
+use crate::edit::undecodable::{STAND_IN, Wide, invalid_len};
 use crate::error::{Error, ErrorCode};
 
 /// A folded text. What is not folded is copied, so only the folds are kept.
@@ -18,7 +23,7 @@ struct Fold {
     at: u32,
     source: u32,
     source_len: u32,
-    len: u8,
+    len: u32,
 }
 
 impl Fold {
@@ -27,7 +32,7 @@ impl Fold {
     }
 
     fn end(&self) -> usize {
-        self.at() + usize::from(self.len)
+        self.at() + self.len as usize
     }
 
     fn source(&self) -> Range<usize> {
@@ -38,32 +43,32 @@ impl Fold {
 
 impl Folded {
     /// Folds `source` as `step` sees it; a line's trailing blanks and its end fold together.
-    pub(super) fn new(source: &[u8], step: Step, call: &Call) -> Result<Folded, Error> {
+    pub(super) fn new(source: &[u8], step: Step, wide: Wide, call: &Call) -> Result<Folded, Error> {
         if u32::try_from(source.len()).is_err() {
-            let message = "4 GiB and more are compared byte for byte only";
-            return Err(Error::new(ErrorCode::TooLarge, message));
+            return Err(too_large());
         }
         let folded = Folded { text: Vec::with_capacity(source.len()), folds: Vec::new() };
-        let mut work = Folder { source, step, copied: 0, folded };
+        let mut work = Folder { source, step, wide, copied: 0, folded };
         let mut start = 0;
         let mut asked = 0;
         while start < source.len() {
-            let end = line_end(source, start);
-            work.line(start, end);
+            let end = line_end(source, start)?;
+            work.line(start, end)?;
             start = end + 1;
             if start >= asked {
                 go_on(call)?;
                 asked = start + (1 << 20);
             }
         }
-        work.copy_to(source.len());
+        work.copy_to(source.len())?;
         Ok(work.folded)
     }
 
     /// Whether the place does not lie inside of what stands for one character.
     pub(super) fn is_boundary(&self, at: usize) -> bool {
-        // Only `...` is more than one byte long.
-        self.text.get(at) != Some(&b'.') || self.inside(at).is_none()
+        // Of the plain forms only `...` has ASCII behind its first byte.
+        let is_plain = |byte: &u8| byte.is_ascii() && *byte != b'.';
+        self.text.get(at).is_none_or(is_plain) || self.inside(at).is_none()
     }
 
     /// Whether the line, but for what was folded away, ends at the place.
@@ -126,72 +131,127 @@ impl Folded {
     }
 }
 
+fn too_large() -> Error {
+    Error::new(ErrorCode::TooLarge, "4 GiB and more are compared byte for byte only")
+}
+
 /// Where the line of `start` ends: at its `\n` or at the end of the text.
-fn line_end(text: &[u8], start: usize) -> usize {
-    let rest = text.get(start..).unwrap_or_default();
-    memchr::memchr(b'\n', rest).map_or(text.len(), |at| start + at)
+fn line_end(text: &[u8], start: usize) -> Result<usize, Error> {
+    let rest = checked::bytes(text, start..)?;
+    Ok(memchr::memchr(b'\n', rest).map_or(text.len(), |at| start + at))
 }
 
 /// A folded text in the making.
 struct Folder<'a> {
     source: &'a [u8],
     step: Step,
+    wide: Wide,
     copied: usize,
     folded: Folded,
 }
 
-impl Folder<'_> {
-    fn line(&mut self, start: usize, end: usize) {
+impl<'a> Folder<'a> {
+    fn line(&mut self, start: usize, end: usize) -> Result<(), Error> {
         let is_ended = end < self.source.len();
-        let line = self.source.get(start..end).unwrap_or_default();
+        let source: &'a [u8] = self.source;
+        let line = checked::bytes(source, start..end)?;
         let mut body = if is_ended { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
         if self.step >= Step::TrailingBlanks {
             body = without_blanks(body, self.step);
         }
         if self.step >= Step::Typography && !body.is_ascii() {
-            self.typography(start, body);
+            self.typography(start, body)?;
         }
         let tail = start + body.len();
         if is_ended && tail < end {
-            self.fold("\n", tail..end + 1);
+            self.fold("\n", tail..end + 1)?;
         } else if !is_ended && tail < end {
-            self.fold("", tail..end);
+            self.fold("", tail..end)?;
         }
+        Ok(())
     }
 
-    fn typography(&mut self, start: usize, body: &[u8]) {
-        let mut at = 0;
-        while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
-            match typographic(rest) {
-                Some((len, plain)) => {
-                    self.fold(plain, start + at..start + at + len);
-                    at += len;
-                }
-                None => at += 1,
+    fn typography(&mut self, start: usize, body: &[u8]) -> Result<(), Error> {
+        let mut at = start;
+        let mut rest = body;
+        while let Some(chunk) = rest.utf8_chunks().next() {
+            let valid = chunk.valid();
+            self.characters(at, valid)?;
+            at += valid.len();
+            rest = checked::bytes(rest, valid.len()..)?;
+            let len = invalid_len(rest, self.wide);
+            if len > 0 {
+                self.fold(STAND_IN, at..at + len)?;
+                at += len;
+                rest = checked::bytes(rest, len..)?;
             }
         }
+        Ok(())
     }
 
-    fn fold(&mut self, plain: &str, source: Range<usize>) {
-        self.copy_to(source.start);
+    /// Folds typographic characters, and sequences that are not in Unicode's composed form (NFC).
+    fn characters(&mut self, start: usize, text: &str) -> Result<(), Error> {
+        let mut at = 0;
+        loop {
+            let rest = checked::text(text, at..)?;
+            let Some(ascii) = rest.bytes().position(|byte| !byte.is_ascii()) else { return Ok(()) };
+            let rest = checked::text(rest, ascii..)?;
+            let first = at + ascii;
+            if let Some((len, plain)) = typographic(rest.as_bytes()) {
+                self.fold(plain, start + first..start + first + len)?;
+                at = first + len;
+                continue;
+            }
+            let mut letters = rest.char_indices();
+            let Some((_, letter)) = letters.next() else { return Ok(()) };
+            // The ASCII letter before a combining mark belongs to it.
+            let from = if ascii > 0 && joins_previous(letter) { first - 1 } else { first };
+            let len = letters.find(|(_, letter)| !joins_previous(*letter));
+            let end = len.map_or(text.len(), |(len, _)| first + len);
+            let sequence = checked::text(text, from..end)?;
+            if is_nfc_quick(sequence.chars()) != IsNormalized::Yes {
+                let composed: String = sequence.nfc().collect();
+                if composed != sequence {
+                    self.fold(&composed, start + from..start + end)?;
+                }
+            }
+            at = end;
+        }
+    }
+
+    fn fold(&mut self, plain: &str, source: Range<usize>) -> Result<(), Error> {
+        self.copy_to(source.start)?;
         let at = self.folded.text.len();
         self.folded.text.extend_from_slice(plain.as_bytes());
         self.copied = source.end;
-        // All of these fit: the source does, and no plain form is longer than what it stands for.
-        let small = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        // A composed form may be longer than what it stands for.
+        let small = |place: usize| u32::try_from(place).map_err(|_| too_large());
+        small(self.folded.text.len())?;
         self.folded.folds.push(Fold {
-            at: small(at),
-            source: small(source.start),
-            source_len: small(source.len()),
-            len: u8::try_from(plain.len()).unwrap_or(u8::MAX),
+            at: small(at)?,
+            source: small(source.start)?,
+            source_len: small(source.len())?,
+            len: small(plain.len())?,
         });
+        Ok(())
     }
 
-    fn copy_to(&mut self, end: usize) {
-        let same = self.source.get(self.copied..end).unwrap_or_default();
+    fn copy_to(&mut self, end: usize) -> Result<(), Error> {
+        let same = checked::bytes(self.source, self.copied..end)?;
         self.folded.text.extend_from_slice(same);
         self.copied = end;
+        Ok(())
     }
+}
+
+/// Whether a character can change or be changed by the one before it in the composed form.
+fn joins_previous(letter: char) -> bool {
+    // The most frequent ranges without such characters.
+    if matches!(letter, ..'\u{300}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}') {
+        return false;
+    }
+    canonical_combining_class(letter) != 0
+        || is_nfc_quick(std::iter::once(letter)) == IsNormalized::Maybe
 }
 
 /// The line without the blanks at its end.

@@ -4,24 +4,51 @@ use crate::edit::change::Change;
 use crate::edit::places::line_number;
 use crate::text::gutter;
 
-/// What stands between the number and the line: as `read_file` prints it, or as others do.
-const MARKS: [&str; 4] = [gutter::MARK, "\t", ":", "→"];
+/// How lines are numbered: as `read_file` and `search` print them, or as other programs do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// The number, perhaps behind blanks or zeros, and what follows it.
+    Number(&'static str),
+    /// The number behind an `L`, and what follows it.
+    Letter(&'static str),
+    /// `12:` at lines that matched, `12-` at those round them.
+    Sign,
+    /// The same behind the path of the file.
+    Path,
+}
+
+const FORMATS: [Format; 12] = [
+    Format::Number(gutter::MARK),
+    Format::Path,
+    Format::Letter(": "),
+    Format::Letter(":"),
+    Format::Letter("\t"),
+    Format::Number("| "),
+    Format::Number("|"),
+    Format::Number("\t"),
+    Format::Number("→"),
+    Format::Number(": "),
+    Format::Number(":"),
+    Format::Sign,
+];
 
 /// A change without its line numbers.
 pub(super) struct Bare {
     pub(super) change: Change,
     first: usize,
     lines: usize,
-    mark: &'static str,
+    is_sure: bool,
     is_new_stripped: bool,
 }
 
 impl Bare {
-    /// A single number proves little, such as the `8080:` of a port, and so do marks that stand in
-    /// tables and mappings: then the lines must have these very numbers.
+    /// Whether the lines may be those that begin at `at`. A single number proves little, such as
+    /// the `8080:` of a port, and so do marks that stand in tables and mappings: then the lines must
+    /// have these very numbers.
     pub(super) fn fits(&self, text: &[u8], at: usize) -> bool {
-        let is_ours = self.mark == gutter::MARK && self.lines > 1;
-        is_ours || line_number(text, at) == self.first
+        let is_start = at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b'\n'));
+        let is_sure = self.is_sure && self.lines > 1;
+        is_start && (is_sure || line_number(text, at) == self.first)
     }
 
     pub(super) fn note(&self) -> String {
@@ -30,48 +57,131 @@ impl Bare {
     }
 }
 
-/// The change without line numbers, if every line of `old_text` has one and they count up. Those of
-/// `new_text` go too, whatever they are; `None` if only some of its lines have one.
-pub(super) fn strip(change: &Change) -> Option<Bare> {
-    MARKS.iter().find_map(|mark| {
-        let (numbers, old_text) = bare(gutter::without_header(&change.old_text), mark)?;
-        let first = *numbers.first()?;
-        let last = *numbers.last()?;
-        if !numbers.iter().copied().eq(first..=last) {
-            return None;
-        }
-        let new_text = gutter::without_header(&change.new_text);
-        let (new_text, is_new_stripped) = match bare(new_text, mark) {
-            Some((_, new_text)) => (new_text, true),
-            None if new_text.lines().any(|line| split(line, mark).is_some()) => return None,
-            None => (change.new_text.clone(), false),
-        };
-        let lines = numbers.len();
-        Some(Bare { change: Change { old_text, new_text }, first, lines, mark, is_new_stripped })
-    })
+/// The change without line numbers, for each format in which every line of `old_text` has one and
+/// they count up. Those of `new_text` go too; a format is left out if they cannot be line numbers.
+pub(super) fn bare<'a>(change: &'a Change, path: &'a str) -> impl Iterator<Item = Bare> + 'a {
+    FORMATS.into_iter().filter_map(move |format| strip(change, format, path))
 }
 
-/// The numbers of all lines, and the text without them.
-fn bare(text: &str, mark: &str) -> Option<(Vec<usize>, String)> {
-    let mut numbers = Vec::new();
-    let mut stripped = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let (number, rest) = split(line, mark)?;
-        numbers.push(number);
-        stripped.push_str(rest);
+fn strip(change: &Change, format: Format, path: &str) -> Option<Bare> {
+    let old = Numbered::of(&change.old_text, format, path);
+    let first = *old.numbers.first()?;
+    let last = *old.numbers.last()?;
+    let counts_up = old.numbers.iter().copied().eq(first..=last);
+    if !counts_up || old.others > 0 || old.text.is_empty() {
+        return None;
     }
-    (!stripped.is_empty()).then_some((numbers, stripped))
+    let is_sure = old.has_zeros || !matches!(format, Format::Number(mark) if mark != gutter::MARK);
+    let is_sure = is_sure && format != Format::Sign;
+    let new = Numbered::of(&change.new_text, format, path);
+    let is_new_stripped = !new.numbers.is_empty();
+    let is_all = new.others == 0;
+    let ascends = new.numbers.is_sorted_by(|a, b| a < b || (is_all && a == b));
+    let is_within = new.numbers.iter().all(|number| (first..=last).contains(number));
+    let is_consistent = match (is_new_stripped, is_all) {
+        (false, _) => true,
+        // A model may number new lines as it likes.
+        (true, true) if is_sure => true,
+        (true, true) => ascends && new.numbers.first() == Some(&first),
+        (true, false) => ascends && is_within,
+    };
+    if !is_consistent {
+        return None;
+    }
+    let new_text = if is_new_stripped { new.text } else { change.new_text.clone() };
+    let change = Change { old_text: old.text, new_text };
+    Some(Bare { change, first, lines: old.numbers.len(), is_sure, is_new_stripped })
 }
 
-fn split<'a>(line: &'a str, mark: &str) -> Option<(usize, &'a str)> {
-    let line = line.trim_start_matches(' ');
-    let digits = line.len() - line.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-    let (number, rest) = line.split_at_checked(digits)?;
-    let number = number.parse().ok()?;
+/// A text of which lines may be numbered.
+struct Numbered {
+    numbers: Vec<usize>,
+    /// Lines without a number.
+    others: usize,
+    /// The text without the numbers.
+    text: String,
+    /// Whether a number begins with zeros.
+    has_zeros: bool,
+}
+
+impl Numbered {
+    fn of(text: &str, format: Format, path: &str) -> Numbered {
+        let text = without_path(gutter::without_header(text), path);
+        let stripped = String::with_capacity(text.len());
+        let mut all = Numbered { numbers: Vec::new(), others: 0, text: stripped, has_zeros: false };
+        for line in text.split_inclusive('\n') {
+            match split(line, format, path) {
+                Some((digits, rest)) => {
+                    // A number that long is none of a line.
+                    all.numbers.push(digits.parse().unwrap_or(usize::MAX));
+                    all.has_zeros |= digits.starts_with('0') && digits.len() > 1;
+                    all.text.push_str(rest);
+                }
+                None => {
+                    all.others += 1;
+                    all.text.push_str(line);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The text below a first line that is only the path of the file, above numbered lines.
+fn without_path<'a>(text: &'a str, path: &str) -> &'a str {
+    match text.split_once('\n') {
+        Some((first, rest)) if is_path(first.trim_end_matches([':', '\r']), path) => rest,
+        _ => text,
+    }
+}
+
+/// The digits of the number of a line, and the line.
+fn split<'a>(line: &'a str, format: Format, path: &str) -> Option<(&'a str, &'a str)> {
+    match format {
+        Format::Number(mark) => marked(line.trim_start_matches(' '), mark),
+        Format::Letter(mark) => {
+            marked(line.trim_start_matches(' ').strip_prefix(['L', 'l'])?, mark)
+        }
+        Format::Sign => signed(line.trim_start_matches(' ')),
+        Format::Path => {
+            let signs = line.match_indices([':', '-']);
+            let mut splits = signs.filter_map(|(at, sign)| {
+                let (name, rest) = line.split_at_checked(at)?;
+                let rest = rest.strip_prefix(sign)?;
+                let (digits, text) = digits(rest)?;
+                let text = text.strip_prefix(sign)?;
+                is_path(name, path).then_some((digits, text))
+            });
+            splits.next()
+        }
+    }
+}
+
+fn marked<'a>(line: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let (digits, rest) = digits(line)?;
     if let Some(rest) = rest.strip_prefix(mark) {
-        return Some((number, rest));
+        return Some((digits, rest));
     }
     // An empty line, whose last blank was lost on the way.
     let bare = rest.strip_prefix(mark.trim_end_matches(' '))?;
-    matches!(bare, "" | "\n" | "\r\n").then_some((number, bare))
+    matches!(bare, "" | "\n" | "\r\n").then_some((digits, bare))
+}
+
+fn signed(line: &str) -> Option<(&str, &str)> {
+    let (digits, rest) = digits(line)?;
+    Some((digits, rest.strip_prefix([':', '-'])?))
+}
+
+fn digits(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let (digits, rest) = line.split_at_checked(line.len() - rest.len())?;
+    (!digits.is_empty()).then_some((digits, rest))
+}
+
+/// Whether a name is the path, the end of it, or a longer form of it.
+fn is_path(name: &str, path: &str) -> bool {
+    let is_end = |end: &str, of: &str| {
+        of.strip_suffix(end).is_some_and(|start| start.is_empty() || start.ends_with(['/', '\\']))
+    };
+    !name.is_empty() && (is_end(name, path) || is_end(path, name))
 }

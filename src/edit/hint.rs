@@ -6,6 +6,7 @@ mod likeness;
 mod part;
 #[cfg(test)]
 mod tests;
+mod variant;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -13,11 +14,14 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 
 use crate::context::Call;
-use crate::edit::change::go_on;
+use crate::edit::change::{Step, go_on};
+use crate::edit::fold::Folded;
 use crate::edit::hint::file::{CANDIDATES, File, MAX_HITS, probe_count, says_something};
 use crate::edit::hint::likeness::{MAX_LINE_BYTES, likeness};
 use crate::edit::hint::part::Part;
+use crate::edit::hint::variant::Variant;
 use crate::edit::places::{LINE_BYTES, numbered};
+use crate::edit::undecodable::Wide;
 use crate::error::Error;
 use crate::text::clip;
 
@@ -34,6 +38,7 @@ const WORTH_SHOWING: f64 = 0.5;
 pub(super) enum Near<'a> {
     Lines(Lines<'a>),
     Part(Part<'a>),
+    Variant(Variant<'a>),
 }
 
 /// Lines of the file that are like the lines of `old`.
@@ -50,8 +55,19 @@ pub(super) fn nearest<'a>(
     old: &'a str,
     call: &Call,
 ) -> Result<Option<Near<'a>>, Error> {
-    let old: Vec<&str> = old.split_terminator('\n').take(MAX_LINES).collect();
     let file = File::of(text);
+    let variant = match variant::rewritten(&file, old, call)? {
+        None => variant::spaced(&file, old, LINE_BYTES, call)?,
+        found => found,
+    };
+    if let Some(variant) = variant {
+        return Ok(Some(Near::Variant(variant)));
+    }
+    let whole = old;
+    let old: Vec<&str> = old.split_terminator('\n').take(MAX_LINES).collect();
+    // What is left out above the lines says nothing about where they begin.
+    let left_out = old.iter().take_while(|line| is_left_out(line)).count();
+    let old = old.get(left_out..).unwrap_or(&[]).to_vec();
     let lines = nearest_lines(&file, &old, call)?;
     if let [old] = old.as_slice() {
         let is_shown = |first: usize| file.line(first).is_some_and(|line| line.len() <= LINE_BYTES);
@@ -65,7 +81,16 @@ pub(super) fn nearest<'a>(
         }
     }
     let first = lines.map(|(_, first)| first).or_else(|| first_line_within(&file, &old));
-    Ok(first.map(|first| Near::Lines(Lines { file, old, first })))
+    if let Some(first) = first {
+        return Ok(Some(Near::Lines(Lines { file, old, first })));
+    }
+    Ok(variant::spaced(&file, whole, usize::MAX, call)?.map(Near::Variant))
+}
+
+/// Whether a line only stands for others.
+fn is_left_out(line: &str) -> bool {
+    let line = line.trim().trim_start_matches(['/', '#', '*', '-', ';']).trim();
+    matches!(line, "..." | "…")
 }
 
 /// How much the nearest lines are like `old`, and the first of them.
@@ -252,7 +277,7 @@ impl Near<'_> {
             Near::Lines(near) => {
                 lines.start <= near.first + near.old.len() && near.first + 1 < lines.end
             }
-            Near::Part(_) => false,
+            Near::Part(_) | Near::Variant(_) => false,
         }
     }
 
@@ -261,6 +286,7 @@ impl Near<'_> {
         match self {
             Near::Lines(lines) => lines.advice(is_exact, room),
             Near::Part(part) => part.advice(room),
+            Near::Variant(variant) => variant.advice(),
         }
     }
 }
@@ -268,6 +294,9 @@ impl Near<'_> {
 impl Lines<'_> {
     fn advice(&self, is_exact: bool, room: usize) -> String {
         let difference = self.first_difference(false);
+        // What a safe edit overlooks is not why it was not made.
+        let real = if is_exact { None } else { self.first_unlike() };
+        let difference = real.or(difference);
         let difference = difference.or_else(|| self.first_difference(true).filter(|_| is_exact));
         let sentence = difference.map_or_else(|| self.end(), |at| self.sentence(at));
         let frame = "Did you mean:\n```\n```\n".len();
@@ -314,6 +343,19 @@ impl Lines<'_> {
         let differs = |(at, old): &(usize, &&str)| {
             let line = self.file.line(self.first + at);
             line.is_none_or(|line| plain(line) != plain(old.as_bytes()))
+        };
+        self.old.iter().enumerate().find(differs).map(|(at, _)| at)
+    }
+
+    /// The first of the lines that differs in more than what a safe edit overlooks in a line.
+    fn first_unlike(&self) -> Option<usize> {
+        let call = Call::default();
+        let folded = |line: &[u8]| {
+            Folded::new(line, Step::Typography, Wide(false), &call).map(|folded| folded.text).ok()
+        };
+        let differs = |(at, old): &(usize, &&str)| {
+            let line = self.file.line(self.first + at);
+            line.is_none_or(|line| line != old.as_bytes() && folded(line) != folded(old.as_bytes()))
         };
         self.old.iter().enumerate().find(differs).map(|(at, _)| at)
     }

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::change::go_on;
+use crate::edit::checked;
 use crate::edit::fold::Folded;
 use crate::edit::occurrences::Occurrences;
 use crate::error::Error;
@@ -141,6 +142,91 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+/// The indentation of a line: its spaces and tabs before anything else.
+pub(super) fn indentation(line: &str) -> &str {
+    let content = line.trim_start_matches([' ', '\t']);
+    line.strip_suffix(content).unwrap_or(line)
+}
+
+/// How `old_text` is indented with the other kind of blanks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blanks {
+    /// As the file is.
+    Same,
+    /// With spaces where the file has tabs; so many for a tab.
+    ToTabs(usize),
+    /// With tabs where the file has spaces; so many for a tab.
+    ToSpaces(usize),
+}
+
+/// Spaces that may stand for a tab.
+const WIDTHS: [usize; 3] = [4, 2, 8];
+
+impl Blanks {
+    /// The ways in which the indentation of `old` could be that of a file.
+    pub(super) fn of(old: &str, file: &[u8]) -> Vec<Blanks> {
+        let has = |blank: char| old.lines().any(|line| indentation(line).contains(blank));
+        let file_has = |blank: u8| {
+            file.first() == Some(&blank) || memchr::memmem::find(file, &[b'\n', blank]).is_some()
+        };
+        let mut kinds = vec![Blanks::Same];
+        if has(' ') && file_has(b'\t') {
+            kinds.extend(WIDTHS.map(Blanks::ToTabs));
+        }
+        if has('\t') && file_has(b' ') {
+            kinds.extend(WIDTHS.map(Blanks::ToSpaces));
+        }
+        kinds
+    }
+
+    /// The text with its indentation converted; `None` if a line mixes both kinds in a way that
+    /// can mean several things.
+    pub(super) fn apply(self, text: &str) -> Option<String> {
+        let mut converted = String::with_capacity(text.len() + 64);
+        for line in text.split_inclusive('\n') {
+            let blanks = indentation(line);
+            if is_blank(line.as_bytes()) {
+                converted.push_str(line);
+                continue;
+            }
+            converted.push_str(&self.converted(blanks)?);
+            converted.push_str(line.strip_prefix(blanks)?);
+        }
+        Some(converted)
+    }
+
+    fn converted(self, blanks: &str) -> Option<String> {
+        match self {
+            Blanks::Same => Some(blanks.to_owned()),
+            Blanks::ToTabs(_) if blanks.contains('\t') => None,
+            Blanks::ToTabs(width) => {
+                Some("\t".repeat(blanks.len() / width) + &" ".repeat(blanks.len() % width))
+            }
+            Blanks::ToSpaces(width) => {
+                let rest = blanks.trim_start_matches('\t');
+                let tabs = blanks.len() - rest.len();
+                (!rest.contains('\t')).then(|| " ".repeat(tabs * width + rest.len()))
+            }
+        }
+    }
+}
+
+/// How `old_text` becomes the lines of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fit {
+    pub(super) blanks: Blanks,
+    pub(super) shift: Shift,
+}
+
+impl Fit {
+    pub(super) const EXACT: Fit = Fit { blanks: Blanks::Same, shift: Shift::None };
+
+    /// The text as it is in the file; `None` if a line cannot be told.
+    pub(super) fn apply(&self, text: &str) -> Option<String> {
+        self.shift.apply(&self.blanks.apply(text)?)
+    }
+}
+
 /// A range of the folded file, and how its lines stand to those of `old_text`.
 pub(super) type Hit = (Range<usize>, Shift);
 
@@ -150,6 +236,8 @@ pub(super) struct Block<'a> {
     /// The text of the file.
     pub(super) relative: &'a Relative,
     pub(super) old: &'a Folded,
+    /// Whether lines that are indented alike count, too.
+    pub(super) with_same: bool,
 }
 
 impl Block<'_> {
@@ -169,7 +257,7 @@ impl Block<'_> {
         let lines = Lines::of(old).filter(|line| line.step.is_some()).count();
         let Relative(needle) = Relative::of(old, call)?;
         // What stands before the first line that says something is compared at each place.
-        let needle = needle.get(first.start + first.prefix()..).unwrap_or_default();
+        let needle = checked::bytes(&needle, first.start + first.prefix()..)?;
         let mut cursor = Cursor::of(&self.file.text);
         let (mut rounds, mut asked) = (0, 0);
         let mut occurrences = Occurrences::of(needle, &self.relative.0);
@@ -189,6 +277,7 @@ impl Block<'_> {
             }
             hits.push(hit);
         }
+        occurrences.check()?;
         Ok((hits, false))
     }
 
@@ -196,7 +285,11 @@ impl Block<'_> {
     /// the block being not blank.
     fn hit(&self, first: &Line<'_>, lines: usize, line: &Line<'_>) -> Option<Hit> {
         let (file, old) = (&self.file.text, &self.old.text);
-        let shift = Shift::between(line.indentation, first.indentation)?;
+        let shift = if self.with_same && line.indentation == first.indentation {
+            Shift::None
+        } else {
+            Shift::between(line.indentation, first.indentation)?
+        };
         let start = line.start.checked_sub(first.start)?;
         // From the end, so that no blank line is compared for more than one place.
         let blank = old.get(..first.start)?.iter().rev();

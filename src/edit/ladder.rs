@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::change::{Matching, Options, Step, go_on};
+use crate::edit::checked;
 use crate::edit::fold::{Folded, without_blanks};
-use crate::edit::indent::{Block, Relative, Shift};
+use crate::edit::indent::{Blanks, Block, Fit, Relative};
 use crate::edit::occurrences::Occurrences;
+use crate::edit::undecodable::Wide;
 use crate::error::Error;
 
 /// Places are counted up to here; a text that occurs more often is "at least" so many times.
@@ -35,19 +37,23 @@ pub(super) struct Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) range: Range<usize>,
-    pub(super) shift: Shift,
+    /// How `old_text` becomes what stands there.
+    pub(super) fit: Fit,
+    /// Other ways in which it does.
+    pub(super) others: Vec<Fit>,
 }
 
 /// The text that is searched, folded once for all changes.
 pub(super) struct Haystack<'a> {
     pub(super) text: &'a [u8],
+    pub(super) wide: Wide,
     folds: Folds,
     relative: Option<Relative>,
 }
 
 impl<'a> Haystack<'a> {
-    pub(super) fn new(text: &'a [u8]) -> Haystack<'a> {
-        Haystack { text, folds: Folds::default(), relative: None }
+    pub(super) fn new(text: &'a [u8], wide: Wide) -> Haystack<'a> {
+        Haystack { text, wide, folds: Folds::default(), relative: None }
     }
 
     /// The places of `old_text` at the first step that has one.
@@ -57,18 +63,47 @@ impl<'a> Haystack<'a> {
         options: &Options,
         call: &Call,
     ) -> Result<Option<Found>, Error> {
-        let exact = self.exact(old_text, options, call)?;
-        if !exact.places.is_empty() || options.matching == Matching::Exact {
-            return Ok(Some(exact).filter(|found| !found.places.is_empty()));
-        }
-        for step in [Step::LineEndings, Step::TrailingBlanks, Step::Typography] {
-            let found = self.folded(old_text, step, options, call)?;
+        self.find_up_to(Step::Indentation, old_text, options, call)
+    }
+
+    /// The places of `old_text` at the first step that has one, `last` being the last of them.
+    pub(super) fn find_up_to(
+        &mut self,
+        last: Step,
+        old_text: &str,
+        options: &Options,
+        call: &Call,
+    ) -> Result<Option<Found>, Error> {
+        let last = if options.matching == Matching::Exact { Step::Exact } else { last };
+        let steps = [
+            Step::Exact,
+            Step::LineEndings,
+            Step::TrailingBlanks,
+            Step::Typography,
+            Step::Indentation,
+        ];
+        for step in steps.into_iter().filter(|step| *step <= last) {
+            let found = self.find_at(step, old_text, options, call)?;
             if !found.places.is_empty() {
                 return Ok(Some(found));
             }
         }
-        let found = self.shifted(old_text, options, call)?;
-        Ok(Some(found).filter(|found| !found.places.is_empty()))
+        Ok(None)
+    }
+
+    /// The places of `old_text` at one step.
+    pub(super) fn find_at(
+        &mut self,
+        step: Step,
+        old_text: &str,
+        options: &Options,
+        call: &Call,
+    ) -> Result<Found, Error> {
+        match step {
+            Step::Exact => self.exact(old_text, options, call),
+            Step::Indentation => self.shifted(old_text, options, call),
+            _ => self.folded(old_text, step, options, call),
+        }
     }
 
     fn exact(&self, old_text: &str, options: &Options, call: &Call) -> Result<Found, Error> {
@@ -95,9 +130,9 @@ impl<'a> Haystack<'a> {
         options: &Options,
         call: &Call,
     ) -> Result<Found, Error> {
-        let old = Folded::new(old_text.as_bytes(), step, call)?;
-        let text = self.text;
-        let file = self.folds.at_step(text, step, call)?;
+        let old = Folded::new(old_text.as_bytes(), step, self.wide, call)?;
+        let (text, wide) = (self.text, self.wide);
+        let file = self.folds.at_step(text, step, wide, call)?;
         let ends_in_blanks = old.ends_in_blanks();
         let accept = |at: usize| {
             let end = at + old.text.len();
@@ -108,35 +143,68 @@ impl<'a> Haystack<'a> {
         let places = scan.places.into_iter().map(|at| {
             let (start, mut end) = (file.latest(at), file.earliest(at + old.text.len()));
             if ends_in_blanks {
-                end = after_blanks(text, end, step);
+                end = after_blanks(text, end, step)?;
             }
-            Place::unshifted(start..end)
+            Ok(Place::unshifted(start..end))
         });
-        Ok(Found { step, places: places.collect(), is_more: scan.is_more })
+        let places = places.collect::<Result<_, Error>>()?;
+        Ok(Found { step, places, is_more: scan.is_more })
     }
 
     fn shifted(&mut self, old_text: &str, options: &Options, call: &Call) -> Result<Found, Error> {
         let step = Step::Typography;
-        let old = Folded::new(old_text.as_bytes(), step, call)?;
-        let Haystack { text, folds, relative } = self;
-        let file = folds.at_step(text, step, call)?;
+        let Haystack { text, wide, folds, relative } = self;
+        let file = folds.at_step(text, step, *wide, call)?;
         let relative = match relative {
             Some(relative) => relative,
             None => relative.insert(Relative::of(&file.text, call)?),
         };
         let is_all = options.replace_all;
         let most = if is_all { MAX_REPLACED } else { MAX_COUNTED };
-        let block = Block { file, relative, old: &old };
-        let (hits, is_more) = block.find(most, is_all, call)?;
-        let places = hits.into_iter().map(|(hit, shift)| {
-            let (start, mut end) = (file.latest(hit.start), file.earliest(hit.end));
-            if old.ends_in_blanks() {
-                end = after_blanks(text, end, step);
+        let mut places: Vec<Place> = Vec::new();
+        let mut is_more = false;
+        for blanks in Blanks::of(old_text, text) {
+            let Some(converted) = blanks.apply(old_text) else { continue };
+            let old = Folded::new(converted.as_bytes(), step, *wide, call)?;
+            let with_same = blanks != Blanks::Same;
+            let block = Block { file, relative, old: &old, with_same };
+            let (hits, more) = block.find(most, is_all, call)?;
+            is_more |= more;
+            for (hit, shift) in hits {
+                let (start, mut end) = (file.latest(hit.start), file.earliest(hit.end));
+                if old.ends_in_blanks() {
+                    end = after_blanks(text, end, step)?;
+                }
+                let fit = Fit { blanks, shift };
+                places.push(Place { range: start..end, fit, others: Vec::new() });
             }
-            Place { range: start..end, shift }
-        });
-        Ok(Found { step: Step::Indentation, places: places.collect(), is_more })
+        }
+        let mut places = merged(places);
+        if is_all {
+            // From the left, as within each search.
+            let mut end = 0;
+            places.retain(|place| {
+                let is_apart = place.range.start >= end;
+                end = if is_apart { place.range.end } else { end };
+                is_apart
+            });
+        }
+        Ok(Found { step: Step::Indentation, places, is_more })
     }
+}
+
+/// The places in order, one for each range.
+fn merged(mut places: Vec<Place>) -> Vec<Place> {
+    // Stable: of several fits the first stays the first.
+    places.sort_by_key(|place| (place.range.start, place.range.end));
+    places.dedup_by(|next, place| {
+        let is_same = next.range == place.range;
+        if is_same {
+            place.others.push(next.fit.clone());
+        }
+        is_same
+    });
+    places
 }
 
 /// A text as the steps see it. Most texts have nothing that a later step folds and an earlier
@@ -149,11 +217,22 @@ struct Folds {
 }
 
 impl Folds {
-    fn at_step(&mut self, text: &[u8], step: Step, call: &Call) -> Result<&Folded, Error> {
-        let [endings, blanks, typography] = *self.seen.get_or_insert_with(|| {
-            let blanks = usize::from(has_trailing_blanks(text));
-            [0, blanks, if text.is_ascii() { blanks } else { 2 }]
-        });
+    fn at_step(
+        &mut self,
+        text: &[u8],
+        step: Step,
+        wide: Wide,
+        call: &Call,
+    ) -> Result<&Folded, Error> {
+        let seen = match self.seen {
+            Some(seen) => seen,
+            None => {
+                let blanks = usize::from(has_trailing_blanks(text)?);
+                [0, blanks, if text.is_ascii() { blanks } else { 2 }]
+            }
+        };
+        self.seen = Some(seen);
+        let [endings, blanks, typography] = seen;
         let (slot, step) = match step {
             Step::Exact | Step::LineEndings => (endings, Step::LineEndings),
             Step::TrailingBlanks => (blanks, Step::TrailingBlanks),
@@ -172,30 +251,36 @@ impl Folds {
         }
         match folded {
             Some(folded) => Ok(folded),
-            None => Ok(folded.insert(Folded::new(text, step, call)?)),
+            None => Ok(folded.insert(Folded::new(text, step, wide, call)?)),
         }
     }
 }
 
-fn has_trailing_blanks(text: &[u8]) -> bool {
+fn has_trailing_blanks(text: &[u8]) -> Result<bool, Error> {
     let is_blank = |line: &[u8]| matches!(line.last(), Some(b' ' | b'\t'));
-    let mut lines = memchr::memchr_iter(b'\n', text).map(|end| text.get(..end).unwrap_or_default());
-    is_blank(text) || lines.any(|line| is_blank(line.strip_suffix(b"\r").unwrap_or(line)))
+    for end in memchr::memchr_iter(b'\n', text) {
+        let line = checked::bytes(text, ..end)?;
+        if is_blank(line.strip_suffix(b"\r").unwrap_or(line)) {
+            return Ok(true);
+        }
+    }
+    Ok(is_blank(text))
 }
 
 impl Place {
     fn unshifted(range: Range<usize>) -> Place {
-        Place { range, shift: Shift::None }
+        Place { range, fit: Fit::EXACT, others: Vec::new() }
     }
 }
 
 /// The end of the blanks that begin at `at`.
-fn after_blanks(text: &[u8], at: usize, step: Step) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+fn after_blanks(text: &[u8], at: usize, step: Step) -> Result<usize, Error> {
+    let rest = checked::bytes(text, at..)?;
+    let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    let line = checked::bytes(rest, ..end)?;
     let line =
         if line.len() < rest.len() { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
-    if without_blanks(line, step).is_empty() { at + line.len() } else { at }
+    Ok(if without_blanks(line, step).is_empty() { at + line.len() } else { at })
 }
 
 struct Scan {
@@ -238,5 +323,6 @@ fn scan(
         }
     }
     go_on(call)?;
+    occurrences.check()?;
     Ok(Scan { places, is_more: false })
 }

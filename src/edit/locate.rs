@@ -1,25 +1,37 @@
 //! From a change to the pieces of the file that it replaces.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
+
+use unicode_normalization::is_nfc;
 
 use crate::context::Call;
 use crate::edit::change::{Change, Matching, Options, Step, go_on};
+use crate::edit::checked;
+use crate::edit::done::Past;
 use crate::edit::endings::Endings;
 use crate::edit::fold::Folded;
+use crate::edit::frame::{Decided, Frames};
 use crate::edit::gutter;
-use crate::edit::indent::Shift;
+use crate::edit::indent::{Blanks, Fit};
 use crate::edit::ladder::{Found, Haystack, MAX_REPLACED, Place};
-use crate::edit::refusal::{self, Refusal, Why};
+use crate::edit::refusal::{self, Alike, Refusal, Why};
 use crate::edit::regions::{self, Changed, Region};
 use crate::edit::site::Site;
+use crate::edit::terminator::{self, Fitted, Next};
 use crate::edit::text::Text;
+use crate::edit::undecodable::{self, STAND_IN, Wide};
 use crate::error::{Error, ErrorCode};
 
 /// Bytes that are searched for all changes of a call, each of which goes through the whole text.
-const MAX_SEARCHED: usize = 64 << 30;
+const MAX_SEARCHED: u64 = 64 << 30;
 
 /// Bytes of texts that are shifted for places of different indentation.
-const MAX_SHIFTED: usize = 1 << 30;
+const MAX_SHIFTED: usize = 64 << 20;
+
+/// Bytes above and below a place that tell how it is indented.
+const AROUND_BYTES: usize = 8 << 10;
 
 /// A change whose places are known.
 pub(super) struct Located {
@@ -65,7 +77,7 @@ impl<'a> Locator<'a> {
             Matching::Exact => Endings::None,
             Matching::Safe => Endings::of(text.bytes()),
         };
-        let haystack = Haystack::new(text.bytes());
+        let haystack = Haystack::new(text.bytes(), Wide(text.is_utf16()));
         let replaced = Replaced::default();
         let site = Site { path, options, call, haystack };
         Locator { site, has_mark: text.has_mark(), endings, replaced }
@@ -92,8 +104,10 @@ impl<'a> Locator<'a> {
 
     /// Refuses more changes than can be looked for in a text of this length.
     fn refuse_number(&self, changes: usize) -> Result<(), Error> {
-        let len = self.site.haystack.text.len();
-        if changes.saturating_mul(len) <= MAX_SEARCHED {
+        // No address is longer than 64 bits.
+        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let len = wide(self.site.haystack.text.len());
+        if wide(changes).saturating_mul(len) <= MAX_SEARCHED {
             return Ok(());
         }
         let (path, most) = (refusal::shown(self.site.path), MAX_SEARCHED / len.max(1));
@@ -134,24 +148,25 @@ impl<'a> Locator<'a> {
         if self.site.options.matching == Matching::Exact {
             return Ok(Err(Why::NotFound));
         }
-        let Some(bare) = gutter::strip(change) else { return Ok(Err(Why::NotFound)) };
-        let found =
-            self.site.haystack.find(&bare.change.old_text, self.site.options, self.site.call)?;
-        // A text that was repaired once is not bent further.
-        let fits = |found: &Found| match found.places.first() {
-            Some(place) if found.step <= Step::TrailingBlanks => {
-                bare.fits(self.site.haystack.text, place.range.start)
+        for bare in gutter::bare(change, self.site.path) {
+            // A text that was repaired once is not bent further.
+            let Site { haystack, options, call, .. } = &mut self.site;
+            let old_text = &bare.change.old_text;
+            let found = haystack.find_up_to(Step::TrailingBlanks, old_text, options, call)?;
+            let is_fit = |found: &Found| {
+                let place = found.places.first();
+                place.is_some_and(|place| bare.fits(haystack.text, place.range.start))
+            };
+            let Some(found) = found.filter(is_fit) else { continue };
+            if bare.change.old_text == bare.change.new_text {
+                return Ok(Err(Why::Same));
             }
-            _ => false,
-        };
-        let Some(found) = found.filter(fits) else { return Ok(Err(Why::NotFound)) };
-        if bare.change.old_text == bare.change.new_text {
-            return Ok(Err(Why::Same));
+            return Ok(self.checked(&bare.change, found)?.map(|mut located| {
+                located.notes.insert(0, bare.note());
+                located
+            }));
         }
-        Ok(self.checked(&bare.change, found)?.map(|mut located| {
-            located.notes.push(bare.note());
-            located
-        }))
+        Ok(Err(Why::NotFound))
     }
 
     fn checked(&mut self, change: &Change, found: Found) -> Result<Result<Located, Why>, Error> {
@@ -162,58 +177,103 @@ impl<'a> Locator<'a> {
         if found.places.len() > 1 && !self.site.options.replace_all {
             return Ok(Err(Why::NotUnique(found)));
         }
-        let (pieces, bytes) = match self.pieces(change, &found)? {
-            Ok(pieces) => pieces,
+        if let Some(why) = self.refuse_past(change, &found)? {
+            return Ok(Err(why));
+        }
+        let made = match self.pieces(change, &found)? {
+            Ok(made) => made,
             Err(why) => return Ok(Err(why)),
         };
-        if pieces.is_empty() {
+        if made.pieces.is_empty() {
             return Ok(Err(Why::NoChange));
         }
-        self.replaced = Replaced { places, bytes };
+        self.replaced = Replaced { places, bytes: made.bytes };
         let places = found.places.into_iter().map(|place| place.range).collect();
-        Ok(Ok(Located { step: found.step, places, pieces, notes: Vec::new() }))
+        Ok(Ok(Located { step: found.step, places, pieces: made.pieces, notes: made.notes }))
     }
 
-    /// The pieces that change, and the bytes of all pieces so far.
-    fn pieces(
-        &self,
-        change: &Change,
-        found: &Found,
-    ) -> Result<Result<(Vec<Piece>, usize), Why>, Error> {
-        let mut pieces = Vec::new();
-        let mut bytes = self.replaced.bytes;
-        let mut plain = None;
+    /// Refuses to change a place that is only like `old_text` if the edit may have been made
+    /// elsewhere, or be meant for another place.
+    fn refuse_past(&mut self, change: &Change, found: &Found) -> Result<Option<Why>, Error> {
+        let Some(place) = found.places.first().filter(|_| found.step > Step::Exact) else {
+            return Ok(None);
+        };
+        let near = Alike { step: found.step, range: place.range.clone() };
+        if found.step == Step::Indentation && change.new_text.trim().is_empty() {
+            return Ok(Some(Why::Undecided(near)));
+        }
+        let mut past = Past { site: &mut self.site, change, found };
+        if let Some(done) = past.elsewhere(&self.endings)? {
+            return Ok(Some(Why::Done { at: done.start, near: Some(near) }));
+        }
+        let origin = past.origin(place)?;
+        Ok(origin.map(|origin| Why::Stale { origin: origin.start, near }))
+    }
+
+    /// The pieces that change at all places.
+    fn pieces(&mut self, change: &Change, found: &Found) -> Result<Result<Made, Why>, Error> {
+        let mut made = Made { bytes: self.replaced.bytes, ..Made::default() };
+        let plain = self.plain(change);
+        if let Some(place) = found.places.first().filter(|_| found.step >= Step::Typography) {
+            made.note(&self.unicode_notes(change, place)?);
+        }
         let mut shifted = 0_usize;
-        let mut replacement: Option<Replacement> = None;
+        let mut replacements = Replacements::default();
         for (round, place) in found.places.iter().enumerate() {
             if round % 1024 == 0 {
                 go_on(self.site.call)?;
             }
-            let before = pieces.len();
+            let before = made.pieces.len();
             if self.site.options.matching == Matching::Exact {
-                pieces.push(Piece::whole(&place.range, change.new_text.clone()));
+                made.pieces.push(Piece::whole(&place.range, change.new_text.clone()));
             } else {
-                if replacement.as_ref().is_none_or(|last| last.shift != place.shift) {
-                    let plain = plain.get_or_insert_with(|| self.plain(change));
+                let next = Next::at(self.site.haystack.text, place.range.end);
+                if replacements.of(place, next).is_none() {
                     shifted = shifted.saturating_add(plain.len());
                     if shifted > MAX_SHIFTED && round > 0 {
                         return Ok(Err(Why::TooMuch));
                     }
                     go_on(self.site.call)?;
-                    replacement = self.replacement(plain, found.step, place)?;
+                    let new = match self.replacement(&plain, found.step, place, next)? {
+                        Ok(replacement) => replacement,
+                        Err(why) => return Ok(Err(why)),
+                    };
+                    let past = Past { site: &mut self.site, change, found };
+                    if round == 0 && past.is_there(&place.range, &new.old, &new.new)? {
+                        return Ok(Err(Why::Done { at: place.range.start, near: None }));
+                    }
+                    made.note(&new.notes);
+                    replacements.keep(new);
                 }
-                // A text that cannot be shifted as `old_text` is has no place either.
-                let Some(replacement) = &replacement else { return Ok(Err(Why::NotFound)) };
-                self.replace(replacement, &place.range, &mut pieces)?;
+                let Some(replacement) = replacements.of(place, next) else {
+                    return Err(checked::fault());
+                };
+                if let Err(why) = self.replace(replacement, &place.range, &mut made)? {
+                    return Ok(Err(why));
+                }
             }
-            let new = pieces.get(before..).unwrap_or_default();
-            bytes += new.iter().map(|piece| piece.text.len()).sum::<usize>();
+            let new = made.pieces.iter().skip(before);
+            made.bytes += new.map(|piece| piece.text.len()).sum::<usize>();
             // Twice, since three bytes of the text may be two in UTF-16.
-            if bytes / 2 > self.site.options.max_bytes {
+            if made.bytes / 2 > self.site.options.max_bytes {
                 return Ok(Err(Why::TooLarge));
             }
         }
-        Ok(Ok((pieces, bytes)))
+        Ok(Ok(made))
+    }
+
+    /// What a typographic match overlooked besides punctuation and blanks.
+    fn unicode_notes(&self, change: &Change, place: &Place) -> Result<Vec<&'static str>, Error> {
+        let matched = checked::bytes(self.site.haystack.text, place.range.clone())?;
+        let mut notes = Vec::new();
+        if change.old_text.contains(STAND_IN) && undecodable::has_any(matched) {
+            notes.push("U+FFFD in old_text was taken for bytes of the file that are not UTF-8.");
+        }
+        let matched = String::from_utf8_lossy(matched);
+        if is_nfc(&matched) != is_nfc(&change.old_text) {
+            notes.push("The file has letters in another Unicode form; those that stay were kept.");
+        }
+        Ok(notes)
     }
 
     /// The texts with the line endings in which they are compared.
@@ -227,7 +287,7 @@ impl<'a> Locator<'a> {
         if old.contains("\r\n") {
             old.clone_from(&change.old_text);
         }
-        let changed = Changed::of(&old, &new);
+        let changed = OnceCell::new();
         Plain { old, new, changed }
     }
 
@@ -236,15 +296,61 @@ impl<'a> Locator<'a> {
         plain: &Plain,
         step: Step,
         place: &Place,
-    ) -> Result<Option<Replacement>, Error> {
-        let shifted = |text: &str| place.shift.apply(text);
-        let (Some(old), Some(new)) = (shifted(&plain.old), shifted(&plain.new)) else {
-            return Ok(None);
+        next: Next,
+    ) -> Result<Result<Replacement, Why>, Error> {
+        let mut notes = Vec::new();
+        let fitted = terminator::fit(&plain.old, &plain.new, next);
+        notes.extend(fitted.note());
+        let new = match fitted {
+            Fitted::Same => Cow::Borrowed(plain.new.as_str()),
+            Fitted::Added(new) | Fitted::Removed(new) => Cow::Owned(new),
+            Fitted::Joins => return Ok(Err(Why::Joins)),
+        };
+        let has_fit = step == Step::Indentation;
+        let decided = if has_fit {
+            let Some(decided) = self.decide(&plain.old, &new, place)? else {
+                let near = Alike { step, range: place.range.clone() };
+                return Ok(Err(Why::Undecided(near)));
+            };
+            if !decided.is_moved {
+                notes.push("new_text was used as it is, since it is indented as the file is.");
+            } else if place.fit.blanks != Blanks::Same {
+                notes.push("new_text was indented with the kind of blanks that the file has.");
+            }
+            decided
+        } else {
+            Decided { old: plain.old.clone(), new: new.clone().into_owned(), is_moved: true }
         };
         let step = step.max(Step::LineEndings);
-        let folded = Folded::new(old.as_bytes(), step, self.site.call)?;
-        let regions = plain.changed.regions(&old, &new);
-        Ok(Some(Replacement { shift: place.shift.clone(), step, folded, new, regions }))
+        let folded =
+            Folded::new(decided.old.as_bytes(), step, self.site.haystack.wide, self.site.call)?;
+        // Lines that are shifted together differ where they did before.
+        let is_shared =
+            matches!(new, Cow::Borrowed(_)) && decided.is_moved && place.fit.blanks == Blanks::Same;
+        let regions = if is_shared {
+            let changed = plain.changed.get_or_init(|| Changed::of(&plain.old, &plain.new));
+            changed.regions(&decided.old, &decided.new)?
+        } else {
+            Changed::of(&decided.old, &decided.new).regions(&decided.old, &decided.new)?
+        };
+        let Decided { old, new, .. } = decided;
+        let fit = place.fit.clone();
+        Ok(Ok(Replacement { fit, next, step, folded, old, new, regions, notes }))
+    }
+
+    /// Tells what is to stand at a place that was found but for its indentation.
+    fn decide(&self, old: &str, new: &str, place: &Place) -> Result<Option<Decided>, Error> {
+        let text = self.site.haystack.text;
+        let start = place.range.start.saturating_sub(AROUND_BYTES);
+        let end = place.range.end.saturating_add(AROUND_BYTES).min(text.len());
+        let above = String::from_utf8_lossy(checked::bytes(text, start..place.range.start)?);
+        let below = String::from_utf8_lossy(checked::bytes(text, place.range.end..end)?);
+        // What was cut is no line.
+        let above =
+            if start > 0 { above.split_once('\n').map_or("", |(_, rest)| rest) } else { &above };
+        let mut fits = vec![place.fit.clone()];
+        fits.extend(place.others.iter().cloned());
+        Ok(Frames { old, new, fits: &fits, around: [above, &below] }.decide())
     }
 
     /// Adds what changes at one place.
@@ -252,22 +358,62 @@ impl<'a> Locator<'a> {
         &self,
         replacement: &Replacement,
         place: &Range<usize>,
-        pieces: &mut Vec<Piece>,
-    ) -> Result<(), Error> {
-        let matched = self.site.haystack.text.get(place.clone()).unwrap_or_default();
-        let file = Folded::new(matched, replacement.step, self.site.call)?;
+        made: &mut Made,
+    ) -> Result<Result<(), Why>, Error> {
+        let Site { haystack, call, .. } = &self.site;
+        let matched = checked::bytes(haystack.text, place.clone())?;
+        let file = Folded::new(matched, replacement.step, haystack.wide, call)?;
         for (new, range) in replacement.in_file(&file) {
-            let text = replacement.new.get(new).unwrap_or_default();
-            let inner = place.start + range.start..place.start + range.end;
-            let text = match self.endings {
-                Endings::None => text.to_owned(),
-                _ => text.replace('\n', self.endings.near(&inner, place)),
-            };
-            if matched.get(range) != Some(text.as_bytes()) {
-                pieces.push(Piece { place: place.start, range: inner, text });
+            let new = checked::text(&replacement.new, new)?;
+            let old = checked::bytes(matched, range.clone())?;
+            let Some(parts) = self.kept_bytes(old, new) else { return Ok(Err(Why::StandIn)) };
+            for (old, new) in parts {
+                let range = range.start + old.start..range.start + old.end;
+                let inner = place.start + range.start..place.start + range.end;
+                let text = match self.endings {
+                    Endings::None => new.to_owned(),
+                    _ => new.replace('\n', self.endings.near(&inner, place)),
+                };
+                if matched.get(range) != Some(text.as_bytes()) {
+                    made.pieces.push(Piece { place: place.start, range: inner, text });
+                }
             }
         }
-        Ok(())
+        Ok(Ok(()))
+    }
+
+    /// What of `new` replaces which parts of `old`, bytes of the file: those for which `new` has
+    /// U+FFFD are in none, so they stay. `None` if it cannot be told which bytes are meant.
+    fn kept_bytes<'t>(&self, old: &[u8], new: &'t str) -> Option<Vec<(Range<usize>, &'t str)>> {
+        let whole = || vec![(0..old.len(), new)];
+        if !new.contains(STAND_IN) {
+            return Some(whole());
+        }
+        let wide = self.site.haystack.wide;
+        let kept = undecodable::stand_ins(old, wide);
+        let asked = new.matches(STAND_IN).count();
+        if kept.is_empty() || asked > kept.len() {
+            // In a text that has no such bytes it is a character like others.
+            return (!undecodable::has_any(self.site.haystack.text)).then(whole);
+        }
+        let bytes = |range: &Range<usize>| old.get(range.clone());
+        let first = kept.first().and_then(bytes);
+        let is_same = kept.iter().all(|range| bytes(range) == first);
+        // Bytes that differ must not change places, nor may it be unclear which of them go.
+        if !is_same && (asked != kept.len() || !undecodable::are_in_order(old, new, &kept)) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let mut from = 0;
+        let mut rest = new;
+        for range in kept.iter().take(asked) {
+            let (before, after) = rest.split_once(STAND_IN)?;
+            parts.push((from..range.start, before));
+            from = range.end;
+            rest = after;
+        }
+        parts.push((from..old.len(), rest));
+        Some(parts)
     }
 }
 
@@ -277,11 +423,31 @@ impl Piece {
     }
 }
 
+/// What becomes of one change.
+#[derive(Default)]
+struct Made {
+    pieces: Vec<Piece>,
+    /// Bytes of all pieces of the call so far.
+    bytes: usize,
+    notes: Vec<String>,
+}
+
+impl Made {
+    fn note(&mut self, notes: &[&str]) {
+        for note in notes {
+            if !self.notes.iter().any(|known| known == note) {
+                self.notes.push((*note).to_owned());
+            }
+        }
+    }
+}
+
 /// A change as it is compared.
 struct Plain {
     old: String,
     new: String,
-    changed: Changed,
+    /// Where these two differ.
+    changed: OnceCell<Changed>,
 }
 
 impl Plain {
@@ -290,14 +456,18 @@ impl Plain {
     }
 }
 
-/// `new_text` and where it differs from `old_text`, the same for all places of one shift.
+/// `new_text` and where it differs from `old_text`, the same for all places that are alike.
 struct Replacement {
-    shift: Shift,
+    fit: Fit,
+    next: Next,
     step: Step,
-    /// Of `old_text`.
+    /// Of `old`.
     folded: Folded,
+    /// As the file has it, but for what the step overlooks.
+    old: String,
     new: String,
     regions: Vec<Region>,
+    notes: Vec<&'static str>,
 }
 
 impl Replacement {
@@ -305,5 +475,23 @@ impl Replacement {
     fn in_file(&self, file: &Folded) -> Vec<(Range<usize>, Range<usize>)> {
         // Regions are apart by a whole line at least, and no fold is wider, so none meet.
         self.regions.iter().map(|region| regions::place(region, &self.folded, file)).collect()
+    }
+}
+
+/// The last replacements, the newest first.
+#[derive(Default)]
+struct Replacements(Vec<Replacement>);
+
+impl Replacements {
+    /// How many are kept: places may take turns in how they are indented and in what follows.
+    const KEPT: usize = 8;
+
+    fn of(&self, place: &Place, next: Next) -> Option<&Replacement> {
+        self.0.iter().find(|last| last.fit == place.fit && last.next == next)
+    }
+
+    fn keep(&mut self, replacement: Replacement) {
+        self.0.truncate(Replacements::KEPT - 1);
+        self.0.insert(0, replacement);
     }
 }

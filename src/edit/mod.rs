@@ -5,9 +5,12 @@
 //! both say alike stays in the file's own bytes, with its quotes, trailing blanks and line ends.
 
 mod change;
+mod checked;
 pub(crate) mod diff;
+mod done;
 mod endings;
 mod fold;
+mod frame;
 mod gutter;
 mod hint;
 mod indent;
@@ -18,8 +21,11 @@ mod places;
 mod refusal;
 mod regions;
 mod site;
+mod terminator;
 mod text;
 mod touched;
+mod undecodable;
+mod whereabouts;
 
 #[cfg(test)]
 mod properties;
@@ -34,6 +40,7 @@ pub use crate::edit::change::{Matching, Step};
 use crate::edit::locate::{Located, Locator, Piece};
 use crate::edit::text::Text;
 use crate::edit::touched::Lines;
+pub(crate) use crate::edit::whereabouts::whereabouts;
 use crate::error::{Error, ErrorCode};
 
 /// An edited file.
@@ -107,7 +114,9 @@ fn assemble(
     let counts = located.iter().map(|change| change.places.len()).collect();
     let (mut notes, mut pieces, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for change in located {
-        notes.extend(change.notes);
+        let new: Vec<String> =
+            change.notes.into_iter().filter(|note| !notes.contains(note)).collect();
+        notes.extend(new);
         pieces.extend(change.pieces);
         places.extend(change.places);
     }
@@ -120,25 +129,30 @@ fn assemble(
         refuse_size(path, content.len(), &pieces, text, options)?;
     }
     let mut new = Vec::with_capacity(content.len() + growth);
-    let splices = splice(content, text, &pieces, &mut new);
+    let splices = splice(content, text, &pieces, &mut new)?;
     Ok(Edited { content: new, splices, steps, notes, places: counts, lines })
 }
 
 /// Copies the content with the pieces put in, and tells what was replaced.
-fn splice(content: &[u8], text: &Text<'_>, pieces: &[Piece], new: &mut Vec<u8>) -> Vec<Splice> {
+fn splice(
+    content: &[u8],
+    text: &Text<'_>,
+    pieces: &[Piece],
+    new: &mut Vec<u8>,
+) -> Result<Vec<Splice>, Error> {
     let mut splices = Vec::with_capacity(pieces.len());
     let mut offsets = text.offsets();
     let mut copied = 0;
     for piece in pieces {
-        let old = offsets.in_file(piece.range.start)..offsets.in_file(piece.range.end);
-        new.extend_from_slice(content.get(copied..old.start).unwrap_or_default());
+        let old = offsets.in_file(piece.range.start)?..offsets.in_file(piece.range.end)?;
+        new.extend_from_slice(checked::bytes(content, copied..old.start)?);
         let start = new.len();
         new.extend_from_slice(&text.encode(&piece.text));
         copied = old.end;
         splices.push(Splice { old, new: start..new.len() });
     }
-    new.extend_from_slice(content.get(copied..).unwrap_or_default());
-    splices
+    new.extend_from_slice(checked::bytes(content, copied..)?);
+    Ok(splices)
 }
 
 fn refuse_size(
@@ -151,8 +165,8 @@ fn refuse_size(
     let mut offsets = text.offsets();
     let mut size = len;
     for piece in pieces {
-        let from = offsets.in_file(piece.range.start);
-        let removed = offsets.in_file(piece.range.end) - from;
+        let from = offsets.in_file(piece.range.start)?;
+        let removed = offsets.in_file(piece.range.end)? - from;
         size = size.saturating_add(text.encode(&piece.text).len()) - removed;
     }
     if size <= options.max_bytes {

@@ -5,6 +5,9 @@ mod tests;
 
 use memchr::memmem::Finder;
 
+use crate::edit::checked;
+use crate::error::Error;
+
 /// The places of a needle from the left, overlapping ones too.
 ///
 /// Two that are no further apart than half the needle show its period. From then on the run of a
@@ -21,6 +24,8 @@ pub(super) struct Occurrences<'a> {
     run: Run,
     /// Bytes looked at so far.
     work: usize,
+    /// A range was wrong, so places may be missing.
+    is_faulty: bool,
 }
 
 /// Places that are known: every `period` from `next` to `last`.
@@ -37,12 +42,26 @@ impl Run {
 impl<'a> Occurrences<'a> {
     pub(super) fn of(needle: &'a [u8], text: &'a [u8]) -> Occurrences<'a> {
         let finder = Finder::new(needle);
-        Occurrences { text, finder, from: 0, last: None, period: None, run: Run::NONE, work: 0 }
+        Occurrences {
+            text,
+            finder,
+            from: 0,
+            last: None,
+            period: None,
+            run: Run::NONE,
+            work: 0,
+            is_faulty: false,
+        }
     }
 
     /// Bytes looked at so far: at most a few for each of the text and the needle.
     pub(super) fn work(&self) -> usize {
         self.work
+    }
+
+    /// Refuses places of which some may be missing; asked once there are no more.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.is_faulty { Err(checked::fault()) } else { Ok(()) }
     }
 
     /// Leaves out the places before `from`.
@@ -70,8 +89,11 @@ impl<'a> Occurrences<'a> {
         self.from = at + 1;
         let Some(period) = self.period else { return };
         let end = at + self.finder.needle().len();
-        let more = self.text.get(end..).unwrap_or_default();
-        let again = self.text.get(end - period..).unwrap_or_default();
+        let (Some(more), Some(again)) = (self.text.get(end..), self.text.get(end - period..))
+        else {
+            self.is_faulty = true;
+            return;
+        };
         let same = more.iter().zip(again).take_while(|(a, b)| a == b).count();
         self.run = Run { next: at + period, last: at + same };
         self.from = at + same + 1;

@@ -63,6 +63,11 @@ impl<'a> Places<'a> {
         Places { text, found, begun: places.collect() }
     }
 
+    /// The number of the line on which the first place begins, from 1.
+    pub(super) fn first_line(&self) -> usize {
+        self.begun.first().map_or(1, |place| place.line)
+    }
+
     /// "Lines 3, 17 (2 times) and 40.", or "Line 1, at columns 3 and 9."
     pub(super) fn named(&self) -> String {
         let lines: Vec<&[Place]> = self.begun.chunk_by(|one, next| one.line == next.line).collect();

@@ -6,10 +6,10 @@ mod tests;
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::edit::change::{Change, Matching, Options};
+use crate::edit::change::{Change, Matching, Options, Step};
 use crate::edit::hint::{self, Near};
 use crate::edit::ladder::{Found, MAX_REPLACED};
-use crate::edit::places::{Places, line_number};
+use crate::edit::places::{Places, line_number, numbered};
 use crate::edit::site::Site;
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 use crate::text::escape;
@@ -23,12 +23,34 @@ pub(super) enum Why {
     Same,
     NotFound,
     NotUnique(Found),
+    /// `new_text` is there already: where it begins, and what is like `old_text` elsewhere.
+    Done {
+        at: usize,
+        near: Option<Alike>,
+    },
+    /// Lines of `old_text` are elsewhere with their own indentation.
+    Stale {
+        origin: usize,
+        near: Alike,
+    },
+    /// It cannot be told how `new_text` is to be indented.
+    Undecided(Alike),
+    /// The texts differ only in a terminator between two lines.
+    Joins,
+    /// `new_text` has U+FFFD for bytes that cannot be told.
+    StandIn,
     /// Too many places.
     TooMany,
     /// Too many kinds of indentation for texts so long.
     TooMuch,
     TooLarge,
     NoChange,
+}
+
+/// A place that is like `old_text` but for what a step overlooks.
+pub(super) struct Alike {
+    pub(super) step: Step,
+    pub(super) range: Range<usize>,
 }
 
 /// What the words are about.
@@ -86,6 +108,23 @@ impl Refusal<'_, '_> {
             }
             Why::NotUnique(found) => self.not_unique(&found),
             Why::NotFound => self.not_found()?,
+            Why::Done { at, near } => self.done(at, near.as_ref()),
+            Why::Stale { origin, near } => self.stale(origin, &near),
+            Why::Undecided(near) => self.undecided(&near),
+            Why::Joins => self.plain(
+                InvalidArgument,
+                "old_text and new_text differ only in the line terminator at their end, and \
+                 without it two lines would be joined",
+                "To join them, use match: exact.",
+            ),
+            Why::StandIn => self.plain(
+                InvalidArgument,
+                &format!(
+                    "new_text has U+FFFD, which stands for bytes of {path} that are not UTF-8, and \
+                     it cannot be told which bytes are meant"
+                ),
+                "Leave the text with U+FFFD as old_text has it, or choose a smaller part of it.",
+            ),
         })
     }
 
@@ -122,6 +161,88 @@ impl Refusal<'_, '_> {
         }
         let error = Error::new(ErrorCode::PatternNotUnique, message).at(self.site.path);
         self.with_hint(error, hint)
+    }
+
+    fn done(&self, at: usize, near: Option<&Alike>) -> Error {
+        let path = shown(self.site.path);
+        let line = line_number(self.site.haystack.text, at);
+        let mut message = format!(
+            "{}old_text not found in {path}. new_text is already in {path} at line {line}: the \
+             edit seems to be done.",
+            self.label
+        );
+        let mut hint = "";
+        if let Some(near) = near {
+            hint = "To change them, give old_text exactly as they are.";
+            let step = near.step.overlooked();
+            let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
+            // Writing to a string cannot fail.
+            let _ = write!(
+                message,
+                "\n\n{lines} without regard to {step}; nothing was changed:\n```\n{text}```\n"
+            );
+        }
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        self.with_hint(error, hint)
+    }
+
+    fn stale(&self, origin: usize, near: &Alike) -> Error {
+        let path = shown(self.site.path);
+        let line = line_number(self.site.haystack.text, origin);
+        let step = near.step.overlooked();
+        let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
+        let message = format!(
+            "{}old_text not found in {path}. {lines} without regard to {step}, but line {line} has \
+             the indentation of old_text, so another place may be meant.\n\n```\n{text}```\n",
+            self.label
+        );
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        self.with_hint(error, "Read the file again, and give old_text exactly as it is there.")
+    }
+
+    fn undecided(&self, near: &Alike) -> Error {
+        let path = shown(self.site.path);
+        let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
+        let why = if self.change.new_text.trim().is_empty() {
+            "lines are deleted only where they are exactly as old_text says"
+        } else {
+            "it cannot be decided whether new_text is indented like old_text or like the file"
+        };
+        let message = format!(
+            "{}old_text not found in {path} as it is indented. {lines} except for indentation, and \
+             {why}.\n\n```\n{text}```\n",
+            self.label
+        );
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        self.with_hint(error, "Give both texts with the indentation that the file has.")
+    }
+
+    /// "Lines 3-4 match old_text" or "Line 3 matches old_text", and these lines as far as there is `room`.
+    fn lines(&self, near: &Alike, room: usize) -> (String, String) {
+        let text = self.site.haystack.text;
+        let first = line_number(text, near.range.start);
+        let start = text.get(..near.range.start).unwrap_or(&[]);
+        let start = memchr::memrchr(b'\n', start).map_or(0, |at| at + 1);
+        let matched = text.get(start..near.range.end).unwrap_or(&[]);
+        let matched = matched.strip_suffix(b"\n").unwrap_or(matched);
+        let rest = text.get(start..).unwrap_or(&[]);
+        let count = memchr::memchr_iter(b'\n', matched).count() + 1;
+        let mut shown = String::new();
+        for (index, line) in rest.split(|&byte| byte == b'\n').take(count).enumerate() {
+            let (line, _) = numbered(line, first + index, &[]);
+            if shown.len() + line.len() > room {
+                shown.push_str("...\n");
+                break;
+            }
+            shown.push_str(&line);
+        }
+        let last = first + count - 1;
+        let lines = if count == 1 {
+            format!("Line {first} matches old_text")
+        } else {
+            format!("Lines {first}-{last} match old_text")
+        };
+        (lines, shown)
     }
 
     fn not_found(&mut self) -> Result<Error, Error> {
@@ -194,7 +315,7 @@ impl Refusal<'_, '_> {
 }
 
 /// Tells whether a range is all that its lines hold, but for blanks.
-fn is_whole_lines(text: &[u8], range: &Range<usize>) -> bool {
+pub(super) fn is_whole_lines(text: &[u8], range: &Range<usize>) -> bool {
     let is_blank = |bytes: &[u8]| bytes.iter().all(|byte| b" \t\r".contains(byte));
     let (before, after) = (text.get(..range.start), text.get(range.end..));
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());

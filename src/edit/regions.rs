@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
+use crate::edit::checked;
 use crate::edit::fold::Folded;
+use crate::error::Error;
 
 /// Texts of more lines together than this are one region.
 const MAX_LINES: usize = 4000;
@@ -33,22 +35,25 @@ impl Changed {
 
     /// The regions in which the two texts, shifted alike, differ, in order; lines that both have
     /// are in none.
-    pub(super) fn regions(&self, old: &str, new: &str) -> Vec<Region> {
+    ///
+    /// # Errors
+    /// `INTERNAL` if the texts are not those that were compared.
+    pub(super) fn regions(&self, old: &str, new: &str) -> Result<Vec<Region>, Error> {
         let Changed(Some(operations)) = self else {
             let whole = Region { old: 0..old.len(), new: 0..new.len() };
-            return trimmed(whole, old, new).into_iter().collect();
+            return Ok(trimmed(whole, old, new)?.into_iter().collect());
         };
         let (old_starts, new_starts) = (starts(old), starts(new));
         let bytes = |starts: &[usize], lines: Range<usize>| {
-            let at = |line: usize| starts.get(line).copied().unwrap_or_default();
-            at(lines.start)..at(lines.end)
+            let at = |line: usize| starts.get(line).copied().ok_or_else(checked::fault);
+            Ok::<_, Error>(at(lines.start)?..at(lines.end)?)
         };
-        let regions = operations.iter().filter_map(|operation| {
-            let old_bytes = bytes(&old_starts, operation.old_range());
-            let new_bytes = bytes(&new_starts, operation.new_range());
+        let regions = operations.iter().map(|operation| {
+            let old_bytes = bytes(&old_starts, operation.old_range())?;
+            let new_bytes = bytes(&new_starts, operation.new_range())?;
             trimmed(Region { old: old_bytes, new: new_bytes }, old, new)
         });
-        regions.collect()
+        regions.filter_map(Result::transpose).collect()
     }
 }
 
@@ -63,17 +68,18 @@ fn starts(text: &str) -> Vec<usize> {
 }
 
 /// The region without the characters that both sides begin and end with.
-fn trimmed(region: Region, old: &str, new: &str) -> Option<Region> {
-    let old_part = old.get(region.old.clone())?;
-    let new_part = new.get(region.new.clone())?;
+fn trimmed(region: Region, old: &str, new: &str) -> Result<Option<Region>, Error> {
+    let old_part = checked::text(old, region.old.clone())?;
+    let new_part = checked::text(new, region.new.clone())?;
     let pairs = old_part.chars().zip(new_part.chars());
     let prefix: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
-    let (old_rest, new_rest) = (old_part.get(prefix..)?, new_part.get(prefix..)?);
+    let (old_rest, new_rest) =
+        (checked::text(old_part, prefix..)?, checked::text(new_part, prefix..)?);
     let pairs = old_rest.chars().rev().zip(new_rest.chars().rev());
     let suffix: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
     let inner = |range: Range<usize>| range.start + prefix..range.end - suffix;
     let region = Region { old: inner(region.old), new: inner(region.new) };
-    (!region.old.is_empty() || !region.new.is_empty()).then_some(region)
+    Ok((!region.old.is_empty() || !region.new.is_empty()).then_some(region))
 }
 
 /// The range of `new_text` for a region, and the range of the matched bytes, which `file` was

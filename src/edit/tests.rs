@@ -188,7 +188,6 @@ fn the_final_newline_is_as_the_texts_say() {
     let cases = [
         ("a\nb", "b", "c", "a\nc"),
         ("a\nb\n", "b", "c", "a\nc\n"),
-        ("a\nb\n", "b\n", "c", "a\nc"),
         ("a\nb", "b", "c\n", "a\nc\n"),
         ("a\nb\n", "a\n", "", "b\n"),
     ];
@@ -198,6 +197,131 @@ fn the_final_newline_is_as_the_texts_say() {
             assert_eq!(edited.content, expected.as_bytes());
         }
     }
+}
+
+#[test]
+fn a_terminator_that_only_one_text_has_stays_as_the_file_has_it() {
+    let lost = "old_text ends with a line terminator and new_text does not: the file's was kept.";
+    let added = "new_text ends with a line terminator and old_text does not: the file's was kept, \
+                 and no empty line was added.";
+    let cases = [
+        ("a\nb\nc", "b\n", "B", "a\nB\nc", lost),
+        ("a\r\nb\r\nc", "b\r\n", "B", "a\r\nB\r\nc", lost),
+        ("a\r\nb\r\nc", "b\n", "B", "a\r\nB\r\nc", lost),
+        ("a\nb\n", "b\n", "c", "a\nc\n", lost),
+        ("a\nb\n\nc\n", "b\n\n", "B", "a\nB\n\nc\n", lost),
+        ("    a\n    b\nc\n", "a\nb\n", "a\nB", "    a\n    B\nc\n", lost),
+        ("“b”\nc\n", "\"b\"\n", "\"B\"", "“B”\nc\n", lost),
+        ("a\nb\nc", "b", "B\n", "a\nB\nc", added),
+        ("a\r\nb\r\nc", "b", "B\n", "a\r\nB\r\nc", added),
+        ("a\r\nb\r\nc", "b", "B\r\n", "a\r\nB\r\nc", added),
+        ("a\nc\n", "a", "a\nb\n", "a\nb\nc\n", added),
+        ("a\nb\nc", "b", "B\n\n", "a\nB\n\nc", added),
+        ("a\nb  \nc", "b", "B\n", "a\nB  \nc", added),
+    ];
+    for (content, old, new, expected, note) in cases {
+        let edited = edit(content.as_bytes(), &[(old, new)], &options(SAFE)).unwrap();
+        assert_eq!(String::from_utf8(edited.content).unwrap(), expected, "{content:?} {old:?}");
+        assert_eq!(edited.notes, [note], "{content:?} {old:?}");
+    }
+    // Each place as it ends.
+    let edited = edit(b"x(\nx(1)\nx(\n", &[("x(", "y(\n")], &all()).unwrap();
+    assert_eq!(edited.content, b"y(\ny(\n1)\ny(\n");
+    assert_eq!(edited.notes, [added]);
+    // Byte for byte where it is asked so.
+    for (old, new, expected) in [("b\n", "B", "a\nBc"), ("b", "B\n", "a\nB\n\nc")] {
+        let edited = edit(b"a\nb\nc", &[(old, new)], &options(Matching::Exact)).unwrap();
+        assert_eq!(edited.content, expected.as_bytes());
+        assert!(edited.notes.is_empty());
+    }
+}
+
+#[test]
+fn a_terminator_that_is_all_that_differs_is_put_in_or_taken_out_but_joins_no_lines() {
+    for (content, old, new, expected) in [
+        ("a\nb\n", "a", "a\n", "a\n\nb\n"),
+        ("a\n\nb\n", "a\n", "a", "a\nb\n"),
+        ("a\nb\n", "b\n", "b", "a\nb"),
+        ("a\nb", "b", "b\n", "a\nb\n"),
+    ] {
+        let edited = edit(content.as_bytes(), &[(old, new)], &options(SAFE)).unwrap();
+        assert_eq!(String::from_utf8(edited.content).unwrap(), expected, "{content:?} {old:?}");
+        assert!(edited.notes.is_empty());
+    }
+    let (code, message) = refused("a\nb\n", &[("a\n", "a")], &options(SAFE));
+    assert_eq!(code, ErrorCode::InvalidArgument);
+    let expected = "old_text and new_text differ only in the line terminator at their end, and \
+                    without it two lines would be joined. To join them, use match: exact.";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn text_composed_otherwise_is_found_and_what_stays_keeps_its_bytes() {
+    let (nfc, nfd) = ("caf\u{e9} \u{1e69}", "cafe\u{301} s\u{307}\u{323}");
+    let cases = [
+        (nfd, nfc, "x = 1\n", "x = 2\n"),
+        (nfc, nfd, "x = 1\n", "x = 2\n"),
+        ("\u{1112}\u{1161}\u{11ab}", "\u{d55c}", "", "!"),
+        ("5\u{2126}", "5\u{3a9}", "", "!"),
+        ("\u{915}\u{93c}", "\u{958}", "", "!"),
+    ];
+    for (file, text, old, new) in cases {
+        let content = format!("before {nfd}\n{file}|{old}");
+        let (old, new) = (format!("{text}|{old}"), format!("{text}|{new}"));
+        let expected = format!("before {nfd}\n{file}{}", new.strip_prefix(text).unwrap());
+        assert_eq!(safe(&content, &old, &new), (expected, Step::Typography), "{old:?}");
+    }
+    // What replaces it is taken as it is.
+    assert_eq!(safe("e\u{301}t\u{e9}\n", "\u{e9}te\u{301}", "e\u{300}").0, "e\u{300}\n");
+    // A letter is not found in one with a mark.
+    let (code, _) = refused("e\u{301}\n", &[("e\u{300}", "x")], &options(SAFE));
+    assert_eq!(code, ErrorCode::PatternNotFound);
+    let (code, _) = refused("a\u{301}\u{323}x “\n", &[("\u{1ea1}", "x")], &options(SAFE));
+    assert_eq!(code, ErrorCode::PatternNotFound, "half of what stands for one character");
+}
+
+#[test]
+fn bytes_that_are_shown_as_u_fffd_are_found_by_it_and_stay() {
+    let content = b"a = 'caf\xe9' # \xff\xfe 1\nb = '\xe2\x82'\n";
+    let shown = String::from_utf8_lossy(content).into_owned();
+    let cases: [(&str, &str, &[u8]); 5] = [
+        ("1", "2", b"a = 'caf\xe9' # \xff\xfe 2\nb = '\xe2\x82'\n"),
+        ("a =", "c =", b"c = 'caf\xe9' # \xff\xfe 1\nb = '\xe2\x82'\n"),
+        ("caf\u{FFFD}'", "th\u{FFFD}'", b"a = 'th\xe9' # \xff\xfe 1\nb = '\xe2\x82'\n"),
+        (" # \u{FFFD}\u{FFFD} 1", "", b"a = 'caf\xe9'\nb = '\xe2\x82'\n"),
+        ("b = '\u{FFFD}'\n", "", b"a = 'caf\xe9' # \xff\xfe 1\n"),
+    ];
+    for (from, to, expected) in cases {
+        let new = shown.replacen(from, to, 1);
+        let edited = edit(content, &[(&shown, &new)], &options(SAFE)).unwrap();
+        assert_eq!(edited.content, expected, "{from:?}");
+        let edited = edit(content, &[(from, to)], &options(SAFE)).unwrap();
+        assert_eq!(edited.content, expected, "{from:?}");
+    }
+}
+
+#[test]
+fn u_fffd_is_never_written_for_bytes_that_cannot_be_told() {
+    let content = b"a\xe9b\xffc\nd\n";
+    let expected = "new_text has U+FFFD, which stands for bytes of f.txt that are not UTF-8, and \
+                    it cannot be told which bytes are meant. Leave the text with U+FFFD as \
+                    old_text has it, or choose a smaller part of it.";
+    for (old, new) in [
+        ("d", "\u{FFFD}"),
+        ("a\u{FFFD}b\u{FFFD}c", "x\u{FFFD}y"),
+        ("a\u{FFFD}b\u{FFFD}c", "c\u{FFFD}b\u{FFFD}a\u{FFFD}"),
+    ] {
+        let error = edit(content, &[(old, new)], &options(SAFE)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument);
+        assert_eq!(error.to_string(), expected);
+    }
+    // Two that are the same can be dropped or moved.
+    let edited = edit(b"a\xe9b\xe9c\n", &[("a\u{FFFD}b\u{FFFD}c", "x\u{FFFD}y")], &options(SAFE));
+    assert_eq!(edited.unwrap().content, b"x\xe9y\n");
+    // Where there are no such bytes it is a character.
+    assert_eq!(safe("a\n", "a", "\u{FFFD}").0, "\u{FFFD}\n");
+    let several = edit(b"a\xe9\nb\na\xff\n", &[("a\u{FFFD}", "x")], &options(SAFE)).unwrap_err();
+    assert_eq!(several.code(), ErrorCode::PatternNotUnique);
 }
 
 #[test]
@@ -237,8 +361,10 @@ fn utf16_is_edited_in_its_own_encoding_and_keeps_what_is_broken() {
         let expected: Vec<u16> =
             "\u{FEFF}é😀 “1€”\r\n2\r\n3".encode_utf16().chain([0xD800, 0xE9]).collect();
         assert_eq!(edited.unwrap().content, bytes(&expected));
-        let error = edit(&content, &[("two\u{FFFD}", "x")], &options(SAFE)).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::PatternNotFound);
+        let edited = edit(&content, &[("two\u{FFFD}", "2\u{FFFD}")], &options(SAFE));
+        let expected: Vec<u16> =
+            "\u{FEFF}é😀 “one”\r\n2".encode_utf16().chain([0xD800, 0xE9]).collect();
+        assert_eq!(edited.unwrap().content, bytes(&expected));
     }
 }
 
@@ -287,6 +413,20 @@ fn pasted_line_numbers_are_taken_off() {
         ("   3 | c", "   4 | d", "a\nb\nd\n", true),
         ("   2 | b\n   3 | c", "   2 | b\n   2 | B\n   3 | c", "a\nb\nB\nc\n", true),
         ("[Lines 2-3 of 3]\n   2 | b\n   3 | c", "x\ny", "a\nx\ny\n", false),
+        // Only lines that were there have one.
+        ("   2 | b\n   3 | c\n", "   2 | b\nx\n   3 | c\n", "a\nb\nx\nc\n", true),
+        ("   2 | b\n   3 | c\n", "   2 | b\nx\n", "a\nb\nx\n", true),
+        ("2: b\n3: c", "2: B\n3: c", "a\nB\nc\n", true),
+        ("00002| b\n00003| c", "00002| B\n00003| c", "a\nB\nc\n", true),
+        ("L2: b\nL3: c", "L2: B\nL3: c", "a\nB\nc\n", true),
+        ("2\tb\n3\tc", "B\nc", "a\nB\nc\n", false),
+        ("2|b\n3|c", "2|B\n3|c", "a\nB\nc\n", true),
+        ("     2→b\n     3→c", "B\nc", "a\nB\nc\n", false),
+        ("f.txt:2:b\nf.txt-3-c", "B\nc", "a\nB\nc\n", false),
+        ("./f.txt:2:b", "B", "a\nB\nc\n", false),
+        ("/root/dir/f.txt:2:b", "/root/dir/f.txt:2:B", "a\nB\nc\n", true),
+        ("2:b\n3-c", "B\nc", "a\nB\nc\n", false),
+        ("f.txt\n2:b\n3:c", "B\nc", "a\nB\nc\n", false),
     ];
     for (old, new, expected, both) in cases {
         let edited = edit(b"a\nb\nc\n", &[(old, new)], &options(SAFE)).unwrap();
@@ -304,11 +444,14 @@ fn numbers_that_are_no_gutter_stay() {
         ("   2 | b\n   4 | c\n", "x"),
         ("80:b", "x"),
         ("   2 | b\nc\n", "x"),
-        ("   2 | b\n   3 | c\n", "   2 | b\nx\n"),
         // Mappings and tables: other lines have these numbers, or blanks would have to go too.
         ("1:b\n2:c", "x"),
         ("1\tb\n2\tc", "x"),
-        ("2: b\n3: c", "x"),
+        ("3: b\n4: c", "x"),
+        ("L2: b", "x: 3\nL9: d"),
+        ("2:b", "5:30 pm"),
+        ("other.txt:2:b", "x"),
+        ("f.txt:2:b\nf.txt:2:c", "x"),
     ];
     for (old, new) in cases {
         let (code, _) = refused("a\nb\nc\n", &[(old, new)], &options(SAFE));
@@ -370,7 +513,9 @@ fn more_edits_than_can_be_looked_for_are_refused() {
 
 #[test]
 fn blanks_that_are_indented_anew_at_each_place_are_bounded() {
-    let content = "  x\n  x\n x\n x\n".repeat(20_000);
+    let deep: Vec<String> =
+        (1..=20).map(|deep| format!("{0}x\n{0}x\n", " ".repeat(deep))).collect();
+    let content = deep.concat().repeat(100);
     let old = format!("x{}\nx\n", " ".repeat(100_000));
     let started = std::time::Instant::now();
     let (code, message) = refused(&content, &[(&old, "y")], &all());

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::char::decode_utf16;
 
+use crate::edit::checked;
+use crate::error::Error;
 use crate::text::decode;
 
 /// The decoded text, and what is needed to find a place of it in the file's bytes.
@@ -47,14 +49,6 @@ impl<'a> Text<'a> {
         let encoding = Encoding::of_mark(content);
         let bytes = decoded(content.get(2..).unwrap_or_default(), encoding);
         Text { bytes: Cow::Owned(bytes), encoding, mark: 2 }
-    }
-
-    /// The text for a diff, which a program applies to the bytes: a mark of UTF-8 is part of it.
-    pub(super) fn for_diff(content: &'a [u8]) -> Text<'a> {
-        if decode::is_utf16(content) {
-            return Text::of(content);
-        }
-        Text { bytes: Cow::Borrowed(content), encoding: Encoding::Bytes, mark: 0 }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -114,16 +108,19 @@ pub(super) struct Offsets<'a> {
 
 impl Offsets<'_> {
     /// The place in the file of the place `at`, which does not lie before the one asked last.
-    pub(super) fn in_file(&mut self, at: usize) -> usize {
-        let passed = self.text.bytes.get(self.at..at).unwrap_or_default();
+    ///
+    /// # Errors
+    /// `INTERNAL` if it does, or lies behind the text.
+    pub(super) fn in_file(&mut self, at: usize) -> Result<usize, Error> {
+        let passed = checked::bytes(&self.text.bytes, self.at..at)?;
         self.offset += match self.text.encoding {
             Encoding::Bytes => passed.len(),
             Encoding::Utf16Little | Encoding::Utf16Big => {
                 passed.iter().map(|&byte| width(byte)).sum()
             }
         };
-        self.at = self.at.max(at);
-        self.offset
+        self.at = at;
+        Ok(self.offset)
     }
 
     /// The place in the text of the place `offset` of the file, which does not lie before the one

@@ -205,10 +205,17 @@ impl Tool for EditFile {
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<EditReport, Error> {
         check_lengths(&args, context.limits.file_bytes)?;
         let changes = changes(&args)?;
-        let held = hold(context, &args)?;
-        let old = held.content().unwrap_or_default();
         let Args { matching, replace_all, .. } = args;
         let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
+        let held = hold(context, &args, |error, content| {
+            conflict(error, content, &changes, &options, context)
+        })?;
+        let Some(old) = held.content() else {
+            return Err(Error::new(
+                ErrorCode::Internal,
+                "the file was not read; nothing was changed",
+            ));
+        };
         let path = held.path().as_str().to_owned();
         refuse_omissions(&args, &path, old)?;
         let edited = edit::apply(&path, old, &changes, &options, context.call)?;
@@ -284,8 +291,13 @@ impl From<&Replacement> for Change {
     }
 }
 
-/// The file with its content, which must be there and of the expected version.
-fn hold(context: &ToolContext<'_>, args: &Args) -> Result<Held, Error> {
+/// The file with its content, which must be there and of the expected version; otherwise
+/// `conflict` says what the file has instead.
+fn hold(
+    context: &ToolContext<'_>,
+    args: &Args,
+    conflict: impl FnOnce(Error, &[u8]) -> Error,
+) -> Result<Held, Error> {
     let path = &args.path;
     let expected = Expected::parse_version(args.expected_version.as_deref())?;
     // Asked for reading, a path that leads nowhere is answered with names that are near.
@@ -299,9 +311,37 @@ fn hold(context: &ToolContext<'_>, args: &Args) -> Result<Held, Error> {
     }
     held.read(context.limits.file_bytes)?;
     if let Some(expected) = expected {
-        held.expect(Expected::Version(expected), context.call)?;
+        let expected = held.expect(Expected::Version(expected), context.call);
+        if let Err(error) = expected {
+            return Err(match held.content() {
+                Some(content) if error.code() == ErrorCode::Conflict => conflict(error, content),
+                _ => error,
+            });
+        }
     }
     Ok(held)
+}
+
+/// The error for a file of another version, with the text that is there now.
+fn conflict(
+    error: Error,
+    content: &[u8],
+    changes: &[Change],
+    options: &Options,
+    context: &ToolContext<'_>,
+) -> Error {
+    let Some(first) = changes.iter().find(|change| !change.old_text.is_empty()) else {
+        return error;
+    };
+    let Ok(found) = edit::whereabouts(content, first, options, context.call) else { return error };
+    let label = if changes.len() > 1 { "Of the first edit, " } else { "" };
+    let message = format!("{}. {label}{}", error.message(), found.told);
+    let told = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
+    told.with_hint(if found.is_there {
+        "If the edit still fits, repeat it with the version that the file has now."
+    } else {
+        "Read the file again before you change it."
+    })
 }
 
 fn missing(path: &str, why: &Error) -> Error {

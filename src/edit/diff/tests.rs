@@ -70,7 +70,7 @@ fn a_file_without_a_final_newline_says_so() {
         ("a\n", "a\nb", "@@ -1,1 +1,2 @@\n a\n+b\n\\ No newline at end of file\n"),
         ("", "a\n", "@@ -0,0 +1,1 @@\n+a\n"),
         ("a\n", "", "@@ -1,1 +0,0 @@\n-a\n"),
-        ("\u{FEFF}a\nb\n", "\u{FEFF}a\n", "@@ -1,2 +1,1 @@\n \u{FEFF}a\n-b\n"),
+        ("\u{FEFF}a\nb\n", "\u{FEFF}a\n", "@@ -1,2 +1,1 @@\n a\n-b\n"),
         ("a\r\n", "a\n", "@@ -1,1 +1,1 @@\n-a\r\n+a\n"),
     ];
     for (old, new, hunk) in cases {
@@ -158,4 +158,32 @@ fn parts_after_too_many_that_were_compared_are_shown_whole() {
     assert_eq!(patch(&old, &diff), new);
     let kept = |line: &str| diff.lines().filter(|shown| *shown == line).count();
     assert_eq!((kept("-17"), kept("+17")), (6, 26), "14 of 20 were compared");
+}
+
+#[test]
+fn on_a_long_line_the_diff_shows_what_is_round_the_change() {
+    let line =
+        |word: &str| format!("a\n{}{word}{}\nz\n", "word ".repeat(2000), "end ".repeat(2000));
+    let diff = compare("f", Some(line("one ").as_bytes()), line("two ").as_bytes(), 2000);
+    let lines: Vec<&str> = diff.lines().collect();
+    let [_, _, hunk, a, removed, added, z, note] = lines[..] else { panic!("{diff}") };
+    assert_eq!((hunk, a, z), ("@@ -1,3 +1,3 @@", " a", " z"));
+    let around = |text: &str, sign: &str, word: &str| {
+        text.starts_with(&format!("{sign}…")) && text.contains(&format!("word word {word} end end"))
+    };
+    assert!(around(removed, "-", "one") && around(added, "+", "two"), "{diff}");
+    assert_eq!(note, "... (long lines are cut to what is round the change)");
+    assert!(diff.len() < 2000, "{}", diff.len());
+    // Whole, as far as there is room.
+    let whole = compare("f", Some(line("one ").as_bytes()), line("two ").as_bytes(), 100_000);
+    assert_eq!(patch(&line("one "), &whole), line("two "));
+}
+
+#[test]
+fn a_byte_order_mark_is_not_shown() {
+    let (old, new) = (b"\xEF\xBB\xBFone\n", b"\xEF\xBB\xBFtwo\n");
+    let splice = Splice { old: 3..6, new: 3..6 };
+    let expected = "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-one\n+two\n";
+    assert_eq!(unified("f", old, new, &[splice], 1000), expected);
+    assert_eq!(compare("f", Some(old), new, 1000), expected);
 }

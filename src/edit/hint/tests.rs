@@ -4,7 +4,7 @@ use crate::edit::hint::file::{MAX_SEARCHED, PROBES};
 fn first(text: &str, old: &str) -> Option<usize> {
     match nearest(text.as_bytes(), old, &Call::default()).unwrap()? {
         Near::Lines(lines) => Some(lines.first + 1),
-        Near::Part(_) => None,
+        Near::Part(_) | Near::Variant(_) => None,
     }
 }
 

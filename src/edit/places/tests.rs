@@ -1,12 +1,13 @@
 use super::*;
 use crate::context::Call;
 use crate::edit::ladder::Haystack;
+use crate::edit::undecodable::Wide;
 use crate::edit::{Matching, Options};
 
 /// The sentence and the lines.
 fn told(text: &str, old: &str, room: usize) -> (String, String) {
     let options = Options { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
-    let mut haystack = Haystack::new(text.as_bytes());
+    let mut haystack = Haystack::new(text.as_bytes(), Wide(false));
     let found = haystack.find(old, &options, &Call::default()).unwrap().unwrap();
     let places = Places::of(text.as_bytes(), &found);
     (places.named(), places.shown(room))

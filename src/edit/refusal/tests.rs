@@ -81,7 +81,8 @@ fn every_refusal_says_what_and_what_next() {
             ("if a:\n    b = 1\n", "x"),
             &EXACT,
             "old_text not found in src/a.rs.\n\nDid you mean:\n```\n   1 | if a:\n   2 | \tb = \
-             1\n```\nLine 2 differs: the file has `→b·=·1`, old_text has `····b·=·1`.",
+             1\n```\nLine 2 differs: the file has `→b·=·1`, old_text has `····b·=·1`. With match: safe \
+             it would be found.",
         ),
     ];
     for (content, change, options, expected) in cases {
