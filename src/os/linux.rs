@@ -140,10 +140,7 @@ impl Dir {
 
     /// What the file system of this directory promises.
     pub(crate) fn volume(&self) -> Volume {
-        match rustix::fs::fstatfs(&self.0) {
-            Ok(facts) => volume(facts.f_type),
-            Err(_) => Volume::Other,
-        }
+        volume_of(&self.0)
     }
 
     fn open(&self, name: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
@@ -171,6 +168,13 @@ fn checked(name: &[u8]) -> io::Result<&[u8]> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     Ok(name)
+}
+
+fn volume_of(handle: &OwnedFd) -> Volume {
+    match rustix::fs::fstatfs(handle) {
+        Ok(facts) => volume(facts.f_type),
+        Err(_) => Volume::Other,
+    }
 }
 
 /// The magic numbers of `statfs(2)`.

@@ -61,10 +61,22 @@ impl Image {
         if size > MAX_IMAGE_BYTES {
             return Err(too_large(source, size));
         }
-        // One byte more tells that it grew over the limit meanwhile.
-        let mut bytes = vec![0; usize::try_from(size).unwrap_or_default() + 1];
-        let count = source.fill(&mut bytes, 0)?;
-        bytes.truncate(count);
+        // The size is where to begin: it may have grown, or the file system tells a wrong one.
+        let mut bytes = Vec::new();
+        let mut room = usize::try_from(size).unwrap_or_default() + 1;
+        loop {
+            let length = bytes.len();
+            bytes.resize(length + room, 0);
+            let count = source.fill(bytes.get_mut(length..).unwrap_or_default(), length as u64)?;
+            bytes.truncate(length + count);
+            if bytes.len() as u64 > MAX_IMAGE_BYTES {
+                return Err(too_large(source, bytes.len() as u64));
+            }
+            if count < room {
+                break;
+            }
+            room = bytes.len().max(64 * 1024);
+        }
         Ok(pixels(format, &bytes).map(|pixels| Image { format, bytes, pixels }))
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::error::{Error, ErrorCode};
-use crate::os::{Dir, File, Identity, Kind, Stat};
+use crate::os::{Dir, File, Identity, Kind, Stat, Volume};
 use crate::workspace::WorkspacePath;
 use crate::workspace::parents::commit;
 use crate::workspace::present::Present;
@@ -15,6 +15,10 @@ use crate::workspace::temporary::{Temporary, sweep};
 
 /// How much is copied between two looks at the clock.
 const PIECE: usize = 1 << 20;
+
+/// How far a file may go on behind the size that the file system reports, in bytes: files of
+/// `/proc` report 0, others grow meanwhile, and some have no end.
+const MAX_BEYOND_SIZE: u64 = 1 << 30;
 
 /// A copy that has its name; dropped, it is removed again.
 pub(super) struct Duplicate<'a> {
@@ -150,48 +154,106 @@ fn open(source: &WorkspacePath) -> Result<(File, Stat), Error> {
     Ok((file, stat))
 }
 
-/// Copies the content; holes stay holes, and blocks are shared where the file system can.
+/// Copies the content to its end, whatever size the file system reports; blocks are shared where
+/// the file system can.
 fn fill(to: &File, from: &File, original: &Stat, route: &Route<'_>) -> Result<(), Error> {
-    let failed = |error| Error::io("copy", route.source.as_str(), error);
     if to.share_blocks(from) {
         return Ok(());
     }
-    let mut buffer = vec![0; PIECE];
-    let mut end = 0;
-    while let Some((start, stop)) = from.next_data(end).map_err(failed)? {
-        end = copy_range(to, from, (start, stop), &mut buffer, route)?;
-        if end < stop {
-            // It was cut meanwhile.
-            return to.set_size(end).map_err(failed);
-        }
-    }
-    // A hole at the end has no data to write.
-    to.set_size(end.max(original.size)).map_err(failed)
+    Filling { to, from, original, route, buffer: vec![0; PIECE] }.run()
 }
 
-/// Copies a range and tells where it ended: earlier than asked where the file does.
-fn copy_range(
-    to: &File,
-    from: &File,
-    (start, stop): (u64, u64),
-    buffer: &mut [u8],
-    route: &Route<'_>,
-) -> Result<u64, Error> {
-    let source = route.source;
-    let failed = |error| Error::io("copy", source.as_str(), error);
-    let mut offset = start;
-    while offset < stop {
-        if let Some(why) = route.call.stop_reason() {
+/// Tells whether bytes are what a hole reads as.
+fn is_zeros(bytes: &[u8]) -> bool {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    bytes.chunks(ZEROS.len()).all(|chunk| ZEROS.starts_with(chunk))
+}
+
+/// The copying of the content of one file.
+struct Filling<'a> {
+    to: &'a File,
+    from: &'a File,
+    original: &'a Stat,
+    route: &'a Route<'a>,
+    buffer: Vec<u8>,
+}
+
+impl Filling<'_> {
+    fn run(&mut self) -> Result<(), Error> {
+        let mut end = 0;
+        // Other file systems may tell a wrong size, and call holes what they do not know.
+        if self.from.volume() == Volume::Disk {
+            end = self.copy_data()?;
+        }
+        while let Some(next) = self.copy_piece(end, None)? {
+            if next.saturating_sub(self.original.size) > MAX_BEYOND_SIZE {
+                return Err(self.endless());
+            }
+            end = next;
+        }
+        // What was not written is zeros at the end.
+        self.to.set_size(end).map_err(|error| self.failed(error))
+    }
+
+    /// Copies what the file system calls data; tells where what is known of the file ends.
+    fn copy_data(&mut self) -> Result<u64, Error> {
+        let mut end = 0;
+        while let Some((start, stop)) =
+            self.from.next_data(end).map_err(|error| self.failed(error))?
+        {
+            end = start;
+            if stop <= start {
+                // Nonsense: from here on reading alone tells what there is.
+                return Ok(end);
+            }
+            while end < stop {
+                match self.copy_piece(end, Some(stop - end))? {
+                    Some(next) => end = next,
+                    // It was cut meanwhile.
+                    None => return Ok(end),
+                }
+            }
+        }
+        // From there to the size is a hole, unless the file was cut meanwhile.
+        let size = self.from.stat().map_err(|error| self.failed(error))?.size;
+        Ok(end.max(size.min(self.original.size)))
+    }
+
+    /// Copies what one read gives, at most `most` bytes; tells where it ended, or `None` at the
+    /// end of the file. Zeros are not written, so that holes stay holes.
+    fn copy_piece(&mut self, at: u64, most: Option<u64>) -> Result<Option<u64>, Error> {
+        if let Some(why) = self.route.call.stop_reason() {
+            let source = self.route.source;
             return Err(Error::stopped(why, &format!("{source} was copied")).at(source.as_str()));
         }
-        let room = usize::try_from(stop - offset).unwrap_or(PIECE).min(buffer.len());
-        let room = buffer.get_mut(..room).unwrap_or_default();
-        let count = from.read_at(room, offset).map_err(failed)?;
-        if count == 0 {
-            break;
+        let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(PIECE);
+        let room = self.buffer.get_mut(..most.min(PIECE)).unwrap_or_default();
+        let read = self.from.read_at(room, at).and_then(|count| {
+            let bytes = room.get(..count).unwrap_or_default();
+            if !is_zeros(bytes) {
+                self.to.write_at(bytes, at)?;
+            }
+            Ok(count)
+        });
+        match read {
+            Ok(0) => Ok(None),
+            Ok(count) => Ok(Some(at + count as u64)),
+            Err(error) => Err(self.failed(error)),
         }
-        to.write_at(room.get(..count).unwrap_or_default(), offset).map_err(failed)?;
-        offset += count as u64;
     }
-    Ok(offset)
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("copy", self.route.source.as_str(), error)
+    }
+
+    fn endless(&self) -> Error {
+        let (source, size) = (self.route.source, self.original.size);
+        let message = format!(
+            "{source} was not copied: its size is {size} bytes, and it goes on for more than \
+             {MAX_BEYOND_SIZE} bytes after that"
+        );
+        Error::new(ErrorCode::TooLarge, message)
+            .at(source.as_str())
+            .with_hint("It may have no end; read a part of it with read_file.")
+    }
 }

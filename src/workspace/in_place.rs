@@ -11,7 +11,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{File, told};
 use crate::workspace::parents::commit;
-use crate::workspace::present::Present;
+use crate::workspace::present::{Present, read_whole};
 use crate::workspace::refusal::{changed, too_large};
 use crate::workspace::{Durability, WorkspacePath};
 
@@ -61,14 +61,11 @@ fn read_old(path: &WorkspacePath, present: &Present) -> Result<Vec<u8>, Error> {
     if present.stat.size > MAX_UNDO as u64 {
         return Err(too_large(path, present.stat.size, MAX_UNDO));
     }
-    let mut old = vec![0; usize::try_from(present.stat.size).unwrap_or_default()];
-    let mut length = 0;
-    while let Some(room) = old.get_mut(length..).filter(|room| !room.is_empty()) {
-        let count = present.file.read_at(room, length as u64);
-        match count.map_err(|error| Error::io("read", path.as_str(), error))? {
-            0 => return Err(changed(path, "somebody else wrote it meanwhile")),
-            count => length += count,
-        }
+    let size = usize::try_from(present.stat.size).unwrap_or(MAX_UNDO);
+    let old = read_whole(&present.file, size, MAX_UNDO);
+    let old = old.map_err(|error| Error::io("read", path.as_str(), error))?;
+    if old.len() > MAX_UNDO {
+        return Err(too_large(path, old.len() as u64, MAX_UNDO));
     }
     Ok(old)
 }

@@ -166,8 +166,8 @@ fn holds(file: &File, content: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Reads a file to its end, or one byte past `limit`.
-fn read_whole(file: &File, size: usize, limit: usize) -> io::Result<Vec<u8>> {
+/// Reads a file to its end, or one byte past `limit`. `size` is a guess.
+pub(super) fn read_whole(file: &File, size: usize, limit: usize) -> io::Result<Vec<u8>> {
     // One byte more tells the end without another buffer.
     let mut content = vec![0; size + 1];
     let mut length = 0;

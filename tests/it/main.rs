@@ -76,6 +76,9 @@ mod index_command;
 mod schema;
 // What the README says of the tools.
 mod readme;
+// Files whose size is not what the file system reports.
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod sizes;
 // What each provider is told: the files of `fixtures/specs`, the rules, calls that come back.
 mod specs;
 // Pages of files: any bytes, any encoding, files that are huge or change, and the command.

@@ -7,7 +7,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, Mode, SeekFrom};
 use rustix::io::Errno;
 
 use super::{attempt, facts};
-use crate::os::{Stat, attributes, told};
+use crate::os::{Stat, Volume, attributes, told};
 
 /// An opened file.
 #[derive(Debug)]
@@ -42,6 +42,11 @@ impl File {
     /// Tells whether it belongs to the user of this process, or to root, who may do anything.
     pub(crate) fn is_own(&self) -> io::Result<bool> {
         attributes::is_own(self.0.as_fd())
+    }
+
+    /// What the file system of this file promises.
+    pub(crate) fn volume(&self) -> Volume {
+        super::volume_of(&self.0)
     }
 
     /// Where the next bytes that are not a hole begin and end, from `offset` on; `None` behind

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{facts, retry, system};
-use crate::os::{Stat, told};
+use crate::os::{Stat, Volume, told};
 
 /// An opened file.
 #[derive(Debug)]
@@ -39,6 +39,12 @@ impl File {
     /// where files have no such owner the directory decides.
     pub(crate) fn is_own(&self) -> io::Result<bool> {
         system::is_own(self.0.file())
+    }
+
+    /// What the file system of this file promises, which only Linux tells.
+    #[expect(clippy::unused_self, reason = "the same signature as on Linux")]
+    pub(crate) fn volume(&self) -> Volume {
+        Volume::Other
     }
 
     /// Where the next bytes that are not a hole begin and end, from `offset` on; `None` behind

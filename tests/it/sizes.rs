@@ -1,0 +1,95 @@
+//! Files whose size is not what the file system reports: those of `/proc` report 0.
+
+use std::fs;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::time::Duration;
+
+use ripkit::{Call, ErrorCode, Toolkit};
+use serde_json::json;
+
+use crate::harness::{PATIENCE, TestWorkspace, ask, ask_within};
+
+/// Files that report 0 bytes, hold some, and do not change.
+const PSEUDO: [&str; 4] =
+    ["/proc/version", "/proc/filesystems", "/proc/self/cmdline", "/proc/self/environ"];
+
+/// A regular file that reports 0 bytes and goes on for 512 GiB, nearly all zeros.
+const ENDLESS: &str = "/proc/self/pagemap";
+
+fn relaxed(workspace: &TestWorkspace) -> Toolkit {
+    Toolkit::new(workspace.open().relaxed())
+}
+
+#[test]
+fn a_copy_holds_all_that_a_file_gives_whatever_its_size_says() {
+    let workspace = TestWorkspace::new();
+    let tools = relaxed(&workspace);
+    for path in PSEUDO {
+        let expected = fs::read(path).unwrap();
+        assert!(!expected.is_empty() && fs::metadata(path).unwrap().len() == 0, "{path}");
+        let destination = Path::new(path).file_name().unwrap().to_str().unwrap();
+        let arguments = json!({ "source": path, "destination": destination });
+        let said = ask(&tools, "copy_file", arguments).succeeds();
+        assert_eq!(workspace.content(destination), expected, "{path}");
+        assert_eq!(said.notes, Vec::<String>::new(), "{path}");
+    }
+}
+
+#[test]
+fn what_reports_no_size_is_read_and_searched_to_its_end() {
+    let workspace = TestWorkspace::new();
+    let tools = relaxed(&workspace);
+    let expected = fs::read_to_string("/proc/filesystems").unwrap();
+    let read = json!({ "path": "/proc/filesystems", "raw": true });
+    let said = ask(&tools, "read_file", read).succeeds();
+    assert_eq!(said.details["content"], expected);
+    assert_eq!(said.details["total_lines"], expected.lines().count());
+    let last = expected.lines().next_back().unwrap().trim();
+    let search = json!({ "pattern": last, "literal": true, "path": "/proc/filesystems" });
+    ask(&tools, "search", search).succeeds().mentions(last);
+}
+
+#[test]
+fn a_file_without_an_end_is_not_copied_and_leaves_nothing() {
+    let workspace = TestWorkspace::new();
+    let tools = relaxed(&workspace);
+    let arguments = json!({ "source": ENDLESS, "destination": "d/copy" });
+    let soon = Call::default().with_timeout(Duration::from_millis(20));
+    ask_within(PATIENCE, &tools, "copy_file", arguments.clone(), soon)
+        .fails_with(ErrorCode::Timeout);
+    assert_eq!(workspace.tree(), Vec::<String>::new());
+    let said = ask(&tools, "copy_file", arguments).fails_with(ErrorCode::TooLarge);
+    let path = said.details["path"].as_str().unwrap();
+    assert_eq!(
+        said.text,
+        format!(
+            "{path} was not copied: its size is 0 bytes, and it goes on for more than 1073741824 \
+             bytes after that. It may have no end; read a part of it with read_file. [TOO_LARGE]"
+        )
+    );
+    assert_eq!(workspace.tree(), Vec::<String>::new());
+}
+
+#[test]
+fn a_copy_keeps_the_data_between_holes_and_the_holes() {
+    const HOLE: u64 = 64 << 20;
+    let workspace = TestWorkspace::new();
+    let path = workspace.root().join("sparse");
+    for (ends_in_hole, is_data_zero) in [(true, false), (false, false), (true, true)] {
+        let file = fs::File::create(&path).unwrap();
+        let data = if is_data_zero { [0; 5000] } else { [7; 5000] };
+        file.write_all_at(&data, 0).unwrap();
+        file.write_all_at(b"middle", HOLE).unwrap();
+        if ends_in_hole {
+            file.set_len(3 * HOLE + 1).unwrap();
+        }
+        drop(file);
+        let arguments = json!({ "source": "sparse", "destination": "copy" });
+        workspace.call("copy_file", arguments).succeeds();
+        assert!(workspace.content("sparse") == workspace.content("copy"), "{ends_in_hole}");
+        let blocks = |name: &str| fs::metadata(workspace.root().join(name)).unwrap().blocks();
+        assert!(blocks("copy") <= blocks("sparse").max(64), "{} blocks", blocks("copy"));
+        fs::remove_file(workspace.root().join("copy")).unwrap();
+    }
+}
