@@ -25,3 +25,13 @@ fn block(content: Content) -> ContentBlock {
         Content::Image { data, mime_type } => ContentBlock::image(data, mime_type),
     }
 }
+
+/// About how many bytes a result takes: its details say about the same as its text.
+pub(super) fn size(result: &CallToolResult) -> usize {
+    let sizes = result.content.iter().map(|block| match block {
+        ContentBlock::Text(text) => text.text.len().saturating_mul(2),
+        ContentBlock::Image(image) => image.data.len(),
+        _ => 0,
+    });
+    sizes.sum()
+}

@@ -8,12 +8,13 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use super::answer;
 use super::ending::Stop;
+use super::outbox::Outbox;
 use super::progress::ProgressReporter;
 use crate::context::{Call, Cancel, Progress};
 use crate::toolkit::Toolkit;
@@ -29,7 +30,18 @@ const LAST_STEPS: Duration = Duration::from_millis(300);
 pub(super) struct Calls {
     toolkit: Toolkit,
     places: Arc<Semaphore>,
+    /// Those of calls that may take long, and those of all others, so that a short call never
+    /// waits for long ones.
+    long: Arc<Semaphore>,
+    short: Arc<Semaphore>,
+    outbox: Outbox,
     stop: Stop,
+}
+
+/// A call that has ended, and the place that it keeps until there is room for its answer.
+struct Ended {
+    result: CallToolResult,
+    _running: OwnedSemaphorePermit,
 }
 
 /// Cancels the call when nobody waits for it any more, however that comes.
@@ -42,8 +54,11 @@ impl Drop for CancelOnDrop {
 }
 
 impl Calls {
-    pub(super) fn new(toolkit: Toolkit, stop: Stop) -> Calls {
-        Calls { toolkit, places: Arc::new(Semaphore::new(MAX_CALLS as usize)), stop }
+    /// Calls of these tools, of which `most` long ones run at once and as many short ones.
+    pub(super) fn new(toolkit: Toolkit, most: usize, outbox: Outbox, stop: Stop) -> Calls {
+        let [long, short] = [most, most].map(|most| Arc::new(Semaphore::new(most)));
+        let places = Arc::new(Semaphore::new(MAX_CALLS as usize));
+        Calls { toolkit, places, long, short, outbox, stop }
     }
 
     /// Calls a tool and waits for its answer.
@@ -63,31 +78,38 @@ impl Calls {
             });
             reporter = Some(ProgressReporter::new(token, context.peer.clone(), reports));
         }
-        let answer = self.start(name, args, call)?;
+        let place = self.places.clone().try_acquire_owned().map_err(|_| too_many())?;
+        let is_long = self.toolkit.spec(&name).is_some_and(|spec| spec.is_long);
+        let id = context.id.clone();
+        let work = async {
+            let running = if is_long { &self.long } else { &self.short };
+            let running = running.clone().acquire_owned().await;
+            let running = running.map_err(|_| ended("the server ends"))?;
+            let reservation = self.outbox.reserve().await;
+            let ended =
+                answered(self.start((name, args, call), (place, running))?, reporter).await?;
+            self.outbox.charge(reservation, &id, answer::size(&ended.result)).await;
+            Ok(ended.result)
+        };
         tokio::select! {
             biased;
             // What is returned here goes nowhere.
             () = context.ct.cancelled() => Err(ended("the call was cancelled")),
             () = self.stop.stopped() => Err(ended("the server ends")),
-            answer = answered(answer, reporter) => answer,
+            answer = work => answer,
         }
     }
 
     fn start(
         &self,
-        name: String,
-        args: Value,
-        call: Call,
-    ) -> Result<JoinHandle<CallToolResult>, ErrorData> {
-        let place = self.places.clone().try_acquire_owned();
-        let place = place.map_err(|_| {
-            let reason = format!("{MAX_CALLS} calls are running or waiting; wait for answers");
-            ErrorData::internal_error(reason, None)
-        })?;
+        (name, args, call): (String, Value, Call),
+        (place, running): (OwnedSemaphorePermit, OwnedSemaphorePermit),
+    ) -> Result<JoinHandle<Ended>, ErrorData> {
         let toolkit = self.toolkit.clone();
         let work = move || {
             let _place = place;
-            answer::result(&toolkit.call(&name, args, &call))
+            let result = answer::result(&toolkit.call(&name, args, &call));
+            Ended { result, _running: running }
         };
         // It panics where not even the first thread can be had.
         catch_unwind(AssertUnwindSafe(|| spawn_blocking(work)))
@@ -103,9 +125,9 @@ impl Calls {
 
 /// The answer; until it is there, the client is told how far the call has come.
 async fn answered(
-    mut answer: JoinHandle<CallToolResult>,
+    mut answer: JoinHandle<Ended>,
     mut reporter: Option<ProgressReporter>,
-) -> Result<CallToolResult, ErrorData> {
+) -> Result<Ended, ErrorData> {
     loop {
         let progress = async {
             match &mut reporter {
@@ -124,6 +146,11 @@ async fn answered(
             reporter.tell(told).await;
         }
     }
+}
+
+fn too_many() -> ErrorData {
+    let reason = format!("{MAX_CALLS} calls are running or waiting; wait for answers");
+    ErrorData::internal_error(reason, None)
 }
 
 fn ended(reason: &'static str) -> ErrorData {

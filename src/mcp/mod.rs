@@ -17,8 +17,14 @@
 //!
 //! - A tool that fails answers with `isError` and the text that a model reads. Errors of the
 //!   protocol are for messages that are none, unknown methods and unknown tools.
-//! - Calls run side by side, [`DEFAULT_CALLS`] at once, each on a thread of its own; the others
-//!   wait. One that is stuck delays nobody.
+//! - Calls run side by side, each on a thread of its own: [`DEFAULT_CALLS`] that may take long, such
+//!   as searches, and as many others; the rest wait. One that is stuck delays nobody, and a short
+//!   one never waits for long ones.
+//! - Answers that the client does not read take 64 MiB at most, besides those of the calls that are
+//!   running; while there is no room, further calls wait before they run.
+//! - A request whose id an earlier one has, which is open or was cancelled, is answered with the
+//!   error -32600 under that id, and not carried out. The open request is answered all the same, so
+//!   the client then has two answers with one id: it has to use an id once.
 //! - `notifications/cancelled` raises the flag of that call, and nothing more is sent for it.
 //! - Progress is told to those who sent a token, at most ten times a second.
 //! - A line over [`MAX_LINE_BYTES`], or one that is no message, is answered with an error; the
@@ -35,6 +41,7 @@ mod ending;
 mod instructions;
 mod lines;
 mod message;
+mod outbox;
 mod progress;
 mod requests;
 mod service;
@@ -43,6 +50,7 @@ mod transport;
 
 use std::any::Any;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use std::thread;
 
 use rmcp::service::serve_directly;
@@ -50,6 +58,7 @@ use tokio::runtime::{Builder, Runtime};
 
 pub use self::ending::Stop;
 pub use self::lines::MAX_LINE_BYTES;
+use self::outbox::Outbox;
 use self::service::ToolService;
 use self::transport::Lines;
 use crate::error::{Error, ErrorCode};
@@ -57,8 +66,11 @@ use crate::pool::panic_text;
 use crate::skills::SkillCatalog;
 use crate::toolkit::Toolkit;
 
-/// How many calls run at once where the host says nothing.
+/// How many calls of each kind, long and short, run at once where the host says nothing.
 pub const DEFAULT_CALLS: usize = 32;
+
+/// How many threads read skills for resources.
+const SKILL_THREADS: usize = 4;
 
 /// A server over one toolkit, for one client.
 ///
@@ -105,8 +117,8 @@ impl Server {
         self
     }
 
-    /// Sets how many calls run at once, at least 1; others wait for their turn. Default:
-    /// [`DEFAULT_CALLS`].
+    /// Sets how many calls run at once that may take long ([`Tool::LONG`](crate::Tool::LONG)), and
+    /// how many others, at least 1; the rest wait for their turn. Default: [`DEFAULT_CALLS`].
     pub fn with_calls(mut self, calls: usize) -> Server {
         self.calls = calls.max(1);
         self
@@ -159,9 +171,11 @@ impl Server {
         R: Read + Send + 'static,
         W: Write + Send + 'static,
     {
-        let Server { toolkit, skills, stop, .. } = self;
-        let lines = Lines::start(reader, writer, stop.clone())?;
-        let service = ToolService::new(toolkit, skills, stop.clone());
+        let Server { toolkit, skills, calls, stop } = self;
+        let requests = Arc::default();
+        let outbox = Outbox::new(Arc::clone(&requests));
+        let lines = Lines::start(reader, writer, requests, stop.clone())?;
+        let service = ToolService::new((toolkit, skills), calls, outbox, stop.clone());
         let calls = service.calls();
         let running = serve_directly(service, lines, None);
         tokio::select! {
@@ -177,7 +191,7 @@ impl Server {
 fn runtime(calls: usize) -> io::Result<Runtime> {
     Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(calls)
+        .max_blocking_threads(calls.saturating_mul(2).saturating_add(SKILL_THREADS))
         .thread_name("ripkit-mcp-call")
         .build()
 }

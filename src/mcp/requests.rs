@@ -1,8 +1,9 @@
 //! Which requests are open, by their ids.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rmcp::model::{ErrorData, RequestId};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// How many requests of one client may be open; more are refused.
 const MAX_OPEN: usize = 1024;
@@ -15,6 +16,8 @@ pub(super) struct Requests {
     cancelled: HashSet<RequestId>,
     /// Answers that the client has not taken yet.
     unwritten: usize,
+    /// The room that the answers of open requests take, until they are written.
+    charges: HashMap<RequestId, OwnedSemaphorePermit>,
 }
 
 impl Requests {
@@ -31,13 +34,29 @@ impl Requests {
         Ok(())
     }
 
-    /// The answer is about to be written; once the client has it, its id may come again.
-    pub(super) fn answered(&mut self, id: &RequestId) {
+    /// Keeps the room for an answer that is on its way; of a request that is not open any more,
+    /// there will be no answer.
+    pub(super) fn charge(&mut self, id: &RequestId, room: OwnedSemaphorePermit) {
+        if self.open.contains(id) {
+            self.charges.insert(id.clone(), room);
+        }
+    }
+
+    /// The answer is about to be written; once the client has it, its id may come again. Gives the
+    /// room that it takes, to be kept until then.
+    pub(super) fn answered(&mut self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
         self.open.remove(id);
+        self.refused();
+        self.charges.remove(id)
+    }
+
+    /// A refusal is about to be written. The request that is open under its id, if there is one,
+    /// stays open.
+    pub(super) fn refused(&mut self) {
         self.unwritten += 1;
     }
 
-    /// An answer is written.
+    /// An answer or a refusal is written.
     pub(super) fn written(&mut self) {
         self.unwritten = self.unwritten.saturating_sub(1);
     }
@@ -45,6 +64,7 @@ impl Requests {
     /// The client wants no answer; one that is answered already is left as it is.
     pub(super) fn cancelled(&mut self, id: &RequestId) {
         self.cancelled.extend(self.open.take(id));
+        self.charges.remove(id);
     }
 
     /// Whether every answer is at least on its way.

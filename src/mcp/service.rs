@@ -9,11 +9,13 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::call::Calls;
 use super::ending::Stop;
 use super::instructions;
+use super::outbox::Outbox;
 use super::skills::SkillResources;
 use crate::context::Call;
 use crate::schema;
@@ -27,20 +29,36 @@ const FRESH: u64 = 5 * 60 * 1000;
 pub(super) struct ToolService {
     toolkit: Toolkit,
     tools: Vec<Tool>,
+    /// Bytes of their listing.
+    tools_size: usize,
     instructions: String,
     skills: SkillResources,
     calls: Calls,
+    outbox: Outbox,
+}
+
+/// About how many bytes something takes in a message.
+fn size(part: &impl Serialize) -> usize {
+    serde_json::to_string(part).map_or(0, |text| text.len())
 }
 
 impl ToolService {
-    pub(super) fn new(toolkit: Toolkit, skills: SkillCatalog, stop: Stop) -> ToolService {
+    /// What is answered from these tools and skills, with `most` calls at once.
+    pub(super) fn new(
+        (toolkit, skills): (Toolkit, SkillCatalog),
+        most: usize,
+        outbox: Outbox,
+        stop: Stop,
+    ) -> ToolService {
         let rendered = toolkit.specs().map(schema::mcp);
         // The SDK takes everything that the rendering makes.
-        let tools = rendered.filter_map(|tool| serde_json::from_value(tool).ok()).collect();
+        let tools: Vec<Tool> =
+            rendered.filter_map(|tool| serde_json::from_value(tool).ok()).collect();
+        let tools_size = tools.iter().map(size).sum();
         let instructions = instructions::of(toolkit.specs());
-        let calls = Calls::new(toolkit.clone(), stop);
+        let calls = Calls::new(toolkit.clone(), most, outbox.clone(), stop);
         let skills = SkillResources::new(skills);
-        ToolService { toolkit, tools, instructions, skills, calls }
+        ToolService { toolkit, tools, tools_size, instructions, skills, calls, outbox }
     }
 
     /// The calls, to wait for those that are left in the end.
@@ -95,6 +113,7 @@ impl ServerHandler for ToolService {
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("there is one page, and it has no cursor", None));
         }
+        self.outbox.charge_at_once(&context.id, self.tools_size).await;
         let page = ListToolsResult::with_all_items(self.tools.clone());
         let older = context.protocol_version().is_none_or(|version| version.has_initialize());
         Ok(if older { page } else { page.with_ttl_ms(FRESH).with_cache_scope(CacheScope::Public) })
@@ -116,17 +135,23 @@ impl ServerHandler for ToolService {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(self.skills.resources()))
+        let room = self.outbox.reserve().await;
+        let resources = self.skills.resources();
+        self.outbox.charge(room, &context.id, size(&resources)).await;
+        Ok(ListResourcesResult::with_all_items(resources))
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.skills.read(request.uri).await.map(Into::into)
+        let room = self.outbox.reserve().await;
+        let read = self.skills.read(request.uri).await?;
+        self.outbox.charge(room, &context.id, size(&read)).await;
+        Ok(read.into())
     }
 
     async fn list_skills(

@@ -64,7 +64,12 @@ impl std::error::Error for Gone {}
 
 impl Lines {
     /// Starts both threads. The first failure to write stops the server.
-    pub(super) fn start<R, W>(reader: R, writer: W, stop: Stop) -> io::Result<Lines>
+    pub(super) fn start<R, W>(
+        reader: R,
+        writer: W,
+        requests: Arc<Mutex<Requests>>,
+        stop: Stop,
+    ) -> io::Result<Lines>
     where
         R: Read + Send + 'static,
         W: Write + Send + 'static,
@@ -81,7 +86,7 @@ impl Lines {
         Ok(Lines {
             input,
             output: Some(output),
-            requests: Arc::default(),
+            requests,
             stop,
             opened: false,
             refusal: None,
@@ -120,8 +125,8 @@ impl Lines {
                 Some((unopened(), Some(asked.id.clone())))
             }
             JsonRpcMessage::Request(asked) => {
-                // Under its id, the error would pass for the answer to the other request.
-                lock(&self.requests).open(&asked.id).err().map(|why| (why, None))
+                let refused = lock(&self.requests).open(&asked.id).err();
+                refused.map(|why| (why, Some(asked.id.clone())))
             }
             JsonRpcMessage::Notification(told) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &told.notification
@@ -143,24 +148,54 @@ impl Lines {
         self.opened || any || request.get_meta().protocol_version().is_some()
     }
 
+    /// Writes a message of the SDK.
     fn write(
         &self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Gone>> + Send + 'static {
-        let (output, requests) = (self.output.clone(), self.requests.clone());
-        let answers = answered(&message).map(|id| lock(&requests).answered(id)).is_some();
+        let answered = answered(&message).map(|id| lock(&self.requests).answered(id));
+        let (counts, room) = (answered.is_some(), answered.flatten());
+        let (sending, requests) = (send(self.output.clone(), message), self.requests.clone());
         async move {
-            let line = encoding::line(&message).map_err(|_| Gone)?;
-            let (written, done) = oneshot::channel();
-            let output = output.ok_or(Gone)?;
-            output.send(Outgoing { line, written }).await.map_err(|_| Gone)?;
-            done.await.map_err(|_| Gone)?;
-            if answers {
+            sending.await?;
+            drop(room);
+            if counts {
                 lock(&requests).written();
             }
             Ok(())
         }
     }
+
+    /// Writes an error of ours. It answers no request that is open, even if one has its id.
+    fn refuse(
+        &self,
+        error: ErrorData,
+        id: Option<RequestId>,
+    ) -> impl Future<Output = Result<(), Gone>> + Send + 'static {
+        lock(&self.requests).refused();
+        let sending = send(self.output.clone(), JsonRpcMessage::error(error, id));
+        let requests = self.requests.clone();
+        async move {
+            sending.await?;
+            lock(&requests).written();
+            Ok(())
+        }
+    }
+}
+
+/// Hands a message to the writer and waits until it is written.
+async fn send(
+    output: Option<mpsc::Sender<Outgoing>>,
+    message: ServerJsonRpcMessage,
+) -> Result<(), Gone> {
+    let output = output.ok_or(Gone)?;
+    // Only then: a line that has no place in the queue would be a second copy that waits.
+    let place = output.reserve().await.map_err(|_| Gone)?;
+    let line = encoding::line(&message).map_err(|_| Gone)?;
+    drop(message);
+    let (written, done) = oneshot::channel();
+    place.send(Outgoing { line, written });
+    done.await.map_err(|_| Gone)
 }
 
 impl Transport<RoleServer> for Lines {
@@ -194,7 +229,7 @@ impl Transport<RoleServer> for Lines {
                 },
             };
             // This future may be dropped at any time, and the answer must not be.
-            let refusal = self.write(JsonRpcMessage::error(error, id));
+            let refusal = self.refuse(error, id);
             self.refusal = Some(tokio::spawn(async {
                 // Only a client that is gone cannot be told.
                 let _ = refusal.await;

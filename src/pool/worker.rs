@@ -28,7 +28,7 @@ pub(super) const MAX_BLOCKED: usize = 64;
 /// of threads, which such a call may wait for.
 /// In a model the clock decides nothing: this time and the next are over at once.
 pub(super) const GRACE: Duration =
-    Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 300 });
+    Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 200 });
 
 /// How long a call that must stop may take to finish the change that it has begun to make.
 pub(super) const COMMIT_GRACE: Duration =

@@ -1,5 +1,7 @@
 //! One page of a file: lines from a place on, until enough of them or of bytes are there.
 
+use std::borrow::Cow;
+
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::read::encoding::decoded;
@@ -23,7 +25,9 @@ pub(super) struct Room {
 pub(super) struct Page {
     pub(super) content: String,
     pub(super) lines: u64,
-    /// The place behind the page in the file.
+    /// The place of the page in the file.
+    pub(super) begin: u64,
+    /// The place behind it.
     pub(super) end: u64,
     /// Whether the file ends with the page.
     pub(super) at_end: bool,
@@ -31,30 +35,43 @@ pub(super) struct Page {
     pub(super) full: bool,
     /// Bytes of the one line that did not fit and of which only the beginning is here.
     pub(super) cut_line: Option<u64>,
-    /// Why that line was not measured to its end.
+    /// Why that line was not measured to its end, or the lines behind the page were not read.
     pub(super) stopped: Option<Incomplete>,
+    /// Whether bytes of it fit no encoding, or not that of the file.
+    pub(super) is_lossy: bool,
 }
 
+/// How many lines are read between two looks at the clock.
+const CHECK_EVERY: u64 = 1024;
+
 impl Page {
-    /// Takes lines from `lines` on; `number` is that of the first.
+    /// Takes lines from `lines` on; `number` is that of the first, negative if it is counted from
+    /// the end.
     pub(super) fn take(
         mut lines: Lines<'_, '_>,
-        number: u64,
+        number: i64,
         room: Room,
         call: &Call,
     ) -> Result<Page, Error> {
-        let mut page = Page { end: lines.place(), ..Page::default() };
+        let begin = lines.place();
+        let mut page = Page { begin, end: begin, ..Page::default() };
         // No text is shorter than half of its bytes, so that is enough to see that it is too long.
         let kept = room.bytes.saturating_mul(2).saturating_add(8);
         let mut filling = Filling::of(room);
         let mut bytes = Vec::new();
         while page.lines < room.lines {
+            if page.lines % CHECK_EVERY == CHECK_EVERY - 1 {
+                page.stopped = call.stop_reason();
+                if page.stopped.is_some() {
+                    break;
+                }
+            }
             let Some(line) = lines.next(&mut bytes, kept, call)? else {
                 page.at_end = true;
                 break;
             };
             let text = decoded(&bytes, lines.units);
-            let number = number + page.lines;
+            let number = line_number(number, page.lines);
             if !filling.add(&text, number) || line.stopped.is_some() {
                 page.full = true;
                 if page.lines == 0 {
@@ -62,6 +79,7 @@ impl Page {
                 }
                 break;
             }
+            page.is_lossy |= matches!(text, Cow::Owned(_)) && lines.units == Units::Bytes;
             page.content.push_str(&text);
             page.lines += 1;
             page.end = lines.place();
@@ -83,7 +101,7 @@ impl Page {
 
 impl Room {
     /// The beginning of a line that is longer than a page, as much as there is room for.
-    fn beginning<'a>(&self, line: &'a str, number: u64) -> &'a str {
+    fn beginning<'a>(&self, line: &'a str, number: i64) -> &'a str {
         // Whether the line end was kept must make no difference.
         let text = line.trim_end_matches(['\r', '\n']);
         let extra = shown_bytes(text, number, self.numbered).saturating_sub(text.len());
@@ -104,7 +122,7 @@ impl Filling {
     }
 
     /// Adds a line with its line end; tells whether there was room for it.
-    fn add(&mut self, line: &str, number: u64) -> bool {
+    fn add(&mut self, line: &str, number: i64) -> bool {
         let cost = shown_bytes(line, number, self.room.numbered);
         self.used = self.used.saturating_add(cost);
         self.used <= self.room.bytes
@@ -142,7 +160,7 @@ impl Span<'_> {
         let mut filling = Filling::of(room);
         let (mut end, mut lines) = (0, 0);
         for line in text.split_inclusive('\n') {
-            let number = first + lines;
+            let number = line_number(0, first + lines);
             if lines == room.lines || !filling.add(line, number) {
                 if lines == 0 && room.lines > 0 {
                     let (_, rest) = text.split_at_checked(line.len())?;
@@ -159,8 +177,13 @@ impl Span<'_> {
     }
 }
 
+/// The number of the line `count` lines behind the line `first`.
+pub(crate) fn line_number(first: i64, count: u64) -> i64 {
+    first.saturating_add_unsigned(count)
+}
+
 /// Bytes of a line as it is shown, with its line end.
-fn shown_bytes(line: &str, number: u64, numbered: bool) -> usize {
+fn shown_bytes(line: &str, number: i64, numbered: bool) -> usize {
     if !numbered {
         return line.len();
     }

@@ -101,9 +101,12 @@ fn has_numbers(content: &str, old: &str) -> bool {
         return !old.lines().any(|line| Some(line) == first);
     }
     let lines = content.lines().filter(|line| !is_told(line)).count();
-    let mut old = old.lines().zip(1_u64..);
+    let after_end = old.lines().zip(2..).map(|(_, next)| next).last().unwrap_or(1);
+    let mut old = old.lines().zip(1_i64..);
     let (mut equal, mut texts) = (0, 0);
     for (number, text) in content.lines().filter_map(gutter::split) {
+        // A page from the end of a huge file has numbers that count from there.
+        let number = if number < 0 { number.saturating_add(after_end) } else { number };
         // Numbers that do not ascend are not those of a page.
         let Some((line, _)) = old.by_ref().find(|(_, known)| *known >= number) else { break };
         // A line that is longer than a page is cut.

@@ -19,8 +19,10 @@ pub(super) struct Scan {
     pub(super) feeds: u64,
     /// Bytes that were read.
     pub(super) bytes: u64,
-    /// Why the pass ended before the end of the file.
+    /// Why the pass was stopped before the end of the file.
     pub(super) stopped: Option<Incomplete>,
+    /// Whether the pass came to the end of the file.
+    pub(super) whole: bool,
     pairs: u64,
     after_return: bool,
     after_feed: bool,
@@ -30,23 +32,52 @@ pub(super) struct Scan {
     most_hashed: u64,
 }
 
+/// How far a pass goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// The largest file that gets a version.
+    pub(super) most_hashed: u64,
+    /// Bytes after which the pass ends if it has counted `feeds` line feeds; `None` for the whole
+    /// file.
+    pub(super) bytes: Option<u64>,
+    /// Line feeds before the page.
+    pub(super) feeds: u64,
+    /// Bytes of the file.
+    pub(super) size: u64,
+}
+
+impl Extent {
+    /// Whether this much is enough. At the end of a file, the pass goes on until it sees that end.
+    fn is_reached(&self, bytes: u64, feeds: u64) -> bool {
+        let most = self.bytes.is_some_and(|most| bytes >= most);
+        most && feeds >= self.feeds && bytes < self.size
+    }
+}
+
 impl Scan {
-    /// Reads a file to its end, or to where the call is over; `head` is its first block, and a
-    /// shorter one than `buffer` is the only one.
+    /// Reads a file as far as `extent` says, or to where the call is over; `head` is its first
+    /// block, and a shorter one than `buffer` is the only one.
     pub(super) fn run(
         source: &Source<'_>,
         buffer: &mut [u8],
         head: usize,
-        most_hashed: u64,
+        extent: Extent,
         call: &Call,
     ) -> Result<Scan, Error> {
         let known = buffer.get(..head).ok_or_else(|| source.overrun())?;
         let mut scan = Scan::new(known, buffer.len());
-        scan.most_hashed = most_hashed;
+        scan.most_hashed = extent.most_hashed;
+        if extent.bytes.is_some() {
+            scan.hasher = None;
+        }
         let mut count = head;
         loop {
             scan.add(buffer.get(..count).ok_or_else(|| source.overrun())?);
             if count < buffer.len() {
+                scan.whole = true;
+                return Ok(scan);
+            }
+            if extent.is_reached(scan.bytes, scan.feeds) {
                 return Ok(scan);
             }
             scan.stopped = call.stop_reason();
@@ -64,6 +95,7 @@ impl Scan {
             feeds: 0,
             bytes: 0,
             stopped: None,
+            whole: false,
             pairs: 0,
             after_return: false,
             after_feed: false,
@@ -98,7 +130,7 @@ impl Scan {
         }
     }
 
-    /// How many lines there are, or at least are where the pass was stopped; the last one need
+    /// How many lines there are, or at least are where the pass ended earlier; the last one need
     /// not end in a line feed.
     pub(super) fn lines(&self) -> u64 {
         let open = self.bytes > self.encoding.mark() && !self.after_feed;
@@ -106,17 +138,19 @@ impl Scan {
     }
 
     pub(super) fn encoding(&self) -> Encoding {
-        let is_text = self.utf8.holds(self.stopped.is_none());
+        let is_text = self.utf8.holds(self.whole);
         if is_text { self.encoding } else { Encoding::Unknown }
     }
 
-    pub(super) fn line_ending(&self) -> LineEnding {
-        LineEnding::of(self.feeds, self.pairs)
+    /// How lines end, in what was read and in `others` that follow it: their line feeds, and how
+    /// many of those follow a carriage return.
+    pub(super) fn line_ending(&self, others: (u64, u64)) -> LineEnding {
+        LineEnding::of(self.feeds + others.0, self.pairs + others.1)
     }
 
     /// The version of the content, if all of it was read and it is not too large.
     pub(super) fn version(&self) -> Option<Version> {
-        let hasher = self.hasher.as_ref().filter(|_| self.stopped.is_none())?;
+        let hasher = self.hasher.as_ref().filter(|_| self.whole)?;
         Some(hasher.finish())
     }
 }

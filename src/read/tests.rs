@@ -5,7 +5,14 @@ use crate::context::Cancel;
 use crate::workspace::{Access, Workspace};
 
 fn options(offset: i64, lines: u64, bytes: usize) -> PageOptions {
-    PageOptions { offset, lines, bytes, numbered: false, most_hashed: 1 << 20 }
+    PageOptions {
+        offset,
+        lines,
+        bytes,
+        numbered: false,
+        most_hashed: 1 << 20,
+        most_counted: MAX_COUNTED_BYTES,
+    }
 }
 
 /// The page of a file with this content.
@@ -32,7 +39,10 @@ fn lines_across_blocks_are_counted_and_found() {
         let page = page(text.as_bytes(), options(offset, 3, usize::MAX), &Call::default()).unwrap();
         let start = usize::try_from(offset).unwrap() - 1;
         assert_eq!(page.content, lines[start..lines.len().min(start + 3)].concat());
-        assert_eq!((page.total_lines, page.line_ending), (20_000, LineEnding::Crlf));
+        assert_eq!(
+            (page.total_lines, page.line_ending),
+            (Total::Exactly(20_000), LineEnding::Crlf)
+        );
         assert_eq!(page.encoding, Encoding::Utf8);
         assert_eq!(page.more, offset < 19_998);
     }
@@ -43,7 +53,7 @@ fn a_line_longer_than_blocks_is_cut_and_measured() {
     let text = format!("short\n{}\nlast", "é".repeat(BLOCK));
     let cut = page(text.as_bytes(), options(2, 5, 11), &Call::default()).unwrap();
     assert_eq!((cut.content.as_str(), cut.cut_line), ("ééééé", Some(2 * BLOCK as u64)));
-    assert_eq!((cut.start, cut.end, cut.total_lines, cut.more), (2, 2, 3, true));
+    assert_eq!((cut.start, cut.end, cut.total_lines, cut.more), (2, 2, Total::Exactly(3), true));
     let before = page(text.as_bytes(), options(1, 5, 11), &Call::default()).unwrap();
     assert_eq!((before.content.as_str(), before.full, before.cut_line), ("short\n", true, None));
 }
@@ -58,11 +68,11 @@ fn a_page_that_was_reached_is_given_when_the_call_is_over() {
     assert_eq!((first.content.as_str(), first.start, first.end), ("line\nline\n", 3, 4));
     assert_eq!((first.stopped, first.more), (Some(Incomplete::Cancelled), true));
     assert_eq!(first.version, None);
-    assert!(first.total_lines < 2 * BLOCK as u64, "at least {}", first.total_lines);
+    let Total::AtLeast(counted) = first.total_lines else { panic!("{:?}", first.total_lines) };
+    assert!(counted < 2 * BLOCK as u64, "at least {counted}");
     for offset in [-1, 500_000] {
         let error = page(text.as_bytes(), options(offset, 2, 1000), &over).unwrap_err();
         assert_eq!(error.code(), ErrorCode::Cancelled, "{offset}");
-        let counted = first.total_lines;
         let wanted = format!("cancelled after {counted} lines of a, before the page was reached");
         assert_eq!(error.to_string(), wanted);
     }
@@ -87,4 +97,78 @@ fn a_long_line_is_not_measured_to_its_end_when_the_call_is_over() {
     let page = page.unwrap();
     assert_eq!((page.content.as_str(), page.stopped), ("xxxxxxxxxx", Some(Incomplete::Cancelled)));
     assert!(page.cut_line.unwrap() < 8 * BLOCK as u64);
+}
+
+/// Options under which lines are counted no further than they must.
+fn hasty(offset: i64, lines: u64) -> PageOptions {
+    PageOptions { most_hashed: 0, most_counted: 1, ..options(offset, lines, usize::MAX) }
+}
+
+/// A long text, whose line ends are at all places of the blocks.
+fn long_text(line_end: &str, last: &str) -> String {
+    let line = |number: usize| format!("{number} {}{line_end}", "é".repeat(number % 97));
+    (1..=20_000).map(line).chain([last.to_owned()]).collect()
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+    b"\xFF\xFE".iter().copied().chain(units).collect()
+}
+
+#[test]
+fn a_page_of_a_file_too_large_to_count_is_the_same_as_if_it_was_counted() {
+    let texts = [long_text("\n", ""), long_text("\r\n", "open"), long_text("\n", "\n\n")];
+    let files = texts.iter().map(|text| Vec::from(text.as_bytes()));
+    for file in files.chain([utf16(&texts[0]), utf16(&texts[1])]) {
+        assert!(file.len() > 3 * BLOCK);
+        for offset in [1, 2, 7777, 19_990, 20_000, -1, -2, -50, -7777, -19_999, -20_000, -99_999] {
+            let call = Call::default();
+            let counted = page(&file, options(offset, 5, usize::MAX), &call).unwrap();
+            let hasty = page(&file, hasty(offset, 5), &call).unwrap();
+            let told = format!("{offset} of {} bytes", file.len());
+            assert_eq!(hasty.content, counted.content, "{told}");
+            assert_eq!(hasty.more, counted.more, "{told}");
+            assert_eq!(hasty.encoding, counted.encoding, "{told}");
+            assert_eq!(hasty.line_ending, counted.line_ending, "{told}");
+            let Total::Exactly(total) = counted.total_lines else { panic!("{told}") };
+            match hasty.total_lines {
+                Total::Exactly(lines) => assert_eq!(lines, total, "{told}"),
+                Total::MoreThan(lines) => assert!(lines < total, "{told}: {lines} of {total}"),
+                Total::AtLeast(_) => panic!("{told}"),
+            }
+            let from_end = counted.start - i64::try_from(total).unwrap() - 1;
+            assert!([counted.start, from_end].contains(&hasty.start), "{told}: {}", hasty.start);
+            assert_eq!(hasty.end - hasty.start, counted.end - counted.start, "{told}");
+            assert_eq!(hasty.version, None);
+        }
+    }
+}
+
+#[test]
+fn lines_behind_the_page_are_counted_up_to_a_limit_unless_only_the_count_is_asked_for() {
+    let text = long_text("\n", "");
+    let first = page(text.as_bytes(), hasty(1, 5), &Call::default()).unwrap();
+    let Total::MoreThan(counted) = first.total_lines else { panic!("{:?}", first.total_lines) };
+    assert!(counted < 20_000 / 3, "one block of more than three: {counted}");
+    let all = page(text.as_bytes(), hasty(1, 0), &Call::default()).unwrap();
+    assert_eq!(all.total_lines, Total::Exactly(20_000));
+    let past = page(text.as_bytes(), hasty(20_001, 1), &Call::default()).unwrap_err();
+    assert_eq!(past.to_string(), "a has 20000 lines; offset 20001 is past the end");
+}
+
+#[test]
+fn a_page_at_the_end_that_is_not_utf8_says_so() {
+    let file = [long_text("\n", "").as_bytes(), b"caf\xE9\n"].concat();
+    let page = page(&file, hasty(-1, 5), &Call::default()).unwrap();
+    assert_eq!((page.content.as_str(), page.encoding), ("caf\u{fffd}\n", Encoding::Unknown));
+}
+
+#[test]
+fn looking_from_the_end_ends_with_the_call() {
+    let text = long_text("\n", "");
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let over = Call::default().with_cancel(cancel);
+    let error = page(text.as_bytes(), hasty(-20_000, 5), &over).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Cancelled);
 }

@@ -8,18 +8,20 @@ pub(crate) const MARK: &str = " | ";
 /// The least digits of a number, blanks among them.
 const DIGITS: usize = 4;
 
-/// What stands before the number and the line: `  12 | text`.
-pub(crate) struct Gutter(pub(crate) u64);
+/// What stands before the number and the line: `  12 | text`. A negative number is counted from the
+/// end of a file: ` -12 | text`.
+pub(crate) struct Gutter<N>(pub(crate) N);
 
-impl Gutter {
+impl<N: Copy + Into<i128>> Gutter<N> {
     /// Its length in bytes.
     pub(crate) fn len(&self) -> usize {
-        let digits = self.0.checked_ilog10().map_or(1, |digits| digits as usize + 1);
-        digits.max(DIGITS) + MARK.len()
+        let number: i128 = self.0.into();
+        let digits = number.unsigned_abs().checked_ilog10().map_or(1, |digits| digits as usize + 1);
+        (digits + usize::from(number < 0)).max(DIGITS) + MARK.len()
     }
 }
 
-impl fmt::Display for Gutter {
+impl<N: fmt::Display> fmt::Display for Gutter<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>DIGITS$}{MARK}", self.0)
     }
@@ -32,10 +34,12 @@ pub(crate) fn is_page(text: &str) -> bool {
     let has_header = lines.next_if(|line| is_header(line)).is_some();
     // Sentences about the page and its file.
     let is_told = |line: &&str| line.starts_with("... (") || line.starts_with("Note: ");
-    let any = |line| split(line).map(|(number, _)| number);
-    let number = if has_header { any } else { number };
-    let numbers = lines.filter(|line| !is_told(line)).map(number);
-    let Some(numbers) = numbers.collect::<Option<Vec<u64>>>() else { return false };
+    let number_of = |line| match has_header {
+        true => split(line).map(|(number, _)| number),
+        false => number(line),
+    };
+    let numbers = lines.filter(|line| !is_told(line)).map(number_of);
+    let Some(numbers) = numbers.collect::<Option<Vec<i64>>>() else { return false };
     let count_up = numbers.windows(2).all(|pair| matches!(pair, [a, b] if a + 1 == *b));
     let is_padded = text.starts_with(' ') && numbers.len() > 1;
     count_up && !numbers.is_empty() && (has_header || is_padded)
@@ -54,15 +58,19 @@ fn is_header(line: &str) -> bool {
     inner.is_some_and(|inner| inner.starts_with("Lines ") || inner.contains(" line"))
 }
 
-fn number(line: &str) -> Option<u64> {
+fn number(line: &str) -> Option<i64> {
     let (number, _) = line.split_once(MARK.trim_end())?;
     (number.len() >= DIGITS).then(|| number.trim_start().parse().ok()).flatten()
 }
 
 /// The number and the text of a numbered line, `  12 | text` or `12<TAB>text`.
-pub(crate) fn split(line: &str) -> Option<(u64, &str)> {
+pub(crate) fn split(line: &str) -> Option<(i64, &str)> {
     let (number, text) = match line.split_once('\t') {
-        Some((number, text)) if number.bytes().all(|byte| byte.is_ascii_digit()) => (number, text),
+        Some((number, text))
+            if number.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) =>
+        {
+            (number, text)
+        }
         _ => {
             // Blanks at the end of a line may be lost.
             let (number, text) = line.split_once(MARK.trim_end())?;
@@ -87,6 +95,7 @@ mod tests {
         let cut = "... (line 1 has 99999 bytes and is cut; search shows windows of it)";
         assert!(page(&["[1 lines, CRLF]", "   1 | a…", cut, "... (incomplete: out of time)"]));
         assert!(page(&["   1 | a", "   2 |", "   3 | c"]));
+        assert!(page(&["[Lines -2 to -1 of more than 70000]", "  -2 | a", "  -1 | b"]));
         assert!(page(&["[Lines 9999-10000 of 10000]", "9999 | a", "10000 | b"]));
         assert!(!page(&["2020 | founded", "2021 | moved"]), "a table");
         assert!(!page(&["   1 | a"]), "one line may be anything");
@@ -104,6 +113,7 @@ mod tests {
             ("   7 |   x | y", Some((7, "  x | y"))),
             ("   7 |", Some((7, ""))),
             ("10000 | x", Some((10_000, "x"))),
+            (" -12 | x", Some((-12, "x"))),
             ("7\tx\ty", Some((7, "x\ty"))),
             ("7\t", Some((7, ""))),
             ("7 | x", None),
@@ -119,7 +129,14 @@ mod tests {
 
     #[test]
     fn a_number_has_room_for_four_digits_and_takes_more() {
-        for (number, shown) in [(7, "   7 | "), (9999, "9999 | "), (10_000, "10000 | ")] {
+        for (number, shown) in [
+            (7, "   7 | "),
+            (9999, "9999 | "),
+            (10_000, "10000 | "),
+            (-7, "  -7 | "),
+            (-999, "-999 | "),
+            (-1000, "-1000 | "),
+        ] {
             assert_eq!(Gutter(number).to_string(), shown);
             assert_eq!(Gutter(number).len(), shown.len());
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,12 @@ pub enum EntryType {
     Other,
 }
 
+/// How many entries are put into order when the call is over: sorting millions takes seconds.
+const MAX_LATE_ENTRIES: usize = 1000;
+
+/// How long entries are still examined when the call is over, so that its answer holds some.
+const LAST_ENTRIES: Duration = Duration::from_millis(50);
+
 /// Lists what is directly in one directory, hidden and ignored entries too.
 ///
 /// ```
@@ -196,14 +203,20 @@ impl Tool for ListDirectory {
             return Err(not_a_directory(&directory));
         }
         let most = at_least_one("max_results", args.max_results)?.min(context.limits.results);
-        let (mut entries, incomplete) = sorted(context, &directory)?;
-        let total = entries.len() as u64;
+        let (mut entries, total, mut incomplete) = sorted(context, &directory)?;
         if let Some(cursor) = &args.cursor {
             let last = sort_key(&Cursor::parse_for_listing(cursor, false)?.path);
             entries.retain(|entry| sort_key(&entry.name) > last);
         }
         let text_bytes = context.limits.text_bytes;
-        let page = Page::take(Budget::new(most, text_bytes), &entries, |entry| {
+        let started = Instant::now();
+        let mut is_late = || {
+            let why = context.call.stop_reason().filter(|_| started.elapsed() > LAST_ENTRIES);
+            incomplete = incomplete.or(why);
+            why.is_some()
+        };
+        let budget = Budget::new(most, text_bytes);
+        let page = Page::take(budget, &entries, &mut is_late, |entry| {
             describe(context.workspace, &directory, entry)
         });
         Ok(DirectoryList {
@@ -218,18 +231,22 @@ impl Tool for ListDirectory {
     }
 }
 
-/// The entries in order, and why they are not all.
+/// The entries in order, how many were seen, and why that is not all.
 fn sorted(
     context: &ToolContext<'_>,
     directory: &WorkspacePath,
-) -> Result<(Vec<DirectoryEntry>, Option<Incomplete>), Error> {
+) -> Result<(Vec<DirectoryEntry>, u64, Option<Incomplete>), Error> {
     let mut incomplete = None;
     let mut entries = workspace::entries(context.workspace, directory, |_| {
         incomplete = context.call.stop_reason();
         if incomplete.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
+    let total = entries.len() as u64;
+    if incomplete.is_some() {
+        entries.truncate(MAX_LATE_ENTRIES);
+    }
     entries.sort_by_cached_key(|entry| sort_key(&entry.name));
-    Ok((entries, incomplete))
+    Ok((entries, total, incomplete))
 }
 
 /// As many entries as fit into one answer.
@@ -241,16 +258,21 @@ struct Page {
 }
 
 impl Page {
-    /// Takes entries until the budget is spent; of those behind the cut only the first is
+    /// Takes entries until the budget or the time is spent; of those behind the cut only the first is
     /// examined.
     fn take(
         mut budget: Budget,
         entries: &[DirectoryEntry],
+        mut is_late: impl FnMut() -> bool,
         describe: impl Fn(&DirectoryEntry) -> Entry,
     ) -> Page {
         let mut page = Page::default();
         let mut last = None;
         for entry in entries {
+            if last.is_some() && is_late() {
+                page.cursor = last.map(|last: &DirectoryEntry| Cursor::after(last.name.clone()));
+                break;
+            }
             let described = describe(entry);
             if let ControlFlow::Break(cut) = budget.spend(|| described.printed().len()) {
                 page.truncation = Some(cut);

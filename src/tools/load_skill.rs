@@ -241,6 +241,7 @@ fn resource(
         bytes: context.limits.text_bytes,
         numbered: false,
         most_hashed: 0,
+        most_counted: read::MAX_COUNTED_BYTES,
     };
     let Content::Text(page) = read::read(&path, &options, context.call)? else {
         let message = format!("{file} is an image, and only text is read from a skill");
@@ -251,11 +252,13 @@ fn resource(
         file: Some(file.to_owned()),
         body: page.content,
         truncated: page.more || page.cut_line.is_some(),
-        next_offset: page.more.then_some(page.end + 1),
+        // Lines count from 1 here: the offset is never negative.
+        next_offset: u64::try_from(page.end + 1).ok().filter(|_| page.more),
         incomplete: page.stopped,
         ..LoadedSkill::default()
     };
-    loaded.tell_cut(page.cut_line.map(|length| (page.start, length)), bytes);
+    let cut_line = page.cut_line.and_then(|length| Some((u64::try_from(page.start).ok()?, length)));
+    loaded.tell_cut(cut_line, bytes);
     Ok(loaded)
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output};
 use crate::read::image::{Format, Image};
 use crate::read::named::Named;
-use crate::read::{self, PageOptions, TextPage, page};
+use crate::read::{self, PageOptions, TextPage, Total, page};
 pub use crate::read::{Encoding, LineEnding};
 use crate::text::escape;
 use crate::text::gutter::Gutter;
@@ -28,7 +28,7 @@ use crate::workspace::WorkspacePath;
 /// # let tools = ripkit::Toolkit::new(ripkit::Workspace::open(".")?);
 /// let last = Args { path: "LICENSE-MIT".into(), offset: Some(-1), ..Args::default() };
 /// let page = tools.run::<ReadFile>(last, &ripkit::Call::default())?;
-/// assert_eq!(page.start_line, page.total_lines);
+/// assert_eq!(page.end_line, page.start_line);
 /// # Ok::<(), ripkit::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -72,18 +72,24 @@ pub struct FileContent {
     /// The text of the page, with its line ends and without a byte order mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// How many lines the file has; at least, if `incomplete` is there.
+    /// How many lines the file has; absent where not all were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
-    /// The first line of the page.
+    /// How many lines the file has at least, where not all were counted: it is large, or the call
+    /// was stopped. A call with `limit` 0 counts them all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_line: Option<u64>,
-    /// The last line of the page; one less than the first if the page is empty.
+    pub total_lines_at_least: Option<u64>,
+    /// The first line of the page. Negative, as an `offset`, where it is counted from the end of a
+    /// file whose lines were not all counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_line: Option<u64>,
+    pub start_line: Option<i64>,
+    /// The last line of the page, counted like the first; one less than the first if the page is
+    /// empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<i64>,
     /// The `offset` of the next page; absent at the end of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_offset: Option<u64>,
+    pub next_offset: Option<i64>,
     /// The token of the whole content, for `expected_version` of a later edit; absent for files
     /// that are too large to edit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +97,7 @@ pub struct FileContent {
     /// The encoding of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,
-    /// How the lines of the whole file end.
+    /// How the lines of the file end, as far as it was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_ending: Option<LineEnding>,
     /// Whether more follows the page, or a line of it was cut.
@@ -114,6 +120,9 @@ pub struct FileContent {
     pub height: Option<u32>,
     #[serde(skip)]
     raw: bool,
+    /// Whether more lines follow those that were counted.
+    #[serde(skip)]
+    uncounted: bool,
     #[serde(skip)]
     cut: Option<Cut>,
     #[serde(skip)]
@@ -205,6 +214,7 @@ fn options(args: &Args, line: Option<i64>, limits: &Limits) -> Result<PageOption
         bytes: asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes)),
         numbered: !args.raw,
         most_hashed: limits.file_bytes as u64,
+        most_counted: read::MAX_COUNTED_BYTES,
     })
 }
 
@@ -234,10 +244,19 @@ fn of_text(
     FileContent {
         path: path.as_str().to_owned(),
         content: Some(page.content),
-        total_lines: Some(page.total_lines),
+        total_lines: match page.total_lines {
+            Total::Exactly(lines) => Some(lines),
+            Total::MoreThan(_) | Total::AtLeast(_) => None,
+        },
+        total_lines_at_least: match page.total_lines {
+            Total::Exactly(_) => None,
+            Total::MoreThan(lines) => Some(lines + 1),
+            Total::AtLeast(lines) => Some(lines),
+        },
+        uncounted: matches!(page.total_lines, Total::MoreThan(_)),
         start_line: Some(page.start),
         end_line: Some(page.end),
-        next_offset: page.more.then_some(page.end + 1),
+        next_offset: page.more.then_some(page.end + 1).filter(|next| *next != 0),
         version: page.version.map(|version| version.to_string()),
         encoding: Some(page.encoding),
         line_ending: Some(page.line_ending),
@@ -320,14 +339,17 @@ impl FileContent {
 
     /// `[Lines 3-4 of 12, CRLF]`.
     fn header(&self) -> String {
-        let total = self.total_lines.unwrap_or_default();
         let (start, end) = (self.start_line.unwrap_or(1), self.end_line.unwrap_or_default());
-        let least = if self.incomplete.is_some() { "at least " } else { "" };
-        let is_part = end >= start && (start > 1 || end < total || !least.is_empty());
-        let lines = if is_part {
-            format!("Lines {start}-{end} of {least}{total}")
-        } else {
-            format!("{least}{total} lines")
+        let total = match (self.total_lines, self.total_lines_at_least) {
+            (Some(total), _) => total.to_string(),
+            (None, Some(least)) if self.uncounted => format!("more than {}", least - 1),
+            (None, least) => format!("at least {}", least.unwrap_or_default()),
+        };
+        let reaches_end = u64::try_from(end).is_ok_and(|end| self.total_lines == Some(end));
+        let lines = match end >= start && (start != 1 || !reaches_end) {
+            true if start < 0 => format!("Lines {start} to {end} of {total}"),
+            true => format!("Lines {start}-{end} of {total}"),
+            false => format!("{total} lines"),
         };
         let ending = match self.line_ending {
             Some(LineEnding::Crlf) => ", CRLF",
@@ -383,8 +405,9 @@ impl fmt::Display for FileContent {
         let is_cut = matches!(self.cut, Some(Cut::Line(_)));
         // There may be no room for even one character of a line.
         let nothing = (is_cut && content.is_empty()).then_some("");
-        for (number, line) in (first..).zip(content.split_inclusive('\n').chain(nothing)) {
-            write!(f, "\n{}{}", Gutter(number), page::shown_line(line))?;
+        for (count, line) in (0..).zip(content.split_inclusive('\n').chain(nothing)) {
+            let number = Gutter(page::line_number(first, count));
+            write!(f, "\n{number}{}", page::shown_line(line))?;
         }
         if is_cut {
             f.write_str("…")?;

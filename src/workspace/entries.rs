@@ -7,9 +7,6 @@ use crate::os::Kind;
 use crate::text::escape;
 use crate::workspace::{Access, Workspace, WorkspacePath, is_temporary};
 
-/// How many entries are read between two looks at the clock.
-const CHECK_EVERY: usize = 256;
-
 /// An entry of a directory.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectoryEntry {
@@ -28,18 +25,13 @@ pub(crate) fn entries(
     mut check: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<DirectoryEntry>, Error> {
     let mut entries: Vec<DirectoryEntry> = Vec::new();
-    let mut seen = 0_usize;
     let listed = directory.open_dir()?.list(|name, kind| {
-        seen += 1;
         let path = below(directory, name);
         if !is_temporary(name) && !workspace.policy().denies(&path, kind == Kind::Directory) {
             entries.push(DirectoryEntry { name: name.to_vec(), kind });
         }
-        if seen.is_multiple_of(CHECK_EVERY) {
-            check(entries.len())
-        } else {
-            ControlFlow::Continue(())
-        }
+        // After every one: a slow file system may need seconds for the next.
+        check(entries.len())
     });
     listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
     Ok(entries)

@@ -4,11 +4,12 @@ use std::fs;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 use serde_json::{Value, json};
 
-use crate::harness::{Said, TestWorkspace};
+use crate::harness::{Said, TestWorkspace, rounds};
 
 const LINES: usize = 120;
 
@@ -295,4 +296,33 @@ fn f7_files_that_are_deleted_during_a_search_do_it_no_harm() {
         }
         call(tools, "search", json!({ "pattern": "needle" })).finds_nothing();
     });
+}
+
+// The deadline passes at any moment of the change.
+#[test]
+fn a_change_that_runs_out_of_time_is_made_or_told_and_never_made_later() {
+    let workspace = TestWorkspace::new().file("a.txt", "0\n");
+    let tools = workspace.tools();
+    let path = workspace.root().join("a.txt");
+    let (mut made, mut late, mut present) = (0, 0, "0\n".to_owned());
+    for round in 1..=rounds(400) {
+        let content = format!("{round}\n");
+        let arguments = json!({ "path": "a.txt", "content": content });
+        let call = Call::default().with_timeout(Duration::from_micros(round * 737 % 40_000));
+        let answer = tools.call("write_file", arguments, &call);
+        match answer.error_code() {
+            None => {
+                present = content;
+                made += 1;
+            }
+            Some(ErrorCode::Timeout) => late += 1,
+            Some(code) => panic!("{code}: {}", answer.text()),
+        }
+        if round % 10 == 0 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), present, "{round}: {}", answer.text());
+    }
+    assert!(made > 0 && late > 0, "{made} made, {late} late");
+    assert_no_leftovers(&workspace);
 }

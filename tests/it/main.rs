@@ -100,6 +100,9 @@ mod skills;
 // The command for skills, and the corpus beside the reference validator.
 #[cfg(feature = "cli")]
 mod skills_command;
+// File systems that do not answer, and files and directories without end.
+#[cfg(target_os = "linux")]
+mod stalled;
 // Changes while files and directories are exchanged for links.
 #[cfg(target_os = "linux")]
 mod swaps;

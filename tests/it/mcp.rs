@@ -308,7 +308,16 @@ fn j1_an_id_that_is_taken_is_refused_and_the_first_request_is_answered() {
     server.client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
     let refused = server.client.message(SECOND * 10).expect("an answer");
     assert_eq!(refused["error"]["message"], format!("the id {id} is taken by an earlier request"));
-    assert_eq!((&refused["error"]["code"], refused.get("id")), (&json!(-32600), None));
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!(id)));
+    // What refuses a request closes none that is open under the same id.
+    server.client.send(&json!({
+        "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": 5,
+    }));
+    let malformed = server.client.message(SECOND * 10).expect("an answer");
+    assert_eq!((&malformed["error"]["code"], &malformed["id"]), (&json!(-32602), &json!(id)));
+    server.client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
+    let again = server.client.message(SECOND * 10).expect("an answer");
+    assert_eq!(again, refused);
     gate.open();
     assert_eq!(text(&server.client.answer(id)["result"]), "done");
     server.client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
@@ -480,6 +489,86 @@ fn worked(process: u32) -> u64 {
     let (_, fields) = stat.rsplit_once(')').expect("a name");
     let times = fields.split_whitespace().skip(11).take(2);
     times.map(|time| time.parse::<u64>().expect("a number")).sum()
+}
+
+#[test]
+fn j3_a_short_call_never_waits_for_long_ones() {
+    let gate = Gate::default();
+    let workspace = small_tree();
+    let tools = Toolkit::new(workspace.open()).with(LongWait(gate.clone()));
+    let mut server = InProcess::start(Server::new(tools).with_calls(2));
+    let client = &mut server.client;
+    client.initialize();
+    let long: Vec<u64> = (0..5).map(|_| client.begin("long_wait", &json!({}))).collect();
+    gate.wait_for(2);
+    for _ in 0..5 {
+        assert_eq!(client.call("read_file", &json!({ "path": "notes.md" }))["isError"], false);
+    }
+    assert_eq!((gate.inside(), gate.entered()), (2, 2), "only two long ones at once");
+    gate.open();
+    for id in long {
+        assert_eq!(text(&client.answer(id)["result"]), "done");
+    }
+    client.hang_up();
+    server.ends();
+}
+
+/// A picture of so many pixels, three bytes each, without anything in it.
+#[cfg(target_os = "linux")]
+fn picture(width: u16, height: u16) -> Vec<u8> {
+    let row = (usize::from(width) * 3).next_multiple_of(4);
+    let size = 26 + row * usize::from(height);
+    let mut bytes = b"BM".to_vec();
+    bytes.extend(u32::try_from(size).unwrap().to_le_bytes());
+    bytes.extend([0, 0, 0, 0, 26, 0, 0, 0, 12, 0, 0, 0]);
+    bytes.extend(width.to_le_bytes());
+    bytes.extend(height.to_le_bytes());
+    bytes.extend([1, 0, 24, 0]);
+    bytes.resize(size, 0);
+    bytes
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn j2_answers_that_are_not_read_take_bounded_memory_and_come_once_they_are() {
+    const CALLS: usize = 300;
+    let workspace = small_tree().file("big.bmp", picture(600, 600));
+    let mut child = command(&workspace.root(), &["--no-index"]).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for id in 0..CALLS {
+        let params = json!({
+            "name": "read_file", "arguments": { "path": "big.bmp" }, "_meta": meta,
+        });
+        let line = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        stdin.write_all(format!("{line}\n").as_bytes()).expect("it reads");
+    }
+    // All that would be answered without being read is answered by then.
+    let mut last = 0;
+    loop {
+        thread::sleep(Duration::from_millis(700));
+        let now = worked(child.id());
+        if now - last < 3 {
+            break;
+        }
+        last = now;
+    }
+    // 300 answers of 1.4 MB, each as a message and as its line, would be 840 MB.
+    let most = most_memory(child.id());
+    assert!(most < 300 << 20, "{} MiB", most >> 20);
+    println!("{} MiB", most >> 20);
+    let mut answers = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = Vec::new();
+    for count in 0..CALLS {
+        line.clear();
+        let read = std::io::BufRead::read_until(&mut answers, b'\n', &mut line).expect("a line");
+        assert!(read > 1_400_000, "answer {count} has {read} bytes");
+    }
+    drop(stdin);
+    assert_eq!(child.wait().expect("a child").code(), Some(0));
 }
 
 #[test]
@@ -852,6 +941,22 @@ tool!(Wait, "wait", |self, context| {
     self.0.pass(context);
     Ok(Done { done: true })
 });
+
+/// The same, of the kind that may take long.
+struct LongWait(Gate);
+
+impl Tool for LongWait {
+    const NAME: &'static str = "long_wait";
+    const EFFECT: Effect = Effect::Read;
+    const LONG: bool = true;
+    type Args = NoArgs;
+    type Output = Done;
+
+    fn run(&self, context: &ToolContext<'_>, _: NoArgs) -> Result<Done, Error> {
+        self.0.pass(context);
+        Ok(Done { done: true })
+    }
+}
 
 /// Reports a thousand times a second, for half a second.
 struct Hurry;

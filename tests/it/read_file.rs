@@ -270,11 +270,13 @@ mod strange {
             let before = crate::hostile::peak_megabytes();
             let asked = json!({ "path": "sparse.log", "offset": -2 });
             let last = ask(&tools, "read_file", asked)
-                .reads("[Lines 1002-1003 of 1003]\n1002 | last but one\n1003 | last");
+                .reads("[Lines -2 to -1 of more than 1000]\n  -2 | last but one\n  -1 | last");
             assert_eq!(last.details.get("version"), None);
             let asked = json!({ "path": "sparse.log", "offset": 999, "limit": 2 });
             ask(&tools, "read_file", asked)
-                .reads("[Lines 999-1000 of 1003]\n 999 | first line\n1000 | first line");
+                .reads("[Lines 999-1000 of more than 1000]\n 999 | first line\n1000 | first line");
+            let counted = ask(&tools, "read_file", json!({ "path": "sparse.log", "limit": 0 }));
+            counted.reads("[1003 lines]");
             let used = crate::hostile::peak_megabytes() - before;
             assert!(used < 16, "{used} MB");
         });
@@ -301,15 +303,15 @@ mod strange {
             assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
             said
         };
-        let said = within(json!({ "path": "sparse.log", "limit": 2 })).succeeds();
-        let wanted = "[Lines 1-2 of at least 1001]\n   1 | first line\n   2 | first line\n\
-            ... (incomplete: out of time)";
-        assert_eq!(said.text, wanted);
+        let said = within(json!({ "path": "sparse.log", "limit": 0 })).succeeds();
+        assert_eq!(said.text, "[at least 1001 lines]\n... (incomplete: out of time)");
+        let number = |name| said.details.get(name).cloned();
+        assert_eq!(number("incomplete"), Some(json!("timeout")));
         assert_eq!(
-            (&said.details["incomplete"], &said.details["next_offset"]),
-            (&json!("timeout"), &json!(3))
+            (number("total_lines"), number("total_lines_at_least")),
+            (None, Some(json!(1001)))
         );
-        let said = within(json!({ "path": "sparse.log", "offset": -2 }));
+        let said = within(json!({ "path": "sparse.log", "offset": 5000 }));
         let said = said.fails_with(ErrorCode::Timeout);
         let wanted =
             "out of time after 1001 lines of sparse.log, before the page was reached [TIMEOUT]";
@@ -328,7 +330,7 @@ mod strange {
                 std::thread::sleep(Duration::from_millis(50));
                 cancel.cancel();
             });
-            let asked = json!({ "path": "sparse.log", "offset": -1 });
+            let asked = json!({ "path": "sparse.log", "offset": 5000 });
             let said = ask_within(PATIENCE, workspace.tools(), "read_file", asked, call);
             said.fails_with(ErrorCode::Cancelled);
         });
@@ -439,6 +441,39 @@ mod strange {
             }
         });
     }
+}
+
+// Counting its lines, or hashing it, would take minutes.
+#[test]
+fn a_page_near_the_start_or_the_end_of_a_huge_file_comes_at_once() {
+    use std::fs;
+    use std::io::{Seek, SeekFrom, Write};
+    use std::time::{Duration, Instant};
+
+    let workspace = TestWorkspace::new().file("huge.log", "start of the log\n".repeat(1000));
+    let mut file = fs::File::options().write(true).open(workspace.root().join("huge.log")).unwrap();
+    // A hole between the first lines and the last.
+    file.seek(SeekFrom::Start(64 << 30)).unwrap();
+    file.write_all(b"\none\ntwo\nthree\n").unwrap();
+    let started = Instant::now();
+    let first = read(&workspace, json!({ "path": "huge.log", "limit": 2 })).succeeds();
+    let text = "[Lines 1-2 of more than 1000]\n   1 | start of the log\n   2 | start of the log";
+    assert_eq!(first.text, text);
+    assert_eq!(first.details["total_lines"], Value::Null);
+    assert_eq!(first.details["total_lines_at_least"], 1001);
+    assert_eq!(
+        (&first.details["next_offset"], &first.details["version"]),
+        (&json!(3), &Value::Null)
+    );
+    let last = read(&workspace, json!({ "path": "huge.log", "offset": -3 })).succeeds();
+    let text = "[Lines -3 to -1 of more than 1000]\n  -3 | one\n  -2 | two\n  -1 | three";
+    assert_eq!(last.text, text);
+    assert_eq!((&last.details["start_line"], &last.details["end_line"]), (&json!(-3), &json!(-1)));
+    assert_eq!(last.details["next_offset"], Value::Null);
+    let part = json!({ "path": "huge.log", "offset": -3, "limit": 1 });
+    let part = read(&workspace, part).succeeds();
+    assert_eq!(part.details["next_offset"], -2, "{}", part.text);
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[cfg(feature = "cli")]

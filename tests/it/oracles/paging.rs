@@ -150,13 +150,13 @@ fn one_page(
     let end = total.min(offset - 1 + limit as usize);
     let wanted = lines.get(offset - 1..end).unwrap_or_default().concat();
     assert_eq!(page.content.as_deref(), Some(wanted.as_str()), "{told}");
-    assert_eq!(page.start_line, Some(offset as u64), "{told}");
+    assert_eq!(page.start_line, Some(offset as i64), "{told}");
     assert_eq!(
         page.end_line,
-        Some((offset - 1 + lines.get(offset - 1..end).map_or(0, <[_]>::len)) as u64),
+        Some((offset - 1 + lines.get(offset - 1..end).map_or(0, <[_]>::len)) as i64),
         "{told}"
     );
-    assert_eq!(page.next_offset, (end < total).then_some(end as u64 + 1), "{told}");
+    assert_eq!(page.next_offset, (end < total).then_some(end as i64 + 1), "{told}");
 }
 
 /// The pages one after the other are the text.

@@ -1,0 +1,398 @@
+//! Calls on a file system that does not answer, or that has no end.
+//!
+//! It is our own, behind `/dev/fuse`: it keeps answers back as long as a test wants, and notes what
+//! it was asked.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ripkit::{Answer, Call, Cancel, ErrorCode, Toolkit, Workspace};
+use serde_json::{Value, json};
+
+use crate::harness::{TestWorkspace, running_as_root};
+
+const LOOKUP: u32 = 1;
+const GETATTR: u32 = 3;
+const OPEN: u32 = 14;
+const READ: u32 = 15;
+const STATFS: u32 = 17;
+const RELEASE: u32 = 18;
+const FLUSH: u32 = 25;
+const INIT: u32 = 26;
+const OPENDIR: u32 = 27;
+const READDIR: u32 = 28;
+const RELEASEDIR: u32 = 29;
+const RENAME2: u32 = 45;
+
+/// To forget, and to interrupt: these want no answer.
+const UNANSWERED: [u32; 3] = [2, 36, 42];
+
+/// What changes something: symlink, mknod, mkdir, unlink, rmdir, rename, link, write, create,
+/// fallocate, rename2; attributes are set by number 4.
+const CHANGES: [u32; 12] = [4, 6, 8, 9, 10, 11, 12, 13, 16, 35, 43, RENAME2];
+
+/// The limit of the time of a call that has 200 ms, on a busy machine.
+const SOON: Duration = Duration::from_secs(3);
+
+#[derive(Default)]
+struct State {
+    /// The kind of question whose answers are kept back.
+    stalled: Option<u32>,
+    kept_back: Vec<Vec<u8>>,
+    asked: Vec<u32>,
+}
+
+/// A mounted file system with the files `file` and `endless` and the directory `many`.
+struct Fuse {
+    workspace: TestWorkspace,
+    mount: PathBuf,
+    device: File,
+    state: Arc<Mutex<State>>,
+}
+
+impl Fuse {
+    /// Nothing, and that is told, where nothing can be mounted.
+    fn mount() -> Option<Fuse> {
+        let workspace = TestWorkspace::new().dir("slow").file("here.txt", "here\n");
+        let mount = workspace.root().join("slow");
+        let mounted = running_as_root().then(|| Fuse::mount_at(&mount)).flatten();
+        let Some(device) = mounted else {
+            eprintln!("SKIPPED: no file system of our own can be mounted here");
+            return None;
+        };
+        let state = Arc::new(Mutex::new(State::default()));
+        let (served, serving) = (device.try_clone().unwrap(), state.clone());
+        thread::spawn(move || serve(served, &serving));
+        Some(Fuse { workspace, mount, device, state })
+    }
+
+    fn mount_at(place: &PathBuf) -> Option<File> {
+        let device = File::options().read(true).write(true).open("/dev/fuse").ok()?;
+        // The mount takes the descriptor by its number, which is that of the standard input.
+        let options = "fd=0,rootmode=40000,user_id=0,group_id=0";
+        let mut mount = Command::new("mount");
+        mount.args(["-i", "-t", "fuse", "-o", options, "stalled"]).arg(place);
+        mount.stdin(device.try_clone().ok()?).stderr(Stdio::null());
+        mount.status().is_ok_and(|status| status.success()).then_some(device)
+    }
+
+    fn stall(&self, operation: u32) {
+        self.state.lock().unwrap().stalled = Some(operation);
+    }
+
+    /// Gives all answers that were kept back, and keeps none back from now on.
+    fn go_on(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.stalled = None;
+        for answer in state.kept_back.drain(..) {
+            // The caller may be gone.
+            let _ = (&self.device).write(&answer);
+        }
+    }
+
+    /// What was asked so far, once nothing more is asked.
+    fn asked(&self) -> Vec<u32> {
+        loop {
+            let before = self.state.lock().unwrap().asked.len();
+            thread::sleep(Duration::from_millis(300));
+            let asked = self.state.lock().unwrap().asked.clone();
+            if asked.len() == before {
+                return asked;
+            }
+        }
+    }
+
+    fn tools(&self) -> Toolkit {
+        let tools = Toolkit::new(Workspace::open(self.workspace.root()).unwrap());
+        #[cfg(feature = "command")]
+        let tools = tools.with_commands(ripkit::CommandPolicy::new().without_output_file());
+        tools
+    }
+}
+
+impl Drop for Fuse {
+    fn drop(&mut self) {
+        self.go_on();
+        // By force: what still waits fails then.
+        let _ = Command::new("umount").args(["-f", "-l"]).arg(&self.mount).status();
+    }
+}
+
+/// Answers the kernel until it has no more questions.
+fn serve(mut device: File, state: &Mutex<State>) {
+    let mut request = vec![0; 1 << 20];
+    while let Ok(length) = device.read(&mut request) {
+        let Some((header, body)) = request[..length].split_first_chunk::<40>() else { return };
+        let operation = u32::from_ne_bytes(header[4..8].try_into().unwrap());
+        let node = u64::from_ne_bytes(header[16..24].try_into().unwrap());
+        if UNANSWERED.contains(&operation) {
+            continue;
+        }
+        let (error, reply) = answer(operation, node, body);
+        let mut bytes = Vec::from(u32::try_from(16 + reply.len()).unwrap().to_ne_bytes());
+        bytes.extend(error.to_ne_bytes());
+        bytes.extend(&header[8..16]);
+        bytes.extend(reply);
+        let mut state = state.lock().unwrap();
+        state.asked.push(operation);
+        if state.stalled == Some(operation) {
+            state.kept_back.push(bytes);
+        } else {
+            let _ = device.write(&bytes);
+        }
+    }
+}
+
+/// The error and the bytes by which a question is answered, as `linux/fuse.h` has them.
+fn answer(operation: u32, node: u64, body: &[u8]) -> (i32, Vec<u8>) {
+    const NOT_KNOWN: i32 = -38;
+    const NOT_FOUND: i32 = -2;
+    const PARALLEL_LOOKUPS: u32 = 1 << 18;
+    let place = || u64::from_ne_bytes(body[8..16].try_into().unwrap());
+    let size = || u32::from_ne_bytes(body[16..20].try_into().unwrap()) as usize;
+    match operation {
+        INIT => {
+            let agreed = words(&[7, 31, 0, PARALLEL_LOOKUPS, 0x0010_0010, 1 << 17, 1]);
+            (0, agreed.into_iter().chain([0; 36]).collect())
+        }
+        LOOKUP => {
+            let node = match body {
+                b"file\0" => 10,
+                b"endless\0" => 11,
+                b"many\0" => 12,
+                _ => return (NOT_FOUND, Vec::new()),
+            };
+            // Names are forgotten at once.
+            let mut entry = longs(&[node, 0, 0, 0, 0]);
+            entry.extend(attributes(node));
+            (0, entry)
+        }
+        GETATTR => (0, longs(&[0, 0]).into_iter().chain(attributes(node)).collect()),
+        OPEN | OPENDIR => (0, vec![0; 16]),
+        READ if node == 11 => {
+            let skipped = usize::try_from(place() % 5).unwrap();
+            (0, b"line\n".iter().cycle().skip(skipped).take(size()).copied().collect())
+        }
+        READ => (0, b"old\n".get(usize::try_from(place()).unwrap()..).unwrap_or(b"").to_vec()),
+        READDIR => (0, entries(place(), size())),
+        STATFS => (0, vec![0; 80]),
+        RELEASE | RELEASEDIR | FLUSH | RENAME2 => (0, Vec::new()),
+        _ => (NOT_KNOWN, Vec::new()),
+    }
+}
+
+/// There is always another entry.
+fn entries(mut place: u64, size: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while bytes.len() + 48 <= size {
+        place += 1;
+        let name = format!("entry-{place:018}");
+        bytes.extend(longs(&[place + 100, place]));
+        bytes.extend(words(&[24, 8]));
+        bytes.extend(name.as_bytes());
+    }
+    bytes
+}
+
+fn attributes(node: u64) -> Vec<u8> {
+    let (mode, size) = match node {
+        10 => (0o100_644, 4),
+        11 => (0o100_644, 1 << 50),
+        _ => (0o040_755, 4096),
+    };
+    let mut bytes = longs(&[node, size, 8, 0, 0, 0]);
+    bytes.extend(words(&[0, 0, 0, mode, 1, 0, 0, 0, 4096, 0]));
+    bytes
+}
+
+fn longs(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
+}
+
+fn words(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
+}
+
+/// A call that has 200 ms.
+#[track_caller]
+fn hurried(tools: &Toolkit, (tool, arguments): (&str, Value)) -> Answer {
+    let call = Call::default().with_timeout(Duration::from_millis(200));
+    let started = Instant::now();
+    let answer = tools.call(tool, arguments, &call);
+    let took = started.elapsed();
+    assert!(took < SOON, "{tool} took {took:?}: {}", answer.text());
+    answer
+}
+
+const WRONG: &str = "00000000000000000000000000000000";
+
+/// A call of every tool that names something on the file system.
+fn calls() -> Vec<(&'static str, Value)> {
+    let calls = vec![
+        ("search", json!({ "pattern": "x", "path": "slow/file" })),
+        ("list_files", json!({ "path": "slow/many" })),
+        ("find_files", json!({ "pattern": "*", "path": "slow/many" })),
+        ("list_directory", json!({ "path": "slow/many" })),
+        ("read_file", json!({ "path": "slow/file" })),
+        ("write_file", json!({ "path": "slow/file", "content": "new\n" })),
+        ("write_file", json!({ "path": "slow/new/file", "content": "new\n" })),
+        ("edit_file", json!({ "path": "slow/file", "old_text": "old", "new_text": "new" })),
+        ("create_directory", json!({ "path": "slow/new" })),
+        ("delete_file", json!({ "path": "slow/file" })),
+        ("delete_file", json!({ "path": "slow/file", "expected_version": WRONG })),
+        ("move_file", json!({ "source": "slow/file", "destination": "slow/moved" })),
+        ("move_file", json!({ "source": "here.txt", "destination": "slow/moved" })),
+        ("copy_file", json!({ "source": "here.txt", "destination": "slow/copied" })),
+        ("copy_file", json!({ "source": "slow/file", "destination": "copied" })),
+    ];
+    #[cfg(feature = "command")]
+    let calls =
+        [calls, vec![("run_command", json!({ "command": "x", "cwd": "slow/many" }))]].concat();
+    calls
+}
+
+#[test]
+fn a_call_of_any_tool_returns_at_its_deadline_and_what_it_left_changes_nothing_later() {
+    let Some(fuse) = Fuse::mount() else { return };
+    let tools = fuse.tools();
+    let before = fuse.workspace.root().join("here.txt");
+    fuse.stall(LOOKUP);
+    for call in calls() {
+        let (tool, told) = (call.0, call.1.to_string());
+        let answer = hurried(&tools, call);
+        assert_eq!(
+            answer.error_code(),
+            Some(ErrorCode::Timeout),
+            "{tool} {told}: {}",
+            answer.text()
+        );
+        let reads = ["search", "list_files", "find_files", "list_directory", "read_file"];
+        let wanted = if reads.contains(&tool) {
+            format!(
+                "{tool} ran out of time and does not stop: the file system does not answer, or the \
+                 work is too much. Try another path or a smaller part, or the same again later. \
+                 [TIMEOUT]"
+            )
+        } else {
+            format!(
+                "{tool} ran out of time before it changed anything: the file system does not \
+                 answer, or the work is too much; nothing was changed. Try again later. [TIMEOUT]"
+            )
+        };
+        assert_eq!(answer.text(), wanted, "{told}");
+    }
+    assert!(
+        tools
+            .call("read_file", json!({ "path": "here.txt" }), &Call::default())
+            .text()
+            .contains("here")
+    );
+    fuse.go_on();
+    let asked = fuse.asked();
+    let changes: Vec<&u32> = asked.iter().filter(|asked| CHANGES.contains(asked)).collect();
+    assert!(changes.is_empty(), "{changes:?}");
+    assert!(before.exists() && !fuse.workspace.root().join("copied").exists());
+}
+
+#[test]
+fn a_time_limit_of_the_arguments_holds_while_the_path_is_looked_up() {
+    let Some(fuse) = Fuse::mount() else { return };
+    let tools = fuse.tools();
+    fuse.stall(LOOKUP);
+    let mut calls = vec![
+        ("search", json!({ "pattern": "x", "path": "slow/file", "timeout_ms": 100 })),
+        ("list_files", json!({ "path": "slow/many", "timeout_ms": 100 })),
+        ("find_files", json!({ "pattern": "*", "path": "slow/many", "timeout_ms": 100 })),
+    ];
+    if cfg!(feature = "command") {
+        calls.push((
+            "run_command",
+            json!({ "command": "x", "cwd": "slow/many", "timeout_ms": 100 }),
+        ));
+    }
+    for (tool, arguments) in calls {
+        let started = Instant::now();
+        let answer = tools.call(tool, arguments, &Call::default());
+        assert_eq!(answer.error_code(), Some(ErrorCode::Timeout), "{}", answer.text());
+        assert!(started.elapsed() < SOON, "{tool} took {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn a_cancelled_call_returns_soon_while_a_read_is_not_answered() {
+    let Some(fuse) = Fuse::mount() else { return };
+    let tools = fuse.tools();
+    fuse.stall(READ);
+    for (tool, arguments) in calls().into_iter().filter(|(_, arguments)| {
+        arguments["path"] == "slow/file" && arguments.get("content").is_none()
+    }) {
+        let cancel = Cancel::new();
+        let call = Call::default().with_cancel(cancel.clone());
+        let cancelled = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            cancel.cancel();
+            Instant::now()
+        });
+        let answer = tools.call(tool, arguments, &call);
+        let took = cancelled.join().unwrap().elapsed();
+        // A deletion without a version reads nothing, and a search has an incomplete answer.
+        if answer.is_error() {
+            assert_eq!(answer.error_code(), Some(ErrorCode::Cancelled), "{}", answer.text());
+        }
+        assert!(took < SOON, "{tool} took {took:?}");
+    }
+}
+
+#[test]
+fn a_change_that_is_not_answered_is_told_to_be_unknown() {
+    let Some(fuse) = Fuse::mount() else { return };
+    let tools = fuse.tools();
+    fuse.stall(RENAME2);
+    let call = Call::default().with_timeout(Duration::from_millis(200));
+    let arguments = json!({ "source": "slow/file", "destination": "slow/moved" });
+    let answer = tools.call("move_file", arguments, &call);
+    assert_eq!(
+        answer.text(),
+        "move_file ran out of time while it was making its change, and the file system does not \
+         answer; the change may or may not be made. Read the file to find out before you try \
+         again. [TIMEOUT]"
+    );
+}
+
+#[test]
+fn a_change_that_is_answered_late_is_waited_for() {
+    let Some(fuse) = Fuse::mount() else { return };
+    let tools = fuse.tools();
+    fuse.stall(RENAME2);
+    let call = Call::default().with_timeout(Duration::from_millis(200));
+    let arguments = json!({ "source": "slow/file", "destination": "slow/moved" });
+    let answer = thread::scope(|scope| {
+        let moving = scope.spawn(|| tools.call("move_file", arguments, &call));
+        thread::sleep(Duration::from_secs(1));
+        fuse.go_on();
+        moving.join().unwrap()
+    });
+    assert_eq!(answer.text(), "Moved slow/file to slow/moved");
+}
+
+#[test]
+fn a_file_or_directory_without_end_is_read_as_far_as_the_time_allows() {
+    let Some(fuse) = Fuse::mount() else { return };
+    let tools = fuse.tools();
+    let page =
+        tools.call("read_file", json!({ "path": "slow/endless", "limit": 2 }), &Call::default());
+    assert_eq!(page.text(), "[Lines 1-2 of more than 3355443]\n   1 | line\n   2 | line");
+    let counted = hurried(&tools, ("read_file", json!({ "path": "slow/endless", "limit": 0 })));
+    assert!(counted.text().starts_with("[at least "), "{}", counted.text());
+    let arguments = json!({ "path": "slow/endless", "expected_version": WRONG });
+    let deleted = hurried(&tools, ("delete_file", arguments));
+    assert_eq!(deleted.text(), "the call ran out of time before slow/endless was read [TIMEOUT]");
+    let listed = hurried(&tools, ("list_directory", json!({ "path": "slow/many" })));
+    assert_eq!(listed.details()["incomplete"], "timeout", "{}", listed.text());
+    assert!(!fuse.asked().iter().any(|asked| CHANGES.contains(asked)));
+}
