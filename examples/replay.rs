@@ -162,7 +162,7 @@ fn replay(options: &Options, out: &mut impl Write) -> Result<bool, Trouble> {
         left_out: collected.left_out,
         seed: options.seed,
         plain: results.plain,
-        plain_last_line: results.plain_last_line,
+        plain_line_ends: results.plain_line_ends,
         kinds: names.zip(results.kinds.iter().copied()).collect(),
     };
     if options.json {
@@ -202,9 +202,9 @@ fn collect(options: &Options) -> Result<Collected, Trouble> {
                 if edits.len() >= EDITS_PER_COMMIT {
                     break;
                 }
-                let Some((before, after)) = repository.versions(file)? else { continue };
+                let Some(versions) = repository.versions(file)? else { continue };
                 let name = format!("{name} {}", file.path);
-                let mut made = edit::between(&name, &before, &after, seed);
+                let mut made = edit::between(&name, &versions.before, &versions.after, seed);
                 // Any of them, not only those at the start of the file.
                 Dice::new(seed, &name).shuffle(&mut made.edits);
                 made.edits.truncate(EDITS_PER_FILE);

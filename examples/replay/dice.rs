@@ -1,6 +1,6 @@
 //! Seeded random choices: the same seed and name always give the same ones.
 
-/// A generator of random numbers (SplitMix64).
+/// A generator of random numbers (`SplitMix64`).
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 

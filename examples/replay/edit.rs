@@ -117,9 +117,14 @@ impl Edit {
         Patch { range: self.range.clone(), bytes: self.replacement.clone() }
     }
 
-    /// Whether `old_text` and `new_text` both end with a line terminator, or neither does.
-    pub(crate) fn ends_alike(&self) -> bool {
-        self.new.is_empty() || self.old.ends_with('\n') == self.new.ends_with('\n')
+    /// Whether the edit leaves it to the file how lines end: both texts end with a line terminator or
+    /// neither does, and the new lines end as those of the file. What else is meant cannot be told
+    /// from a mistake.
+    pub(crate) fn keeps_line_ends(&self) -> bool {
+        let is_alike = self.new.is_empty() || self.old.ends_with('\n') == self.new.ends_with('\n');
+        let ending = Ending::of(self.new.as_bytes());
+        is_alike
+            && (self.ending == Ending::Mixed || !self.new.contains('\n') || ending == self.ending)
     }
 
     /// The lines, from 1, on which the edit lies.
@@ -212,7 +217,7 @@ pub(crate) fn lines(text: &[u8]) -> Vec<&[u8]> {
 
 /// The lines, from 1, that a range of bytes touches.
 pub(crate) fn lines_of(file: &[u8], range: &Range<usize>) -> Range<usize> {
-    let count = |end: usize| file[..end].iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let count = |end: usize| memchr::memchr_iter(b'\n', &file[..end]).count() + 1;
     let last = range.end.saturating_sub(1).max(range.start);
     count(range.start)..count(last) + 1
 }
@@ -237,7 +242,7 @@ pub(crate) fn last_terminator(bytes: &[u8]) -> usize {
 
 impl Ending {
     pub(crate) fn of(file: &[u8]) -> Ending {
-        let feeds = file.iter().filter(|&&byte| byte == b'\n').count();
+        let feeds = memchr::memchr_iter(b'\n', file).count();
         let pairs = file.windows(2).filter(|pair| pair == b"\r\n").count();
         match pairs {
             0 => Ending::Lf,

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::edit::{Edit, Ending, occurrences};
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use super::edit::{Edit, Ending, lines, occurrences};
 use super::mistakes::Attempt;
 
 /// What the tool left behind and said.
@@ -67,12 +69,10 @@ pub(crate) fn judge(attempt: &Attempt, said: &Said) -> Outcome {
         .iter()
         .any(|words| said.text.to_lowercase().contains(words));
     match (&said.code, is_changed) {
-        (Some(_), true) => Outcome::Wrong,
-        (None, _) if attempt.meant.is_done && !is_changed => Outcome::Done,
-        (None, false) => Outcome::Wrong,
+        (None, false) if attempt.meant.is_done => Outcome::Done,
         (None, true) if attempt.meant.accepts(&attempt.file, &said.file) => Outcome::Right,
         (None, true) if is_literal(attempt, &said.file) => Outcome::Literal,
-        (None, true) => Outcome::Wrong,
+        (None, _) | (Some(_), true) => Outcome::Wrong,
         (Some(_), false) if says_done && attempt.meant.is_done => Outcome::Done,
         (Some(_), false) if says_done && !is_in(&attempt.new, &attempt.file) => Outcome::Misled,
         (Some(_), false) if shows(&said.text, &attempt.meant.places) => Outcome::RefusedWithPlace,
@@ -90,8 +90,7 @@ fn is_literal(attempt: &Attempt, result: &[u8]) -> bool {
     if !meant.is_literal_excused || !is_same_ending {
         return false;
     }
-    let [file, result, old, new] =
-        [file, result, old.as_bytes(), new.as_bytes()].map(|text| unix(text));
+    let [file, result, old, new] = [file, result, old.as_bytes(), new.as_bytes()].map(unix);
     if occurrences(&file, &old, 2) != 1 {
         return false;
     }
@@ -150,33 +149,31 @@ fn numbers(text: &str) -> Vec<usize> {
 
 /// What happened in the terms of the author, for whoever has to find out why.
 pub(crate) fn explained(kind: &str, edit: &Edit, attempt: &Attempt, said: &Said) -> String {
-    let shown = |text: &str| format!("{text:?}");
-    let mut told = format!("### {kind}: {}\n\n", edit.name);
     let place = attempt.meant.places.first().cloned().unwrap_or(1..1);
-    told.push_str(&format!("- matched: {}; place: lines {}\n", said.matched, place.start));
-    told.push_str(&format!("- old_text: {}\n", shown(&attempt.old)));
-    told.push_str(&format!("- new_text: {}\n\nThe file there:\n\n", shown(&attempt.new)));
-    told.push_str(&excerpt(&attempt.file, &place));
-    match attempt.meant.results.first() {
+    let (title, difference) = match attempt.meant.results.first() {
         Some(meant) => {
-            told.push_str("\nFrom the meant result (-) to the real one (+):\n\n");
-            told.push_str(&difference(meant, &said.file));
+            ("From the meant result (-) to the real one (+)", difference(meant, &said.file))
         }
-        None => {
-            told.push_str("\nNo change is meant; it was changed so:\n\n");
-            told.push_str(&difference(&attempt.file, &said.file));
-        }
-    }
-    told
+        None => ("No change is meant; this was made", difference(&attempt.file, &said.file)),
+    };
+    format!(
+        "### {kind}: {}\n\n- matched: {}; place: line {}\n- old_text: {:?}\n- new_text: {:?}\n\n\
+         The file there:\n\n{}\n{title}:\n\n{difference}",
+        edit.name,
+        said.matched,
+        place.start,
+        attempt.old,
+        attempt.new,
+        excerpt(&attempt.file, &place),
+    )
 }
 
 /// The lines of a place and some round it.
 fn excerpt(file: &[u8], place: &Range<usize>) -> String {
     let first = place.start.saturating_sub(3);
-    let lines = super::edit::lines(file);
-    let shown = lines.iter().enumerate().skip(first).take(place.len().min(30) + 6);
-    let shown = shown.map(|(at, line)| format!("    {:>5} {:?}\n", at + 1, lossy(line)));
-    shown.collect()
+    let lines = lines(file).into_iter().enumerate().skip(first).take(place.len().min(30) + 6);
+    let shown = lines.map(|(at, line)| format!("    {:>5} {:?}", at + 1, lossy(line)));
+    shown.map(|line| line + "\n").collect()
 }
 
 fn lossy(line: &[u8]) -> String {
@@ -185,20 +182,18 @@ fn lossy(line: &[u8]) -> String {
 
 /// The lines that differ between two contents.
 fn difference(meant: &[u8], real: &[u8]) -> String {
-    use similar::{Algorithm, DiffTag, capture_diff_slices};
-    let (old, new) = (super::edit::lines(meant), super::edit::lines(real));
-    let mut told = String::new();
+    let (old, new) = (lines(meant), lines(real));
+    let mut told = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
         if operation.tag() == DiffTag::Equal {
             continue;
         }
-        let (from, to) = (operation.old_range(), operation.new_range());
-        told.push_str(&format!("    @ line {}\n", to.start + 1));
-        let side = |mark: char, lines: &[&[u8]]| -> String {
+        told.push(format!("    @ line {}\n", operation.new_range().start + 1));
+        let side = |mark: char, lines: &[&[u8]]| -> Vec<String> {
             lines.iter().take(20).map(|line| format!("    {mark} {:?}\n", lossy(line))).collect()
         };
-        told.push_str(&side('-', &old[from]));
-        told.push_str(&side('+', &new[to]));
+        told.extend(side('-', &old[operation.old_range()]));
+        told.extend(side('+', &new[operation.new_range()]));
     }
-    told
+    told.concat()
 }

@@ -66,10 +66,13 @@ pub(crate) enum Side {
     Both,
 }
 
+/// Puts a mistake into an edit; `None` where it cannot be made.
+type Make = dyn Fn(&Edit, &mut Dice) -> Option<Attempt> + Send + Sync;
+
 /// A kind of mistake.
 pub(crate) struct Kind {
     pub(crate) name: String,
-    make: Box<dyn Fn(&Edit, &mut Dice) -> Option<Attempt> + Send + Sync>,
+    make: Box<Make>,
     /// Whether the texts of a file with `\r\n` are tried with `\n` too.
     is_any_ending: bool,
 }
@@ -159,15 +162,13 @@ impl Kinds {
             (edit.ending == Ending::Lf).then(|| texts::to_crlf(text))?
         });
         self.endings("crlf-to-lf", |edit, text, _| {
-            (edit.ending == Ending::CrLf).then(|| texts::to_lf(text))?
+            (edit.ending == Ending::CrLf).then(|| texts::to_lf(text))
         });
         self.texts("terminator-lost", ALL, None, |_, text, _| texts::terminator_lost(text));
         self.texts("terminator-added", ALL, None, |_, text, _| texts::terminator_added(text));
         self.texts("terminator-doubled", ALL, None, |_, text, _| texts::terminator_doubled(text));
         self.texts("line-feed-before", ALL, None, |_, text, _| texts::line_feed_before(text));
-        self.texts("blank-lines-collapsed", OLD_BOTH, None, |_, text, _| {
-            texts::blank_lines_collapsed(text)
-        });
+        self.always("blank-lines-collapsed", OLD_BOTH, None, texts::blank_lines_collapsed);
         self.texts("blank-lines-removed", OLD_BOTH, None, |_, text, _| {
             texts::blank_lines_removed(text)
         });
@@ -178,16 +179,16 @@ impl Kinds {
 
     fn characters(&mut self) {
         let fold = Some(Fold::Typography);
-        self.texts("smart-quotes", ALL, fold, |_, text, _| texts::smart_quotes(text));
-        self.texts("straight-quotes", ALL, fold, |_, text, _| texts::straight_quotes(text));
-        self.texts("dashes", ALL, fold, |_, text, _| texts::dashes(text));
-        self.texts("no-break-hyphens", ALL, fold, |_, text, _| texts::no_break_hyphens(text));
-        self.texts("ellipsis", ALL, fold, |_, text, _| texts::ellipsis(text));
+        self.always("smart-quotes", ALL, fold, texts::smart_quotes);
+        self.always("straight-quotes", ALL, fold, texts::straight_quotes);
+        self.always("dashes", ALL, fold, texts::dashes);
+        self.always("no-break-hyphens", ALL, fold, texts::no_break_hyphens);
+        self.always("ellipsis", ALL, fold, texts::ellipsis);
         self.texts("no-break-spaces", ALL, fold, |_, text, _| texts::no_break_spaces(text));
         self.texts("no-break-indentation", OLD_BOTH, fold, |_, text, _| {
             texts::no_break_indentation(text)
         });
-        self.texts("narrow-marks", OLD_BOTH, fold, |_, text, _| texts::narrow_marks(text));
+        self.always("narrow-marks", OLD_BOTH, fold, texts::narrow_marks);
         self.texts("zero-width-space", OLD_BOTH, fold, |_, text, _| texts::zero_width(text));
         for side in ALL {
             self.planted("decomposed", *side, "é", "é", texts::decomposed);
@@ -195,17 +196,13 @@ impl Kinds {
         for side in ALL {
             self.planted("composed", *side, "e\u{301}", "e\u{301}", texts::composed);
         }
-        self.texts("entities", ALL, None, |_, text, _| texts::entities(text));
-        self.texts("entities-read", OLD_BOTH, None, |_, text, _| texts::entities_read(text));
-        self.texts("quotes-escaped", ALL, None, |_, text, _| texts::quotes_escaped(text));
-        self.texts("line-feeds-escaped", ALL, None, |_, text, _| texts::line_feeds_escaped(text));
-        self.texts("tabs-escaped", OLD_BOTH, None, |_, text, _| texts::tabs_escaped(text));
-        self.texts("backslashes-doubled", OLD_BOTH, None, |_, text, _| {
-            texts::backslashes_doubled(text)
-        });
-        self.texts("backslashes-halved", OLD_BOTH, None, |_, text, _| {
-            texts::backslashes_halved(text)
-        });
+        self.always("entities", ALL, None, texts::entities);
+        self.always("entities-read", OLD_BOTH, None, texts::entities_read);
+        self.always("quotes-escaped", ALL, None, texts::quotes_escaped);
+        self.always("line-feeds-escaped", ALL, None, texts::line_feeds_escaped);
+        self.always("tabs-escaped", OLD_BOTH, None, texts::tabs_escaped);
+        self.always("backslashes-doubled", OLD_BOTH, None, texts::backslashes_doubled);
+        self.always("backslashes-halved", OLD_BOTH, None, texts::backslashes_halved);
         // The texts show the replacement character where the file has a byte that is no UTF-8.
         self.add("undecodable-kept-line", |edit, dice| {
             let line = states::Line::Kept;
@@ -249,7 +246,7 @@ impl Kinds {
             let new = texts::diff_marks(edit, &edit.new, true)?;
             Some(Attempt { old, new, ..Attempt::plain(edit) })
         });
-        self.texts("fence", OLD_BOTH, None, |_, text, _| texts::fenced(text));
+        self.always("fence", OLD_BOTH, None, texts::fenced);
         for (name, side) in [("old", Side::Old), ("new", Side::New), ("both", Side::Both)] {
             self.add(&format!("placeholder-existing-{name}"), move |edit, dice| {
                 states::placeholder(edit, side, false, dice)
@@ -281,7 +278,7 @@ impl Kinds {
         });
         self.texts("outdent+smart-quotes", OLD_BOTH, Some(Fold::Typography), |edit, text, _| {
             let outdented = Some(texts::outdent(edit, text)?).filter(|changed| changed != text)?;
-            texts::smart_quotes(&outdented)
+            Some(texts::smart_quotes(&outdented))
         });
         self.texts("indent+terminator-added", OLD_BOTH, None, |edit, text, _| {
             texts::terminator_added(&texts::indent(edit, text)?)
@@ -314,7 +311,7 @@ impl Kinds {
             ("repeat+tabs-to-4", |_, text, _| texts::tabs_to_blanks(text, 4)),
             ("repeat+blanks-added", |_, text, dice| texts::blanks_added(text, dice)),
             ("repeat+lf-to-crlf", |_, text, _| texts::to_crlf(text)),
-            ("repeat+smart-quotes", |_, text, _| texts::smart_quotes(text)),
+            ("repeat+smart-quotes", |_, text, _| Some(texts::smart_quotes(text))),
             ("repeat+terminator-lost", |_, text, _| texts::terminator_lost(text)),
             ("repeat+numbers-read-file", |edit, text, _| {
                 texts::numbered(edit, text, |number, line| format!("{number:>4} | {line}"))
@@ -325,12 +322,12 @@ impl Kinds {
                 let old = change(edit, &edit.old, &mut dice.clone())?;
                 let new = change(edit, &edit.new, dice)?;
                 let is_changed = name == "repeat" || old != edit.old;
-                is_changed.then(|| states::repeated(edit, old, new))?
+                is_changed.then(|| states::repeated(edit, old, new))
             });
         }
         self.add("repeat+dedent-old", |edit, _| {
             let old = Some(texts::dedent(edit, &edit.old)?).filter(|old| *old != edit.old)?;
-            states::repeated(edit, old, edit.new.clone())
+            Some(states::repeated(edit, old, edit.new.clone()))
         });
         self.add("other-hunk-first", |edit, dice| states::others_first(edit, false, dice));
         self.add("all-other-hunks-first", |edit, dice| states::others_first(edit, true, dice));
@@ -366,6 +363,21 @@ impl Kinds {
         }
     }
 
+    /// The same for a mistake that can be made in every text.
+    fn always(
+        &mut self,
+        name: &str,
+        sides: &[Side],
+        fold: Option<Fold>,
+        change: fn(&str) -> String,
+    ) {
+        for &side in sides {
+            self.add(&named(name, side), move |edit, _| {
+                attempt(edit, side, fold, |text| Some(change(text)))
+            });
+        }
+    }
+
     /// Line terminators that the file has not; whatever the texts have, the file keeps its own.
     fn endings(&mut self, name: &str, change: Change) {
         for &side in ALL {
@@ -388,7 +400,7 @@ impl Kinds {
         side: Side,
         letter: &'static str,
         shown: &'static str,
-        change: fn(&str) -> Option<String>,
+        change: fn(&str) -> String,
     ) {
         self.add(&named(name, side), move |edit, dice| {
             let line = match dice.below(3) {
@@ -397,7 +409,7 @@ impl Kinds {
                 _ => states::Line::Kept,
             };
             let edit = states::plant(edit, line, letter.as_bytes(), shown, dice)?;
-            attempt(&edit, side, Some(Fold::Normalization), change)
+            attempt(&edit, side, Some(Fold::Normalization), |text| Some(change(text)))
         });
     }
 }
@@ -487,9 +499,7 @@ impl Fold {
                 body[..body.len() - blanks].to_vec()
             }
             (Fold::Typography, Ok(body)) => plain(body).into_bytes(),
-            (Fold::Normalization, Ok(body)) => {
-                texts::composed(body).unwrap_or_else(|| body.to_owned()).into_bytes()
-            }
+            (Fold::Normalization, Ok(body)) => texts::composed(body).into_bytes(),
             _ => body.to_vec(),
         };
         [&folded, terminator].concat()

@@ -56,8 +56,8 @@ pub(crate) struct Report {
     pub(crate) seed: u64,
     /// The edits without a mistake.
     pub(crate) plain: Tally,
-    /// The edits that begin or end the last line of a file, whose texts end differently.
-    pub(crate) plain_last_line: Tally,
+    /// The edits without a mistake that change how lines end.
+    pub(crate) plain_line_ends: Tally,
     /// By kind of mistake.
     pub(crate) kinds: Vec<(String, Tally)>,
 }
@@ -73,8 +73,8 @@ impl Report {
     /// Whether every edit without a mistake is right, and none with a mistake wrong.
     pub(crate) fn is_clean(&self) -> bool {
         let is_plain_right = self.plain.of(Outcome::Right) == self.plain.tried();
-        let is_last_right = self.plain_last_line.of(Outcome::Wrong) == 0;
-        is_plain_right && is_last_right && self.total().of(Outcome::Wrong) == 0
+        let are_line_ends_right = self.plain_line_ends.of(Outcome::Wrong) == 0;
+        is_plain_right && are_line_ends_right && self.total().of(Outcome::Wrong) == 0
     }
 
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -90,7 +90,7 @@ impl Report {
         }
         writeln!(out, "\n|---|---|{}", "---|".repeat(Outcome::ALL.len()))?;
         row(out, "none", &self.plain)?;
-        row(out, "none, last line of the file", &self.plain_last_line)?;
+        row(out, "none, changes line ends", &self.plain_line_ends)?;
         for (kind, tally) in &self.kinds {
             row(out, kind, tally)?;
         }
@@ -120,7 +120,7 @@ impl Report {
             "edits": self.edits,
             "left_out": self.left_out,
             "plain": self.plain.json(),
-            "plain_last_line": self.plain_last_line.json(),
+            "plain_line_ends": self.plain_line_ends.json(),
             "kinds": kinds,
             "total": self.total().json(),
         });

@@ -18,6 +18,12 @@ pub(crate) struct Modified {
     new: String,
 }
 
+/// The content of a file before and after a commit.
+pub(crate) struct Versions {
+    pub(crate) before: Vec<u8>,
+    pub(crate) after: Vec<u8>,
+}
+
 /// A commit, and the files that it changed, in the order of git.
 #[derive(Clone, Debug)]
 pub(crate) struct Commit {
@@ -67,11 +73,9 @@ impl Repository {
     }
 
     /// Both versions of a file; `None` if the repository lacks one, as a partial clone does.
-    pub(crate) fn versions(
-        &mut self,
-        file: &Modified,
-    ) -> Result<Option<(Vec<u8>, Vec<u8>)>, Trouble> {
-        Ok(self.contents.of(&file.old)?.zip(self.contents.of(&file.new)?))
+    pub(crate) fn versions(&mut self, file: &Modified) -> Result<Option<Versions>, Trouble> {
+        let (before, after) = (self.contents.of(&file.old)?, self.contents.of(&file.new)?);
+        Ok(before.zip(after).map(|(before, after)| Versions { before, after }))
     }
 }
 

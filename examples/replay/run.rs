@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::edit::Edit;
+use super::edit::{Edit, Ending, Patch, patched};
 use super::judge::{Outcome, explained, judge};
 use super::mistakes::{Attempt, Kind};
 use super::report::Tally;
@@ -18,7 +18,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     pub(crate) plain: Tally,
-    pub(crate) plain_last_line: Tally,
+    pub(crate) plain_line_ends: Tally,
     /// In the order of the kinds.
     pub(crate) kinds: Vec<Tally>,
     /// Which edits were made wrongly: the index of the edit, and that of the kind if any.
@@ -71,17 +71,17 @@ fn one(
 ) -> Result<(), Failure> {
     let plain = plain(edit);
     let outcome = judge(&plain, &bench.call(&plain)?);
-    let is_wrong = if edit.ends_alike() {
+    let is_wrong = if edit.keeps_line_ends() {
         results.plain.add(outcome);
         outcome != Outcome::Right
     } else {
-        results.plain_last_line.add(outcome);
+        results.plain_line_ends.add(outcome);
         outcome == Outcome::Wrong
     };
     if is_wrong {
         results.wrong.push((index, None));
     }
-    if !edit.ends_alike() {
+    if !edit.keeps_line_ends() {
         return Ok(());
     }
     for (place, (kind, tally)) in kinds.iter().zip(&mut results.kinds).enumerate() {
@@ -95,17 +95,25 @@ fn one(
     Ok(())
 }
 
-/// The edit without a mistake. Where it ends the last line of the file, or leaves it open, the file
-/// may also keep its end as it is, since a lost terminator is a mistake as a rule.
+/// The edit without a mistake. Where it changes how lines end, they may also end as those of the file,
+/// which a mistake in line ends calls for.
 fn plain(edit: &Edit) -> Attempt {
     let mut plain = Attempt::plain(edit);
-    if !edit.ends_alike() {
-        let kept = match edit.old.ends_with('\n') {
-            true => [edit.expected().as_slice(), b"\n"].concat(),
-            false => edit.expected().strip_suffix(b"\n").map(<[u8]>::to_vec).unwrap_or_default(),
-        };
-        plain.meant.results.push(kept);
+    plain.meant.is_literal_excused = false;
+    if edit.keeps_line_ends() {
+        return plain;
     }
+    let mut kept = edit.new.replace("\r\n", "\n");
+    match (edit.old.ends_with('\n'), kept.ends_with('\n')) {
+        (true, false) => kept.push('\n'),
+        (false, true) => kept.truncate(kept.len() - 1),
+        _ => {}
+    }
+    if edit.ending == Ending::CrLf {
+        kept = kept.replace('\n', "\r\n");
+    }
+    let patch = Patch { range: edit.range.clone(), bytes: kept.into_bytes() };
+    plain.meant.results.push(patched(&edit.file, &[patch]));
     plain
 }
 
@@ -128,7 +136,7 @@ pub(crate) fn explain(
 impl Results {
     fn append(&mut self, other: Results) {
         self.plain.append(&other.plain);
-        self.plain_last_line.append(&other.plain_last_line);
+        self.plain_line_ends.append(&other.plain_line_ends);
         for (tally, more) in self.kinds.iter_mut().zip(&other.kinds) {
             tally.append(more);
         }

@@ -133,8 +133,8 @@ pub(crate) fn to_crlf(text: &str) -> Option<String> {
     (!text.contains('\r')).then(|| text.replace('\n', "\r\n"))
 }
 
-pub(crate) fn to_lf(text: &str) -> Option<String> {
-    Some(text.replace("\r\n", "\n"))
+pub(crate) fn to_lf(text: &str) -> String {
+    text.replace("\r\n", "\n")
 }
 
 pub(crate) fn terminator_lost(text: &str) -> Option<String> {
@@ -157,7 +157,7 @@ pub(crate) fn line_feed_before(text: &str) -> Option<String> {
 }
 
 /// Several blank lines in a row as one.
-pub(crate) fn blank_lines_collapsed(text: &str) -> Option<String> {
+pub(crate) fn blank_lines_collapsed(text: &str) -> String {
     let mut collapsed = String::with_capacity(text.len());
     let mut was_blank = false;
     for line in text.split_inclusive('\n') {
@@ -166,7 +166,7 @@ pub(crate) fn blank_lines_collapsed(text: &str) -> Option<String> {
         }
         was_blank = is_blank(line);
     }
-    Some(collapsed)
+    collapsed
 }
 
 /// No blank lines between others.
@@ -186,7 +186,7 @@ pub(crate) fn blank_line_added(text: &str, dice: &mut Dice) -> Option<String> {
 // Characters.
 
 /// Straight quotes as a word processor sets them.
-pub(crate) fn smart_quotes(text: &str) -> Option<String> {
+pub(crate) fn smart_quotes(text: &str) -> String {
     let mut before = ' ';
     let curl = |letter: char| {
         let opens = before.is_whitespace() || "([{=,:".contains(before);
@@ -199,25 +199,25 @@ pub(crate) fn smart_quotes(text: &str) -> Option<String> {
             letter => letter,
         }
     };
-    Some(text.chars().map(curl).collect())
+    text.chars().map(curl).collect()
 }
 
-pub(crate) fn straight_quotes(text: &str) -> Option<String> {
+pub(crate) fn straight_quotes(text: &str) -> String {
     let straighten = |letter: char| match letter {
         '“' | '”' | '„' => '"',
         '‘' | '’' | '‚' => '\'',
         letter => letter,
     };
-    Some(text.chars().map(straighten).collect())
+    text.chars().map(straighten).collect()
 }
 
 /// A hyphen between blanks or two hyphens as a dash.
-pub(crate) fn dashes(text: &str) -> Option<String> {
-    Some(text.replace(" -- ", " — ").replace(" - ", " – "))
+pub(crate) fn dashes(text: &str) -> String {
+    text.replace(" -- ", " — ").replace(" - ", " – ")
 }
 
 /// The hyphens within words as U+2011.
-pub(crate) fn no_break_hyphens(text: &str) -> Option<String> {
+pub(crate) fn no_break_hyphens(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let is_letter = |at: Option<usize>| {
         at.and_then(|at| letters.get(at)).is_some_and(|letter| letter.is_alphanumeric())
@@ -226,11 +226,11 @@ pub(crate) fn no_break_hyphens(text: &str) -> Option<String> {
         let is_inner = letter == '-' && is_letter(at.checked_sub(1)) && is_letter(Some(at + 1));
         if is_inner { '\u{2011}' } else { letter }
     };
-    Some(letters.iter().enumerate().map(change).collect())
+    letters.iter().enumerate().map(change).collect()
 }
 
-pub(crate) fn ellipsis(text: &str) -> Option<String> {
-    Some(text.replace("...", "…"))
+pub(crate) fn ellipsis(text: &str) -> String {
+    text.replace("...", "…")
 }
 
 /// The first blank between words of each line as a no-break space.
@@ -246,7 +246,7 @@ fn trailing(line: &str) -> &str {
 }
 
 /// The marks of full width as those of ASCII.
-pub(crate) fn narrow_marks(text: &str) -> Option<String> {
+pub(crate) fn narrow_marks(text: &str) -> String {
     let narrow = |letter: char| match letter {
         '，' => ',',
         '：' => ':',
@@ -257,7 +257,7 @@ pub(crate) fn narrow_marks(text: &str) -> Option<String> {
         '）' => ')',
         letter => letter,
     };
-    Some(text.chars().map(narrow).collect())
+    text.chars().map(narrow).collect()
 }
 
 /// A zero-width space before the first blank of each line, or at its end.
@@ -269,43 +269,43 @@ pub(crate) fn zero_width(text: &str) -> Option<String> {
     })
 }
 
-pub(crate) fn decomposed(text: &str) -> Option<String> {
-    Some(text.nfd().collect())
+pub(crate) fn decomposed(text: &str) -> String {
+    text.nfd().collect()
 }
 
-pub(crate) fn composed(text: &str) -> Option<String> {
-    Some(text.nfc().collect())
+pub(crate) fn composed(text: &str) -> String {
+    text.nfc().collect()
 }
 
-pub(crate) fn entities(text: &str) -> Option<String> {
+pub(crate) fn entities(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    Some(text.replace('"', "&quot;"))
+    text.replace('"', "&quot;")
 }
 
-pub(crate) fn entities_read(text: &str) -> Option<String> {
+pub(crate) fn entities_read(text: &str) -> String {
     let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
-    Some(text.replace("&amp;", "&"))
+    text.replace("&amp;", "&")
 }
 
-pub(crate) fn quotes_escaped(text: &str) -> Option<String> {
-    Some(text.replace('"', "\\\""))
+pub(crate) fn quotes_escaped(text: &str) -> String {
+    text.replace('"', "\\\"")
 }
 
 /// The line feeds as a backslash and an `n`.
-pub(crate) fn line_feeds_escaped(text: &str) -> Option<String> {
-    Some(text.replace("\r\n", "\\r\\n").replace('\n', "\\n"))
+pub(crate) fn line_feeds_escaped(text: &str) -> String {
+    text.replace("\r\n", "\\r\\n").replace('\n', "\\n")
 }
 
-pub(crate) fn tabs_escaped(text: &str) -> Option<String> {
-    Some(text.replace('\t', "\\t"))
+pub(crate) fn tabs_escaped(text: &str) -> String {
+    text.replace('\t', "\\t")
 }
 
-pub(crate) fn backslashes_doubled(text: &str) -> Option<String> {
-    Some(text.replace('\\', "\\\\"))
+pub(crate) fn backslashes_doubled(text: &str) -> String {
+    text.replace('\\', "\\\\")
 }
 
-pub(crate) fn backslashes_halved(text: &str) -> Option<String> {
-    Some(text.replace("\\\\", "\\"))
+pub(crate) fn backslashes_halved(text: &str) -> String {
+    text.replace("\\\\", "\\")
 }
 
 // Words and lines.
@@ -432,8 +432,8 @@ pub(crate) fn numbered(edit: &Edit, text: &str, number: Numbering) -> Option<Str
 }
 
 /// A fence of Markdown round the text.
-pub(crate) fn fenced(text: &str) -> Option<String> {
-    Some(format!("```\n{}\n```", text.strip_suffix('\n').unwrap_or(text)))
+pub(crate) fn fenced(text: &str) -> String {
+    format!("```\n{}\n```", text.strip_suffix('\n').unwrap_or(text))
 }
 
 /// The marks of a diff before every line.

@@ -10,7 +10,7 @@ const SEED: u64 = 1;
 
 #[path = "../../examples/replay"]
 #[allow(dead_code, reason = "the example uses all of it")]
-mod replay {
+mod replayed {
     pub(crate) mod dice;
     pub(crate) mod edit;
     pub(crate) mod judge;
@@ -22,10 +22,10 @@ mod replay {
     pub(crate) mod trial;
 }
 
-use replay::edit::Edit;
-use replay::judge::Outcome;
-use replay::mistakes::{Kind, kinds};
-use replay::run::{self, Results};
+use replayed::edit::Edit;
+use replayed::judge::Outcome;
+use replayed::mistakes::{Kind, kinds};
+use replayed::run::{self, Results};
 
 /// The hunks between the two versions of every file of the fixture.
 fn edits() -> Vec<Edit> {
@@ -37,7 +37,7 @@ fn edits() -> Vec<Edit> {
     for name in names {
         let version = |version: &str| fs::read(fixture.join(version).join(&name)).unwrap();
         let name = name.to_str().unwrap();
-        let made = replay::edit::between(name, &version("before"), &version("after"), SEED);
+        let made = replayed::edit::between(name, &version("before"), &version("after"), SEED);
         assert_eq!(made.left_out, 0, "{name}");
         edits.extend(made.edits);
     }
@@ -74,17 +74,15 @@ fn an_edit_without_a_mistake_gives_exactly_the_bytes_that_are_meant() {
 #[test]
 fn no_edit_with_a_typical_mistake_is_applied_wrongly() {
     let (_, kinds, results) = results();
-    let mut told = String::new();
-    for (place, (kind, tally)) in kinds.iter().zip(&results.kinds).enumerate() {
-        match tally.of(Outcome::Wrong) {
-            0 => {}
-            wrong => {
-                let of = tally.tried();
-                told +=
-                    &format!("{}: {wrong} of {of} wrong\n{}\n", kind.name, explained(Some(place)));
-            }
-        }
-    }
+    let kinds = kinds.iter().zip(&results.kinds).enumerate();
+    let wrong = kinds.filter(|(_, (_, tally))| tally.of(Outcome::Wrong) > 0);
+    let told: String = wrong
+        .map(|(place, (kind, tally))| {
+            let (wrong, all) = (tally.of(Outcome::Wrong), tally.tried());
+            format!("{}: {wrong} of {all} wrong\n{}\n", kind.name, explained(Some(place)))
+        })
+        .collect::<Vec<_>>()
+        .concat();
     assert!(told.is_empty(), "{told}");
 }
 
