@@ -61,7 +61,7 @@ pub(crate) enum Ending {
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     pub(crate) edits: Vec<Edit>,
-    /// Hunks that are too long, not UTF-8, or nowhere unique.
+    /// Hunks that are too long, not UTF-8, nowhere unique, or of a byte order mark.
     pub(crate) left_out: usize,
 }
 
@@ -85,7 +85,11 @@ pub(crate) fn between(name: &str, before: &[u8], after: &[u8], seed: u64) -> Edi
             continue;
         };
         let (old, new) = (before[patch.range.clone()].to_vec(), patch.bytes.clone());
-        let (Ok(old), Ok(new)) = (String::from_utf8(old), String::from_utf8(new)) else {
+        let is_marked = |text: &[u8]| text.starts_with("\u{FEFF}".as_bytes());
+        let changes_mark = is_marked(&old) != is_marked(&new);
+        let (Ok(old), Ok(new), false) =
+            (String::from_utf8(old), String::from_utf8(new), changes_mark)
+        else {
             made.left_out += 1;
             continue;
         };

@@ -96,13 +96,18 @@ fn is_literal(attempt: &Attempt, result: &[u8]) -> bool {
     }
     let Some(at) = memchr::memmem::find(&file, &old) else { return false };
     let (above, below) = (&file[..at], &file[at + old.len()..]);
-    let is_line_end = below.is_empty() || below.starts_with(b"\n");
-    let new = match (old.ends_with(b"\n"), new.strip_suffix(b"\n")) {
-        (true, None) if !new.is_empty() => [&new, b"\n".as_slice()].concat(),
-        (false, Some(rest)) if is_line_end => rest.to_vec(),
-        _ => new,
+    let rest_of_line = below.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let is_line_end = rest_of_line.iter().all(u8::is_ascii_whitespace);
+    // Whether all line terminators at the end of a text are meant, or the last only, is open.
+    let ended = old.iter().rev().take_while(|&&byte| byte == b'\n').count();
+    let ends: Vec<Vec<u8>> = match (ended, new.strip_suffix(b"\n")) {
+        (1.., None) if !new.is_empty() => {
+            [1, ended].map(|ended| [new.clone(), vec![b'\n'; ended]].concat()).into()
+        }
+        (0, Some(rest)) if is_line_end => vec![rest.to_vec()],
+        _ => vec![new],
     };
-    result == [above, &new, below].concat()
+    ends.iter().any(|new| result == [above, new, below].concat())
 }
 
 fn unix(text: &[u8]) -> Vec<u8> {

@@ -53,9 +53,9 @@ pub(crate) enum Fold {
     TrailingBlanks,
     Typography,
     Normalization,
-    /// Columns count where the meant indentation mixes tabs and blanks, of which the mistake
-    /// leaves no trace; a pure indentation must be right to the byte.
-    MixedIndentation(usize),
+    /// Tabs are as wide as the mistake made them: where the meant indentation has blanks besides
+    /// them, the mistake leaves no trace of which is which. One of tabs alone must be right.
+    Tabs(usize),
 }
 
 /// Which of the texts the mistake is in.
@@ -144,7 +144,7 @@ impl Kinds {
             texts::first_indentation_lost(text)
         });
         self.texts("trim", ALL, None, |_, text, _| texts::trim(text));
-        let mixed = |width| Some(Fold::MixedIndentation(width));
+        let mixed = |width| Some(Fold::Tabs(width));
         self.texts("tabs-to-2", ALL, mixed(2), |_, text, _| texts::tabs_to_blanks(text, 2));
         self.texts("tabs-to-4", ALL, mixed(4), |_, text, _| texts::tabs_to_blanks(text, 4));
         self.texts("tabs-to-8", ALL, mixed(8), |_, text, _| texts::tabs_to_blanks(text, 8));
@@ -484,7 +484,7 @@ impl Tolerated {
 
 impl Fold {
     fn is_same(self, line: &[u8], meant: &[u8]) -> bool {
-        if let Fold::MixedIndentation(width) = self {
+        if let Fold::Tabs(width) = self {
             return line == meant || is_same_column(line, meant, width);
         }
         self.fold(line) == self.fold(meant)
@@ -506,8 +506,8 @@ impl Fold {
     }
 }
 
-/// Whether two lines have the same content at the same column, the meant one having tabs and
-/// blanks before it.
+/// Whether two lines have the same content at the same column, the meant one having blanks before
+/// it, with or without tabs.
 fn is_same_column(line: &[u8], meant: &[u8], width: usize) -> bool {
     let split = |line: &[u8]| {
         let blanks = line.iter().take_while(|byte| b" \t".contains(byte)).count();
@@ -515,8 +515,7 @@ fn is_same_column(line: &[u8], meant: &[u8], width: usize) -> bool {
         (column.sum::<usize>(), line[..blanks].to_vec(), line[blanks..].to_vec())
     };
     let ((column, _, rest), (meant_column, blanks, meant_rest)) = (split(line), split(meant));
-    let is_mixed = blanks.contains(&b' ') && blanks.contains(&b'\t');
-    is_mixed && column == meant_column && rest == meant_rest
+    blanks.contains(&b' ') && column == meant_column && rest == meant_rest
 }
 
 /// The text with the marks of a plain keyboard.

@@ -137,9 +137,11 @@ pub(crate) fn to_lf(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
+/// The last line ends without its terminator; a blank one would be none then.
 pub(crate) fn terminator_lost(text: &str) -> Option<String> {
-    let text = text.strip_suffix('\n')?;
-    Some(text.strip_suffix('\r').unwrap_or(text).to_owned()).filter(|text| !text.is_empty())
+    let text = body(text.strip_suffix('\n').map(|_| text)?);
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    (!is_blank(last)).then(|| text.to_owned())
 }
 
 pub(crate) fn terminator_added(text: &str) -> Option<String> {
