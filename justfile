@@ -98,6 +98,10 @@ neutral rounds="10":
 proof *words:
     cargo run --release --example proof -- {{words}}
 
+# Edits of real commits, as they are and with the mistakes that models make; needs git.
+replay +words:
+    cargo run --release --example replay -- {{words}}
+
 # The same trials for us and for other file servers; needs python3, node, npm and the registries.
 rivals *words:
     cargo build --release --bin ripkit

@@ -83,6 +83,8 @@ mod sizes;
 mod specs;
 // Pages of files: any bytes, any encoding, files that are huge or change, and the command.
 mod read_file;
+// Edits with the mistakes that models make.
+mod replay;
 // The search tool where an answer is easily wrong: interrupted, cut, in pieces, or beside rg.
 mod search;
 // The behaviour that the founding descriptions of the tools ask for, sentence by sentence.

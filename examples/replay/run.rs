@@ -1,0 +1,145 @@
+//! All edits, each with every kind of mistake, on all processors.
+
+use std::error::Error;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::edit::{Edit, Ending, Patch, patched};
+use super::judge::{Outcome, explained, judge};
+use super::mistakes::{Attempt, Kind};
+use super::report::Tally;
+use super::trial::Bench;
+
+/// What ends a run.
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// What became of all calls.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    pub(crate) plain: Tally,
+    pub(crate) plain_line_ends: Tally,
+    /// In the order of the kinds.
+    pub(crate) kinds: Vec<Tally>,
+    /// Which edits were made wrongly: the index of the edit, and that of the kind if any.
+    pub(crate) wrong: Vec<(usize, Option<usize>)>,
+}
+
+/// Makes every edit, and every edit with every mistake; `progress` is told of each edit made.
+pub(crate) fn run(
+    edits: &[Edit],
+    kinds: &[Kind],
+    seed: u64,
+    progress: impl Fn(usize) + Sync,
+) -> Result<Results, Failure> {
+    let next = AtomicUsize::new(0);
+    let merged =
+        Mutex::new(Results { kinds: vec![Tally::default(); kinds.len()], ..Results::default() });
+    let work = || -> Result<(), Failure> {
+        let bench = Bench::new()?;
+        let mut own = Results { kinds: vec![Tally::default(); kinds.len()], ..Results::default() };
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(edit) = edits.get(index) else { break };
+            one(&bench, index, edit, kinds, seed, &mut own)?;
+            progress(index);
+        }
+        if let Ok(mut merged) = merged.lock() {
+            merged.append(own);
+        }
+        Ok(())
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|_| Err("a worker panicked".into()))
+        })
+    })?;
+    let mut results = merged.into_inner().map_err(|_| "a worker panicked")?;
+    results.wrong.sort_unstable();
+    Ok(results)
+}
+
+fn one(
+    bench: &Bench,
+    index: usize,
+    edit: &Edit,
+    kinds: &[Kind],
+    seed: u64,
+    results: &mut Results,
+) -> Result<(), Failure> {
+    let plain = plain(edit);
+    let outcome = judge(&plain, &bench.call(&plain)?);
+    let is_wrong = if edit.keeps_line_ends() {
+        results.plain.add(outcome);
+        outcome != Outcome::Right
+    } else {
+        results.plain_line_ends.add(outcome);
+        outcome == Outcome::Wrong
+    };
+    if is_wrong {
+        results.wrong.push((index, None));
+    }
+    if !edit.keeps_line_ends() {
+        return Ok(());
+    }
+    for (place, (kind, tally)) in kinds.iter().zip(&mut results.kinds).enumerate() {
+        let Some(attempt) = kind.attempt(edit, seed) else { continue };
+        let outcome = judge(&attempt, &bench.call(&attempt)?);
+        tally.add(outcome);
+        if outcome == Outcome::Wrong {
+            results.wrong.push((index, Some(place)));
+        }
+    }
+    Ok(())
+}
+
+/// The edit without a mistake. Where it changes how lines end, they may also end as those of the file,
+/// which a mistake in line ends calls for.
+fn plain(edit: &Edit) -> Attempt {
+    let mut plain = Attempt::plain(edit);
+    plain.meant.is_literal_excused = false;
+    if edit.keeps_line_ends() {
+        return plain;
+    }
+    let mut kept = edit.new.replace("\r\n", "\n");
+    match (edit.old.ends_with('\n'), kept.ends_with('\n')) {
+        (true, false) => kept.push('\n'),
+        (false, true) => kept.truncate(kept.len() - 1),
+        _ => {}
+    }
+    if edit.ending == Ending::CrLf {
+        kept = kept.replace('\n', "\r\n");
+    }
+    let patch = Patch { range: edit.range.clone(), bytes: kept.into_bytes() };
+    plain.meant.results.push(patched(&edit.file, &[patch]));
+    plain
+}
+
+/// Makes a call again and tells what happened.
+pub(crate) fn explain(
+    edit: &Edit,
+    kind: Option<&Kind>,
+    seed: u64,
+) -> Result<Option<String>, Failure> {
+    let attempt = match kind {
+        Some(kind) => kind.attempt(edit, seed),
+        None => Some(plain(edit)),
+    };
+    let Some(attempt) = attempt else { return Ok(None) };
+    let said = Bench::new()?.call(&attempt)?;
+    let name = kind.map_or("none", |kind| kind.name.as_str());
+    Ok(Some(explained(name, edit, &attempt, &said)))
+}
+
+impl Results {
+    fn append(&mut self, other: Results) {
+        self.plain.append(&other.plain);
+        self.plain_line_ends.append(&other.plain_line_ends);
+        for (tally, more) in self.kinds.iter_mut().zip(&other.kinds) {
+            tally.append(more);
+        }
+        self.wrong.extend(other.wrong);
+    }
+}
