@@ -311,7 +311,7 @@ impl Texts<'_> {
 
     /// Whether all lines but the first may be indented as in the file.
     fn has_stripped_first(&self) -> bool {
-        let rest = |lines: &[Line<'_>]| lines.get(1..).map(least).unwrap_or("").to_owned();
+        let rest = |lines: &[Line<'_>]| lines.get(1..).map_or("", least).to_owned();
         let (Some(first), Some(second)) = (self.new.first(), self.new.get(1)) else { return false };
         let (new, old, file) = (rest(&self.new), rest(&self.old), rest(&self.file));
         let is_nested = opens(first.content)

@@ -110,18 +110,15 @@ impl Numbered {
         let stripped = String::with_capacity(text.len());
         let mut all = Numbered { numbers: Vec::new(), others: 0, text: stripped, has_zeros: false };
         for line in text.split_inclusive('\n') {
-            match split(line, format, path) {
-                Some((digits, rest)) => {
-                    // A number that long is none of a line.
-                    all.numbers.push(digits.parse().unwrap_or(usize::MAX));
-                    all.has_zeros |= digits.starts_with('0') && digits.len() > 1;
-                    all.text.push_str(rest);
-                }
-                None => {
-                    all.others += 1;
-                    all.text.push_str(line);
-                }
-            }
+            let Some((digits, rest)) = split(line, format, path) else {
+                all.others += 1;
+                all.text.push_str(line);
+                continue;
+            };
+            // A number that long is none of a line.
+            all.numbers.push(digits.parse().unwrap_or(usize::MAX));
+            all.has_zeros |= digits.starts_with('0') && digits.len() > 1;
+            all.text.push_str(rest);
         }
         all
     }

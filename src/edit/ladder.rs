@@ -224,12 +224,11 @@ impl Folds {
         wide: Wide,
         call: &Call,
     ) -> Result<&Folded, Error> {
-        let seen = match self.seen {
-            Some(seen) => seen,
-            None => {
-                let blanks = usize::from(has_trailing_blanks(text)?);
-                [0, blanks, if text.is_ascii() { blanks } else { 2 }]
-            }
+        let seen = if let Some(seen) = self.seen {
+            seen
+        } else {
+            let blanks = usize::from(has_trailing_blanks(text)?);
+            [0, blanks, if text.is_ascii() { blanks } else { 2 }]
         };
         self.seen = Some(seen);
         let [endings, blanks, typography] = seen;

@@ -217,7 +217,8 @@ impl Refusal<'_, '_> {
         self.with_hint(error, "Give both texts with the indentation that the file has.")
     }
 
-    /// "Lines 3-4 match old_text" or "Line 3 matches old_text", and these lines as far as there is `room`.
+    /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines as far as there
+    /// is `room`.
     fn lines(&self, near: &Alike, room: usize) -> (String, String) {
         let text = self.site.haystack.text;
         let first = line_number(text, near.range.start);

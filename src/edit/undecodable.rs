@@ -91,6 +91,6 @@ mod tests {
             let count = shown.matches(STAND_IN).count();
             assert_eq!(stand_ins(bytes, Wide(false)).len(), count, "{bytes:?}");
         }
-        assert_eq!(stand_ins(b"a\xed\xa0\x80b", Wide(true)), [1..4]);
+        assert_eq!(stand_ins(b"a\xed\xa0\x80b", Wide(true)).first(), Some(&(1..4)));
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::edit::{Matching, Step};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::context::Call;
 use crate::edit::{self, Change, Options, diff};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
@@ -207,8 +208,8 @@ impl Tool for EditFile {
         let changes = changes(&args)?;
         let Args { matching, replace_all, .. } = args;
         let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
-        let held = hold(context, &args, |error, content| {
-            conflict(error, content, &changes, &options, context)
+        let held = hold(context, &args, |error, bytes| {
+            conflict(error, bytes, &changes, &options, context.call)
         })?;
         let Some(old) = held.content() else {
             return Err(Error::new(
@@ -314,7 +315,7 @@ fn hold(
         let expected = held.expect(Expected::Version(expected), context.call);
         if let Err(error) = expected {
             return Err(match held.content() {
-                Some(content) if error.code() == ErrorCode::Conflict => conflict(error, content),
+                Some(bytes) if error.code() == ErrorCode::Conflict => conflict(error, bytes),
                 _ => error,
             });
         }
@@ -328,12 +329,12 @@ fn conflict(
     content: &[u8],
     changes: &[Change],
     options: &Options,
-    context: &ToolContext<'_>,
+    call: &Call,
 ) -> Error {
     let Some(first) = changes.iter().find(|change| !change.old_text.is_empty()) else {
         return error;
     };
-    let Ok(found) = edit::whereabouts(content, first, options, context.call) else { return error };
+    let Ok(found) = edit::whereabouts(content, first, options, call) else { return error };
     let label = if changes.len() > 1 { "Of the first edit, " } else { "" };
     let message = format!("{}. {label}{}", error.message(), found.told);
     let told = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));

@@ -90,7 +90,7 @@ fn an_edit_is_refused_when_its_indentation_cannot_be_decided() {
         // Deleted lines show nothing.
         ("def g(self):\n    return 2\n", ""),
     ] {
-        let file = CLASS.replace("        x = 1\n", "        x = 1\n");
+        let file = CLASS.to_owned();
         let file = if old.contains("y = 1") {
             file.replace("x = 1\n", "x = 1\n        y = 1\n")
         } else {

@@ -46,7 +46,7 @@ fn code_points(file: &[u8], old: &str, same: usize) -> (String, String) {
         || is_sign(old.as_bytes().first())
         || is_combined(file)
         || is_combined(old.as_bytes());
-    let is_blank = |text: &[u8]| text.first().is_some_and(|byte| byte.is_ascii_whitespace());
+    let is_blank = |text: &[u8]| text.first().is_some_and(u8::is_ascii_whitespace);
     // Blanks are shown as signs.
     if !is_hidden || is_blank(file) || is_blank(old.as_bytes()) {
         return (String::new(), String::new());

@@ -111,7 +111,7 @@ fn unescaped(text: &str) -> String {
             Some(sign @ ('"' | '\'' | '\\' | '`')) => sign,
             _ => letter,
         };
-        if letter == '\\' && stands_for != letter || (letter == '\\' && next == Some('\\')) {
+        if letter == '\\' && (stands_for != letter || next == Some('\\')) {
             plain.push(stands_for);
             letters.next();
         } else {
