@@ -104,6 +104,8 @@ fn is_literal(attempt: &Attempt, result: &[u8]) -> bool {
         (1.., None) if !new.is_empty() => {
             [1, ended].map(|ended| [new.clone(), vec![b'\n'; ended]].concat()).into()
         }
+        // A last line may be given the terminator that it lacks.
+        (0, Some(rest)) if below.is_empty() => vec![rest.to_vec(), new],
         (0, Some(rest)) if is_line_end => vec![rest.to_vec()],
         _ => vec![new],
     };
