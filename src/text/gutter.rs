@@ -34,10 +34,8 @@ pub(crate) fn is_page(text: &str) -> bool {
     let has_header = lines.next_if(|line| is_header(line)).is_some();
     // Sentences about the page and its file.
     let is_told = |line: &&str| line.starts_with("... (") || line.starts_with("Note: ");
-    let number_of = |line| match has_header {
-        true => split(line).map(|(number, _)| number),
-        false => number(line),
-    };
+    let number_of =
+        |line| if has_header { split(line).map(|(number, _)| number) } else { number(line) };
     let numbers = lines.filter(|line| !is_told(line)).map(number_of);
     let Some(numbers) = numbers.collect::<Option<Vec<i64>>>() else { return false };
     let count_up = numbers.windows(2).all(|pair| matches!(pair, [a, b] if a + 1 == *b));

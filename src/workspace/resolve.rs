@@ -153,10 +153,8 @@ fn alike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
 fn alike(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
     let Err(missing) = target.state else { return Vec::new() };
     let policy = &workspace.0.policy;
-    let from_start = |path: &[u8]| match target.outside {
-        true => [b"/", path].concat(),
-        false => path.to_vec(),
-    };
+    let from_start =
+        |path: &[u8]| if target.outside { [b"/", path].concat() } else { path.to_vec() };
     let is_allowed = |path: &[u8]| !policy.denial(&from_start(path)).is_possible();
     let found = near::alike(&target.parent, &target.real, missing, is_allowed);
     // The names below the one that was replaced may be denied, too.
