@@ -349,7 +349,7 @@ impl fmt::Debug for Call {
             .field("on_progress", &self.on_progress.is_some())
             .field("text", &self.text.is_some())
             .field("exact_lines", &self.exact_lines)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -57,13 +57,11 @@ impl Pool {
         call: &Call,
         work: impl FnOnce(&Call) -> R + Send + 'static,
     ) -> Result<R, Unfinished> {
-        match &self.workers {
-            Some(workers) => workers.run(call, work),
-            None => {
-                let (call, _) = call.for_another_thread();
-                catch_unwind(AssertUnwindSafe(|| work(&call))).map_err(Unfinished::Panicked)
-            }
+        if let Some(workers) = &self.workers {
+            return workers.run(call, work);
         }
+        let (call, _) = call.for_another_thread();
+        catch_unwind(AssertUnwindSafe(|| work(&call))).map_err(Unfinished::Panicked)
     }
 
     /// The threads that work on one job.

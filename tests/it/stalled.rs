@@ -224,8 +224,8 @@ fn hurried(tools: &Toolkit, (tool, arguments): (&str, Value)) -> Answer {
     let call = Call::default().with_timeout(Duration::from_millis(200));
     let started = Instant::now();
     let answer = tools.call(tool, arguments, &call);
-    let took = started.elapsed();
-    assert!(took < SOON, "{tool} took {took:?}: {}", answer.text());
+    let elapsed = started.elapsed();
+    assert!(elapsed < SOON, "{tool} took {elapsed:?}: {}", answer.text());
     answer
 }
 
@@ -339,12 +339,12 @@ fn a_cancelled_call_returns_soon_while_a_read_is_not_answered() {
             Instant::now()
         });
         let answer = tools.call(tool, arguments, &call);
-        let took = cancelled.join().unwrap().elapsed();
+        let elapsed = cancelled.join().unwrap().elapsed();
         // A deletion without a version reads nothing, and a search has an incomplete answer.
         if answer.is_error() {
             assert_eq!(answer.error_code(), Some(ErrorCode::Cancelled), "{}", answer.text());
         }
-        assert!(took < SOON, "{tool} took {took:?}");
+        assert!(elapsed < SOON, "{tool} took {elapsed:?}");
     }
 }
 
