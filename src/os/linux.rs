@@ -2,6 +2,7 @@
 
 mod change;
 mod file;
+mod lease;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -19,6 +20,7 @@ use crate::os::faults;
 use crate::os::{Identity, Kind, Stat, Volume};
 
 pub(crate) use file::File;
+pub(crate) use lease::Lease;
 #[cfg(feature = "watch")]
 pub(crate) use watch::Watcher;
 

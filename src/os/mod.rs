@@ -22,9 +22,9 @@ pub(crate) mod watch;
 mod tests;
 
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
-pub(crate) use linux::{Dir, File};
+pub(crate) use linux::{Dir, File, Lease};
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
-pub(crate) use portable::{Dir, File};
+pub(crate) use portable::{Dir, File, Lease};
 
 pub(crate) use mapping::Mapping;
 
@@ -135,6 +135,18 @@ pub(crate) fn exists_ambient(path: &Path) -> bool {
 pub(crate) fn is_directory_ambient(path: &Path) -> bool {
     #[expect(clippy::disallowed_methods, reason = "os is the floor that may")]
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Whether others are kept from opening a file for writing.
+#[derive(Debug)]
+#[cfg_attr(any(not(target_os = "linux"), ripkit_portable), expect(dead_code))]
+pub(crate) enum Leased<'a> {
+    /// They wait as long as this is held.
+    Held(Lease<'a>),
+    /// Somebody has it open for writing.
+    Busy,
+    /// Neither can be told.
+    Unknown,
 }
 
 impl File {

@@ -27,7 +27,7 @@ use cap_std::fs::{FileType, Metadata, OpenOptions};
 
 use crate::os::{Identity, Kind, Stat, Volume, canonical, not_regular};
 
-pub(crate) use file::File;
+pub(crate) use file::{File, Lease};
 
 /// How often a call that a signal interrupted is tried again.
 const RETRIES: usize = 64;

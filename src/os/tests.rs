@@ -358,3 +358,51 @@ mod windows {
         assert_eq!(dir.stat(b"caf\xE9").unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 }
+
+// The kernel tells the holder of a lease by SIGIO, which would end this process.
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+#[test]
+fn who_opens_a_leased_file_for_writing_waits_and_no_signal_ends_this_process() {
+    use std::io::Write;
+    use std::process::Command;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::Leased;
+
+    let (temporary, dir) = fixture();
+    let path = temporary.path().join("file");
+    let file = dir.open_file(b"file").unwrap();
+    let writer = std::fs::File::options().append(true).open(&path).unwrap();
+    assert!(matches!(file.lease(), Leased::Busy), "somebody has it open for writing");
+    drop(writer);
+    for round in 0..20 {
+        let Leased::Held(lease) = file.lease() else { panic!("nobody writes it") };
+        assert!(!lease.is_awaited());
+        assert_eq!(std::fs::read(&path).unwrap().len(), "content".len() + round, "reading waits");
+        let mut child =
+            Command::new("sh").args(["-c", "printf x >> \"$0\""]).arg(&path).spawn().unwrap();
+        let patience = Instant::now() + Duration::from_secs(20);
+        while !lease.is_awaited() && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(lease.is_awaited());
+        thread::sleep(Duration::from_millis(5));
+        assert!(child.try_wait().unwrap().is_none(), "it did not wait");
+        drop(lease);
+        assert!(child.wait().unwrap().success());
+    }
+    let mut writer = std::fs::File::options().append(true).open(&path).unwrap();
+    writer.write_all(b"!").unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), [&b"content"[..], &[b'x'; 20], b"!"].concat());
+}
+
+#[test]
+fn what_is_appended_tells_where_it_is() {
+    let (temporary, dir) = fixture();
+    let file = dir.open_to_write(b"file").unwrap();
+    assert_eq!(file.append(b"12").unwrap(), 7);
+    std::fs::write(temporary.path().join("file"), "short").unwrap();
+    assert_eq!(file.append(b"!").unwrap(), 5);
+    assert_eq!(content(&dir, b"file"), b"short!");
+}

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::error::{Error, ErrorCode};
-use crate::os::{Dir, File, Identity, Kind, Stat, Volume};
+use crate::os::{Dir, File, Identity, Kind, Stat, Volume, told};
 use crate::workspace::WorkspacePath;
 use crate::workspace::parents::commit;
 use crate::workspace::present::Present;
@@ -227,9 +227,10 @@ impl Filling<'_> {
             return Err(Error::stopped(why, &format!("{source} was copied")).at(source.as_str()));
         }
         let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(PIECE);
-        let room = self.buffer.get_mut(..most.min(PIECE)).unwrap_or_default();
+        let most = most.min(self.buffer.len());
+        let (room, _) = self.buffer.split_at_mut(most);
         let read = self.from.read_at(room, at).and_then(|count| {
-            let bytes = room.get(..count).unwrap_or_default();
+            let (bytes, _) = told(room, count)?;
             if !is_zeros(bytes) {
                 self.to.write_at(bytes, at)?;
             }

@@ -6,13 +6,19 @@
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "the tree is looked at by other means than those under test"
 )]
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustix::io::Errno;
 use tempfile::TempDir;
@@ -367,4 +373,118 @@ fn all_directories_of_a_path_are_made_or_none() {
             });
         }
     }
+}
+
+/// What another process appends while the file is edited.
+const APPENDED: &str = "appended\n";
+
+/// Replaces the first line of a file, as it is, by another.
+fn edit_first_line(workspace: &Workspace, line: &str) -> Result<Vec<String>, Error> {
+    let call = Call::default();
+    let mut held = workspace.hold("log", &call)?;
+    held.read(1 << 20)?;
+    let content = String::from_utf8(held.content().unwrap().to_vec()).unwrap();
+    let (_, rest) = content.split_once('\n').unwrap();
+    held.replace(format!("{line}\n{rest}").as_bytes(), &call).map(|replaced| replaced.notes)
+}
+
+/// Edits the log while `disturb` appends to it before each system call in turn; tells for how many
+/// of them nothing was lost, and for how many it was.
+fn appended_before_each_call(
+    line: &str,
+    prepare: impl Fn(&Path) -> Box<dyn FnOnce()>,
+    after_it: impl Fn(),
+) -> (u32, u32) {
+    let (mut kept, mut lost) = (0, 0);
+    for after in 0.. {
+        let base = quick_directory();
+        let log = base.path().join("log");
+        fs::write(&log, "first line\nsecond\n").unwrap();
+        let workspace = Workspace::open(base.path()).unwrap();
+        let deed = prepare(&log);
+        let (done, reached) = disturbed(after, deed, || edit_first_line(&workspace, line));
+        after_it();
+        let now = fs::read_to_string(&log).unwrap();
+        let place = format!("{line}, before call {after}: {done:?}, {now:?}");
+        assert!(leftovers(&tree(base.path())).is_empty(), "{place}");
+        let first = if done.is_ok() { line } else { "first line" };
+        assert!(now.starts_with(&format!("{first}\nsecond\n")), "{place}");
+        if let Err(error) = &done {
+            assert_eq!(error.code(), ErrorCode::Conflict, "{place}");
+        }
+        if !reached {
+            assert!(after > 10, "only {after} calls");
+            return (kept, lost);
+        }
+        match now.strip_prefix(&format!("{first}\nsecond\n")) {
+            Some(APPENDED) => kept += 1,
+            rest => {
+                assert_eq!(rest, Some(""), "{place}");
+                lost += 1;
+            }
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn what_a_process_appends_that_has_the_file_open_is_kept() {
+    for (line, may_be_lost) in [("a much longer first line", 0), ("first life", 0), ("first", 1)] {
+        let prepare = |log: &Path| -> Box<dyn FnOnce()> {
+            let mut file = fs::File::options().append(true).open(log).unwrap();
+            // Given to the deed, so that it stays open until then; and after it, until the end.
+            Box::new(move || {
+                file.write_all(APPENDED.as_bytes()).unwrap();
+                OPEN.replace(Some(file));
+            })
+        };
+        let (kept, lost) = appended_before_each_call(line, prepare, || drop(OPEN.take()));
+        assert!(kept > 10 && lost <= may_be_lost, "{line}: {kept} kept, {lost} lost");
+    }
+}
+
+thread_local! {
+    /// What a deed leaves open.
+    static OPEN: RefCell<Option<fs::File>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn what_a_process_appends_that_opens_the_file_meanwhile_is_kept() {
+    let waiting: Arc<Mutex<Vec<JoinHandle<()>>>> = Arc::default();
+    for line in ["a much longer first line", "first life", "first"] {
+        let prepare = |log: &Path| -> Box<dyn FnOnce()> {
+            let (log, waiting) = (log.to_owned(), waiting.clone());
+            Box::new(move || {
+                let append = thread::spawn(move || {
+                    let mut file = fs::File::options().append(true).open(log).unwrap();
+                    file.write_all(APPENDED.as_bytes()).unwrap();
+                });
+                // Long enough to write, or to wait for the lease.
+                thread::sleep(Duration::from_millis(20));
+                waiting.lock().unwrap().push(append);
+            })
+        };
+        let after_it = || {
+            waiting.lock().unwrap().drain(..).for_each(|append| append.join().unwrap());
+        };
+        let (kept, lost) = appended_before_each_call(line, prepare, after_it);
+        assert!(kept > 10 && lost == 0, "{line}: {kept} kept, {lost} lost");
+    }
+}
+
+#[test]
+fn a_file_that_is_open_for_writing_is_written_in_place_and_the_note_says_so() {
+    let base = quick_directory();
+    let log = base.path().join("log");
+    fs::write(&log, "first line\nsecond\n").unwrap();
+    let mut open = fs::File::options().append(true).open(&log).unwrap();
+    let workspace = Workspace::open(base.path()).unwrap();
+    let notes = edit_first_line(&workspace, "first").unwrap();
+    let note = "the file was written in place, not atomically, because another process has it open for \
+         writing";
+    assert_eq!(notes, [note]);
+    open.write_all(APPENDED.as_bytes()).unwrap();
+    assert_eq!(fs::read_to_string(&log).unwrap(), "first\nsecond\nappended\n");
+    drop(open);
+    assert_eq!(edit_first_line(&workspace, "again").unwrap(), Vec::<String>::new());
 }

@@ -70,15 +70,46 @@ fn read_old(path: &WorkspacePath, present: &Present) -> Result<Vec<u8>, Error> {
     Ok(old)
 }
 
-/// Writes from the first byte that differs.
+/// Writes from the first byte that differs. What other processes append meanwhile is kept: the file
+/// is made longer by appending too, and before it is cut what is behind the old end is moved.
 fn put(file: &File, old: &[u8], content: &[u8]) -> io::Result<()> {
     let same = old.iter().zip(content).take_while(|(old, new)| old == new).count();
-    let (_, rest) = told(content, same)?;
-    file.write_at(rest, same as u64)?;
-    if content.len() < old.len() {
-        file.set_size(content.len() as u64)?;
+    let (_, changed) = told(content, same)?;
+    let end = old.len() as u64;
+    match content.get(old.len()..) {
+        Some(longer @ [_, ..]) => {
+            let at = file.append(longer)?;
+            let appended = read_range(file, end, at)?;
+            let changed = [changed, &*appended].concat();
+            file.write_at(&changed, same as u64)
+        }
+        Some([]) => file.write_at(changed, same as u64),
+        None => {
+            file.write_at(changed, same as u64)?;
+            // Between this look and the cut nothing keeps an append.
+            let appended = read_range(file, end, file.stat()?.size)?;
+            file.write_at(&appended, content.len() as u64)?;
+            file.set_size((content.len() + appended.len()) as u64)
+        }
     }
-    Ok(())
+}
+
+/// What is between two places of a file; nothing if there is nothing.
+fn read_range(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
+    if length > MAX_UNDO {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = vec![0; length];
+    let mut at = 0;
+    while let Some(room) = bytes.get_mut(at..).filter(|room| !room.is_empty()) {
+        match file.read_at(room, start + at as u64)? {
+            0 => break,
+            count => at += told(room, count)?.0.len(),
+        }
+    }
+    bytes.truncate(at);
+    Ok(bytes)
 }
 
 fn undo(path: &WorkspacePath, file: &File, old: &[u8], error: io::Error) -> Error {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::os::{Dir, File, Kind, Stat, Volume, told};
+use crate::os::{Dir, File, Kind, Leased, Stat, Volume, told};
 use crate::workspace::WorkspacePath;
 use crate::workspace::refusal::{changed, not_a_file, too_large};
 use crate::workspace::version::Version;
@@ -14,6 +14,9 @@ use crate::workspace::version::Version;
 /// How long another process may keep us from the lock of a file. Then we go on without: what it
 /// does is noticed when the file is replaced.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long another process may have a file open for writing before it is not waited for any more.
+const WRITER_PATIENCE: Duration = Duration::from_millis(50);
 
 /// How often a file that is replaced while it is opened is opened again.
 const REOPENINGS: usize = 1000;
@@ -65,6 +68,24 @@ impl Present {
             }
         }
         Err(changed(path, "it is being replaced again and again"))
+    }
+
+    /// Keeps other processes from opening the file for writing, where the system can; one that has
+    /// it open is waited for, for a moment.
+    pub(super) fn lease(&self, call: &Call) -> Leased<'_> {
+        let patience = Instant::now() + WRITER_PATIENCE;
+        loop {
+            match self.file.lease() {
+                Leased::Busy if Instant::now() < patience && call.stop_reason().is_none() => {
+                    // It wrote: there is nothing to wait for, the change is refused.
+                    if !self.file.stat().is_ok_and(|now| self.is_unchanged(&now)) {
+                        return Leased::Unknown;
+                    }
+                    thread::sleep(Duration::from_micros(500));
+                }
+                leased => return leased,
+            }
+        }
     }
 
     /// Reads the whole file and keeps what it holds.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::os::{Dir, Rename};
+use crate::os::{Dir, Lease, Leased, Rename};
 use crate::workspace::held::{Held, entry};
 use crate::workspace::parents::{Parents, commit};
 use crate::workspace::present::Present;
@@ -107,7 +107,19 @@ impl Held {
         temporary.file().write_at(content, 0).map_err(failed)?;
         let lost = temporary.file().take_attributes(&present.file).map_err(failed)?;
         self.durability().sync_file(temporary.file()).map_err(failed)?;
-        match self.swap(present, (&parent, &name), temporary, call)? {
+        let lease = match present.lease(call) {
+            Leased::Held(lease) => Some(lease),
+            Leased::Unknown => None,
+            // What that process writes after an exchange would go to the old file and be lost.
+            Leased::Busy => {
+                drop(temporary);
+                return in_place("another process has it open for writing");
+            }
+        };
+        let swapped = self.swap(present, lease.as_ref(), (&parent, &name), temporary, call);
+        // Who waits for it may go on, and writing in place must not wait for it.
+        drop(lease);
+        match swapped? {
             Swapped::Done => {}
             Swapped::Busy => return in_place("something is mounted on it"),
         }
@@ -120,6 +132,7 @@ impl Held {
     fn swap(
         &self,
         present: &Present,
+        lease: Option<&Lease<'_>>,
         (parent, name): (&Arc<Dir>, &[u8]),
         mut temporary: Temporary,
         call: &Call,
@@ -143,6 +156,11 @@ impl Held {
             Err(error) => return Err(failed(error)),
         }
         match parent.stat(temporary.name()).and_then(|now| present.is_as_read(&now)) {
+            // Who waits to write found the old file, and would write into it after it is gone.
+            Ok(true) if lease.is_some_and(Lease::is_awaited) => {
+                self.swap_back(parent, name, temporary)?;
+                Err(changed(&self.path, "another process is about to write it"))
+            }
             Ok(true) => {
                 // Dropped, the temporary name takes the old content with it.
                 drop(temporary);

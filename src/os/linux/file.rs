@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, SeekFrom};
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags};
 
 use super::{attempt, facts};
 use crate::os::{Stat, Volume, attributes, told};
@@ -78,6 +78,20 @@ impl File {
             offset += count as u64;
         }
         Ok(())
+    }
+
+    /// Writes all of `bytes` at the end of the file in one step; tells where that was. Whatever
+    /// others append at the same moment is before or behind it.
+    pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        let slices = [io::IoSlice::new(bytes)];
+        let flags = ReadWriteFlags::APPEND;
+        // The offset -1 stands for the position of the handle, which is then behind what was written.
+        let count = attempt(|| rustix::io::pwritev2(&self.0, &slices, u64::MAX, flags))?;
+        if count < bytes.len() {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        let end = attempt(|| rustix::fs::seek(&self.0, SeekFrom::Current(0)))?;
+        end.checked_sub(count as u64).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// Cuts or lengthens the file.

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{facts, retry, system};
-use crate::os::{Stat, Volume, told};
+use crate::os::{Leased, Stat, Volume, told};
 
 /// An opened file.
 #[derive(Debug)]
@@ -52,6 +52,34 @@ impl File {
     pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
         let size = self.stat()?.size;
         Ok((offset < size).then_some((offset, size)))
+    }
+}
+
+/// What only Linux has.
+#[derive(Debug)]
+pub(crate) struct Lease<'a>(std::marker::PhantomData<&'a File>);
+
+impl File {
+    /// Takes no lease.
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    pub(crate) fn lease(&self) -> Leased<'_> {
+        Leased::Unknown
+    }
+
+    /// Writes all of `bytes` at the end of the file; tells where that was. What others append at the
+    /// same moment may be written over.
+    pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        let end = self.stat()?.size;
+        self.write_at(bytes, end)?;
+        Ok(end)
+    }
+}
+
+impl Lease<'_> {
+    /// Tells whether somebody waits to open the file for writing.
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    pub(crate) fn is_awaited(&self) -> bool {
+        false
     }
 }
 
