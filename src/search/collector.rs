@@ -11,7 +11,7 @@ use crate::search::order::Ordered;
 use crate::search::report::{SearchReport, Shape};
 use crate::search::searcher::Found;
 use crate::text::escape;
-use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut};
+use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut, Query};
 
 /// The most left-out entries that are remembered for the hint of an empty answer.
 const MAX_LEFT_OUT: usize = 1000;
@@ -31,6 +31,7 @@ pub(super) struct Collector {
     after: u64,
     /// The end of what was looked at without a gap.
     reached: Option<Cursor>,
+    query: Query,
     gap: bool,
     stream: Option<TextStream>,
     enough: bool,
@@ -54,6 +55,7 @@ impl Collector {
             after: options.context.1 as u64,
             room: limits.text_bytes.saturating_sub(FOOTER),
             reached: options.cursor.clone(),
+            query: options.query,
             gap: false,
             stream: options.stream.clone(),
             enough: false,
@@ -90,7 +92,8 @@ impl Collector {
             report.cursor = self.reached.take().map(|cursor| {
                 // Looked for only now: a cursor moves with every file.
                 let modified = ordered.and_then(|ordered| ordered.modified(&cursor.path));
-                Cursor { modified: cursor.modified.or(modified), ..cursor }.to_string()
+                let modified = cursor.modified.or(modified);
+                self.query.cursor(&Cursor { modified, ..cursor })
             });
         }
         report.notes.append(&mut report.receipt.warnings.clone());
