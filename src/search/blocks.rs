@@ -17,6 +17,7 @@ use crate::search::lines::Style;
 use crate::search::matcher::Pattern;
 use crate::search::merged::{Block, Merged, Place};
 use crate::search::options::Report;
+use crate::search::part;
 use crate::search::sink::{Keep, LineSink};
 use crate::walk::Scanned;
 use crate::workspace::{File, Version};
@@ -131,9 +132,6 @@ impl Blocks {
     fn settle(&self, state: &mut State, number: u64, block: Block) {
         state.ended |= block.last || block.interrupted;
         state.interrupted |= block.interrupted;
-        if block.nul.is_some() && !self.place.named {
-            (state.merged.binary, state.ended) = (true, true);
-        }
         state.waiting.insert(number, block);
         // What comes after a block that was left early is not known to follow it.
         while !state.merged.interrupted
@@ -187,7 +185,7 @@ impl<'a> BlockReader<'a> {
         let length = self.read(from, 0, BLOCK + lead)?;
         self.begin = from;
         let mut block = Block { last: length < BLOCK + lead, ..Block::default() };
-        let bytes = self.buffer.get(..length).unwrap_or_default();
+        let bytes = part(&self.buffer, 0..length)?;
         if !self.blocks.place.named {
             block.nul = memchr::memchr(0, bytes).map(|at| from + at as u64);
         }
@@ -204,12 +202,12 @@ impl<'a> BlockReader<'a> {
         let end = self.complete(from, length)?;
         let whole = end - start <= BLOCK + MAX_LINE && end < length + MAX_LINE;
         if whole {
-            self.search_lines(start, end, &mut block, scan);
+            self.search_lines(start, end, &mut block, scan)?;
             return Ok(block);
         }
-        let bytes = self.buffer.get(start..length).unwrap_or_default();
+        let bytes = part(&self.buffer, start..length)?;
         let long = start + memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
-        self.search_lines(start, long, &mut block, scan);
+        self.search_lines(start, long, &mut block, scan)?;
         self.search_long_line(from + long as u64, &mut block, scan)?;
         Ok(block)
     }
@@ -238,7 +236,7 @@ impl<'a> BlockReader<'a> {
         }
         while end < length + MAX_LINE {
             let more = self.read(from, end, TAIL)?;
-            let added = self.buffer.get(end..more).unwrap_or_default();
+            let added = part(&self.buffer, end..more)?;
             if let Some(at) = memchr::memchr(b'\n', added) {
                 return Ok(end + at + 1);
             }
@@ -250,14 +248,20 @@ impl<'a> BlockReader<'a> {
         Ok(end)
     }
 
-    fn search_lines(&mut self, start: usize, end: usize, block: &mut Block, scan: &dyn Scanned) {
-        let text = self.buffer.get(start..end).unwrap_or_default();
+    fn search_lines(
+        &mut self,
+        start: usize,
+        end: usize,
+        block: &mut Block,
+        scan: &dyn Scanned,
+    ) -> io::Result<()> {
+        let text = part(&self.buffer, start..end)?;
         if self.blocks.keep.report == Report::Content {
             block.lines += memchr::memchr_iter(b'\n', text).count() as u64;
         }
-        let Some(matcher) = self.pattern.for_text(text) else { return };
+        let Some(matcher) = self.pattern.for_text(text) else { return Ok(()) };
         if !self.pattern.may_match(matcher, text) {
-            return;
+            return Ok(());
         }
         // Which lines were shown before is known only when the blocks are put together.
         let keep = Keep { per_file: u64::MAX, ..self.blocks.keep };
@@ -265,14 +269,14 @@ impl<'a> BlockReader<'a> {
         let keeps_going = || scan.keeps_going();
         let keep = Keep { lines, ..keep };
         let mut sink = LineSink::new(keep, matcher, ("", 0), (&mut block.file, &keeps_going));
-        // A sink that only collects has no error to give.
-        let _ = self.lines.search_slice(matcher, text, &mut sink);
+        self.lines.search_slice(matcher, text, &mut sink)?;
         block.count += sink.count;
         block.interrupted |= sink.interrupted;
         if block.count > 0 && block.nul.is_none() {
             let before = self.begin + start as u64;
             block.nul = memchr::memchr(0, text).map(|at| before + at as u64);
         }
+        Ok(())
     }
 
     /// A line that is too long for the buffer is searched in overlapping pieces, and reported
@@ -293,10 +297,10 @@ impl<'a> BlockReader<'a> {
                 return Ok(());
             }
             let length = self.read(from, 0, MAX_LINE)?;
-            let piece = self.buffer.get(..length).unwrap_or_default();
+            let piece = part(&self.buffer, 0..length)?;
             let end = memchr::memchr(b'\n', piece);
             let last = end.is_some() || length < MAX_LINE;
-            let piece = piece.get(..end.unwrap_or(length)).unwrap_or_default();
+            let piece = part(piece, 0..end.unwrap_or(length))?;
             if !found && let Some(place) = self.match_in_piece(piece, from == begin, last) {
                 found = true;
                 self.report_long_line(place, from - begin, block);
@@ -330,7 +334,7 @@ impl<'a> BlockReader<'a> {
         }
         // The piece reaches far enough round its match for what is shown of a line.
         let style = Style { path: "", line_bytes: keep.line_bytes.min(MAX_LINE), grouped: false };
-        let column = usize::try_from(before).unwrap_or(usize::MAX).saturating_add(place.0) + 1;
+        let column = before + place.0 as u64 + 1;
         let lines = &mut block.file.lines;
         lines.push_piece(style, block.lines, (&self.buffer, place), column);
     }

@@ -11,7 +11,7 @@ use crate::search::order::Ordered;
 use crate::search::report::{SearchReport, Shape};
 use crate::search::searcher::Found;
 use crate::text::escape;
-use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut};
+use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut, Query};
 
 /// The most left-out entries that are remembered for the hint of an empty answer.
 const MAX_LEFT_OUT: usize = 1000;
@@ -31,6 +31,7 @@ pub(super) struct Collector {
     after: u64,
     /// The end of what was looked at without a gap.
     reached: Option<Cursor>,
+    query: Query,
     gap: bool,
     stream: Option<TextStream>,
     enough: bool,
@@ -54,6 +55,7 @@ impl Collector {
             after: options.context.1 as u64,
             room: limits.text_bytes.saturating_sub(FOOTER),
             reached: options.cursor.clone(),
+            query: options.query,
             gap: false,
             stream: options.stream.clone(),
             enough: false,
@@ -67,7 +69,7 @@ impl Collector {
 
     /// How far it has come.
     pub(super) fn progress(&self) -> Progress {
-        Progress { files: self.report.receipt.files, results: self.report.matches }
+        Progress { files: self.report.receipt.files, results: self.report.results }
     }
 
     /// Whether nothing more is taken.
@@ -90,7 +92,8 @@ impl Collector {
             report.cursor = self.reached.take().map(|cursor| {
                 // Looked for only now: a cursor moves with every file.
                 let modified = ordered.and_then(|ordered| ordered.modified(&cursor.path));
-                Cursor { modified: cursor.modified.or(modified), ..cursor }.to_string()
+                let modified = cursor.modified.or(modified);
+                self.query.cursor(&Cursor { modified, ..cursor })
             });
         }
         report.notes.append(&mut report.receipt.warnings.clone());
@@ -102,22 +105,22 @@ impl Collector {
             return self.whole(file);
         }
         let count = file.lines.count();
-        let most = self.max_results - self.report.matches;
+        let most = self.max_results - self.report.results;
         let room = self.room.saturating_sub(file.tail(Report::Content).len());
         // The first match is shown however long its lines are, or no page would ever end.
-        let least = usize::from(self.report.matches == 0);
+        let least = usize::from(self.report.results == 0);
         if least > 0 {
             file.lines.cut_before(room);
         }
         let fits = file.lines.fitting(most, room).max(least.min(count));
         if fits == count {
-            self.report.matches += count as u64;
+            self.add(count as u64);
             file.lines.cut_to(room);
             return self.push(file);
         }
         let cut = if fits as u64 == most { Truncation::Results } else { Truncation::Bytes };
         if fits > 0 {
-            self.report.matches += fits as u64;
+            self.add(fits as u64);
             file.lines.keep(fits, self.after);
             file.more = false;
             file.lines.cut_to(room);
@@ -129,14 +132,22 @@ impl Collector {
     /// A result that is a file, not its lines.
     fn whole(&mut self, file: FileMatches) -> ControlFlow<()> {
         let bytes = file.tail(self.report.shape.report).len();
-        if self.report.matches == self.max_results {
+        if self.report.results == self.max_results {
             return self.cut(Truncation::Results);
         }
-        if bytes > self.room && self.report.matches > 0 {
+        if bytes > self.room && self.report.results > 0 {
             return self.cut(Truncation::Bytes);
         }
-        self.report.matches += 1;
+        self.report.results += 1;
+        // Without a count only the file is known to match.
+        self.report.matches += file.count.unwrap_or(1);
         self.push(file)
+    }
+
+    /// Adds lines that match.
+    fn add(&mut self, lines: u64) {
+        self.report.results += lines;
+        self.report.matches += lines;
     }
 
     fn push(&mut self, file: FileMatches) -> ControlFlow<()> {

@@ -9,8 +9,11 @@ pub(super) struct ExactLine {
     pub(super) offset: u64,
     /// With its line end.
     pub(super) bytes: Box<[u8]>,
-    /// Where the pattern matches in `bytes`; `None` for context.
+    /// The matches that begin in `bytes`, which may end in a later line of the same block; `None`
+    /// for context.
     pub(super) places: Option<Vec<(usize, usize)>>,
+    /// It belongs to the same block of a multi-line search as the line before.
+    pub(super) joined: bool,
 }
 
 impl ExactLine {
@@ -21,11 +24,16 @@ impl ExactLine {
         bytes: &[u8],
         places: Vec<(usize, usize)>,
     ) -> ExactLine {
-        ExactLine { line, offset, bytes: bytes.into(), places: Some(places) }
+        ExactLine { line, offset, bytes: bytes.into(), places: Some(places), joined: false }
+    }
+
+    /// The same line as one that goes on the block of the line before.
+    pub(super) fn joined(self) -> ExactLine {
+        ExactLine { joined: true, ..self }
     }
 
     /// A line of context.
     pub(super) fn around(line: u64, offset: u64, bytes: &[u8]) -> ExactLine {
-        ExactLine { line, offset, bytes: bytes.into(), places: None }
+        ExactLine { line, offset, bytes: bytes.into(), places: None, joined: false }
     }
 }

@@ -10,6 +10,7 @@ use crate::index::{BINARY_PROBE, Enrolled, Inquiry};
 use crate::pool::lock;
 use crate::search::file_matches::FileMatches;
 use crate::search::options::Report;
+use crate::search::part;
 use crate::search::searcher::{FIRST_READ, Found, Searcher, Worker};
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
@@ -105,12 +106,15 @@ impl Searcher {
             }
             let lesson = self.begin_lesson(enrolled, &file);
             // However large the buffer is: what was read before does not decide how a file is searched.
-            let start = worker.buffer.get_mut(..FIRST_READ).unwrap_or_default();
+            if worker.buffer.len() < FIRST_READ {
+                worker.buffer.resize(FIRST_READ, 0);
+            }
+            let start = worker.buffer.first_chunk_mut::<FIRST_READ>();
+            let start = start.ok_or_else(|| io::Error::other("internal error: no buffer"))?;
             let length = read_start(&file, start, directory.volume)?;
             if length < FIRST_READ {
                 self.end_lesson(lesson, enrolled, worker, length);
-                self.search_buffer(worker, length, &path, scan, &mut found);
-                return Ok(());
+                return self.search_buffer(worker, length, &path, scan, &mut found);
             }
             self.search_large(worker, file, &path, scan, &mut found)
         });
@@ -134,37 +138,41 @@ impl Searcher {
         path: &dyn Fn() -> Vec<u8>,
         scan: &dyn Scanned,
         found: &mut Found,
-    ) {
-        let bytes = worker.buffer.get(..length).unwrap_or_default();
+    ) -> io::Result<()> {
+        let bytes = part(&worker.buffer, 0..length)?;
         let text = decode::text(bytes, &mut worker.decoded);
         if memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some()
             && !self.is_named(&path())
         {
-            return found.leave_binary();
+            found.leave_binary();
+            return Ok(());
         }
         found.receipt.bytes += text.len() as u64;
-        let Some(matcher) = worker.pattern.for_text(text) else { return };
+        let Some(matcher) = worker.pattern.for_text(text) else { return Ok(()) };
         // Everything that can match passes here; most files do not, and cost nothing more.
         if !worker.pattern.may_match(matcher, text) {
-            return;
+            return Ok(());
         }
         let path = path();
         let nul = memchr::memchr(0, text);
         let searched = if self.is_named(&path) { text.len() } else { self.reach(text, nul) };
         if searched == 0 && nul.is_some() {
-            return found.leave_binary();
+            found.leave_binary();
+            return Ok(());
         }
-        let text = text.get(..searched).unwrap_or(text);
-        let mut file = FileMatches { searched: text.len() as u64, ..FileMatches::default() };
+        let mut file = FileMatches { searched: searched as u64, ..FileMatches::default() };
         found.receipt.skipped.binary += u64::from(nul.is_some() && !self.is_named(&path));
         file.binary_offset = nul.map(|offset| offset as u64);
+        file.stopped = searched < text.len();
+        let text = part(text, 0..searched)?;
         let with = (matcher, &mut worker.lines);
-        let (count, interrupted) = self.search_lines(with, (&path, text), scan, &mut file);
+        let (count, interrupted) = self.search_lines(with, (&path, text), scan, &mut file)?;
         found.interrupted |= interrupted;
         if count > 0 && self.reports(interrupted) {
             file.version = self.versions.then(|| Version::of(bytes).to_string());
             self.report(&path, file, count, found);
         }
+        Ok(())
     }
 
     /// Searches a text that may match, line by line; tells how many lines do, and whether the search
@@ -175,7 +183,7 @@ impl Searcher {
         (path, text): (&[u8], &[u8]),
         scan: &dyn Scanned,
         file: &mut FileMatches,
-    ) -> (u64, bool) {
+    ) -> io::Result<(u64, bool)> {
         let keeps_going = || scan.keeps_going();
         let shown = escape::display_path(path);
         let place = (&*shown, self.after_line(path));
@@ -187,9 +195,10 @@ impl Searcher {
         } else {
             BinaryDetection::none()
         });
-        // A sink that only collects has no error to give.
-        let _ = lines.search_slice(matcher, text, &mut sink);
-        (sink.count, sink.interrupted)
+        lines.search_slice(matcher, text, &mut sink)?;
+        let (count, interrupted, binary) = (sink.count, sink.interrupted, sink.binary);
+        file.stopped |= binary;
+        Ok((count, interrupted))
     }
 
     /// How much of a text is searched, given where its first NUL byte is; as ripgrep has it.

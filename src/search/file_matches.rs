@@ -32,7 +32,8 @@ use crate::text::escape;
 pub struct FileMatches {
     /// The path, relative to the workspace.
     pub path: String,
-    /// How many lines match, where that was asked for.
+    /// How many lines match, where that was asked for; in a binary file that was not named, in
+    /// the lines before the NUL byte at `binary_offset`.
     pub count: Option<u64>,
     /// Whether the file has more matches than `max_per_file` allows.
     pub more: bool,
@@ -44,6 +45,8 @@ pub struct FileMatches {
     pub(crate) bytes: Vec<u8>,
     /// Bytes of its text that were searched.
     pub(crate) searched: u64,
+    /// The search ended before the NUL byte; what lies behind it is not known.
+    pub(crate) stopped: bool,
     pub(crate) lines: Lines,
 }
 
@@ -71,7 +74,8 @@ struct FileDetails {
     /// The lines around them, where context was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     context: Vec<ContextLine>,
-    /// How many lines match, where that was asked for.
+    /// How many lines match, where that was asked for; with `binary_offset`, only those before
+    /// that NUL byte, unless the file was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     /// Whether the file has more matches than `max_per_file` allows.
@@ -141,16 +145,33 @@ impl FileMatches {
     /// What is said of the file as a whole.
     pub(super) fn tail(&self, report: Report) -> String {
         let path = escape::display_path(self.path.as_bytes());
-        match report {
-            Report::Files => return format!("{path}\n"),
-            Report::Count => return format!("{path}:{}\n", self.count.unwrap_or(0)),
-            Report::Content => {}
+        let (more, binary) = (self.cut(&path), self.binary(&path));
+        match (report, self.count) {
+            (Report::Files, _) => format!("{path}\n"),
+            (Report::Count, Some(count)) => format!("{path}:{count}\n{binary}"),
+            // Only where lines were asked for there is no count.
+            (Report::Count, None) | (Report::Content, _) => more + &binary,
         }
-        let more = "more matches in this file, cut by max_per_file";
-        let more = if self.more { format!("{path}: {more}\n") } else { String::new() };
-        let binary = self.binary_offset.map_or_else(String::new, |offset| {
-            format!("{path}: binary file, the first NUL byte is at offset {offset}\n")
-        });
-        more + &binary
+    }
+
+    fn cut(&self, path: &str) -> String {
+        if !self.more {
+            return String::new();
+        }
+        format!("{path}: more matches in this file, cut by max_per_file\n")
+    }
+
+    fn binary(&self, path: &str) -> String {
+        match self.binary_offset {
+            Some(offset) if self.stopped => {
+                format!(
+                    "{path}: binary file, searched only before the NUL byte at offset {offset}\n"
+                )
+            }
+            Some(offset) => {
+                format!("{path}: binary file, the first NUL byte is at offset {offset}\n")
+            }
+            None => String::new(),
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::index::WHOLE;
 use crate::search::blocks::{self, Blocks};
 use crate::search::file_matches::FileMatches;
 use crate::search::merged::Place;
+use crate::search::part;
 use crate::search::searcher::{FIRST_READ, Found, Searcher, Worker};
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
@@ -38,7 +39,7 @@ impl Searcher {
         if stat.size <= most {
             let length = read_rest(&file, &mut worker.buffer, most)?;
             if length as u64 <= most {
-                self.search_buffer(worker, length, path, scan, found);
+                self.search_buffer(worker, length, path, scan, found)?;
                 // A buffer for one huge file is not kept for the small ones that follow.
                 if worker.buffer.len() > KEPT {
                     worker.buffer = vec![0; FIRST_READ];
@@ -50,7 +51,7 @@ impl Searcher {
             found.leave_too_large();
             return Ok(());
         }
-        let binary = memchr::memchr(0, worker.buffer.get(..decode::WINDOW).unwrap_or_default());
+        let binary = memchr::memchr(0, part(&worker.buffer, 0..decode::WINDOW)?);
         let utf16 = decode::is_utf16(&worker.buffer);
         if binary.is_some() && !utf16 && !self.is_named(&path()) {
             found.leave_binary();
@@ -133,6 +134,7 @@ impl Searcher {
         }
         if count > 0 && self.reports(interrupted) {
             result.searched = reader.offset;
+            result.stopped = binary;
             if self.versions {
                 result.version = Some(blocks::version(file)?);
             }
@@ -160,7 +162,8 @@ fn read_rest(file: &File, buffer: &mut Vec<u8>, most: u64) -> io::Result<usize> 
             }
             buffer.resize(length * 2, 0);
         }
-        let room = buffer.get_mut(length..).unwrap_or_default();
+        let room = buffer.get_mut(length..);
+        let room = room.ok_or_else(|| io::Error::other("internal error: no room in the buffer"))?;
         match file.read(room)? {
             0 => return Ok(length),
             more => length += more,

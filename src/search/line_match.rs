@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One match: a line, or the lines that a multi-line match covers.
+/// A matching line. A match over several lines gives one for each line that it covers.
 ///
 /// ```
 /// use ripkit::tools::search::{Args, Search};
@@ -27,17 +27,23 @@ use serde::Serialize;
 pub struct LineMatch {
     /// The number of the line, from 1.
     pub line: u64,
-    /// The byte in the line where the first match begins, from 1; absent if the call asked for
-    /// text only.
+    /// The byte in the line where the first match begins, from 1; that is 1 if it began in an
+    /// earlier line. Absent if the call asked for text only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
     /// The line without its end; of a long one a window round the first match.
     pub text: String,
-    /// Begin and end of each match, as bytes of `text`.
+    /// Begin and end of each match, as bytes of `text`; of a match over several lines, the part
+    /// in this line. At most 100.
     pub spans: Vec<[usize; 2]>,
+    /// Whether the line has, or may have, more matches than `spans` tells: over 100 in what is
+    /// shown, or any in a line over 4 MiB.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spans_truncated: bool,
 }
 
-/// A line near a match.
+/// A line near a match. After the last match that `max_results` or `max_per_file` allow, it may
+/// match itself.
 ///
 /// ```
 /// use ripkit::tools::search::{Args, Search};

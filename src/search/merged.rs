@@ -44,7 +44,11 @@ pub(super) struct Merged {
 }
 
 impl Merged {
+    /// Adds the next block in order, as long as blocks can change the answer.
     pub(super) fn append(&mut self, block: &Block, keep: Keep, place: &Place) {
+        // Looked at here, so that it depends on the order of blocks and not on that in which
+        // threads come to them.
+        self.binary |= block.nul.is_some() && !place.named && !self.is_enough(keep);
         let before = self.lines;
         self.blocks += 1;
         self.lines += block.lines;
@@ -70,6 +74,9 @@ impl Merged {
 
     /// No further block can change the answer.
     pub(super) fn is_enough(&self, keep: Keep) -> bool {
+        if self.binary {
+            return true;
+        }
         match keep.report {
             Report::Files => self.count > 0,
             Report::Count => false,

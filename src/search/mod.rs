@@ -23,7 +23,10 @@ mod pattern_error;
 pub(crate) mod report;
 mod searcher;
 mod sink;
+mod spans;
 
+use std::io;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::context::{Call, Limits};
@@ -81,6 +84,15 @@ pub(crate) fn search(
         report.left_out = look_into(&left_out, workspace, (pool, call), limits, options);
     }
     Ok(report)
+}
+
+/// A range of a buffer that was filled at least so far.
+fn part(buffer: &[u8], range: Range<usize>) -> io::Result<&[u8]> {
+    let length = buffer.len();
+    buffer.get(range.clone()).ok_or_else(|| {
+        let message = format!("internal error: bytes {range:?} of a buffer of {length} bytes");
+        io::Error::other(message)
+    })
 }
 
 fn resume(cursor: &Cursor) -> Resume {

@@ -3,7 +3,7 @@
 use crate::context::{Limits, TextStream};
 use crate::index::{Index, Inquiry, WHOLE};
 use crate::search::matcher::Pattern;
-use crate::walk::{Cursor, WalkOptions};
+use crate::walk::{Cursor, Query, WalkOptions};
 use crate::workspace::Workspace;
 
 /// What is reported of a file that matches.
@@ -46,6 +46,9 @@ pub(crate) struct SearchOptions {
     pub(crate) exact: bool,
     /// Where results go as they come; then the report holds none.
     pub(crate) stream: Option<TextStream>,
+    /// What a cursor of this search is valid for.
+    pub(crate) query: Query,
+    /// Where an earlier answer ended.
     pub(crate) cursor: Option<Cursor>,
     /// What is known of the files, if that is kept; then the walk may recall too.
     pub(crate) index: Option<Index>,

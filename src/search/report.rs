@@ -32,7 +32,7 @@ use crate::text::escape;
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchReport {
-    /// How many results are in `files`: matching lines, or files where only those are asked.
+    /// How many lines match in `files`; with output `files`, how many files.
     pub matches: u64,
     /// The files with matches, in path order unless sorted by time.
     pub files: Vec<FileMatches>,
@@ -54,6 +54,9 @@ pub struct SearchReport {
     pub notes: Vec<String>,
     #[serde(skip)]
     pub(crate) shape: Shape,
+    /// How many results there are: matching lines, or files where lines are not shown.
+    #[serde(skip)]
+    pub(crate) results: u64,
     /// The sums of the events that were written elsewhere.
     #[serde(skip)]
     pub(crate) stats: Stats,
@@ -135,12 +138,13 @@ impl fmt::Display for SearchReport {
         if self.shape.events {
             return Ok(());
         }
-        let footer = self.footer();
+        let footer = self.footer().join("\n");
         if self.shape.streamed {
-            return f.write_str(footer.strip_prefix('\n').unwrap_or_default());
+            return f.write_str(&footer);
         }
         if self.files.is_empty() {
-            return write!(f, "{}{}", self.empty(), footer);
+            let apart = if footer.is_empty() { "" } else { "\n" };
+            return write!(f, "{}{apart}{footer}", self.empty());
         }
         let last = self.files.len() - 1;
         for (index, file) in self.files.iter().enumerate() {
@@ -152,7 +156,7 @@ impl fmt::Display for SearchReport {
             }
             write!(f, "{}", file.shown(self.shape.report))?;
         }
-        f.write_str(footer.strip_prefix('\n').unwrap_or_default())
+        f.write_str(&footer)
     }
 }
 
@@ -168,12 +172,12 @@ impl SearchReport {
         format!("{found}\n{searched}{hint}")
     }
 
-    /// What follows the matches; each line with its line end before it.
-    fn footer(&self) -> String {
+    /// The lines that follow the matches.
+    fn footer(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(truncation) = self.shape.truncation {
             let noun = if self.shape.report == Report::Content { "matches" } else { "files" };
-            lines.push(truncation.line(self.matches, noun, self.shape.text_bytes));
+            lines.push(truncation.line(self.results, noun, self.shape.text_bytes));
         }
         if let (Some(why), true) = (self.incomplete, self.matches > 0) {
             let searched = self.receipt.sentence("Searched");
@@ -187,7 +191,7 @@ impl SearchReport {
             lines.push(format!("To go on, pass cursor: {cursor:?}"));
         }
         lines.extend(self.greedy());
-        lines.iter().flat_map(|line| ["\n", line]).collect()
+        lines
     }
 
     /// One file that fills the answer hides the others; there are ways to see them.

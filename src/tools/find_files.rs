@@ -12,7 +12,7 @@ use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{Ending, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
-use crate::walk::{PathGlobs, Start, WalkOptions};
+use crate::walk::{PathGlobs, Query, Start, WalkOptions};
 use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
@@ -204,18 +204,21 @@ impl Tool for FindFiles {
             recall: context.recall(),
             ..WalkOptions::default()
         };
+        let arguments =
+            (walk.start_keys(), &glob, args.kind, walk.hidden, args.no_ignore, args.sort);
+        let query = Query::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             globs: Some(globs),
             files: args.kind != FindKind::Directory,
             newest_first: args.sort == Sort::Modified,
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
-            cursor: cursor(args.cursor.as_deref(), args.sort)?,
+            cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
         let report = list::list(context.workspace, (context.pool, &call), options)?;
-        let (paths, total, ending) = Ending::of(report, context.limits.text_bytes);
+        let (paths, total, ending) = Ending::of(report, query, context.limits.text_bytes);
         Ok(FoundPaths { paths, total, ending })
     }
 }

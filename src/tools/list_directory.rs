@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::{Budget, Cursor};
+use crate::walk::{Budget, Cursor, Query};
 use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspacePath};
 
 /// Lists what is directly in a directory, a name a line, sorted without regard to case;
@@ -204,8 +204,9 @@ impl Tool for ListDirectory {
         }
         let most = at_least_one("max_results", args.max_results)?.min(context.limits.results);
         let (mut entries, total, mut incomplete) = sorted(context, &directory)?;
+        let query = Query::of(Self::NAME, &directory.relative())?;
         if let Some(cursor) = &args.cursor {
-            let last = sort_key(&Cursor::parse_for_listing(cursor, false)?.path);
+            let last = sort_key(&query.position_in_listing(cursor, false)?.path);
             entries.retain(|entry| sort_key(&entry.name) > last);
         }
         let text_bytes = context.limits.text_bytes;
@@ -223,7 +224,7 @@ impl Tool for ListDirectory {
             entries: page.entries,
             total,
             truncated: page.truncation.is_some(),
-            cursor: page.cursor.map(|cursor| cursor.to_string()),
+            cursor: page.cursor.map(|cursor| query.cursor(&cursor)),
             incomplete,
             truncation: page.truncation,
             text_bytes,

@@ -15,7 +15,7 @@ use crate::output::{Outcome, Output, Receipt, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListOptions, ListReport};
-use crate::walk::{Cursor, Filter, Start, WalkOptions};
+use crate::walk::{Cursor, Filter, Query, Start, WalkOptions};
 
 /// Lists the files below a directory, a path a line, in path order. Files that ignore files
 /// exclude are left out. Use `find_files` to look for names at any depth.
@@ -95,9 +95,13 @@ fn default_max_results() -> u32 {
     200
 }
 
-/// Reads the cursor of a listing in this order, if there is one.
-pub(super) fn cursor(text: Option<&str>, sort: Sort) -> Result<Option<Cursor>, Error> {
-    text.map(|text| Cursor::parse_for_listing(text, sort == Sort::Modified)).transpose()
+/// Reads the cursor of a listing for this query and in this order, if there is one.
+pub(super) fn cursor(
+    text: Option<&str>,
+    query: Query,
+    sort: Sort,
+) -> Result<Option<Cursor>, Error> {
+    text.map(|text| query.position_in_listing(text, sort == Sort::Modified)).transpose()
 }
 
 pub(super) fn default_timeout() -> u64 {
@@ -218,28 +222,41 @@ impl Tool for ListFiles {
             recall: context.recall(),
             ..WalkOptions::default()
         };
+        let arguments = (
+            walk.start_keys(),
+            &args.pattern,
+            args.max_depth,
+            walk.hidden,
+            args.no_ignore,
+            args.sort,
+        );
+        let query = Query::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             newest_first: args.sort == Sort::Modified,
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
-            cursor: cursor(args.cursor.as_deref(), args.sort)?,
+            cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
         let report = list::list(context.workspace, (context.pool, &call), options)?;
-        let (files, total, ending) = Ending::of(report, context.limits.text_bytes);
+        let (files, total, ending) = Ending::of(report, query, context.limits.text_bytes);
         Ok(FileList { files, total, ending })
     }
 }
 
 impl Ending {
     /// Takes a report apart: its paths, how many there are, and how it ended.
-    pub(crate) fn of(report: ListReport, text_bytes: usize) -> (Vec<String>, u64, Ending) {
+    pub(crate) fn of(
+        report: ListReport,
+        query: Query,
+        text_bytes: usize,
+    ) -> (Vec<String>, u64, Ending) {
         let paths =
             report.entries.into_iter().map(|entry| escape::into_exact(entry.path)).collect();
         let ending = Ending {
             truncated: report.truncation.is_some(),
-            cursor: report.cursor.map(|cursor| cursor.to_string()),
+            cursor: report.cursor.map(|cursor| query.cursor(&cursor)),
             receipt: report.receipt,
             incomplete: report.incomplete,
             truncation: report.truncation,

@@ -16,7 +16,7 @@ use crate::search::matcher::{Pattern, PatternOptions};
 pub use crate::search::report::{LeftOutMatch, SearchReport};
 use crate::search::{self, Report, SearchOptions};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::{Cursor, Filter, Starts, WalkOptions};
+use crate::walk::{Filter, Query, Starts, WalkOptions};
 
 /// The most context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
@@ -253,11 +253,13 @@ fn options(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<Search
             .with_hint("Leave output out, or the events."));
     }
     let newest_first = args.sort == Sort::Modified;
-    let cursor = args.cursor.as_deref().map(|text| Cursor::parse_for(text, newest_first));
+    let (pattern, walk) = (pattern(context, args)?, walk(context, args, call)?);
+    let query = query(args, &pattern, &walk)?;
+    let cursor = args.cursor.as_deref().map(|text| query.position(text, newest_first));
     let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
     Ok(SearchOptions {
-        pattern: pattern(context, args)?,
-        walk: walk(context, args, call)?,
+        pattern,
+        walk,
         report: args.output.into(),
         sort: args.sort.into(),
         context: context_lines(args),
@@ -266,6 +268,7 @@ fn options(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<Search
         versions: args.versions,
         exact,
         stream: context.call.text().cloned(),
+        query,
         cursor: cursor.transpose()?,
         index: context.index.cloned(),
     })
@@ -296,6 +299,16 @@ fn walk(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<WalkOptio
         recall: context.recall(),
         ..WalkOptions::default()
     })
+}
+
+/// What decides which results there are and in which order.
+fn query(args: &Args, pattern: &Pattern, walk: &WalkOptions) -> Result<Query, Error> {
+    let text =
+        (&args.pattern, args.case_sensitive, args.literal, args.word, pattern.is_multiline());
+    let [include, exclude, file_type] =
+        [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
+    let files = (walk.start_keys(), include, exclude, file_type, args.hidden, args.no_ignore);
+    Query::of(Search::NAME, &(text, files, args.output, args.sort))
 }
 
 /// Lines of context before and after a match; paths and counts have none.

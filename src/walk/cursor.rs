@@ -2,18 +2,17 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::arguments::MAX_CURSOR_CHARS;
 use crate::error::{Error, ErrorCode};
 use crate::text::{clip, escape};
 
-/// How much of a text that is no cursor is repeated, in bytes.
+/// How much of a cursor that is refused is repeated, in bytes.
 const MAX_SHOWN_BYTES: usize = 80;
 
 /// A position in the order of results. It holds all that is needed to go on, so nothing has to
 /// be remembered between two calls.
-///
-/// The text is `LINE:PATH`, with an empty line for the end of the file, `mTIME:` in front where
-/// the order is by time, and `;` for `:` before a path that is escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     /// The file's time of change in nanoseconds, where the order is by time.
@@ -24,41 +23,78 @@ pub(crate) struct Cursor {
     pub(crate) path: Vec<u8>,
 }
 
-impl Cursor {
-    /// The end of an entry, in path order.
-    pub(crate) fn after(path: Vec<u8>) -> Cursor {
-        Cursor { modified: None, line: None, path }
-    }
+/// A hash of the arguments that decide which results there are and in which order. A cursor is
+/// only valid for the query that it is from.
+///
+/// The text of a cursor is `QUERY:LINE:PATH`: the hash as eight hexadecimal digits, an empty line
+/// for the end of the file, `mTIME:` before it where the order is by time, and `;` for `:` before
+/// a path that is escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Query(u32);
 
-    /// Reads a cursor that an answer gave.
+impl Query {
+    /// The query of a call: the name of the tool, and its arguments but for limits and what only
+    /// changes how results are shown.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for any other text.
-    fn parse(text: &str) -> Result<Cursor, Error> {
-        let known = (text.len() <= 4 * MAX_CURSOR_CHARS).then(|| Cursor::read(text)).flatten();
-        known.ok_or_else(|| {
-            let text = clip::truncate(text, MAX_SHOWN_BYTES);
-            Error::new(ErrorCode::InvalidArgument, format!("cursor: {text:?} is not a cursor"))
-                .with_hint("Pass the cursor of an earlier answer unchanged, or leave it out.")
-        })
+    /// `INTERNAL` if these cannot be written as JSON.
+    pub(crate) fn of(tool: &str, arguments: &impl Serialize) -> Result<Query, Error> {
+        let arguments = serde_json::to_vec(&(tool, arguments)).map_err(|error| {
+            let message = format!("the arguments of {tool} cannot be written as JSON: {error}");
+            Error::new(ErrorCode::Internal, message)
+        })?;
+        let [first, second, third, fourth, ..] = *blake3::hash(&arguments).as_bytes();
+        Ok(Query(u32::from_be_bytes([first, second, third, fourth])))
+    }
+
+    /// The text of a cursor that goes on from a position in the results of this query.
+    pub(crate) fn cursor(self, position: &Cursor) -> String {
+        format!("{:08x}:{position}", self.0)
     }
 
     /// Reads a cursor of results in path order, or in the order of time.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a cursor of the other order and for any other text.
-    pub(crate) fn parse_for(text: &str, newest_first: bool) -> Result<Cursor, Error> {
-        let cursor = Cursor::parse(text)?;
-        if cursor.modified.is_some() == newest_first { Ok(cursor) } else { Err(foreign(text)) }
+    /// `INVALID_ARGUMENT` for a cursor of another query and for any other text.
+    pub(crate) fn position(self, text: &str, newest_first: bool) -> Result<Cursor, Error> {
+        let (query, cursor) = Query::read(text).ok_or_else(|| no_cursor(text))?;
+        if query != self {
+            return Err(foreign(text));
+        }
+        if cursor.modified.is_some() == newest_first { Ok(cursor) } else { Err(no_cursor(text)) }
     }
 
     /// Reads a cursor of a listing, which ends after an entry and never within one.
     ///
     /// # Errors
-    /// Those of [`Cursor::parse_for`], and `INVALID_ARGUMENT` for a cursor that names a line.
-    pub(crate) fn parse_for_listing(text: &str, newest_first: bool) -> Result<Cursor, Error> {
-        let cursor = Cursor::parse_for(text, newest_first)?;
-        if cursor.line.is_none() { Ok(cursor) } else { Err(foreign(text)) }
+    /// Those of [`Query::position`], and `INVALID_ARGUMENT` for a cursor that names a line.
+    pub(crate) fn position_in_listing(
+        self,
+        text: &str,
+        newest_first: bool,
+    ) -> Result<Cursor, Error> {
+        let cursor = self.position(text, newest_first)?;
+        if cursor.line.is_none() { Ok(cursor) } else { Err(no_cursor(text)) }
+    }
+
+    fn read(text: &str) -> Option<(Query, Cursor)> {
+        if text.len() > 4 * MAX_CURSOR_CHARS {
+            return None;
+        }
+        let (query, position) = text.split_once(':')?;
+        let is_hash = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+        if query.len() != 8 || !query.bytes().all(is_hash) {
+            return None;
+        }
+        let query = Query(u32::from_str_radix(query, 16).ok()?);
+        Some((query, Cursor::read(position)?))
+    }
+}
+
+impl Cursor {
+    /// The end of an entry, in path order.
+    pub(crate) fn after(path: Vec<u8>) -> Cursor {
+        Cursor { modified: None, line: None, path }
     }
 
     fn read(text: &str) -> Option<Cursor> {
@@ -82,12 +118,23 @@ impl Cursor {
     }
 }
 
-/// The error for a cursor that is one, but not of these results.
+/// The error for text that no answer of this tool gave.
+fn no_cursor(text: &str) -> Error {
+    let text = clip::truncate(text, MAX_SHOWN_BYTES);
+    Error::new(ErrorCode::InvalidArgument, format!("cursor: {text:?} is not a cursor"))
+        .with_hint("Pass the cursor of an earlier answer unchanged, or leave it out.")
+}
+
+/// The error for the cursor of a call with other arguments.
 fn foreign(text: &str) -> Error {
     let text = clip::truncate(text, MAX_SHOWN_BYTES);
-    let message = format!("cursor: {text:?} belongs to another order of results");
-    Error::new(ErrorCode::InvalidArgument, message)
-        .with_hint("Pass the cursor of an earlier answer with the same arguments.")
+    let message = format!(
+        "cursor: {text:?} is from a call with other arguments, so it is no position in these results"
+    );
+    Error::new(ErrorCode::InvalidArgument, message).with_hint(
+        "Repeat the arguments of that call (only limits, context and time may differ), or leave \
+         cursor out to start from the beginning.",
+    )
 }
 
 impl fmt::Display for Cursor {
@@ -109,6 +156,8 @@ impl fmt::Display for Cursor {
 mod tests {
     use super::*;
 
+    const QUERY: Query = Query(0x0001_abcd);
+
     #[test]
     fn a_cursor_comes_back_as_it_was() {
         for (modified, line, path) in [
@@ -119,37 +168,49 @@ mod tests {
             (Some(i128::MIN), None, b"gone".to_vec()),
         ] {
             let cursor = Cursor { modified, line, path };
-            assert_eq!(Cursor::parse(&cursor.to_string()).ok(), Some(cursor));
+            let text = QUERY.cursor(&cursor);
+            assert!(text.starts_with("0001abcd:"), "{text}");
+            let read = QUERY.position(&text, modified.is_some());
+            assert_eq!(read.ok().as_ref(), Some(&cursor));
+            let refused = Query(7).position(&text, modified.is_some()).unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::InvalidArgument, "{text:?}");
+            assert!(refused.to_string().contains("from a call with other arguments"), "{refused}");
+            assert!(QUERY.position(&text, modified.is_none()).is_err(), "{text:?}");
         }
     }
 
     #[test]
-    fn a_cursor_of_another_order_is_refused() {
-        let of_paths = [":a", "12:a", ";a\\xff"];
-        let of_times = ["m123:5:a", "m123::a", "m-1:;a\\xff"];
-        for (texts, newest_first) in [(of_paths, false), (of_times, true)] {
-            for text in texts {
-                assert!(Cursor::parse_for(text, newest_first).is_ok(), "{text:?}");
-                let refused = Cursor::parse_for(text, !newest_first).unwrap_err();
-                assert_eq!(refused.code(), ErrorCode::InvalidArgument, "{text:?}");
-                assert!(refused.to_string().contains("another order of results"), "{refused}");
-            }
+    fn queries_differ_by_tool_and_by_each_argument() {
+        let of = |tool, arguments: &(&str, bool)| Query::of(tool, arguments).unwrap();
+        let one = of("search", &("a", true));
+        assert_eq!(one, of("search", &("a", true)));
+        for other in
+            [of("find", &("a", true)), of("search", &("b", true)), of("search", &("a", false))]
+        {
+            assert_ne!(one, other);
         }
     }
 
     #[test]
     fn a_listing_takes_no_cursor_that_names_a_line() {
-        assert!(Cursor::parse_for_listing(":a", false).is_ok());
-        assert!(Cursor::parse_for_listing("m5::a", true).is_ok());
+        let take = |text: &str, newest_first| {
+            QUERY.position_in_listing(&format!("0001abcd:{text}"), newest_first)
+        };
+        assert!(take(":a", false).is_ok());
+        assert!(take("m5::a", true).is_ok());
         for (text, newest_first) in [("1:a", false), ("m5:1:a", true), (":a", true)] {
-            assert!(Cursor::parse_for_listing(text, newest_first).is_err(), "{text:?}");
+            assert!(take(text, newest_first).is_err(), "{text:?}");
         }
     }
 
     #[test]
     fn other_text_is_refused() {
-        for text in ["", "x", "12", "12:", ":", "m:1:x", "-1:x", ";x"] {
-            assert!(Cursor::parse(text).is_err(), "{text:?}");
+        let positions = ["", "x", "12", "12:", ":", "m:1:x", "-1:x", ";x"];
+        let texts = positions.map(|position| format!("0001abcd:{position}"));
+        let queries = ["", ":", "1:a", ":a", "abcd::a", "+001abcd::a", "0001ABCD::a", "é001abc::a"];
+        for text in texts.iter().map(String::as_str).chain(queries) {
+            let refused = QUERY.position(text, false).unwrap_err();
+            assert!(refused.to_string().contains("is not a cursor"), "{refused}");
         }
     }
 }

@@ -52,7 +52,7 @@ mod watching;
 pub(crate) use crate::walk::batch::{BATCH, Batch};
 pub(crate) use crate::walk::budget::Budget;
 pub(crate) use crate::walk::changes::Era;
-pub(crate) use crate::walk::cursor::Cursor;
+pub(crate) use crate::walk::cursor::{Cursor, Query};
 pub(crate) use crate::walk::filter::Filter;
 pub(crate) use crate::walk::globs::PathGlobs;
 pub(crate) use crate::walk::handle::{OpenCount, OpenDir};

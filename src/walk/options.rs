@@ -46,6 +46,11 @@ pub(crate) struct Resume {
 }
 
 impl WalkOptions {
+    /// Where it begins, as the same bytes for the same places.
+    pub(crate) fn start_keys(&self) -> Vec<Vec<u8>> {
+        self.starts.iter().map(Start::key).collect()
+    }
+
     /// What decides which entries stay, but for the filter.
     pub(super) fn sieve_key(&self, rules: &Rules) -> SieveKey {
         let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *self;

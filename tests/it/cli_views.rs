@@ -195,6 +195,117 @@ fn events_are_those_of_ripgrep() {
     }
 }
 
+/// Compares the events of both programs for each pair of arguments.
+#[track_caller]
+fn same_events(root: &Path, cases: &[(&[&str], &[&str])]) {
+    for (ours, theirs) in cases {
+        let words: Vec<&str> = [&["search", "--json-lines", "--all"], *ours].concat();
+        let (_, out, error) = run(root, &words);
+        assert_eq!(error, "", "{ours:?}");
+        let (mut ours_parsed, mut theirs_parsed) = (parse(&out), parse(&of_ripgrep(root, theirs)));
+        for parsed in [&mut ours_parsed, &mut theirs_parsed] {
+            allow_for_differences(parsed);
+        }
+        if ours.contains(&"--max-per-file") {
+            allow_for_early_ends(&mut ours_parsed);
+            allow_for_early_ends(&mut theirs_parsed);
+        }
+        for (path, events) in &theirs_parsed.files {
+            let found = ours_parsed.files.get(path).unwrap_or_else(|| panic!("{ours:?}: {path}"));
+            for (found, event) in found.iter().zip(events) {
+                assert_eq!(found, event, "{ours:?}: {path}");
+            }
+            assert_eq!(found.len(), events.len(), "{ours:?}: {path}");
+        }
+        assert!(ours_parsed.files.keys().eq(theirs_parsed.files.keys()), "{ours:?}");
+        assert_eq!(ours_parsed.summary, theirs_parsed.summary, "{ours:?}");
+    }
+}
+
+/// ripgrep counts the bytes up to where it stopped, and we count those of the file.
+fn allow_for_early_ends(parsed: &mut Parsed) {
+    for event in parsed.files.values_mut().flatten().chain([&mut parsed.summary]) {
+        if let Some(stats) = event.pointer_mut("/data/stats").and_then(Value::as_object_mut) {
+            assert!(stats.remove("bytes_searched").expect("a count").is_u64());
+        }
+    }
+}
+
+#[test]
+fn events_have_every_match_that_those_of_ripgrep_have() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = tree();
+    let many = "todo ".repeat(1000);
+    let far = format!("todo{}todo todo\n", "-".repeat(200_000));
+    let block = "todo\n".repeat(300) + "x\n" + &"a todo b\n".repeat(7);
+    let files: [(&str, &[u8]); 7] = [
+        ("many.txt", many.as_bytes()),
+        ("far.txt", far.as_bytes()),
+        ("block.txt", block.as_bytes()),
+        ("crlf.txt", b"a\r\ntodo one\r\n\r\nb todo\r\n"),
+        ("no-end.txt", b"first\nlast todo"),
+        ("latin.txt", b"caf\xe9 todo\n\xe9\xe9\n"),
+        ("empty-lines.txt", b"\n\ntodo\n\n"),
+    ];
+    for (path, bytes) in files {
+        fs::write(root.path().join(path), bytes).expect("a file");
+    }
+    same_events(
+        root.path(),
+        &[
+            (&["todo"], &["todo"]),
+            (&["o"], &["o"]),
+            (&["[a-z]*"], &["[a-z]*"]),
+            (&[r"\w*"], &[r"\w*"]),
+            (&[".*"], &[".*"]),
+            (&["t?"], &["t?"]),
+            (&["$"], &["$"]),
+            (&[""], &[""]),
+            (&["todo.*"], &["todo.*"]),
+            (&["(?:todo|)", "--word"], &["(?:todo|)", "-w"]),
+            (&["--multiline", r"todo\n"], &["-U", r"todo\n"]),
+            (&["--multiline", r"todo\n", "--context", "2"], &["-U", r"todo\n", "-C2"]),
+            (&["--multiline", r"[a-z]*\s*"], &["-U", r"[a-z]*\s*"]),
+            (&["--multiline", r"\n*"], &["-U", r"\n*"]),
+            (&["--multiline", r"(?s)todo.*"], &["-U", r"(?s)todo.*"]),
+            (&["--multiline", r"o\r?\n\w?"], &["-U", r"o\r?\n\w?"]),
+            (&["todo", "--max-per-file", "2"], &["todo", "-m2"]),
+            (&["todo", "--max-per-file", "2", "--after", "3"], &["todo", "-m2", "-A3"]),
+            (&["o", "--max-per-file", "1", "--context", "1"], &["o", "-m1", "-C1"]),
+        ],
+    );
+}
+
+#[test]
+fn events_of_a_block_that_was_cut_end_and_go_on_within_it() {
+    let root = tree();
+    fs::write(root.path().join("block.txt"), "a todo\ntodo\nlast\nx\n").expect("a file");
+    let pattern = r"todo\n(?:todo\nlast)?";
+    let first = ["search", "--multiline", pattern, "block.txt", "--json-lines"];
+    let events = |words: &[&str]| -> Vec<Value> {
+        let (_, out, _) = run(root.path(), words);
+        let events = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        events.filter(|event| event["type"] == "match").collect()
+    };
+    let whole = events(&first);
+    assert_eq!(whole.len(), 1);
+    assert_eq!(whole[0]["data"]["submatches"][0]["match"]["text"], "todo\ntodo\nlast");
+    let cut = events(&[&first[..], &["--max-results", "2"]].concat());
+    assert_eq!(cut[0]["data"]["lines"]["text"], "a todo\ntodo\n");
+    assert_eq!(cut[0]["data"]["submatches"][0]["match"]["text"], "todo\ntodo\n");
+    let text = ["search", "--multiline", pattern, "block.txt", "--max-results", "2", "--json"];
+    let (_, out, _) = run(root.path(), &text);
+    let answer: Value = serde_json::from_str(&out).expect("JSON");
+    let cursor = answer["details"]["cursor"].as_str().expect("a cursor").to_owned();
+    let rest = events(&[&first[..], &["--cursor", &cursor]].concat());
+    assert_eq!(rest[0]["data"]["lines"]["text"], "last\n");
+    assert_eq!(rest[0]["data"]["line_number"], 3);
+    assert_eq!(rest[0]["data"]["absolute_offset"], 12);
+    assert_eq!(rest[0]["data"]["submatches"][0]["match"]["text"], "last");
+}
+
 /// What is known to differ: binary files, which ripgrep counts as searched and we do not. That
 /// times differ, and that we measure none for a single file, does not show here.
 fn allow_for_differences(parsed: &mut Parsed) {

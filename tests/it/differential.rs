@@ -1,6 +1,6 @@
 //! The same answers as `rg` and `git` on the same trees.
 //!
-//! What a search finds is compared line by line and column by column with `rg --json`; what a
+//! What a search finds is compared line by line and match by match with `rg --json`; what a
 //! listing shows with `rg --files` and `git ls-files`. Every difference that is meant stands in
 //! [`ACCEPTED`], and the code that allows for it names its row.
 
@@ -76,9 +76,24 @@ const ACCEPTED: &[(&str, &str)] = &[
          that holds one. The patterns here match none.",
     ),
     (
-        "column of an empty match",
-        "rg names none for one at the end of a line without a line end, and one that is within a \
-         CRLF counts from behind the CR; ours is the end of the text that is shown.",
+        "empty match at the end",
+        "rg names none for one at the end of a line without a line end; and places within a line \
+         end are, in ours, the end of the text that is shown.",
+    ),
+    (
+        "first places only",
+        "Of a line the tool tells at most 100 matches, and whether there are more; its events, and \
+         rg, tell all.",
+    ),
+    (
+        "start of the text",
+        "rg searches each line for \\A, but looks for the places in the whole file, where the line \
+         is no start; ours are found as the line was.",
+    ),
+    (
+        "lines, not blocks",
+        "rg --json tells adjacent lines of a multi-line search as one event, and --count and \
+         --max-count count matches there; ours are lines, each with its part of the matches.",
     ),
     (
         "links in listings",
@@ -172,11 +187,18 @@ const PATTERNS: &[&str] = &[
     "😀",
 ];
 
+/// Patterns that can match nothing.
+const EMPTY_PATTERNS: &[&str] =
+    &[r"\w*", "a?", "[a-z]*", r"\b", r"\B", "(?:foo|)", "o*?", "^|a", "a|$", r"(?-u:[\xc3\xe9])*"];
+
 fn queries() -> Vec<Query> {
     let mut queries = Vec::new();
     for pattern in PATTERNS {
         queries.push(query(json!({ "pattern": pattern }), &[]));
         queries.push(query(json!({ "pattern": pattern, "case_sensitive": true }), &[]));
+    }
+    for pattern in EMPTY_PATTERNS {
+        queries.push(query(json!({ "pattern": pattern }), &[]));
     }
     for pattern in ["foo", "needle", "a", "[0-9]+", "foo bar", "é", "", "fn|TODO"] {
         queries.push(query(json!({ "pattern": pattern, "word": true }), &["--word-regexp"]));
@@ -203,9 +225,27 @@ fn queries() -> Vec<Query> {
         r"bar\r?\n",
         r"\nfoo",
         r"\w+\n\w+",
+        r"o\n",
+        r"(?:foo|bar)\n",
+        r"\w*\n?",
+        r"(?s)a.*?b",
+        r"\n*",
+        r"(?:\n|)",
+        r"\r?\n",
+        r"(?m)$\s",
+        r"[a-z]*\s*",
+        r"(?s).*",
     ] {
         queries.push(query(json!({ "pattern": spanning, "multiline": true }), &["--multiline"]));
     }
+    for spanning in [r"o\n", r"(?:foo|bar)\n", r"\w+\n\w*"] {
+        let arguments = json!({ "pattern": spanning, "multiline": true, "word": true });
+        queries.push(query(arguments, &["--multiline", "--word-regexp"]));
+    }
+    queries.push(query(
+        json!({ "pattern": r"o\n", "multiline": true, "context": 2 }),
+        &["--multiline", "-C2"],
+    ));
     // Asked for or not, a pattern with a line end is searched across lines.
     queries.push(query(json!({ "pattern": r"foo\nbar" }), &["--multiline"]));
     for (name, flag) in [("context", "-C"), ("before", "-B"), ("after", "-A")] {
@@ -226,6 +266,8 @@ fn queries() -> Vec<Query> {
         let lines: u64 = count.parse().unwrap();
         let arguments = json!({ "pattern": "needle", "max_per_file": lines });
         queries.push(query(arguments, &["--max-count", count]));
+        let arguments = json!({ "pattern": "needle", "max_per_file": lines, "before": 3 });
+        queries.push(query(arguments, &["--max-count", count, "-B3"]));
     }
     queries.push(query(json!({ "pattern": "needle", "hidden": false }), &[]));
     queries.push(query(json!({ "pattern": "needle", "no_ignore": true }), &["--no-ignore"]));
@@ -274,15 +316,29 @@ fn a_search_for_random_patterns_finds_what_rg_finds() {
     for seed in 0..rounds(5) {
         let workspace = generated_tree(seed, IGNORE_LINES);
         let mut dice = Dice::new(seed);
-        for _ in 0..20 {
-            let pattern = oracles::search::pattern(&mut Choices::new(&dice.bytes(60)));
+        for _ in 0..30 {
+            let mut pattern = oracles::search::pattern(&mut Choices::new(&dice.bytes(60)));
+            if dice.once_in(3) {
+                pattern = format!("(?:{pattern})*");
+            }
+            let mut arguments = json!({ "case_sensitive": dice.once_in(2) });
+            let mut rg = Vec::new();
+            if dice.once_in(3) {
+                arguments["multiline"] = json!(true);
+                rg.push("--multiline");
+                pattern.push_str(dice.pick(&[r"\n", r"\n?", r"(?:\r?\n)*", r"\s*"]));
+            }
+            if dice.once_in(4) {
+                arguments["word"] = json!(true);
+                rg.push("--word-regexp");
+            }
             // A repetition of nothing, say, is no pattern.
             if regex::bytes::Regex::new(&pattern).is_err() {
                 continue;
             }
-            let arguments = json!({ "pattern": pattern, "case_sensitive": dice.once_in(2) });
+            arguments["pattern"] = json!(pattern);
             let tree = format!("tree of seed {seed}");
-            match compare_search(&workspace.root(), &query(arguments, &[]), &tree) {
+            match compare_search(&workspace.root(), &query(arguments, &rg), &tree) {
                 Ok(matches) => found += matches,
                 Err(difference) => differences.push(difference),
             }
@@ -341,7 +397,7 @@ fn output_files_and_count_agree_with_rg() {
                 .collect();
             let found = rg_search(&workspace.root(), &query(json!({ "pattern": pattern }), &[]));
             let mut theirs = BTreeMap::new();
-            for place in found.matches {
+            for (place, _) in found.matches {
                 *theirs.entry(place.path).or_insert(0) += 1;
             }
             assert_eq!(ours, Vec::from_iter(theirs), "seed {seed}, count of {pattern:?}");
@@ -432,19 +488,20 @@ fn compare_search(root: &Path, query: &Query, tree: &str) -> Result<usize, Strin
     arguments["timeout_ms"] = json!(300_000);
     let ours = ask(&toolkit(root), "search", arguments).succeeds();
     let mut theirs = rg_search(root, query);
-    theirs.matches.retain(|found| (query.keep)(&found.path));
+    theirs.matches.retain(|(found, _)| (query.keep)(&found.path));
     theirs.context.retain(|(path, ..)| (query.keep)(path));
     if ours.details["incomplete"] != Value::Null {
         return Err(format!("{tree}: {} is incomplete", query.arguments));
     }
     let what = format!("{tree}: {}\nrg {:?}", query.arguments, query.rg);
     let mut matches = ours.matches();
-    for (ours, theirs) in matches.iter_mut().zip(&theirs.matches) {
-        // Accepted: "column of an empty match".
-        if theirs.column == 0 {
-            ours.column = 0;
-        }
+    for (ours, theirs) in matches.iter_mut().zip(&mut theirs.matches) {
+        allow_for_places(ours, theirs);
     }
+    let theirs = Found {
+        matches: theirs.matches.into_iter().map(|(found, _)| found).collect(),
+        context: theirs.context,
+    };
     same(&matches, &theirs.matches, &what)?;
     same(&context_of(&ours), &theirs.context, &format!("context, {what}"))?;
     Ok(theirs.matches.len())
@@ -497,9 +554,38 @@ fn context_of(said: &Said) -> Vec<(String, u64, String)> {
 }
 
 #[derive(Default)]
-struct Found {
-    matches: Vec<Match>,
+struct Found<M = Match> {
+    matches: Vec<M>,
     context: Vec<(String, u64, String)>,
+}
+
+/// Whether a line of rg's has a line end.
+pub(crate) type HasEnd = bool;
+
+/// Makes the same what is known to differ in the places of matches.
+fn allow_for_places(ours: &mut Match, (theirs, has_end): &mut (Match, HasEnd)) {
+    // Accepted: "empty match at the end".
+    let end = [ours.text.len(); 2];
+    if !*has_end && ours.spans.last() == Some(&end) && theirs.spans.last() != Some(&end) {
+        ours.spans.pop();
+    }
+    // Accepted: "start of the text".
+    if theirs.spans.is_empty() {
+        ours.spans.clear();
+    }
+    // Accepted: "first places only".
+    if std::mem::take(&mut ours.more_spans) {
+        assert!((25..=100).contains(&ours.spans.len()), "{ours:?}");
+        theirs.spans.truncate(ours.spans.len());
+    }
+    for found in [ours, theirs] {
+        let column = found.spans.first().map_or(0, |[start, _]| *start as u64 + 1);
+        // A column is that of the byte, also within a character; a place is that of the character.
+        if found.text.is_ascii() && !found.spans.is_empty() {
+            assert!(found.column == 0 || found.column == column, "{found:?}");
+        }
+        found.column = 0;
+    }
 }
 
 /// Accepted: "no repository needed", "above the root", and the second half of "hidden files".
@@ -526,11 +612,11 @@ fn rg_output(root: &Path, arguments: &[String]) -> Vec<u8> {
     output.stdout
 }
 
-fn rg_search(root: &Path, query: &Query) -> Found {
+fn rg_search(root: &Path, query: &Query) -> Found<(Match, HasEnd)> {
     let mut arguments = vec!["--json".to_owned()];
     arguments.extend(query.rg.iter().cloned());
     let output = rg_output(root, &arguments);
-    let mut found = Found::default();
+    let mut found = Found { matches: Vec::new(), context: Vec::new() };
     for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let event: Value = serde_json::from_slice(line).unwrap();
         let data = &event["data"];
@@ -538,13 +624,10 @@ fn rg_search(root: &Path, query: &Query) -> Found {
         let text = || lossy(without_line_end(&bytes_of(&data["lines"])));
         let line = || data["line_number"].as_u64().unwrap();
         match event["type"].as_str().unwrap() {
-            "match" => {
-                // Accepted: "column of an empty match", of which 0 is none.
-                let shown = without_line_end(&bytes_of(&data["lines"])).len() as u64;
-                let start = data["submatches"][0]["start"].as_u64();
-                let column = start.map_or(0, |start| start.min(shown) + 1);
-                found.matches.push(Match { path: path(), line: line(), column, text: text() });
-            }
+            "match" => found.matches.extend(lines_of_block(data).map(|mut line| {
+                line.0.path = path();
+                line
+            })),
             "context" => found.context.push((path(), line(), text())),
             _ => {}
         }
@@ -553,6 +636,60 @@ fn rg_search(root: &Path, query: &Query) -> Found {
     found.matches.sort();
     found.context.sort();
     found
+}
+
+/// The lines of an event, each with its part of the matches. Accepted: "lines, not blocks".
+pub(crate) fn lines_of_block(data: &Value) -> impl Iterator<Item = (Match, HasEnd)> {
+    let block = bytes_of(&data["lines"]);
+    let first = data["line_number"].as_u64().unwrap();
+    let place = |place: &Value, side: &str| usize::try_from(place[side].as_u64().unwrap()).unwrap();
+    let places = data["submatches"].as_array().unwrap().iter();
+    let places: Vec<_> = places.map(|one| (place(one, "start"), place(one, "end"))).collect();
+    let mut lines = Vec::new();
+    let mut begin = 0;
+    for (number, line) in (first..).zip(block.split_inclusive(|byte| *byte == b'\n')) {
+        let end = begin + line.len();
+        let shown = without_line_end(line);
+        let inside = places
+            .iter()
+            .filter(|(from, to)| (*from >= begin && *from < end) || (*from < begin && *to > begin));
+        // Accepted: "empty match at the end".
+        let within = |at: usize| at.clamp(begin, begin + shown.len()) - begin;
+        let mut inside: Vec<_> = inside.map(|(from, to)| (within(*from), within(*to))).collect();
+        inside.dedup();
+        let spans = lossy_places(shown, &inside);
+        let column = inside.first().map_or(0, |(from, _)| *from as u64 + 1);
+        let (path, text) = (String::new(), lossy(shown));
+        let has_end = line.ends_with(b"\n");
+        lines.push((Match { path, line: number, column, text, spans, more_spans: false }, has_end));
+        begin = end;
+    }
+    lines.into_iter()
+}
+
+/// Places in bytes as those in the text that is shown for them, of whole characters.
+fn lossy_places(bytes: &[u8], places: &[(usize, usize)]) -> Vec<[usize; 2]> {
+    // Where each character ends, in the bytes and in the text.
+    let mut ends = vec![(0, 0)];
+    let mut add = |length: usize, shown: usize| {
+        let (at, text) = *ends.last().unwrap();
+        ends.push((at + length, text + shown));
+    };
+    for chunk in bytes.utf8_chunks() {
+        chunk.valid().chars().for_each(|one| add(one.len_utf8(), one.len_utf8()));
+        if !chunk.invalid().is_empty() {
+            add(chunk.invalid().len(), '\u{fffd}'.len_utf8());
+        }
+    }
+    let floor = |at| ends[ends.partition_point(|(end, _)| *end <= at) - 1].1;
+    let ceiling = |at| ends[ends.partition_point(|(end, _)| *end < at)].1;
+    let place = |(from, to): &(usize, usize)| {
+        let start = floor(*from);
+        [start, if from == to { start } else { ceiling(*to) }]
+    };
+    let mut places: Vec<_> = places.iter().map(place).collect();
+    places.dedup();
+    places
 }
 
 fn rg_names(root: &Path, arguments: &[&str], pattern: &str) -> Vec<String> {

@@ -388,8 +388,10 @@ impl Said {
                 matches.push(Match {
                     path: file["path"].as_str().expect("a path").to_owned(),
                     line: found["line"].as_u64().expect("a line number"),
-                    column: found["column"].as_u64().expect("a column"),
+                    column: found["column"].as_u64().unwrap_or(0),
                     text: found["text"].as_str().expect("a text").to_owned(),
+                    spans: serde_json::from_value(found["spans"].clone()).expect("spans"),
+                    more_spans: found["spans_truncated"] == true,
                 });
             }
         }
@@ -408,8 +410,12 @@ fn name_of(item: &Value) -> &str {
 pub(crate) struct Match {
     pub(crate) path: String,
     pub(crate) line: u64,
+    /// 0 for none.
     pub(crate) column: u64,
     pub(crate) text: String,
+    pub(crate) spans: Vec<[usize; 2]>,
+    /// Whether `spans` are not all.
+    pub(crate) more_spans: bool,
 }
 
 /// Limits of one thread count, and otherwise the defaults.

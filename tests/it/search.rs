@@ -10,8 +10,9 @@ use std::time::{Duration, SystemTime};
 use ripkit::{Call, ErrorCode, Limits, TextStream, Toolkit, Workspace};
 use serde_json::{Value, json};
 
+use crate::differential::lines_of_block;
 use crate::harness::{
-    PATIENCE, Said, TestWorkspace, ask, ask_within, has_program, pages, put, with_threads,
+    Match, PATIENCE, Said, TestWorkspace, ask, ask_within, has_program, pages, put, with_threads,
 };
 
 /// A place in the order of results.
@@ -52,7 +53,8 @@ fn interrupted_pages(tools: &Toolkit, arguments: &Value) -> Vec<Said> {
 
 /// The place that a cursor names; the end of a file lies after its lines.
 fn place_of(cursor: &str) -> Place {
-    let (line, path) = cursor.split_once(':').unwrap();
+    let (_, place) = cursor.split_once(':').unwrap();
+    let (line, path) = place.split_once(':').unwrap();
     (path.to_owned(), line.parse().unwrap_or(u64::MAX))
 }
 
@@ -253,6 +255,302 @@ fn with_context_a_long_line_is_told() {
     said.notes_mention("a.txt has a line over 4194304 bytes, which ends its search with context");
 }
 
+// Matches over several lines.
+
+/// A file in which lines that match are adjacent, and others are between them.
+fn makefile() -> String {
+    let group = |number: usize| format!("obj-{number} += a.o\nobj-{number} += b.o\n# {number}\n");
+    (0..98).map(group).collect()
+}
+
+#[test]
+fn a_multi_line_search_counts_caps_shows_and_resumes_by_line() {
+    let text = makefile() + &"obj += z.o\n".repeat(300);
+    let large = "# filler\n".repeat(300_000) + &text;
+    let workspace = TestWorkspace::new().file("Makefile", &text).file("large/Makefile", large);
+    for threads in [1, 3] {
+        let tools = roomy(&workspace, threads);
+        for path in ["Makefile", "large"] {
+            let with = |more: Value| {
+                let mut arguments = json!({
+                    "pattern": r"\.o\n", "multiline": true, "path": path, "max_results": 1_000_000,
+                });
+                arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                arguments
+            };
+            let call = |more: Value| ask(&tools, "search", with(more)).succeeds();
+            let whole = call(json!({}));
+            assert_eq!(whole.details["matches"], 496, "{path}, {threads} threads");
+            let lines: Vec<u64> = whole.matches().iter().map(|found| found.line).collect();
+            assert!(lines.is_sorted_by(|a, b| a < b));
+            let first = &whole.matches()[0];
+            assert_eq!((first.text.as_str(), &first.spans[..]), ("obj-0 += a.o", &[[10, 12]][..]));
+            let counted = call(json!({ "output": "count" }));
+            assert_eq!(counted.details["files"][0]["count"], 496, "{path}");
+            assert_eq!(counted.details["matches"], 496, "{path}");
+            let capped = call(json!({ "max_per_file": 3 }));
+            assert_eq!(capped.matches()[..], whole.matches()[..3], "{path}");
+            assert_eq!(capped.details["files"][0]["more"], true, "{path}");
+            let cut = call(json!({ "max_results": 249 })).truncated(true);
+            assert_eq!(cut.matches()[..], whole.matches()[..249], "{path}");
+            for size in [1, 7, 100] {
+                let arguments = with(json!({}));
+                let paged = pages(&tools, "search", &arguments, Some(size));
+                let joined: Vec<_> = paged.iter().flat_map(Said::matches).collect();
+                assert_eq!(joined, whole.matches(), "{path}, pages of {size}");
+                if path == "large" && size == 1 {
+                    break;
+                }
+            }
+            let arguments = with(json!({ "max_per_file": 3 }));
+            let paged = pages(&tools, "search", &arguments, Some(2));
+            let joined: Vec<_> = paged.iter().flat_map(Said::matches).collect();
+            assert_eq!(joined, whole.matches()[..3], "{path}, three in a file");
+        }
+    }
+}
+
+#[test]
+fn each_line_of_a_match_over_several_is_shown_as_a_line_by_itself() {
+    let long = format!(
+        "{}start {}\nmiddle\r\n{}end {}\n",
+        "x".repeat(900),
+        "y".repeat(900),
+        "z".repeat(900),
+        "w".repeat(900)
+    );
+    let workspace = TestWorkspace::new().file("a.txt", &long);
+    let arguments = json!({ "pattern": r"(?s)start.*?end", "multiline": true, "context": 1 });
+    let said = workspace.call("search", arguments).succeeds().truncated(false);
+    let shown: Vec<&str> = said.text.lines().collect();
+    assert_eq!(shown.len(), 3, "{}", said.text);
+    let first = shown[0];
+    assert!(first.starts_with("a.txt:1:…start y") && first.ends_with("y… (column 901)"), "{first}");
+    assert_eq!(shown[1], "a.txt:2:middle");
+    // A match that goes on from the line before is cut behind as much as is shown of a line.
+    assert!(shown[2].starts_with("a.txt:3:zzz") && shown[2].ends_with("z… (column 1)"));
+    let matches = said.matches();
+    assert_eq!(matches[1].spans, [[0, 6]]);
+    assert_eq!(matches.iter().map(|found| found.column).collect::<Vec<_>>(), [901, 1, 1]);
+}
+
+#[test]
+fn a_multi_line_search_that_runs_out_of_time_goes_on_with_the_next_line() {
+    let text = "needle and more\n".repeat(60_000) + "other\n" + &"needle\n".repeat(10_000);
+    let workspace = TestWorkspace::new().file("a.txt", text);
+    let arguments = json!({
+        "pattern": r"needle.*\n", "multiline": true, "max_results": 1_000_000,
+    });
+    let tools = roomy(&workspace, 2);
+    let whole = ask(&tools, "search", arguments.clone()).succeeds();
+    assert_eq!(whole.details["matches"], 70_000);
+    let joined = interrupted_pages(&tools, &arguments);
+    // Of a line at which the time is up its places may be missing.
+    let shown = |found: Match| (found.line, found.text);
+    let joined: Vec<_> = joined.iter().flat_map(Said::matches).map(shown).collect();
+    let whole: Vec<_> = whole.matches().into_iter().map(shown).collect();
+    assert_eq!(joined.len(), whole.len());
+    assert!(joined == whole);
+}
+
+// Context at a cap.
+
+#[test]
+fn at_a_cap_the_context_after_the_last_match_is_that_of_rg() {
+    if !has_program("rg") {
+        return;
+    }
+    let texts = [
+        "n1\nn2\nn3\nx4\nx5\nx6\nn7\n",
+        "n1\nx2\nn3\nn4\nx5\nx6\nx7\nx8\nn9",
+        "x1\nn2\nx3\n",
+        "n1\n",
+    ];
+    for (number, text) in texts.iter().enumerate() {
+        let workspace = TestWorkspace::new().file("a.txt", text);
+        for most in ["1", "2", "3"] {
+            for (before, after) in [("0", "1"), ("0", "2"), ("2", "0"), ("1", "3"), ("0", "9")] {
+                let flags = ["-m", most, "-B", before, "-A", after];
+                let fixed = ["--no-heading", "--line-number", "--with-filename", "-e", "n"];
+                let theirs = rg(&workspace.root(), &[&flags[..], &fixed].concat());
+                let theirs: Vec<_> =
+                    theirs.lines().map(|line| line.trim_start_matches("./")).collect();
+                let what = format!("text {number}, {flags:?}");
+                let parse = |text: &str| text.parse::<u64>().unwrap();
+                for cap in ["max_per_file", "max_results"] {
+                    let mut arguments = json!({
+                        "pattern": "n", "before": parse(before), "after": parse(after),
+                    });
+                    arguments[cap] = json!(parse(most));
+                    let said = workspace.call("search", arguments).succeeds();
+                    let is_told = |line: &&str| {
+                        line.starts_with("a.txt:") || line.starts_with("a.txt-") || *line == "--"
+                    };
+                    let ours = said.text.lines().filter(is_told);
+                    let ours = ours.filter(|line| !line.starts_with("a.txt: more matches"));
+                    assert_eq!(ours.collect::<Vec<_>>(), theirs, "{what}, {cap}");
+                    let matches = text.matches('n').count().min(parse(most) as usize);
+                    assert_eq!(said.details["matches"], matches, "{what}, {cap}");
+                }
+            }
+        }
+        let arguments = json!({ "pattern": "n", "context": 2 });
+        let paged = pages(workspace.tools(), "search", &arguments, Some(1));
+        let lines: Vec<u64> = paged.iter().flat_map(Said::matches).map(|one| one.line).collect();
+        let whole = workspace.call("search", arguments).matches();
+        assert_eq!(lines, whole.iter().map(|one| one.line).collect::<Vec<_>>(), "text {number}");
+    }
+}
+
+// Places of matches.
+
+#[test]
+fn more_places_than_are_told_of_a_line_are_told_to_be_there() {
+    let workspace = TestWorkspace::new()
+        .file("100.txt", "a".repeat(100))
+        .file("101.txt", "a".repeat(101))
+        .file("block.txt", format!("{}\n{}\n", "a".repeat(300), "a".repeat(7)))
+        .file("far.txt", format!("a{}a\n", "b".repeat(200_000)))
+        .file("piece.txt", format!("a{}a\n", "b".repeat(PIECE + (1 << 20))));
+    for (path, pattern, lines) in [
+        ("100.txt", "a", &[(100, false)][..]),
+        ("101.txt", "a", &[(100, true)]),
+        ("block.txt", r"a|\n", &[(100, true), (8, false)]),
+        // What is not shown has no place in what is.
+        ("far.txt", "a", &[(1, false)]),
+        ("piece.txt", "a", &[(1, true)]),
+    ] {
+        let arguments = json!({ "pattern": pattern, "path": path });
+        let said = workspace.call("search", arguments).succeeds();
+        let found = said.details["files"][0]["matches"].as_array().unwrap().iter();
+        let found: Vec<_> = found
+            .map(|one| (one["spans"].as_array().unwrap().len(), one["spans_truncated"] == true))
+            .collect();
+        assert_eq!(found, lines, "{path}");
+    }
+}
+
+#[test]
+fn the_places_in_a_long_line_are_those_of_rg() {
+    if !has_program("rg") {
+        return;
+    }
+    // The last is more than 64 KiB behind the first, and `b.*` reaches to the end of the line.
+    let line = format!("x{}ab{}ab\n", "-".repeat(1000), "-".repeat(100_000));
+    let workspace = TestWorkspace::new().file("a.txt", line.repeat(3));
+    for (pattern, flags) in [("ab", &[][..]), ("b.*", &[]), ("b$", &[]), (r"b.*\n", &["-U"])] {
+        let arguments = json!({ "pattern": pattern, "multiline": !flags.is_empty() });
+        let ours = our_matches(&ask(&roomy(&workspace, 2), "search", arguments).succeeds());
+        let theirs = rg_matches(&workspace.root(), &[flags, &["-e", pattern]].concat());
+        assert_eq!(ours, theirs, "{pattern}");
+    }
+}
+
+// Binary files that are found to be so late.
+
+#[test]
+fn a_count_that_ends_at_a_nul_byte_says_so() {
+    let small = [&b"needle\n".repeat(20_000)[..], b"\0needle\n"].concat();
+    let large = [&b"needle\n".repeat(500_000)[..], b"\0needle\n"].concat();
+    let workspace = TestWorkspace::new().file("small.bin", &small).file("large.bin", &large);
+    for (path, nul, all) in [("small.bin", 140_000, 20_001), ("large.bin", 3_500_000, 500_001)] {
+        let mut before = None;
+        for multiline in [false, true] {
+            for threads in [1, 3] {
+                let with = |output: &str| {
+                    let arguments = json!({
+                        "pattern": if multiline { r"needle\n" } else { "needle" },
+                        "include": path, "output": output, "max_results": 1_000_000,
+                    });
+                    ask(&roomy(&workspace, threads), "search", arguments).succeeds()
+                };
+                let counted = with("count");
+                let file = &counted.details["files"][0];
+                let shown = with("content");
+                if multiline {
+                    // All matches are one block, which holds the byte.
+                    assert!(file.is_null() && shown.matches().is_empty(), "{path}: {file}");
+                    counted.skipped("binary", 1);
+                    continue;
+                }
+                assert_eq!(file["binary_offset"], nul, "{path}");
+                assert_eq!(file["count"], shown.matches().len(), "{path}");
+                assert!(file["count"].as_u64() < Some(all), "{path}: {file}");
+                assert_eq!(*before.get_or_insert(file["count"].clone()), file["count"], "{path}");
+                let told = format!(
+                    "{path}:{}\n{path}: binary file, searched only before the NUL byte at offset {nul}",
+                    file["count"]
+                );
+                assert_eq!(counted.text, told);
+                assert!(shown.text.ends_with(&told[told.find('\n').unwrap()..]), "{path}");
+                assert_eq!(with("files").text, path);
+            }
+        }
+        // One that is named is searched whole.
+        let arguments = json!({ "pattern": "needle", "path": path, "output": "count" });
+        let counted = ask(&roomy(&workspace, 2), "search", arguments).succeeds();
+        let told =
+            format!("{path}:{all}\n{path}: binary file, the first NUL byte is at offset {nul}");
+        assert_eq!(counted.text, told);
+    }
+}
+
+// Cursors and queries.
+
+#[test]
+fn a_search_refuses_the_cursor_of_another_query() {
+    let workspace = TestWorkspace::new()
+        .file("a.txt", "needle\nneedle\n")
+        .file("b.txt", "needle\n")
+        .file("sub/c.txt", "needle\nneedle\n");
+    let calls = [
+        json!({ "pattern": "needle" }),
+        json!({ "pattern": "needl" }),
+        json!({ "pattern": "needle", "path": "sub" }),
+        json!({ "pattern": "needle", "include": "*.txt" }),
+        json!({ "pattern": "needle", "exclude": "b*" }),
+        json!({ "pattern": "needle", "file_type": "txt" }),
+        json!({ "pattern": "needle", "case_sensitive": true }),
+        json!({ "pattern": "needle", "literal": true }),
+        json!({ "pattern": "needle", "word": true }),
+        json!({ "pattern": r"needle\n" }),
+        json!({ "pattern": "needle", "output": "files" }),
+        json!({ "pattern": "needle", "sort": "modified" }),
+        json!({ "pattern": "needle", "hidden": false }),
+        json!({ "pattern": "needle", "no_ignore": true }),
+    ];
+    let with = |arguments: &Value, more: Value| {
+        let mut arguments = arguments.clone();
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        workspace.call("search", arguments)
+    };
+    for (number, arguments) in calls.iter().enumerate() {
+        let cursor = with(arguments, json!({ "max_results": 1 })).cursor();
+        let cursor = cursor.unwrap_or_else(|| panic!("{arguments} has no cursor"));
+        for (other, others) in calls.iter().enumerate() {
+            let said = with(others, json!({ "cursor": cursor }));
+            if number == other {
+                said.succeeds();
+            } else {
+                let said = said.fails_with(ErrorCode::InvalidArgument);
+                said.mentions("is from a call with other arguments");
+            }
+        }
+    }
+    // How much is shown, of what and how long it takes is no part of the query; nor is how the
+    // same place or the same pattern is written.
+    let cursor = with(&calls[0], json!({ "max_results": 1 })).cursor().unwrap();
+    for more in [
+        json!({ "max_results": 2, "max_per_file": 5, "context": 1, "timeout_ms": 60_000 }),
+        json!({ "versions": true, "multiline": true, "path": "./" }),
+    ] {
+        let mut more = more;
+        more["cursor"] = json!(cursor);
+        let found = with(&calls[0], more).succeeds().matches();
+        assert_eq!((found[0].path.as_str(), found[0].line), ("a.txt", 2));
+    }
+}
+
 // The size of a text.
 
 /// The pages of a search, none of which is longer than a model is promised.
@@ -310,7 +608,12 @@ fn many_short_lines_of_one_match_do_not_make_a_text_longer_than_promised() {
     let path = format!("{}/{}/f.txt", "d".repeat(147), "e".repeat(147));
     let group = format!("start\n{}end\n\n", "a\n".repeat(2000));
     let workspace = TestWorkspace::new().file(path, group.repeat(4));
-    pages_are_the_whole(&workspace, &json!({ "pattern": r"(?s)start.*?end", "multiline": true }));
+    pages_are_the_whole(
+        &workspace,
+        &json!({
+            "pattern": r"(?s)start.*?end", "multiline": true, "max_results": 1_000_000,
+        }),
+    );
 }
 
 #[test]
@@ -339,31 +642,23 @@ fn what_is_said_of_files_does_not_make_a_text_longer_than_promised() {
 
 /// What rg prints as `--json` for the root: each match as path, line, and its places in the line
 /// as we show it.
-fn rg_matches(root: &Path, arguments: &[&str]) -> Vec<(String, u64, Vec<[u64; 2]>)> {
+fn rg_matches(root: &Path, arguments: &[&str]) -> Vec<(String, u64, Vec<[usize; 2]>)> {
     let output = rg(root, &[&["--json", "--sort=path"], arguments].concat());
     let events = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let matches = events.filter(|event| event["type"] == "match").map(|event| {
+    let matches = events.filter(|event| event["type"] == "match").flat_map(|event| {
         let data = &event["data"];
         let path = data["path"]["text"].as_str().unwrap().trim_start_matches("./").to_owned();
-        // Bytes of a line that is no UTF-8 come otherwise; its length is not asked for here.
-        let text = data["lines"]["text"].as_str();
-        let shown = text.map(|text| text.strip_suffix('\n').unwrap_or(text));
-        let shown = shown.map(|text| text.strip_suffix('\r').unwrap_or(text).len() as u64);
-        let place = |place: &Value, side: &str| {
-            place[side].as_u64().unwrap().min(shown.unwrap_or(u64::MAX))
-        };
-        let places = data["submatches"].as_array().unwrap().iter();
-        let places = places.map(|one| [place(one, "start"), place(one, "end")]).collect();
-        (path, data["line_number"].as_u64().unwrap(), places)
+        let lines = lines_of_block(data);
+        lines.map(move |(found, _)| (path.clone(), found.line, found.spans)).collect::<Vec<_>>()
     });
     matches.collect()
 }
 
-fn our_matches(said: &Said) -> Vec<(String, u64, Vec<[u64; 2]>)> {
+fn our_matches(said: &Said) -> Vec<(String, u64, Vec<[usize; 2]>)> {
     let mut matches = Vec::new();
     for file in said.details["files"].as_array().unwrap() {
         for found in file["matches"].as_array().unwrap() {
-            let spans: Vec<[u64; 2]> = serde_json::from_value(found["spans"].clone()).unwrap();
+            let spans: Vec<[usize; 2]> = serde_json::from_value(found["spans"].clone()).unwrap();
             let column = spans.first().map_or(0, |span| span[0] + 1);
             assert_eq!(found["column"], column, "{found}");
             let path = file["path"].as_str().unwrap().to_owned();
@@ -516,18 +811,25 @@ fn the_context_before_a_match_that_is_not_shown_is_not_shown() {
     workspace.call("search", arguments.clone()).reads(&format!("{first}{more}\n--\n{last}"));
     arguments["max_per_file"] = Value::Null;
     arguments["max_results"] = json!(1);
-    let cursor = "2:a.txt";
-    let cut = format!("... (truncated at 1 matches)\nTo go on, pass cursor: {cursor:?}");
-    workspace.call("search", arguments.clone()).reads(&format!("{first}{cut}"));
-    arguments["cursor"] = json!(cursor);
+    let cut = |at: usize, said: &Said| {
+        let cursor = said.cursor().expect("a cursor");
+        format!("... (truncated at {at} matches)\nTo go on, pass cursor: {cursor:?}")
+    };
+    let said = workspace.call("search", arguments.clone());
+    let expected = format!("{first}{}", cut(1, &said));
+    let said = said.reads(&expected);
+    arguments["cursor"] = json!(said.cursor());
     let second = "a.txt-4-four\na.txt-5-five\na.txt:6:needle 6\na.txt-7-seven\n";
-    let cut = "... (truncated at 1 matches)\nTo go on, pass cursor: \"6:a.txt\"";
-    workspace.call("search", arguments.clone()).reads(&format!("{second}{cut}"));
+    let said = workspace.call("search", arguments.clone());
+    assert_eq!(place_of(&said.cursor().unwrap()), ("a.txt".to_owned(), 6));
+    let expected = format!("{second}{}", cut(1, &said));
+    said.reads(&expected);
     // The first match of the next file came in, but is not shown.
     arguments["cursor"] = Value::Null;
     arguments["max_results"] = json!(2);
-    let cut = "... (truncated at 2 matches)\nTo go on, pass cursor: \"6:a.txt\"";
-    workspace.call("search", arguments).reads(&format!("{first}{second}{cut}"));
+    let said = workspace.call("search", arguments);
+    let expected = format!("{first}{second}{}", cut(2, &said));
+    said.reads(&expected);
 }
 
 #[test]
@@ -544,7 +846,7 @@ fn a_file_that_is_not_searched_is_not_counted_as_searched() {
         "search",
         json!({ "pattern": r"needle\nother", "max_results": 9 }),
     );
-    let said = said.finds(["a.txt:1"]).skipped("too_large", 2).skipped("binary", 1);
+    let said = said.finds(["a.txt:1", "a.txt:2"]).skipped("too_large", 2).skipped("binary", 1);
     assert_eq!(said.details["receipt"]["files"], 1, "{}", said.details["receipt"]);
     for (pattern, files) in [("needle", 2), ("absent", 2), ("é", 2)] {
         let arguments = json!({ "pattern": pattern, "output": "files" });

@@ -79,28 +79,54 @@ fn list_files_by_time_goes_on_page_by_page() {
 }
 
 #[test]
-fn a_listing_refuses_the_cursor_of_another_order() {
-    let workspace = TestWorkspace::new().file("a", "").file("b", "");
-    let refuses = |tool, mut arguments: Value, cursor: &str| {
-        arguments["cursor"] = json!(cursor);
-        let said = workspace.call(tool, arguments).fails_with(ErrorCode::InvalidArgument);
-        said.mentions("belongs to another order of results").mentions("the same arguments");
+fn a_listing_refuses_the_cursor_of_another_query() {
+    let workspace =
+        TestWorkspace::new().file("a", "").file("b", "").file("sub/c", "").file("sub/d", "");
+    let find = json!({ "pattern": "*" });
+    let one = |tool, arguments: &Value| {
+        let mut arguments = arguments.clone();
+        arguments["max_results"] = json!(1);
+        workspace.call(tool, arguments).succeeds().cursor().expect("a cursor")
     };
-    for (by_path, by_time) in [(":a", "m123::a"), ("7:a", "m123:7:a")] {
-        for (tool, arguments) in [
-            ("list_files", json!({})),
-            ("find_files", json!({ "pattern": "*" })),
-            ("list_directory", json!({})),
-        ] {
-            refuses(tool, arguments, by_time);
+    let with = |tool, arguments: &Value, cursor: &str| {
+        let mut arguments = arguments.clone();
+        arguments["cursor"] = json!(cursor);
+        workspace.call(tool, arguments)
+    };
+    let calls = [
+        ("list_files", json!({})),
+        ("list_files", json!({ "sort": "modified" })),
+        ("list_files", json!({ "path": "sub" })),
+        ("list_files", json!({ "pattern": "?" })),
+        ("list_files", json!({ "max_depth": 1 })),
+        ("list_files", json!({ "hidden": false })),
+        ("list_files", json!({ "no_ignore": true })),
+        ("find_files", find.clone()),
+        ("find_files", json!({ "pattern": "**" })),
+        ("find_files", json!({ "pattern": "*", "sort": "modified" })),
+        ("find_files", json!({ "pattern": "*", "path": "sub" })),
+        ("find_files", json!({ "pattern": "*", "kind": "any" })),
+        ("find_files", json!({ "pattern": "*", "hidden": false })),
+        ("find_files", json!({ "pattern": "*", "no_ignore": true })),
+        ("list_directory", json!({})),
+        ("list_directory", json!({ "path": "sub" })),
+    ];
+    for (number, (tool, arguments)) in calls.iter().enumerate() {
+        let cursor = one(tool, arguments);
+        for (other, (other_tool, other_arguments)) in calls.iter().enumerate() {
+            let said = with(other_tool, other_arguments, &cursor);
+            if number == other {
+                said.succeeds();
+            } else {
+                let said = said.fails_with(ErrorCode::InvalidArgument);
+                said.mentions("is from a call with other arguments");
+            }
         }
-        refuses("list_files", json!({ "sort": "modified" }), by_path);
-        refuses("find_files", json!({ "pattern": "*", "sort": "modified" }), by_path);
     }
-    // No listing ends within a file.
-    refuses("list_files", json!({}), "7:a");
-    refuses("list_files", json!({ "sort": "modified" }), "m123:7:a");
-    workspace.call("list_files", json!({ "cursor": ":a" })).lists(["b"]);
+    // How much is shown and how long it may take is no part of the query.
+    let cursor = one("list_files", &json!({}));
+    let more = json!({ "max_results": 2, "timeout_ms": 60_000, "path": "./" });
+    with("list_files", &more, &cursor).lists(["b", "sub/c"]);
 }
 
 #[test]

@@ -2,12 +2,18 @@ use super::*;
 
 const STYLE: Style<'static> = Style { path: "a.rs", line_bytes: 40, grouped: true };
 
+fn push(lines: &mut Lines, line: u64, text: &[u8], spans: &[(usize, usize)]) {
+    let matched = MatchedLine { line, text, spans, more_spans: false, past_cap: false };
+    lines.push_match(STYLE, matched);
+}
+
 fn sample() -> Lines {
     let mut lines = Lines::default();
     lines.push_context(STYLE, 1, b"before");
-    lines.push_match(STYLE, 2, b"one two", &[(0, 3), (4, 7)]);
+    push(&mut lines, 2, b"one two", &[(0, 3), (4, 7)]);
     lines.push_context(STYLE, 3, b"between");
-    lines.push_match(STYLE, 9, b"first\r\nsecond", &[(0, 13)]);
+    push(&mut lines, 9, b"first", &[(0, 5)]);
+    push(&mut lines, 10, b"second", &[(0, 6)]);
     lines
 }
 
@@ -22,8 +28,9 @@ fn each_match_keeps_its_own_text_and_spans() {
     let matches: Vec<_> = sample().matches().collect();
     assert_eq!(matches[0].text, "one two");
     assert_eq!(matches[0].spans, [[0, 3], [4, 7]]);
-    assert_eq!(matches[1].text, "first\r\nsecond");
-    assert_eq!(matches[1].spans, [[0, 13]]);
+    assert_eq!(matches[1].text, "first");
+    assert_eq!(matches[2].text, "second");
+    assert_eq!(matches[2].spans, [[0, 6]]);
     let context: Vec<_> = sample().context().map(|line| line.line).collect();
     assert_eq!(context, [1, 3]);
 }
@@ -43,20 +50,37 @@ fn a_cut_keeps_context_only_near_the_last_match() {
 }
 
 #[test]
+fn a_match_past_a_cut_is_context_where_it_is_near_the_last_match() {
+    let mut lines = sample();
+    lines.keep(2, 1);
+    assert_eq!(lines.text(), sample().text());
+    assert_eq!((lines.count(), lines.last_match()), (2, Some(9)));
+    assert!(lines.matches().eq(sample().matches().take(2)));
+    let context: Vec<_> = lines.context().map(|line| (line.line, line.text)).collect();
+    assert_eq!(context.last(), Some(&(10, "second".to_owned())));
+    // It goes where there is no room for it, as other context does.
+    lines.cut_to(lines.text().len() - 1);
+    assert!(lines.text().ends_with("a.rs:9:first\n"), "{}", lines.text());
+    let mut lines = sample();
+    lines.keep(2, 0);
+    assert!(lines.text().ends_with("a.rs:9:first\n"), "{}", lines.text());
+}
+
+#[test]
 fn what_fits_is_counted_with_the_context_before_it() {
     let lines = sample();
     let first = "a.rs-1-before\na.rs:2:one two\n".len();
     assert_eq!(lines.fitting(9, first), 1);
     assert_eq!(lines.fitting(9, first - 1), 0);
     assert_eq!(lines.fitting(1, usize::MAX), 1);
-    assert_eq!(lines.fitting(9, usize::MAX), 2);
+    assert_eq!(lines.fitting(9, usize::MAX), 3);
 }
 
 #[test]
 fn a_part_is_appended_with_its_lines_renumbered() {
     let mut part = Lines::default();
-    part.push_match(STYLE, 1, b"hit", &[(0, 3)]);
-    part.push_match(STYLE, 4, &[b'x'; 100], &[(50, 51)]);
+    push(&mut part, 1, b"hit", &[(0, 3)]);
+    push(&mut part, 4, &[b'x'; 100], &[(50, 51)]);
     let mut lines = Lines::default();
     lines.append(&part, STYLE, (10, 0), 9);
     let matches: Vec<_> = lines.matches().collect();
@@ -91,4 +115,14 @@ fn context_before_the_first_match_is_cut_from_its_start() {
     assert!(lines.matches().eq(whole.matches()));
     lines.cut_before(0);
     assert_eq!(lines.text(), &whole.text()[first..]);
+}
+
+#[test]
+fn spans_are_of_whole_characters_also_where_a_match_is_not() {
+    let mut lines = Lines::default();
+    // Empty matches at each byte, and a match of the second byte of `é`.
+    push(&mut lines, 1, "aé".as_bytes(), &[(0, 0), (1, 1), (2, 2), (3, 3)]);
+    push(&mut lines, 2, "xéy".as_bytes(), &[(2, 3)]);
+    let spans: Vec<_> = lines.matches().map(|found| found.spans).collect();
+    assert_eq!(spans, [vec![[0, 0], [1, 1], [3, 3]], vec![[1, 3]]]);
 }

@@ -132,10 +132,6 @@ impl Case {
             after: [None, None, Some(1), Some(3)][choices.below(4)],
             ..Args::default()
         };
-        if args.max_per_file.is_some() {
-            // With both, rg goes on to show what matches behind the last match that counts.
-            args.after = None;
-        }
         args.pattern =
             if args.literal { choices.text(&WORDS, 3).replace('\r', "") } else { pattern(choices) };
         let files = (0..=choices.below(3)).map(|_| content(choices)).collect();
