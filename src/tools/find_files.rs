@@ -186,13 +186,11 @@ impl Tool for FindFiles {
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FoundPaths, Error> {
         let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;
-        let (begin, glob) = match existing_file(context.workspace, &path, &pattern) {
-            Some(found) => found,
-            None => {
-                let glob = literal_first(context.workspace, &path, &pattern);
-                (path, glob)
-            }
-        };
+        let existing = existing_file(context.workspace, &path, &pattern);
+        let (begin, glob) = existing.unwrap_or_else(|| {
+            let glob = literal_first(context.workspace, &path, &pattern);
+            (path, glob)
+        });
         let globs = PathGlobs::new(&[glob.as_str()])?;
         let starts = Start::resolve(context.workspace, std::slice::from_ref(&begin))?;
         let walk = WalkOptions {
