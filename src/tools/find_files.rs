@@ -12,7 +12,7 @@ use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{Ending, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
-use crate::walk::{PathGlobs, Start, WalkOptions};
+use crate::walk::{PathGlobs, Spelling, Start, WalkOptions};
 use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
@@ -209,6 +209,7 @@ impl Tool for FindFiles {
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), args.sort)?,
+            spelling: Spelling::of(&walk.starts),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
