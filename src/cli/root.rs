@@ -79,10 +79,9 @@ impl Standing {
         let exists = || Path::new(path).symlink_metadata().is_ok();
         let is_plain = !cfg!(unix) || !path.contains('\\') || exists();
         match (self.is_escaped, is_plain) {
-            (false, true) => format!("{}/{path}", self.below),
             (false, false) => format!("{}/{path}", escape(&self.below)),
             (true, true) => format!("{}/{}", self.below, escape(path)),
-            (true, false) => format!("{}/{path}", self.below),
+            _ => format!("{}/{path}", self.below),
         }
     }
 }

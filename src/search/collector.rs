@@ -161,7 +161,7 @@ impl Collector {
             self.report.largest = Some((shown, count));
         }
         if !self.gap {
-            self.reach(file.exact_bytes(), file.lines.last_match());
+            self.reach(file.real_bytes(), file.lines.last_match());
         }
         let Some(stream) = &self.stream else {
             self.report.files.push(file);

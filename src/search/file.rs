@@ -1,5 +1,6 @@
 //! Searching one file: open, one read, reject by literals, then line by line.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Mutex;
 
@@ -123,7 +124,7 @@ impl Searcher {
                 found.receipt.files += u64::from(!found.interrupted && !found.left_out);
             }
             Err(error) => {
-                let shown = escape::exact_path(&path()).into_owned();
+                let shown = escape::exact_path(&self.spelling.shown(&path())).into_owned();
                 found.receipt.unreadable(shown, error.to_string());
             }
         }
@@ -185,7 +186,8 @@ impl Searcher {
         file: &mut FileMatches,
     ) -> io::Result<(u64, bool)> {
         let keeps_going = || scan.keeps_going();
-        let shown = escape::display_path(path);
+        let named = self.spelling.shown(path);
+        let shown = escape::display_path(&named);
         let place = (&*shown, self.after_line(path));
         let mut sink = LineSink::new(self.keep, matcher, place, (file, &keeps_going));
         // With all lines in hand, a NUL byte past the first window counts only in a match.
@@ -218,16 +220,20 @@ impl Searcher {
     }
 
     pub(super) fn report(&self, path: &[u8], mut file: FileMatches, count: u64, found: &mut Found) {
-        file.path = escape::exact_path(path).into_owned();
-        if std::str::from_utf8(path).is_err() {
-            file.bytes = path.to_vec();
+        let shown = self.spelling.shown(path);
+        file.path = escape::exact_path(&shown).into_owned();
+        if std::str::from_utf8(&shown).is_err() {
+            file.bytes = shown.to_vec();
+        }
+        if let Cow::Owned(_) = shown {
+            file.real = path.to_vec();
         }
         file.count = (self.keep.report == Report::Count).then_some(count);
         found.files.push(file);
     }
 
     pub(super) fn is_named(&self, path: &[u8]) -> bool {
-        self.named.iter().any(|named| named == path)
+        self.named.binary_search_by(|named| named.as_slice().cmp(path)).is_ok()
     }
 }
 

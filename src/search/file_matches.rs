@@ -43,6 +43,8 @@ pub struct FileMatches {
     pub version: Option<String>,
     /// The path as it is on disk, where that is not UTF-8.
     pub(crate) bytes: Vec<u8>,
+    /// The real path, where a link led there from the path that is shown.
+    pub(crate) real: Vec<u8>,
     /// Bytes of its text that were searched.
     pub(crate) searched: u64,
     /// The search ended before the NUL byte; what lies behind it is not known.
@@ -122,6 +124,11 @@ impl FileMatches {
     /// The path as it is on disk.
     pub(crate) fn exact_bytes(&self) -> &[u8] {
         if self.bytes.is_empty() { self.path.as_bytes() } else { &self.bytes }
+    }
+
+    /// The real path, by which a cursor finds the file again.
+    pub(crate) fn real_bytes(&self) -> &[u8] {
+        if self.real.is_empty() { self.exact_bytes() } else { &self.real }
     }
 
     /// What is shown of the file, with the last line end.

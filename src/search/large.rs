@@ -78,7 +78,7 @@ impl Searcher {
             worker.pattern.clone(),
             self.keep,
             Place {
-                shown: escape::display_path(path).into_owned(),
+                shown: escape::display_path(&self.spelling.shown(path)).into_owned(),
                 after_line: self.after_line(path),
                 named: self.is_named(path),
             },
@@ -111,7 +111,8 @@ impl Searcher {
         let mut result = FileMatches::default();
         let matcher = worker.pattern.matcher();
         let keeps_going = || scan.keeps_going();
-        let shown = escape::display_path(path);
+        let named = self.spelling.shown(path);
+        let shown = escape::display_path(&named);
         let place = (&*shown, self.after_line(path));
         let mut sink = LineSink::new(self.keep, matcher, place, (&mut result, &keeps_going));
         let named = self.is_named(path);

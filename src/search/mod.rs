@@ -37,7 +37,8 @@ use crate::search::collector::Collector;
 pub(crate) use crate::search::options::{Report, SearchOptions, Sort};
 use crate::search::report::{LeftOutMatch, SearchReport};
 use crate::search::searcher::Searcher;
-use crate::walk::{Cursor, LeftOut, OpenCount, Resume, Scan, Start};
+use crate::text::escape;
+use crate::walk::{Cursor, LeftOut, OpenCount, Resume, Scan, Spelling, Start};
 use crate::workspace::Workspace;
 
 /// The longest look into ignored and hidden files after a search that found nothing.
@@ -125,6 +126,7 @@ fn look_into(
     options.sort = Sort::Path;
     options.stream = None;
     options.exact = false;
+    let spelling = Spelling::of(&options.walk.starts);
     let walk = &mut options.walk;
     (walk.starts, walk.hidden, walk.no_ignore) = (starts, true, true);
     let collector = Collector::new(&options, limits);
@@ -135,7 +137,8 @@ fn look_into(
     let file = report.files.first()?;
     let line = file.matches().next()?.line;
     let hidden = left_out.iter().any(|entry| entry.hidden && entry.holds(&file.path));
-    Some(LeftOutMatch { path: file.path.clone(), line, hidden })
+    let path = escape::exact_path(&spelling.shown(file.real_bytes())).into_owned();
+    Some(LeftOutMatch { path, line, hidden })
 }
 
 #[cfg(test)]

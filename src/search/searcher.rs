@@ -9,6 +9,7 @@ use crate::search::file_matches::FileMatches;
 use crate::search::matcher::Pattern;
 use crate::search::options::{Report, SearchOptions};
 use crate::search::sink::Keep;
+use crate::walk::Spelling;
 use crate::workspace::{PathPolicy, Workspace};
 
 /// The first read; most source files fit in.
@@ -23,8 +24,10 @@ pub(super) struct Searcher {
     pub(super) multiline_bytes: usize,
     /// A file of an earlier answer, and the last line of it that was shown there.
     pub(super) resume: Option<(Vec<u8>, u64)>,
-    /// Files that the caller named, which are searched even past a NUL byte.
+    /// Files that the caller named, in path order, which are searched even past a NUL byte.
     pub(super) named: Arc<[Vec<u8>]>,
+    /// How paths are shown.
+    pub(super) spelling: Arc<Spelling>,
     /// The rules for files with several names.
     pub(super) policy: PathPolicy,
     /// What is known of the files.
@@ -53,6 +56,7 @@ impl Searcher {
             multiline_bytes: limits.multiline_bytes,
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
             named: named.map(|start| start.path().to_vec()).collect(),
+            spelling: Arc::new(Spelling::of(&options.walk.starts)),
             policy: workspace.policy().clone(),
             inquiry: options.inquiry(limits, workspace),
         }

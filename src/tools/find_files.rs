@@ -12,7 +12,7 @@ use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{Ending, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
-use crate::walk::{PathGlobs, Query, Start, WalkOptions};
+use crate::walk::{PathGlobs, Query, Spelling, Start, WalkOptions};
 use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
@@ -186,13 +186,11 @@ impl Tool for FindFiles {
 
     fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FoundPaths, Error> {
         let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;
-        let (begin, glob) = match existing_file(context.workspace, &path, &pattern) {
-            Some(found) => found,
-            None => {
-                let glob = literal_first(context.workspace, &path, &pattern);
-                (path, glob)
-            }
-        };
+        let existing = existing_file(context.workspace, &path, &pattern);
+        let (begin, glob) = existing.unwrap_or_else(|| {
+            let glob = literal_first(context.workspace, &path, &pattern);
+            (path, glob)
+        });
         let globs = PathGlobs::new(&[glob.as_str()])?;
         let starts = Start::resolve(context.workspace, std::slice::from_ref(&begin))?;
         let walk = WalkOptions {
@@ -214,6 +212,7 @@ impl Tool for FindFiles {
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
+            spelling: Spelling::of(&walk.starts),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);

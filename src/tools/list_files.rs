@@ -15,7 +15,7 @@ use crate::output::{Outcome, Output, Receipt, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListOptions, ListReport};
-use crate::walk::{Cursor, Filter, Query, Start, WalkOptions};
+use crate::walk::{Cursor, Filter, Query, Spelling, Start, WalkOptions};
 
 /// Lists the files below a directory, a path a line, in path order. Files that ignore files
 /// exclude are left out. Use `find_files` to look for names at any depth.
@@ -236,6 +236,7 @@ impl Tool for ListFiles {
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
+            spelling: Spelling::of(&walk.starts),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);

@@ -50,7 +50,8 @@ pub struct Args {
     /// backreferences; use `literal` for plain text.
     #[schemars(length(max = MAX_PATTERN_CHARS))]
     pub pattern: String,
-    /// Files or directories to search, one or several. Default: the whole workspace.
+    /// Files or directories to search, one or several; results are shown below the path as given.
+    /// Default: the whole workspace.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,

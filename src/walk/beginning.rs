@@ -157,7 +157,7 @@ impl Descent<'_> {
         let is_whole = inside.prefix.len() == above;
         let verdict = inside.rules.verdict(path, start.is_directory());
         if inside.ignored || (is_whole && verdict == Verdict::Ignored) {
-            let path = escape::display_path(path);
+            let path = escape::display_path(start.named.as_deref().unwrap_or(path));
             warnings.push(format!("{path} is ignored, but it was named, so it is looked at"));
         }
         inside.rules.clone()

@@ -1,5 +1,6 @@
 //! Names of files and directories, without looking into them.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -18,6 +19,7 @@ use crate::walk::paths::Paths;
 use crate::walk::report::DirectoryReport;
 use crate::walk::route::Files;
 use crate::walk::scan::Scan;
+use crate::walk::spelling::Spelling;
 use crate::walk::visit::{Collect, Scanned, Visit};
 use crate::workspace::{Kind, Workspace};
 
@@ -42,6 +44,8 @@ pub(crate) struct ListOptions {
     pub(crate) text_bytes: usize,
     /// Where an earlier listing ended.
     pub(crate) cursor: Option<Cursor>,
+    /// How the paths are shown; real ones are listed without it.
+    pub(crate) spelling: Spelling,
 }
 
 impl ListOptions {
@@ -55,6 +59,7 @@ impl ListOptions {
             max_results: usize::MAX,
             text_bytes: usize::MAX,
             cursor: None,
+            spelling: Spelling::default(),
         }
     }
 
@@ -73,8 +78,8 @@ pub(crate) struct Listed {
 }
 
 /// Bytes of the line of a path, without the line end.
-fn printed(path: &[u8]) -> usize {
-    escape::display_path(path).len()
+fn printed(path: &[u8], spelling: &Spelling) -> usize {
+    escape::display_path(&spelling.shown(path)).len()
 }
 
 /// What a listing gave.
@@ -104,7 +109,8 @@ pub(crate) fn list(
         Collector::new(Budget::unbounded(), None)
     } else {
         options.walk.resume = options.cursor.as_ref().map(resume);
-        Collector::new(options.budget(), options.cursor.clone())
+        let collector = Collector::new(options.budget(), options.cursor.clone());
+        Collector { spelling: options.spelling.clone(), ..collector }
     };
     let lister = Lister {
         globs: options.globs.take(),
@@ -118,6 +124,11 @@ pub(crate) fn list(
     let mut report = collector.finish(incomplete);
     if options.newest_first {
         order_by_time(&mut report, &options);
+    }
+    for entry in &mut report.entries {
+        if let Cow::Owned(shown) = options.spelling.shown(&entry.path) {
+            entry.path = shown;
+        }
     }
     report.receipt.settle();
     Ok(report)
@@ -139,7 +150,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     report.cursor = None;
     let mut budget = options.budget();
     let cut = report.entries.iter().position(|entry| {
-        report.truncation = budget.spend(|| printed(&entry.path)).break_value();
+        report.truncation = budget.spend(|| printed(&entry.path, &options.spelling)).break_value();
         report.truncation.is_some()
     });
     let Some(cut) = cut else { return };
@@ -253,13 +264,15 @@ struct Collector {
     times: Vec<i128>,
     budget: Budget,
     gap: bool,
+    spelling: Spelling,
 }
 
 impl Collector {
     /// A collector for what comes after `cursor`.
     fn new(budget: Budget, cursor: Option<Cursor>) -> Collector {
         let report = ListReport { cursor, ..ListReport::default() };
-        Collector { report, paths: Paths::default(), times: Vec::new(), budget, gap: false }
+        let (paths, spelling) = (Paths::default(), Spelling::default());
+        Collector { report, paths, times: Vec::new(), budget, gap: false, spelling }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
@@ -294,7 +307,7 @@ impl Collect<Found> for Collector {
         let times = found.times.into_iter().map(Some).chain(std::iter::repeat(None));
         for (path, time) in found.paths.iter().zip(times) {
             self.report.total += 1;
-            if let ControlFlow::Break(cut) = self.budget.spend(|| printed(path)) {
+            if let ControlFlow::Break(cut) = self.budget.spend(|| printed(path, &self.spelling)) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
             }

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::Trouble;
 use crate::text::escape;
 use crate::walk::handle::{Handle, OpenCount, OpenDir};
+use crate::walk::spelling::Spelling;
 use crate::workspace::{Access, Kind, Workspace, WorkspacePath};
 
 /// A file or directory where a walk begins.
@@ -19,6 +20,8 @@ pub(crate) struct Start {
     /// The directory that holds it, and its name in there.
     parent: Handle,
     name: Vec<u8>,
+    /// The path as the caller named it, where links lead from there to `path`.
+    pub(super) named: Option<Vec<u8>>,
     /// Bytes of the paths below it that a filter does not look at: its own, with the `/`.
     pub(crate) base: usize,
     /// Whether a filter let it pass already, as one that an earlier walk came across.
@@ -87,14 +90,15 @@ impl Start {
         Ok(in_order(starts.collect::<Result<_, _>>()?))
     }
 
-    fn of(workspace: &Workspace, path: &str, count: &OpenCount) -> Result<Start, Error> {
-        let path = workspace.resolve(path, Access::Read)?;
+    fn of(workspace: &Workspace, text: &str, count: &OpenCount) -> Result<Start, Error> {
+        let path = workspace.resolve(text, Access::Read)?;
         if path.kind() == Some(Kind::Special) {
             return Err(special(&path));
         }
         // What was named and cannot be read is an error; what a walk meets is counted.
         path.check_readable()?;
-        Start::at(workspace, &path, count)
+        let named = workspace.spelling(text, &path);
+        Ok(Start { named, ..Start::at(workspace, &path, count)? })
     }
 
     fn at(workspace: &Workspace, path: &WorkspacePath, count: &OpenCount) -> Result<Start, Error> {
@@ -110,7 +114,15 @@ impl Start {
         let opened =
             parent.traverse(b".").map_err(|error| Error::io("open", path.as_str(), error))?;
         let parent = Handle::keep(&OpenDir::new(opened, count), workspace.root_handle(), &above);
-        Ok(Start { path: relative, is_directory, parent, name: name.to_vec(), base, passed: false })
+        Ok(Start {
+            path: relative,
+            is_directory,
+            parent,
+            name: name.to_vec(),
+            named: None,
+            base,
+            passed: false,
+        })
     }
 
     /// An entry that a walk left out, if it is still there.
@@ -150,10 +162,20 @@ impl Start {
     }
 }
 
-/// Sorts starts by path, and drops those that others cover.
+/// Sorts starts by path, and drops those that others cover. Where two of them name the same file by
+/// different paths, it is shown by its real one.
 fn in_order(mut starts: Vec<Start>) -> Vec<Start> {
     starts.sort_by_cached_key(Start::key);
-    starts.dedup_by(|next, previous| previous.covers(next));
+    starts.dedup_by(|next, previous| {
+        let covers = previous.covers(next);
+        if covers && previous.named.is_some() {
+            let shown = Spelling::of(std::slice::from_ref(previous)).shown(&next.path).into_owned();
+            if shown != *next.named.as_ref().unwrap_or(&next.path) {
+                previous.named = None;
+            }
+        }
+        covers
+    });
     starts
 }
 

@@ -236,6 +236,24 @@ impl Workspace {
         found.map(|found| self.permitted(path, found)).transpose()
     }
 
+    /// The path as `text` spells it, without `.` and `..`, if that is not the real path but leads to
+    /// it by links.
+    pub(crate) fn spelling(&self, text: &str, path: &WorkspacePath) -> Option<Vec<u8>> {
+        let plain = names::spelled(self, text, text.as_bytes())?;
+        if plain == path.relative() {
+            return None;
+        }
+        let escaped = escape::unescape(text).and_then(|path| names::spelled(self, text, &path));
+        if escaped.as_deref() == Some(path.relative()) {
+            return None;
+        }
+        let leads = |spelling: &Vec<u8>| {
+            let found = self.look_up(spelling).ok().flatten();
+            found.is_some_and(|found| found.relative() == path.relative())
+        };
+        [Some(plain), escaped].into_iter().flatten().find(leads)
+    }
+
     fn permitted(&self, path: &str, resolved: WorkspacePath) -> Result<WorkspacePath, Error> {
         let policy = &self.0.policy;
         let denial = policy.denial(resolved.relative());

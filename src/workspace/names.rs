@@ -120,6 +120,16 @@ fn check_text(text: &str, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
+/// The bytes of a path as it is written, without `.` and `..`, relative to the root or absolute.
+pub(super) fn spelled(workspace: &Workspace, text: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let names = Names::parse(workspace, text, bytes).ok()?;
+    let mut path = names.list.join(&b'/');
+    if names.outside {
+        path.insert(0, b'/');
+    }
+    Some(path)
+}
+
 /// Tells whether a text can only mean a directory.
 pub(super) fn names_directory(text: &str) -> bool {
     let last = text.rsplit(|letter| u8::try_from(letter).is_ok_and(is_separator)).next();

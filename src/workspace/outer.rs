@@ -90,15 +90,15 @@ impl OuterIgnores {
     ///
     /// Files that cannot be read, are not regular, or lie past the first mebibyte are left out.
     pub fn above(root: &Path) -> OuterIgnores {
-        let is_repository = |directory: &Path| os::exists_ambient(&directory.join(".git"));
+        let has_git = |directory: &Path| os::exists_ambient(&directory.join(".git"));
         // Where `.git` is a directory, the workspace reads the exclude file in it.
-        let has_git_file = is_repository(root) && !os::is_directory_ambient(&root.join(".git"));
+        let has_git_file = has_git(root) && !os::is_directory_ambient(&root.join(".git"));
         let exclude = has_git_file.then(|| git_file::exclude_ambient(root)).flatten();
-        let mut in_repository = !is_repository(root) && root.ancestors().any(is_repository);
+        let mut is_governed = !has_git(root) && root.ancestors().any(has_git);
         let mut directories = Vec::new();
         for directory in root.ancestors().skip(1) {
-            let Some(outer) = OuterDirectory::read(directory, root, in_repository) else { break };
-            in_repository &= !outer.is_repository;
+            let Some(outer) = OuterDirectory::read(directory, root, is_governed) else { break };
+            is_governed &= !outer.is_repository;
             if outer.is_repository || !outer.files.is_empty() {
                 directories.push(outer);
             }
@@ -121,17 +121,17 @@ impl OuterIgnores {
 }
 
 impl OuterDirectory {
-    /// Reads the ignore files of a directory above the root; those of git only if the root lies in
-    /// a repository that reaches up to here.
-    fn read(directory: &Path, root: &Path, in_repository: bool) -> Option<OuterDirectory> {
+    /// Reads the ignore files of a directory above the root; those of git only if `is_governed`: the
+    /// root lies in a repository that reaches up to here.
+    fn read(directory: &Path, root: &Path, is_governed: bool) -> Option<OuterDirectory> {
         let below = root.strip_prefix(directory).ok()?;
         let mut way_down = below.as_os_str().as_encoded_bytes().to_vec();
         way_down.push(b'/');
         let read = |name: &str| os::read_ambient(&directory.join(name), MAX_IGNORE_BYTES).ok();
-        let is_repository = in_repository && os::exists_ambient(&directory.join(".git"));
+        let is_repository = is_governed && os::exists_ambient(&directory.join(".git"));
         let mut files: Vec<_> = IgnoreSource::FILES
             .iter()
-            .filter(|(source, _)| in_repository || *source != IgnoreSource::Git)
+            .filter(|(source, _)| is_governed || *source != IgnoreSource::Git)
             .filter_map(|(source, name)| Some((*source, read(name)?)))
             .collect();
         if is_repository {

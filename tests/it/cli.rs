@@ -382,6 +382,26 @@ mod bytes {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_named_link_is_shown_as_it_was_named_in_every_form() {
+    let root = tree();
+    std::os::unix::fs::symlink("src", root.path().join("link")).expect("a link");
+    let words = |more: &[&str]| {
+        let all = [&["search", "todo", "link"], more].concat();
+        let (status, out, error) = run(root.path(), &all);
+        assert_eq!((status, error.as_str()), (0, ""), "{more:?}");
+        assert!(!out.contains("src/"), "{out}");
+        out
+    };
+    let lines = "link/deep/lib.rs:1:// todo two\nlink/main.rs:2:// TODO one\n";
+    assert_eq!(words(&[]), lines);
+    assert_eq!(words(&["--all"]), lines);
+    assert_eq!(words(&["--sort", "modified"]).matches("link/").count(), 2);
+    assert_eq!(words(&["--json-lines"]).matches("\"text\":\"link/deep/lib.rs\"").count(), 3);
+    assert_eq!(words(&["--json"]).matches("\"link/main.rs\"").count(), 1);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn more_paths_than_descriptors_can_be_named() {
