@@ -44,10 +44,9 @@ pub(crate) enum Sign {
 pub(crate) fn sign(content: &str, old: &[u8], limits: &Limits) -> Option<Sign> {
     let mut decoded = String::new();
     let old = String::from_utf8_lossy(decode::text(old, &mut decoded));
-    if let Some(notice) = trailing(content).find(|line| is_continuation(line)) {
-        if !old.lines().any(is_continuation) {
-            return Some(Sign::Notice(notice.to_owned()));
-        }
+    let notice = trailing(content).find(|line| is_continuation(line));
+    if let Some(notice) = notice.filter(|_| !old.lines().any(is_continuation)) {
+        return Some(Sign::Notice(notice.to_owned()));
     }
     if has_numbers(content, &old) {
         return Some(Sign::Numbers);

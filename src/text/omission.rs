@@ -34,6 +34,9 @@ const PROSE: [&str; 8] = ["md", "mdx", "markdown", "rst", "adoc", "asciidoc", "t
 /// A longer line is no placeholder, in bytes.
 const MAX_LINE: usize = 300;
 
+/// What may stand alone, without a word on what is meant.
+const LONE_STATES: [&str; 6] = ["unchanged", "unmodified", "omitted", "elided", "snip", "brevity"];
+
 /// A longer comment of dots alone is a dotted line, in bytes.
 const MAX_DOTS: usize = 8;
 
@@ -77,7 +80,7 @@ fn placeholders(text: &str, prose: bool) -> impl Iterator<Item = Placeholder<'_>
         if prose && is_fenced(line, &mut fence) {
             return None;
         }
-        let found = Line { line, before, next, prose }.is_placeholder();
+        let found = Line { text: line, before, next, prose }.is_placeholder();
         found.then_some(Placeholder { line: index + 1, text: line })
     })
 }
@@ -96,15 +99,15 @@ fn is_fenced(line: &str, fence: &mut Option<&'static str>) -> bool {
 
 /// A line between its neighbours, all trimmed.
 struct Line<'a> {
-    line: &'a str,
+    text: &'a str,
     before: &'a str,
     next: &'a str,
     prose: bool,
 }
 
-impl<'a> Line<'a> {
+impl Line<'_> {
     fn is_placeholder(&self) -> bool {
-        let line = self.line;
+        let line = self.text;
         if line.is_empty() || line.len() > MAX_LINE {
             return false;
         }
@@ -170,13 +173,12 @@ fn stands_alone(line: &str) -> bool {
     if is_code || phrase.words.len() < 2 || phrase.unknown > 0 {
         return false;
     }
-    match phrase.leading {
-        true => phrase.names_text() || phrase.is_left_as_it_was(),
-        false => {
-            phrase.bracketed && phrase.is_plain_placeholder() && phrase.words.len() > 2
-                || phrase.bracketed && phrase.names_text() && phrase.has(&["here", "unchanged"])
-        }
+    if phrase.leading {
+        return phrase.names_text() || phrase.is_left_as_it_was();
     }
+    phrase.bracketed
+        && (phrase.is_plain_placeholder() && phrase.words.len() > 2
+            || phrase.names_text() && phrase.has(&["here", "unchanged"]))
 }
 
 /// Tells whether a comment behind code, or between braces, stands for text.
@@ -414,7 +416,7 @@ impl Phrase {
     /// Tells whether words stand for text without any dots: more is asked of them.
     fn is_plain_placeholder(&self) -> bool {
         let is_core = self.means(Meaning::Core);
-        let is_code = self.has(&["code", "implementation"]);
+        let names_code = self.has(&["code", "implementation"]);
         let same = self.stays_the_same() && (self.has(&["same"]) || self.means(Meaning::State));
         if self.unknown > 0 {
             // An unknown word at the end says more: "if the write fails".
@@ -427,9 +429,9 @@ impl Phrase {
         let is_kept = self.is_left_as_it_was() || is_same && all;
         let is_object = self.has(&["file", "document"]) && !all;
         self.is_rest_of_code()
-            || self.has(&["remaining", "existing"]) && is_code
+            || self.has(&["remaining", "existing"]) && names_code
             || self.has(&["previous", "original", "same", "old", "other"])
-                && is_code
+                && names_code
                 && (self.has(&["here", "below", "before", "goes"]) || is_kept)
             || is_kept && (all || is_core && !is_object)
             || self.has(&["keep", "leave"]) && all && self.words.len() > 2
@@ -451,9 +453,7 @@ impl Phrase {
         if self.words.len() == 3 && self.runs(&["no", "changes"]) {
             return self.has(&["here", "below", "above"]);
         }
-        const STATES: [&str; 6] =
-            ["unchanged", "unmodified", "omitted", "elided", "snip", "brevity"];
-        let is_state = self.unknown == 0 && self.has(&STATES);
+        let is_state = self.unknown == 0 && self.has(&LONE_STATES);
         is_state
             && !self.means(Meaning::Part)
             && !self.means(Meaning::Core)

@@ -210,12 +210,11 @@ fn check_content(args: &Args, limit: usize) -> Result<(), Error> {
 /// Refuses content that leaves out text of the old file, most likely by mistake.
 fn check_what_is_left_out(held: &Held, args: &Args, limits: &Limits) -> Result<(), Error> {
     let beginning;
-    let old = match held.content() {
-        Some(old) => old,
-        None => {
-            beginning = held.beginning(BEGINNING)?;
-            &beginning
-        }
+    let old = if let Some(old) = held.content() {
+        old
+    } else {
+        beginning = held.beginning(BEGINNING)?;
+        &beginning
     };
     if let Some(sign) = returned::sign(&args.content, old, limits) {
         check_page(held.path(), &sign, args.truncate)?;

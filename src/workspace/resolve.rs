@@ -131,12 +131,9 @@ fn alike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
     let mut shown = Vec::new();
     let mut difference = None;
     for path in found {
-        // Further names of the path may look alike only, too.
-        let path = match follow_alike(workspace, asked, path) {
-            Ok(Ok(path)) => path.relative().to_vec(),
-            Ok(Err(path)) => path,
-            Err(_) => continue,
-        };
+        // Further names of the path may look alike only, too. What a link leads to is not shown.
+        let followed = follow_alike(workspace, asked, path.clone());
+        let path = followed.map_or(path, |(path, _)| path);
         let path = str::from_utf8(&path).ok()?;
         shown.push(look::escaped(path, asked));
         difference = Some(look::difference(path, asked));
@@ -168,20 +165,20 @@ pub(super) fn look_up_alike(
     text: &str,
 ) -> Result<Option<WorkspacePath>, Error> {
     let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
-    follow_alike(workspace, text, bytes).map(Result::ok)
+    follow_alike(workspace, text, bytes).map(|(_, found)| found)
 }
 
-/// What a path leads to if names that are missing are replaced by those that look like them, or
-/// how far that leads.
+/// The path in which missing names are replaced by those that look like them, and what it leads to
+/// if all of it exists then.
 fn follow_alike(
     workspace: &Workspace,
     text: &str,
     mut path: Vec<u8>,
-) -> Result<Result<WorkspacePath, Vec<u8>>, Error> {
+) -> Result<(Vec<u8>, Option<WorkspacePath>), Error> {
     for _ in 0..MAX_ALIKE_NAMES {
         let target = target(workspace, text, &path, true)?;
         if target.stat().is_some() {
-            return Ok(Ok(target.into_path()));
+            return Ok((path, Some(target.into_path())));
         }
         let mut found = alike(workspace, &target);
         match (found.pop(), found.is_empty()) {
@@ -189,7 +186,7 @@ fn follow_alike(
             _ => break,
         }
     }
-    Ok(Err(path))
+    Ok((path, None))
 }
 
 fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {

@@ -546,7 +546,7 @@ fn paged() -> Vec<(&'static str, Vec<u8>)> {
         format!("    let value_{number} = compute({number}); // {}\n", "x".repeat(number % 40))
     };
     let lines: String = (1..=3000).map(line).collect();
-    let short: String = (1..=2600).map(|number| format!("{number}\n")).collect();
+    let short = (1..=2600).fold(String::new(), |text, number| text + &format!("{number}\n"));
     let utf16 = lines.encode_utf16().flat_map(u16::to_le_bytes);
     vec![
         ("lines", short.clone().into()),
@@ -571,7 +571,7 @@ fn written_back(answer: &str) -> Vec<String> {
         let is_told = |line: &&str| {
             line.starts_with('[') || line.starts_with("... (") || line.starts_with("Note: ")
         };
-        text.lines().filter(|line| !is_told(line)).map(|line| format!("{line}\n")).collect()
+        text.lines().filter(|line| !is_told(line)).flat_map(|line| [line, "\n"]).collect()
     };
     let without_header = answer.split_once('\n').map_or(answer, |(_, rest)| rest);
     let texts = [answer.to_owned(), without_header.to_owned(), body(answer)];
@@ -653,7 +653,7 @@ fn whole_files_and_other_texts_are_written_over_files_of_many_pages() {
 #[test]
 fn a_page_is_not_written_over_a_file_that_is_too_large_to_edit() {
     let line = "0123456789\n";
-    let content: String = (0..30_000).map(|number| format!("{number} {line}")).collect();
+    let content = line.repeat(30_000);
     let workspace = TestWorkspace::new().file("a.txt", &content);
     let mut limits = Limits::default();
     limits.file_bytes = 100_000;
@@ -663,4 +663,46 @@ fn a_page_is_not_written_over_a_file_that_is_too_large_to_edit() {
     let answer = tools.call("write_file", args, &Call::default());
     assert!(answer.text().contains("where a page of read_file ends"), "{}", answer.text());
     assert!(workspace.content("a.txt") == content.as_bytes());
+}
+
+#[test]
+fn a_name_that_looks_so_is_not_told_where_it_is_denied() {
+    // What is there, what is asked for, what is denied, and what of it an answer would show.
+    let cases = [
+        ("cafe\u{301}.txt", "caf\u{e9}.txt", "cafe\u{301}.txt", "{301}"),
+        ("a\u{a0}b/it\u{2019}s.txt", "a b/it's.txt", "it\u{2019}s.txt", "{2019}"),
+        ("secret/cafe\u{301}.txt", "s\u{435}cret/caf\u{e9}.txt", "secret/", "secret"),
+    ];
+    for (name, path, glob, shown) in cases {
+        let workspace = TestWorkspace::new().file(name, "one\n");
+        let calls = [
+            ("read_file", json!({ "path": path })),
+            ("list_directory", json!({ "path": path })),
+            ("delete_file", json!({ "path": path })),
+            ("edit_file", json!({ "path": path, "old_text": "one", "new_text": "1" })),
+        ];
+        let denying = Toolkit::new(workspace.open().deny([glob]).expect("a glob"));
+        for (tool, args) in calls {
+            let hint = workspace.tools().call(tool, args.clone(), &Call::default());
+            assert!(hint.text().contains(shown), "{tool}: {}", hint.text());
+            let answer = denying.call(tool, args, &Call::default());
+            assert!(answer.is_error(), "{tool}: {}", answer.text());
+            assert!(!answer.text().contains(shown), "{tool}: {}", answer.text());
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_hint_at_a_link_that_looks_so_does_not_tell_where_it_leads() {
+    let workspace = TestWorkspace::new()
+        .file("hidden/plan.txt", "one\n")
+        .symlink("caf\u{e9}", "hidden/plan.txt");
+    let tools = Toolkit::new(workspace.open().deny(["hidden/"]).expect("a glob"));
+    for tool in ["list_directory", "delete_file", "read_file"] {
+        let answer = tools.call(tool, json!({ "path": "cafe\u{301}" }), &Call::default());
+        let text = answer.text();
+        assert!(answer.is_error() && text.contains("caf\\u{e9}?"), "{tool}: {text}");
+        assert!(!text.contains("plan") && !text.contains("hidden"), "{tool}: {text}");
+    }
 }

@@ -1,14 +1,11 @@
 use super::*;
 
 fn lines(range: std::ops::RangeInclusive<usize>) -> String {
-    range.map(|number| format!("line {number} of the file\n")).collect()
+    range.fold(String::new(), |text, number| text + &format!("line {number} of the file\n"))
 }
 
 fn limits() -> Limits {
-    let mut limits = Limits::default();
-    limits.page_lines = 10;
-    limits.text_bytes = 10_000;
-    limits
+    Limits { page_lines: 10, text_bytes: 10_000, ..Limits::default() }
 }
 
 fn page(content: &str, old: &str) -> Option<(u64, u64)> {

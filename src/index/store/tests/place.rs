@@ -101,6 +101,9 @@ fn an_index_is_for_its_user_alone() {
     }
 }
 
+/// So long a file without a lock may lie about before it counts as abandoned.
+const HOUR: Duration = Duration::from_secs(3600 + 1);
+
 /// A temporary file that its writer no longer has open, as after a kill.
 fn left_behind(temporary: &TempDir) -> String {
     let name = String::from_utf8(NAMES.fresh()).unwrap();
@@ -114,7 +117,7 @@ fn a_killed_writers_file_is_removed_by_the_next_write_and_a_living_ones_stays() 
     let (temporary, dir) = fixture();
     left_behind(&temporary);
     let living = Temporary::create(&dir).unwrap();
-    let long_ago = SystemTime::now() - Duration::from_secs(7200);
+    let long_ago = SystemTime::now() - 2 * HOUR;
     let mut expected = names(&temporary);
     expected.retain(|name| !fs::read(temporary.path().join(name)).unwrap().starts_with(b"half"));
     assert_eq!(expected.len(), 1);
@@ -161,7 +164,7 @@ fn a_sweep_takes_only_files_with_names_of_its_own() {
     let others = [".0123456789abcdef.ripkit~", "x.ripkit-index~", ".012345.ripkit-index~"];
     for name in others {
         let file = fs::File::create(temporary.path().join(name)).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(7200)).unwrap();
+        file.set_modified(SystemTime::now() - 2 * HOUR).unwrap();
     }
     let directory = ".0123456789abcdef.ripkit-index~";
     fs::create_dir(temporary.path().join(directory)).unwrap();
@@ -177,7 +180,7 @@ fn what_a_killed_writer_left_is_removed_an_hour_later() {
     let (temporary, dir) = fixture();
     let (old, young) = (left_behind(&temporary), left_behind(&temporary));
     let file = fs::File::options().write(true).open(temporary.path().join(old)).unwrap();
-    file.set_modified(SystemTime::now() - Duration::from_secs(7200)).unwrap();
+    file.set_modified(SystemTime::now() - 2 * HOUR).unwrap();
     drop(file);
     write(&dir, NAME, &key(), marked(1)).unwrap();
     assert_eq!(names(&temporary), [NAME.to_owned(), young].into());
