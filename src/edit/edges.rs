@@ -1,0 +1,91 @@
+//! Blanks beside a place that `new_text` has as well.
+//!
+//! An `old_text` may begin behind the indentation of its line, or end before the blanks at the end
+//! of its line, while `new_text` is given with whole lines. Inserted as it is, it would double
+//! these blanks.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use crate::edit::indent::indentation;
+
+const BLANKS: [char; 2] = [' ', '\t'];
+
+/// The note for blanks before a place that were not doubled.
+pub(super) const NOTE: &str = "old_text begins behind the indentation of its line and new_text \
+                               begins with that indentation: it was not doubled.";
+
+/// How many bytes `new_text` has at its start and its end that the file has beside the place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Edges {
+    pub(super) lead: usize,
+    pub(super) tail: usize,
+}
+
+impl Edges {
+    /// What `new` has of the blanks beside the `place` of `old`; both have `\n` as terminator.
+    pub(super) fn of(text: &[u8], place: &Range<usize>, old: &str, new: &str) -> Edges {
+        let lead = lead(indentation_before(text, place.start), old, new);
+        let tail = tail(text.get(place.end..).unwrap_or(&[]), old, new);
+        let is_apart = lead + tail <= new.len();
+        if is_apart { Edges { lead, tail } } else { Edges::default() }
+    }
+
+    /// The part of `new` that is to be inserted.
+    pub(super) fn inner(self, new: &str) -> Option<&str> {
+        new.get(self.lead..new.len().checked_sub(self.tail)?)
+    }
+}
+
+/// The indentation of the line of `at` if `at` is where it ends, else nothing.
+pub(super) fn indentation_before(text: &[u8], at: usize) -> &str {
+    let before = text.get(..at).unwrap_or(&[]);
+    let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+    let blanks = before.get(start..).unwrap_or(&[]);
+    let is_blank = blanks.iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    std::str::from_utf8(blanks).ok().filter(|_| is_blank).unwrap_or("")
+}
+
+fn lead(blanks: &str, old: &str, new: &str) -> usize {
+    let is_behind = !blanks.is_empty() && !old.starts_with([' ', '\t', '\r', '\n']);
+    let is_same = indentation(new.split('\n').next().unwrap_or("")) == blanks;
+    let is_doubled = is_behind && is_same && !is_shifted(blanks, old, new);
+    if is_doubled { blanks.len() } else { 0 }
+}
+
+/// Whether `new` is `old` with deeper lines, so that the blanks are just what is to be added.
+fn is_shifted(blanks: &str, old: &str, new: &str) -> bool {
+    let Some(inner) = new.strip_prefix(blanks) else { return false };
+    if inner.trim_end() == old.trim_end() {
+        return true;
+    }
+    let first = |text: &str| text.lines().next().map(|line| line.trim_end().to_owned());
+    let deeper = |line: &str| new.lines().any(|new| new.strip_prefix(blanks) == Some(line));
+    first(inner) == first(old)
+        && old.lines().skip(1).any(|line| {
+            !line.trim().is_empty() && deeper(line) && !new.lines().any(|new| new == line)
+        })
+}
+
+/// The white space at the end of `new`, blanks and terminators, if the file goes on with it.
+fn tail(following: &[u8], old: &str, new: &str) -> usize {
+    let rest = new.trim_end_matches([' ', '\t', '\n']);
+    let white = new.strip_prefix(rest).unwrap_or("");
+    if old.ends_with(char::is_whitespace) || !white.starts_with(BLANKS) || !white.contains('\n') {
+        return 0;
+    }
+    let following = following.iter().filter(|&&byte| byte != b'\r').take(white.len());
+    if following.eq(white.as_bytes()) { white.len() } else { 0 }
+}
+
+/// How many blanks there are at `at` if the line ends behind them.
+pub(super) fn trailing_blanks(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or(&[]);
+    let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match rest.get(blanks..) {
+        None | Some([] | [b'\n', ..] | [b'\r', b'\n', ..]) => blanks,
+        _ => 0,
+    }
+}
