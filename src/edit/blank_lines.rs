@@ -52,7 +52,9 @@ impl Overlooked<'_> {
                 && self.old.starts_with('\n')
                 && first_lines(self.old) > first_lines(self.new));
         if removes_first || removes_last {
-            return Verdict::Unclear("the edit removes blank lines that are not as old_text has them");
+            return Verdict::Unclear(
+                "the edit removes blank lines that are not as old_text has them",
+            );
         }
         if self.has_exact_neighbour(&matched) {
             return Verdict::Unclear("a line beside them is exactly like one of old_text");
@@ -69,8 +71,10 @@ impl Overlooked<'_> {
             return None;
         }
         let lines = self.old.split('\n').zip(self.new.split('\n')).zip(matched.split('\n'));
-        let changed: Vec<(&str, &str)> =
-            lines.filter(|((old, new), _)| old != new).map(|((_, new), file)| (new, file)).collect();
+        let changed: Vec<(&str, &str)> = lines
+            .filter(|((old, new), _)| old != new)
+            .map(|((_, new), file)| (new, file))
+            .collect();
         let has_blanks = |line: &str| line.ends_with([' ', '\t']);
         if changed.iter().any(|(new, _)| has_blanks(new)) {
             let why = "the edit changes nothing but blanks at line ends, and these are not as \
@@ -93,17 +97,19 @@ impl Overlooked<'_> {
             let line = line.unwrap_or(&[]);
             String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned()
         };
-        let above = above.strip_suffix(b"\n").map(|above| {
-            line(above.rsplit(|&byte| byte == b'\n').next())
-        });
+        let above =
+            above.strip_suffix(b"\n").map(|above| line(above.rsplit(|&byte| byte == b'\n').next()));
         let below = line(below.split(|&byte| byte == b'\n').next());
         let first = |text: &str| text.lines().next().unwrap_or("").to_owned();
         let last = |text: &str| text.lines().next_back().unwrap_or("").to_owned();
-        let is_first = first(self.old) != first(matched)
-            && self.old.contains('\n')
+        let has_other_blanks =
+            |old: &str, file: &str| old != file && old.trim_end() == file.trim_end();
+        let is_first = self.old.contains('\n')
+            && has_other_blanks(&first(self.old), &first(matched))
             && above == Some(first(self.old));
-        let is_last =
-            whole(self.old) && last(self.old) != last(matched) && below == last(self.old);
+        let is_last = whole(self.old)
+            && has_other_blanks(&last(self.old), &last(matched))
+            && below == last(self.old);
         is_first || is_last
     }
 }

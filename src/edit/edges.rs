@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::edit::indent::indentation;
@@ -42,10 +43,12 @@ impl Edges {
 /// The indentation of the line of `at` if `at` is where it ends, else nothing.
 pub(super) fn indentation_before(text: &[u8], at: usize) -> &str {
     let before = text.get(..at).unwrap_or(&[]);
-    let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-    let blanks = before.get(start..).unwrap_or(&[]);
-    let is_blank = blanks.iter().all(|byte| matches!(byte, b' ' | b'\t'));
-    std::str::from_utf8(blanks).ok().filter(|_| is_blank).unwrap_or("")
+    // Not from the start of the line, which may be far away for each of many places.
+    let count = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match before.split_at_checked(before.len() - count) {
+        Some(([] | [.., b'\n'], blanks)) => std::str::from_utf8(blanks).unwrap_or(""),
+        _ => "",
+    }
 }
 
 fn lead(blanks: &str, old: &str, new: &str) -> usize {
@@ -62,11 +65,13 @@ fn is_shifted(blanks: &str, old: &str, new: &str) -> bool {
         return true;
     }
     let first = |text: &str| text.lines().next().map(|line| line.trim_end().to_owned());
-    let deeper = |line: &str| new.lines().any(|new| new.strip_prefix(blanks) == Some(line));
-    first(inner) == first(old)
-        && old.lines().skip(1).any(|line| {
-            !line.trim().is_empty() && deeper(line) && !new.lines().any(|new| new == line)
-        })
+    if first(inner) != first(old) {
+        return false;
+    }
+    let same: HashSet<&str> = new.lines().collect();
+    let deeper: HashSet<&str> = same.iter().filter_map(|new| new.strip_prefix(blanks)).collect();
+    let mut lines = old.lines().skip(1).filter(|line| !line.trim().is_empty());
+    lines.any(|line| deeper.contains(line) && !same.contains(line))
 }
 
 /// The white space at the end of `new`, blanks and terminators, if the file goes on with it.

@@ -397,7 +397,8 @@ impl<'a> Locator<'a> {
         // Lines that are shifted together differ where they did before.
         let is_shared = new.len() == plain.new.len()
             && matches!(new, Cow::Borrowed(_))
-            && decided.is_moved && place.fit.blanks == Blanks::Same;
+            && decided.is_moved
+            && place.fit.blanks == Blanks::Same;
         let regions = if is_shared {
             let changed = plain.changed.get_or_init(|| Changed::of(&plain.old, &plain.new));
             changed.regions(&decided.old, &decided.new)?
@@ -636,9 +637,8 @@ impl Replacements {
     const KEPT: usize = 8;
 
     fn of(&self, place: &Place, next: Next, edges: Edges) -> Option<&Replacement> {
-        let is_same = |last: &&Replacement| {
-            last.fit == place.fit && last.next == next && last.edges == edges
-        };
+        let is_same =
+            |last: &&Replacement| last.fit == place.fit && last.next == next && last.edges == edges;
         self.0.iter().find(is_same)
     }
 

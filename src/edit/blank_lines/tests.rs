@@ -21,11 +21,11 @@ fn blank_lines_are_removed_at_an_end_only_if_they_are_as_old_text_has_them() {
     for (file, matched, old, new) in [
         ("a\n  \nb\n", "a\n  \n", "a\n\n", "c\n"),
         ("a\n\nb\n", "a\n\n", "a\n  \n", "a\n"),
-        ("a\n\n  b\n", "a\n", "a\n  ", "a\n"),
         ("z\n\na\nb\n", "\n\na\n", "\n\na \n", "\na \n"),
     ] {
         assert!(matches!(verdict(file, matched, old, new), Verdict::Unclear(_)), "{file:?}");
     }
+    assert_eq!(verdict("a\n\n  b\n", "a\n", "a\n  ", "a\n"), Verdict::Done);
     assert_eq!(verdict("a \n\nb\n", "a \n\n", "a\n\n", "c\n"), Verdict::Make);
     assert_eq!(verdict("a\n  \nb\n", "a\n  \n", "a\n\n", "c\n\n"), Verdict::Make);
 }
