@@ -131,9 +131,8 @@ fn a_repeated_edit_is_seen_however_its_texts_are_indented() {
 fn a_repeated_wrap_is_seen_although_its_lines_are_indented_otherwise() {
     let old = "{\n    // m\n    report(x);\n";
     let new = "{\n    if (y)\n    {\n        // m\n        report(x);\n    }\n";
-    let file = "    {\n        // m\n        report(x);\n    }\n";
-    let once = edit(file, old, new).unwrap();
-    let message = edit(&once, old, new).unwrap_err();
+    let file = "    {\n        if (y)\n        {\n            // m\n            report(x);\n        }\n    }\n";
+    let message = edit(file, old, new).unwrap_err();
     assert!(message.contains("the edit seems to be done."), "{message}");
 }
 
