@@ -335,14 +335,16 @@ impl Texts<'_> {
         if self.shift.contains('\t') || !blanks.all(|blanks| blanks == depth) {
             return false;
         }
-        let Some(level) = level(around) else { return false };
         let mut least = None;
         for line in self.new.iter().filter(|line| is_deeper(line.blanks, depth)) {
             let step = line.blanks.len() - depth.len();
             least = Some(least.map_or(step, |least: usize| least.min(step)));
         }
+        let (Some(least), Some(level)) = (least, least.and_then(|_| level(around))) else {
+            return false;
+        };
         let is_odd = |step: usize| step < level || step % level != 0;
-        least.is_some_and(|step| step < level || (is_odd(step) && is_odd(self.shift.len())))
+        least < level || (is_odd(least) && is_odd(self.shift.len()))
     }
 
     /// Whether a line is deeper than the one before by just the difference between the two
