@@ -56,6 +56,16 @@ impl Overlooked<'_> {
                 "the edit removes blank lines that are not as old_text has them",
             );
         }
+        let blank = |text: &str| text.split('\n').filter(|line| line.trim().is_empty()).count();
+        let has_blanks =
+            |text: &str| text.lines().any(|line| !line.is_empty() && line.trim().is_empty());
+        if blank(self.new) > blank(self.old)
+            && has_blanks(self.new)
+            && has_blanks(&matched)
+            && !has_blanks(self.old)
+        {
+            return Verdict::Unclear("it cannot be told which blank lines of new_text have blanks");
+        }
         if self.has_exact_neighbour(&matched) {
             return Verdict::Unclear("a line beside them is exactly like one of old_text");
         }

@@ -29,7 +29,7 @@ impl Edges {
     /// What `new` has of the blanks beside the `place` of `old`; both have `\n` as terminator.
     pub(super) fn of(text: &[u8], place: &Range<usize>, old: &str, new: &str) -> Edges {
         let lead = lead(indentation_before(text, place.start), old, new);
-        let tail = tail(text.get(place.end..).unwrap_or(&[]), old, new);
+        let tail = tail(text.get(place.end..).unwrap_or(&[]), old, new, lead > 0);
         let is_apart = lead + tail <= new.len();
         if is_apart { Edges { lead, tail } } else { Edges::default() }
     }
@@ -74,11 +74,14 @@ fn is_shifted(blanks: &str, old: &str, new: &str) -> bool {
     lines.any(|line| deeper.contains(line) && !same.contains(line))
 }
 
-/// The white space at the end of `new`, blanks and terminators, if the file goes on with it.
-fn tail(following: &[u8], old: &str, new: &str) -> usize {
+/// The white space at the end of `new`, blanks and terminators, if the file goes on with it and
+/// `new` is known to be given with whole lines, while `old` is not.
+fn tail(following: &[u8], old: &str, new: &str, is_whole: bool) -> usize {
     let rest = new.trim_end_matches([' ', '\t', '\n']);
     let white = new.strip_prefix(rest).unwrap_or("");
-    if old.ends_with(char::is_whitespace) || !white.starts_with(BLANKS) || !white.contains('\n') {
+    // Terminators alone may be empty lines that are wanted.
+    let is_whole = is_whole || white.starts_with(BLANKS);
+    if old.ends_with(char::is_whitespace) || !is_whole || !white.contains('\n') {
         return 0;
     }
     let following = following.iter().filter(|&&byte| byte != b'\r').take(white.len());

@@ -344,7 +344,9 @@ impl Texts<'_> {
             return false;
         };
         let is_odd = |step: usize| step < level || step % level != 0;
-        least < level || (is_odd(least) && is_odd(self.shift.len()))
+        let file = self.file.first().map_or(depth, |line| line.blanks);
+        let is_enlarged = depth.len() > file.len() && least > level;
+        least < level || is_enlarged || (is_odd(least) && is_odd(self.shift.len()))
     }
 
     /// Whether a line is deeper than the one before by just the difference between the two
