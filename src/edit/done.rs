@@ -26,6 +26,9 @@ use crate::error::Error;
 const LETTERS_OF_LINES: usize = 4;
 const LETTERS_OF_PART: usize = 8;
 
+/// The same for lines that are only like `new_text`.
+const LETTERS_OF_ALIKE: usize = 16;
+
 /// A line that occurs more often, however it is indented, says nothing about its place.
 const MAX_SAME: usize = 3;
 
@@ -37,13 +40,28 @@ pub(super) struct Past<'p, 'a> {
     pub(super) site: &'p mut Site<'a>,
     pub(super) change: &'p Change,
     pub(super) found: &'p Found,
+    pub(super) evidence: Evidence,
+}
+
+/// What speaks for the place besides `old_text`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    Text,
+    /// Line numbers were taken off the texts, and the place has these numbers.
+    Numbers,
+    /// Line numbers were taken off the texts, and the place has others.
+    OtherNumbers,
 }
 
 impl Past<'_, '_> {
     /// Where `new_text` is outside of the places that were found, if that can only be because the
     /// edit was made there.
     pub(super) fn elsewhere(&mut self, endings: &Endings) -> Result<Option<Range<usize>>, Error> {
+        if self.change.new_text.trim().is_empty() {
+            return Ok(None);
+        }
         let step = match self.found.step {
+            step if self.evidence == Evidence::OtherNumbers => step,
             // The same text with other line endings, where not all are alike.
             Step::LineEndings if matches!(endings, Endings::Mixed(_)) => Step::Exact,
             Step::Exact | Step::LineEndings => return Ok(None),
@@ -51,10 +69,15 @@ impl Past<'_, '_> {
             Step::Typography => Step::TrailingBlanks,
             Step::Indentation => Step::Typography,
         };
-        let Change { old_text, new_text } = self.change;
-        if new_text.trim().is_empty() {
-            return Ok(None);
+        match self.elsewhere_exactly(step)? {
+            Some(done) => Ok(Some(done)),
+            None => self.elsewhere_alike(),
         }
+    }
+
+    /// Where `new_text` is at a step before that at which `old_text` was found.
+    fn elsewhere_exactly(&mut self, step: Step) -> Result<Option<Range<usize>>, Error> {
+        let Change { old_text, new_text } = self.change;
         let options =
             Options { replace_all: false, matching: Matching::Safe, ..*self.site.options };
         let found = self.site.haystack.find_at(step, new_text, &options, self.site.call)?;
@@ -82,6 +105,44 @@ impl Past<'_, '_> {
             }
         }
         Ok(None)
+    }
+
+    /// Where `new_text` is for the comparison that found `old_text`: round the place that was found,
+    /// or at a single other place, if it is long enough to be no coincidence.
+    fn elsewhere_alike(&mut self) -> Result<Option<Range<usize>>, Error> {
+        let Change { old_text, new_text } = self.change;
+        let step = self.found.step;
+        if step < Step::TrailingBlanks {
+            return Ok(None);
+        }
+        let options =
+            Options { replace_all: false, matching: Matching::Safe, ..*self.site.options };
+        let found = self.site.haystack.find_at(step, new_text, &options, self.site.call)?;
+        let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+        let olds = &self.found.places;
+        let is_longer = lines(new_text) > lines(old_text);
+        let round = found.places.iter().find(|place| {
+            let is_round =
+                |old: &Place| contains(&place.range, &old.range) && place.range != old.range;
+            is_longer && olds.iter().any(is_round)
+        });
+        if let Some(round) = round {
+            return Ok(Some(round.range.clone()));
+        }
+        let is_apart = |place: &&Place| {
+            let Range { start, end } = place.range;
+            olds.iter().all(|old| end <= old.range.start || old.range.end <= start)
+        };
+        let mut apart = found.places.iter().filter(is_apart);
+        let (Some(place), None) = (apart.next(), apart.next()) else { return Ok(None) };
+        let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
+        let text = self.site.haystack.text;
+        let is_proof = lines(new_text) > 1
+            && letters >= LETTERS_OF_ALIKE
+            && is_line_start(text, place.range.start)
+            && is_whole_lines(text, &place.range)
+            && !old_text.contains(new_text.trim());
+        Ok(is_proof.then(|| place.range.clone()))
     }
 
     /// Where lines of `old_text` are with their own indentation, outside of the place that was
@@ -148,7 +209,8 @@ impl Past<'_, '_> {
         new: &str,
     ) -> Result<bool, Error> {
         let step = self.found.step.min(Step::Typography);
-        if self.found.step == Step::Exact || new.len() <= old.len() {
+        let is_exact = self.found.step == Step::Exact && self.evidence == Evidence::Text;
+        if is_exact || new.len() <= old.len() {
             return Ok(false);
         }
         let Site { haystack, call, .. } = &*self.site;

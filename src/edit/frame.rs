@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use crate::edit::indent::{Blanks, Fit, Shift, indentation};
@@ -70,6 +71,7 @@ impl Frames<'_> {
             return is_level.then(|| decided(self.new.to_owned(), true)).flatten();
         }
         match texts.frame(self.fits, self.around)? {
+            Frame::Old if fit.blanks == Blanks::Same && texts.is_rescaled(self.around) => None,
             Frame::Old => decided(moved?, true),
             Frame::File => decided(self.new.to_owned(), false),
         }
@@ -325,6 +327,28 @@ impl Texts<'_> {
         is_like_file && !is_nested
     }
 
+    /// Whether `new_text` may indent by other steps than the file. An `old_text` whose lines are all
+    /// equally deep does not show its steps; lines of `new_text` that are deeper than them do.
+    fn is_rescaled(&self, around: [&str; 2]) -> bool {
+        let mut blanks = self.old.iter().map(|line| line.blanks);
+        let Some(depth) = blanks.next() else { return false };
+        if self.shift.contains('\t') || !blanks.all(|blanks| blanks == depth) {
+            return false;
+        }
+        let mut least = None;
+        for line in self.new.iter().filter(|line| is_deeper(line.blanks, depth)) {
+            let step = line.blanks.len() - depth.len();
+            least = Some(least.map_or(step, |least: usize| least.min(step)));
+        }
+        let (Some(least), Some(level)) = (least, least.and_then(|_| level(around))) else {
+            return false;
+        };
+        let is_odd = |step: usize| step < level || step % level != 0;
+        let file = self.file.first().map_or(depth, |line| line.blanks);
+        let is_enlarged = depth.len() > file.len() && least > level;
+        least < level || is_enlarged || (is_odd(least) && is_odd(self.shift.len()))
+    }
+
     /// Whether a line is deeper than the one before by just the difference between the two
     /// indentations, without a reason: then one of them may have the other indentation.
     fn has_jump(&self) -> bool {
@@ -348,6 +372,25 @@ impl Texts<'_> {
         // Where `old_text` has such lines too, it is the way of this text.
         known.is_empty() && !pairs(&self.new).is_empty()
     }
+}
+
+/// By how many spaces the lines of a text are deeper than those before them most often.
+fn level(around: [&str; 2]) -> Option<usize> {
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    for text in around {
+        let lines = lines(text);
+        for pair in lines.windows(2) {
+            let [before, line] = pair else { continue };
+            // The second line of a comment of several lines is deeper by one space.
+            if is_deeper(line.blanks, before.blanks)
+                && !line.blanks.contains('\t')
+                && !line.content.starts_with('*')
+            {
+                *counts.entry(line.blanks.len() - before.blanks.len()).or_default() += 1;
+            }
+        }
+    }
+    counts.into_iter().max_by_key(|(step, count)| (*count, Reverse(*step))).map(|(step, _)| step)
 }
 
 fn is_deeper(blanks: &str, than: &str) -> bool {

@@ -48,7 +48,12 @@ impl Bare {
     pub(super) fn fits(&self, text: &[u8], at: usize) -> bool {
         let is_start = at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b'\n'));
         let is_sure = self.is_sure && self.lines > 1;
-        is_start && (is_sure || line_number(text, at) == self.first)
+        is_start && (is_sure || self.has_numbers(text, at))
+    }
+
+    /// Whether the lines that begin at `at` have these very numbers.
+    pub(super) fn has_numbers(&self, text: &[u8], at: usize) -> bool {
+        line_number(text, at) == self.first
     }
 
     pub(super) fn note(&self) -> String {

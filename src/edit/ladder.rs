@@ -134,10 +134,14 @@ impl<'a> Haystack<'a> {
         let (text, wide) = (self.text, self.wide);
         let file = self.folds.at_step(text, step, wide, call)?;
         let ends_in_blanks = old.ends_in_blanks();
+        // A line of blanks is folded to its terminator, which must not be that of a line above.
+        let has_blank_first = step >= Step::TrailingBlanks && begins_with_blank_line(old_text);
         let accept = |at: usize| {
             let end = at + old.text.len();
+            let begins = !has_blank_first
+                || at.checked_sub(1).is_none_or(|above| file.text.get(above) == Some(&b'\n'));
             let ends = !ends_in_blanks || file.ends_line(end);
-            ends && file.is_boundary(at) && file.is_boundary(end)
+            begins && ends && file.is_boundary(at) && file.is_boundary(end)
         };
         let scan = scan(&file.text, &old.text, options.replace_all, call, accept)?;
         let places = scan.places.into_iter().map(|at| {
@@ -253,6 +257,13 @@ impl Folds {
             None => Ok(folded.insert(Folded::new(text, step, wide, call)?)),
         }
     }
+}
+
+/// Whether the first line has blanks and nothing else.
+fn begins_with_blank_line(text: &str) -> bool {
+    let line = text.split_once('\n').map_or("", |(line, _)| line);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    !line.is_empty() && line.trim().is_empty()
 }
 
 fn has_trailing_blanks(text: &[u8]) -> Result<bool, Error> {

@@ -7,14 +7,16 @@ use std::ops::Range;
 use unicode_normalization::is_nfc;
 
 use crate::context::Call;
+use crate::edit::blank_lines::{Overlooked, Verdict};
 use crate::edit::change::{Change, Matching, Options, Step, go_on};
 use crate::edit::checked;
-use crate::edit::done::Past;
+use crate::edit::done::{Evidence, Past};
+use crate::edit::edges::{self, Edges, trailing_blanks};
 use crate::edit::endings::Endings;
 use crate::edit::fold::Folded;
 use crate::edit::frame::{Decided, Frames};
 use crate::edit::gutter;
-use crate::edit::indent::{Blanks, Fit};
+use crate::edit::indent::{Blanks, Fit, Shift, indentation};
 use crate::edit::ladder::{Found, Haystack, MAX_REPLACED, Place};
 use crate::edit::refusal::{self, Alike, Refusal, Why};
 use crate::edit::regions::{self, Changed, Region};
@@ -140,7 +142,7 @@ impl<'a> Locator<'a> {
         else {
             return self.locate_without_gutter(change);
         };
-        self.checked(change, found)
+        self.checked(change, found, Evidence::Text)
     }
 
     /// Takes off the line numbers that were pasted with the lines.
@@ -161,7 +163,10 @@ impl<'a> Locator<'a> {
             if bare.change.old_text == bare.change.new_text {
                 return Ok(Err(Why::Same));
             }
-            return Ok(self.checked(&bare.change, found)?.map(|mut located| {
+            let start = found.places.first().map(|place| place.range.start);
+            let has_numbers = start.is_some_and(|start| bare.has_numbers(haystack.text, start));
+            let evidence = if has_numbers { Evidence::Numbers } else { Evidence::OtherNumbers };
+            return Ok(self.checked(&bare.change, found, evidence)?.map(|mut located| {
                 located.notes.insert(0, bare.note());
                 located
             }));
@@ -169,7 +174,17 @@ impl<'a> Locator<'a> {
         Ok(Err(Why::NotFound))
     }
 
-    fn checked(&mut self, change: &Change, found: Found) -> Result<Result<Located, Why>, Error> {
+    fn checked(
+        &mut self,
+        change: &Change,
+        found: Found,
+        evidence: Evidence,
+    ) -> Result<Result<Located, Why>, Error> {
+        let change = &*self.without_second_mark(change, &found);
+        if change.old_text == change.new_text {
+            let at = found.places.first().map_or(0, |place| place.range.start);
+            return Ok(Err(Why::Done { at, near: None }));
+        }
         let places = self.replaced.places + found.places.len();
         if self.site.options.replace_all && (found.is_more || places > MAX_REPLACED) {
             return Ok(Err(Why::TooMany));
@@ -177,10 +192,10 @@ impl<'a> Locator<'a> {
         if found.places.len() > 1 && !self.site.options.replace_all {
             return Ok(Err(Why::NotUnique(found)));
         }
-        if let Some(why) = self.refuse_past(change, &found)? {
+        if let Some(why) = self.refuse_past(change, &found, evidence)? {
             return Ok(Err(why));
         }
-        let made = match self.pieces(change, &found)? {
+        let made = match self.pieces(change, &found, evidence)? {
             Ok(made) => made,
             Err(why) => return Ok(Err(why)),
         };
@@ -188,21 +203,62 @@ impl<'a> Locator<'a> {
             return Ok(Err(Why::NoChange));
         }
         self.replaced = Replaced { places, bytes: made.bytes };
-        let places = found.places.into_iter().map(|place| place.range).collect();
+        let mut places: Vec<Range<usize>> =
+            found.places.into_iter().map(|place| place.range).collect();
+        // Blanks behind a single place may be replaced as well.
+        if let ([place], Some(piece)) = (places.as_mut_slice(), made.pieces.last()) {
+            place.end = place.end.max(piece.range.end);
+        }
         Ok(Ok(Located { step: found.step, places, pieces: made.pieces, notes: made.notes }))
+    }
+
+    /// The change without the byte order mark that only `new_text` has, at the start of a file that
+    /// has one.
+    fn without_second_mark<'c>(&self, change: &'c Change, found: &Found) -> Cow<'c, Change> {
+        let Change { old_text, new_text } = change;
+        let is_first_line = found.places.first().is_some_and(|place| {
+            let above = self.site.haystack.text.get(..place.range.start);
+            above.is_some_and(|above| memchr::memchr(b'\n', above).is_none())
+        });
+        let blanks = indentation(new_text);
+        let marked = new_text.strip_prefix(blanks).and_then(|text| text.strip_prefix('\u{FEFF}'));
+        let is_safe = self.site.options.matching == Matching::Safe;
+        match marked {
+            Some(rest) if is_safe && self.has_mark && is_first_line => Cow::Owned(Change {
+                old_text: old_text.clone(),
+                new_text: format!("{blanks}{rest}"),
+            }),
+            _ => Cow::Borrowed(change),
+        }
     }
 
     /// Refuses to change a place that is only like `old_text` if the edit may have been made
     /// elsewhere, or be meant for another place.
-    fn refuse_past(&mut self, change: &Change, found: &Found) -> Result<Option<Why>, Error> {
-        let Some(place) = found.places.first().filter(|_| found.step > Step::Exact) else {
+    fn refuse_past(
+        &mut self,
+        change: &Change,
+        found: &Found,
+        evidence: Evidence,
+    ) -> Result<Option<Why>, Error> {
+        let is_sure = found.step == Step::Exact && evidence != Evidence::OtherNumbers;
+        let Some(place) = found.places.first().filter(|_| !is_sure) else {
             return Ok(None);
         };
         let near = Alike { step: found.step, range: place.range.clone() };
         if found.step == Step::Indentation && change.new_text.trim().is_empty() {
             return Ok(Some(Why::Undecided(near)));
         }
-        let mut past = Past { site: &mut self.site, change, found };
+        if found.step >= Step::TrailingBlanks {
+            let plain = self.plain(change);
+            let (text, range) = (self.site.haystack.text, &place.range);
+            let overlooked = Overlooked { text, place: range, old: &plain.old, new: &plain.new };
+            match overlooked.verdict() {
+                Verdict::Make => {}
+                Verdict::Done => return Ok(Some(Why::Done { at: range.start, near: None })),
+                Verdict::Unclear(why) => return Ok(Some(Why::Unclear { near, why })),
+            }
+        }
+        let mut past = Past { site: &mut self.site, change, found, evidence };
         if let Some(done) = past.elsewhere(&self.endings)? {
             return Ok(Some(Why::Done { at: done.start, near: Some(near) }));
         }
@@ -211,7 +267,12 @@ impl<'a> Locator<'a> {
     }
 
     /// The pieces that change at all places.
-    fn pieces(&mut self, change: &Change, found: &Found) -> Result<Result<Made, Why>, Error> {
+    fn pieces(
+        &mut self,
+        change: &Change,
+        found: &Found,
+        evidence: Evidence,
+    ) -> Result<Result<Made, Why>, Error> {
         let mut made = Made { bytes: self.replaced.bytes, ..Made::default() };
         let plain = self.plain(change);
         if let Some(place) = found.places.first().filter(|_| found.step >= Step::Typography) {
@@ -227,25 +288,27 @@ impl<'a> Locator<'a> {
             if self.site.options.matching == Matching::Exact {
                 made.pieces.push(Piece::whole(&place.range, change.new_text.clone()));
             } else {
-                let next = Next::at(self.site.haystack.text, place.range.end);
-                if replacements.of(place, next).is_none() {
+                let text = self.site.haystack.text;
+                let next = Next::at(text, place.range.end);
+                let edges = Edges::of(text, &place.range, &plain.old, &plain.new);
+                if replacements.of(place, next, edges).is_none() {
                     shifted = shifted.saturating_add(plain.len());
                     if shifted > MAX_SHIFTED && round > 0 {
                         return Ok(Err(Why::TooMuch));
                     }
                     go_on(self.site.call)?;
-                    let new = match self.replacement(&plain, found.step, place, next)? {
+                    let new = match self.replacement(&plain, found.step, place, next, edges)? {
                         Ok(replacement) => replacement,
                         Err(why) => return Ok(Err(why)),
                     };
-                    let past = Past { site: &mut self.site, change, found };
+                    let past = Past { site: &mut self.site, change, found, evidence };
                     if round == 0 && past.is_there(&place.range, &new.old, &new.new)? {
                         return Ok(Err(Why::Done { at: place.range.start, near: None }));
                     }
                     made.note(&new.notes);
                     replacements.keep(new);
                 }
-                let Some(replacement) = replacements.of(place, next) else {
+                let Some(replacement) = replacements.of(place, next, edges) else {
                     return Err(checked::fault());
                 };
                 if let Err(why) = self.replace(replacement, &place.range, &mut made)? {
@@ -297,20 +360,27 @@ impl<'a> Locator<'a> {
         step: Step,
         place: &Place,
         next: Next,
+        edges: Edges,
     ) -> Result<Result<Replacement, Why>, Error> {
         let mut notes = Vec::new();
-        let fitted = terminator::fit(&plain.old, &plain.new, next);
+        let undecided = || Ok(Err(Why::Undecided(Alike { step, range: place.range.clone() })));
+        let Some(inner) = self.behind_indentation(plain, step, place, edges)? else {
+            return undecided();
+        };
+        if edges.lead > 0 {
+            notes.push(edges::NOTE);
+        }
+        let fitted = terminator::fit(&plain.old, &inner, next);
         notes.extend(fitted.note());
         let new = match fitted {
-            Fitted::Same => Cow::Borrowed(plain.new.as_str()),
+            Fitted::Same => inner,
             Fitted::Added(new) | Fitted::Removed(new) => Cow::Owned(new),
             Fitted::Joins => return Ok(Err(Why::Joins)),
         };
         let has_fit = step == Step::Indentation;
         let decided = if has_fit {
             let Some(decided) = self.decide(&plain.old, &new, place)? else {
-                let near = Alike { step, range: place.range.clone() };
-                return Ok(Err(Why::Undecided(near)));
+                return undecided();
             };
             if !decided.is_moved {
                 notes.push("new_text was used as it is, since it is indented as the file is.");
@@ -325,8 +395,10 @@ impl<'a> Locator<'a> {
         let folded =
             Folded::new(decided.old.as_bytes(), step, self.site.haystack.wide, self.site.call)?;
         // Lines that are shifted together differ where they did before.
-        let is_shared =
-            matches!(new, Cow::Borrowed(_)) && decided.is_moved && place.fit.blanks == Blanks::Same;
+        let is_shared = new.len() == plain.new.len()
+            && matches!(new, Cow::Borrowed(_))
+            && decided.is_moved
+            && place.fit.blanks == Blanks::Same;
         let regions = if is_shared {
             let changed = plain.changed.get_or_init(|| Changed::of(&plain.old, &plain.new));
             changed.regions(&decided.old, &decided.new)?
@@ -335,7 +407,45 @@ impl<'a> Locator<'a> {
         };
         let Decided { old, new, .. } = decided;
         let fit = place.fit.clone();
-        Ok(Ok(Replacement { fit, next, step, folded, old, new, regions, notes }))
+        Ok(Ok(Replacement { fit, next, edges, step, folded, old, new, regions, notes }))
+    }
+
+    /// `new_text` for a place that may begin behind the indentation of its line, without the blanks
+    /// that the file has beside the place; `None` if it cannot be told how it is indented.
+    fn behind_indentation<'p>(
+        &self,
+        plain: &'p Plain,
+        step: Step,
+        place: &Place,
+        edges: Edges,
+    ) -> Result<Option<Cow<'p, str>>, Error> {
+        let Plain { old, new, .. } = plain;
+        let inner = edges.inner(new).ok_or_else(checked::fault)?;
+        let blanks = edges::indentation_before(self.site.haystack.text, place.range.start);
+        let is_behind = !blanks.is_empty() && !old.starts_with(char::is_whitespace);
+        // Up to line endings the match is exact, and new_text is taken as it is.
+        if !is_behind || !matches!(step, Step::TrailingBlanks | Step::Typography) {
+            return Ok(Some(Cow::Borrowed(inner)));
+        }
+        let full = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+        if edges.lead > 0 {
+            let mut lines = inner.lines().skip(1).filter(|line| !line.trim().is_empty());
+            let is_whole = lines.all(|line| line.starts_with(blanks));
+            return Ok(is_whole.then_some(Cow::Borrowed(inner)));
+        }
+        if inner.starts_with([' ', '\t']) || (inner.is_empty() && old.ends_with('\n')) {
+            return Ok(None);
+        }
+        if full(old) > 1 || full(inner) < 2 {
+            return Ok(Some(Cow::Borrowed(inner)));
+        }
+        // The lines after the first may have the indentation of the file or lack it as well.
+        let shift = Shift::Deeper(blanks.to_owned());
+        let fit = Fit { blanks: Blanks::Same, shift };
+        let line = Place { range: place.range.clone(), fit, others: Vec::new() };
+        let Some(decided) = self.decide(old, inner, &line)? else { return Ok(None) };
+        let moved = decided.new.strip_prefix(blanks).map(|new| Cow::Owned(new.to_owned()));
+        Ok(moved.filter(|_| decided.is_moved))
     }
 
     /// Tells what is to stand at a place that was found but for its indentation.
@@ -364,8 +474,10 @@ impl<'a> Locator<'a> {
         let matched = checked::bytes(haystack.text, place.clone())?;
         let file = Folded::new(matched, replacement.step, haystack.wide, call)?;
         for (new, range) in replacement.in_file(&file) {
+            let (new, range) = self.with_blanks(replacement, place, (new, range));
             let new = checked::text(&replacement.new, new)?;
-            let old = checked::bytes(matched, range.clone())?;
+            let old = place.start + range.start..place.start + range.end;
+            let old = checked::bytes(haystack.text, old)?;
             let Some(parts) = self.kept_bytes(old, new) else { return Ok(Err(Why::StandIn)) };
             for (old, new) in parts {
                 let range = range.start + old.start..range.start + old.end;
@@ -374,12 +486,49 @@ impl<'a> Locator<'a> {
                     Endings::None => new.to_owned(),
                     _ => new.replace('\n', self.endings.near(&inner, place)),
                 };
-                if matched.get(range) != Some(text.as_bytes()) {
+                if haystack.text.get(inner.clone()) != Some(text.as_bytes()) {
                     made.pieces.push(Piece { place: place.start, range: inner, text });
                 }
             }
         }
         Ok(Ok(()))
+    }
+
+    /// A range of `new` and the range of the place that it replaces, widened by blanks which the file
+    /// has at the end of that range: they do not come behind those of `new`, and a line of blanks
+    /// does not become the end of another line.
+    fn with_blanks(
+        &self,
+        replacement: &Replacement,
+        place: &Range<usize>,
+        (new, range): (Range<usize>, Range<usize>),
+    ) -> (Range<usize>, Range<usize>) {
+        let text = self.site.haystack.text;
+        let end = place.start + range.end;
+        let blanks = trailing_blanks(text, end);
+        let is_within = end + blanks <= place.end || !self.site.options.replace_all;
+        let before = replacement.new.get(..new.end).unwrap_or("");
+        let inserted = replacement.new.get(new.clone()).unwrap_or("");
+        let after = replacement.new.get(new.end..).unwrap_or("");
+        if blanks == 0 || !is_within || !(after.is_empty() || after.starts_with('\n')) {
+            return (new, range);
+        }
+        let widened = range.start..range.end + blanks;
+        if inserted.ends_with([' ', '\t']) {
+            return (new, widened);
+        }
+        let is_line_start = end.checked_sub(1).and_then(|above| text.get(above)) == Some(&b'\n');
+        let terminator = match text.get(end + blanks..) {
+            Some([b'\n', ..]) => 1,
+            Some([b'\r', b'\n', ..]) => 2,
+            _ => 0,
+        };
+        let is_joined = is_line_start && !range.is_empty() && !before.is_empty();
+        let is_joined = is_joined && !before.ends_with('\n') && after.starts_with('\n');
+        if is_joined && terminator > 0 && end + blanks + terminator <= place.end {
+            return (new.start..new.end + 1, range.start..widened.end + terminator);
+        }
+        (new, range)
     }
 
     /// What of `new` replaces which parts of `old`, bytes of the file: those for which `new` has
@@ -460,6 +609,7 @@ impl Plain {
 struct Replacement {
     fit: Fit,
     next: Next,
+    edges: Edges,
     step: Step,
     /// Of `old`.
     folded: Folded,
@@ -486,8 +636,10 @@ impl Replacements {
     /// How many are kept: places may take turns in how they are indented and in what follows.
     const KEPT: usize = 8;
 
-    fn of(&self, place: &Place, next: Next) -> Option<&Replacement> {
-        self.0.iter().find(|last| last.fit == place.fit && last.next == next)
+    fn of(&self, place: &Place, next: Next, edges: Edges) -> Option<&Replacement> {
+        let is_same =
+            |last: &&Replacement| last.fit == place.fit && last.next == next && last.edges == edges;
+        self.0.iter().find(is_same)
     }
 
     fn keep(&mut self, replacement: Replacement) {

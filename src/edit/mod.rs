@@ -4,10 +4,12 @@
 //! overlooks something, only what differs between `old_text` and `new_text` is spliced: what
 //! both say alike stays in the file's own bytes, with its quotes, trailing blanks and line ends.
 
+mod blank_lines;
 mod change;
 mod checked;
 pub(crate) mod diff;
 mod done;
+mod edges;
 mod endings;
 mod fold;
 mod frame;

@@ -35,6 +35,11 @@ pub(super) enum Why {
     },
     /// It cannot be told how `new_text` is to be indented.
     Undecided(Alike),
+    /// The edit changes just what was overlooked, for this reason.
+    Unclear {
+        near: Alike,
+        why: &'static str,
+    },
     /// The texts differ only in a terminator between two lines.
     Joins,
     /// `new_text` has U+FFFD for bytes that cannot be told.
@@ -111,6 +116,7 @@ impl Refusal<'_, '_> {
             Why::Done { at, near } => self.done(at, near.as_ref()),
             Why::Stale { origin, near } => self.stale(origin, &near),
             Why::Undecided(near) => self.undecided(&near),
+            Why::Unclear { near, why } => self.unclear(&near, why),
             Why::Joins => self.plain(
                 InvalidArgument,
                 "old_text and new_text differ only in the line terminator at their end, and \
@@ -215,6 +221,19 @@ impl Refusal<'_, '_> {
         );
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
         self.with_hint(error, "Give both texts with the indentation that the file has.")
+    }
+
+    fn unclear(&self, near: &Alike, why: &str) -> Error {
+        let path = shown(self.site.path);
+        let step = near.step.overlooked();
+        let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
+        let message = format!(
+            "{}old_text not found in {path}. {lines} without regard to {step}, but {why}.\n\n\
+             ```\n{text}```\n",
+            self.label
+        );
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        self.with_hint(error, "Read the file again, and give old_text exactly as it is there.")
     }
 
     /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines as far as there

@@ -539,3 +539,115 @@ fn lines_that_differ_are_told_once_for_all_indentations() {
     assert_eq!(edited.places, [40]);
     assert!(edited.content == both(&new).repeat(20).as_bytes());
 }
+
+#[test]
+fn trailing_blanks_are_those_of_the_file_or_those_of_new_text_and_never_both() {
+    for (file, old, new, expected) in [
+        ("x\n  \ny\n", "x\n\ny\n", "z\n  \ny\n", "z\n  \ny\n"),
+        ("x\n  \ny\n", "x\n\ny\n", "z\n \ny\n", "z\n \ny\n"),
+        ("x\r\n  \r\ny\r\n", "x\n\ny\n", "z\n  \ny\n", "z\r\n  \r\ny\r\n"),
+        (" a\n * \n */\n", " *\n */\n", " * b\n * \n */\n", " a\n * b\n * \n */\n"),
+        ("a  \nb\n", "a\nb", "c\nb", "c  \nb\n"),
+        // Exact, up to the end of a line.
+        ("a \nb\n", "a", "c ", "c \nb\n"),
+        ("a  \nb\n", "a", "c ", "c \nb\n"),
+        ("a \n\nb\n", "a", "c \n\n", "c \n\nb\n"),
+        ("a  \nb\n", "a", "c", "c  \nb\n"),
+    ] {
+        assert_eq!(safe(file, old, new).0, expected, "{file:?} {old:?} {new:?}");
+    }
+}
+
+#[test]
+fn a_line_of_blanks_is_never_joined_to_the_line_above() {
+    for (file, old, new, expected) in [
+        (
+            "    a()\n        \n    b()\n",
+            "    a()\n\n    b()\n",
+            "    c()\n    b()\n",
+            "    c()\n    b()\n",
+        ),
+        ("x\n    \n  y\n", "  \n  y", "  \n  z", "x\n    \n  z\n"),
+    ] {
+        assert_eq!(safe(file, old, new).0, expected, "{file:?} {old:?} {new:?}");
+    }
+    let file = "    a()\n        \n    b()\n";
+    let (code, message) = refused(file, &[("    a()\n\n", "    c()\n")], &options(SAFE));
+    assert_eq!(code, ErrorCode::PatternNotFound);
+    let expected = "old_text not found in f.txt. Lines 1-2 match old_text without regard to \
+                    trailing blanks, but the edit removes blank lines that are not as old_text has \
+                    them.\n\n```\n   1 |     a()\n   2 |         \n```\nRead the file again, and \
+                    give old_text exactly as it is there.";
+    assert_eq!(message.replace("\n\nRead", "\nRead"), expected);
+}
+
+#[test]
+fn a_line_of_blanks_is_not_found_at_the_end_of_another_line() {
+    let file = "  a\n  // b\n";
+    refused(file, &[("        \n  // b", "        \n  // c")], &options(SAFE));
+}
+
+#[test]
+fn a_match_behind_the_indentation_of_its_line_does_not_double_it() {
+    for (file, old, new, expected) in [
+        ("    a = 'x'\n", "a = ‘x’", "    a = 'y'", "    a = 'y'\n"),
+        ("    a = 'x'\n", "a = ‘x’", "    b\n    a = 'x'", "    b\n    a = 'x'\n"),
+        ("    a = 'x'\n", "a = ‘x’", "a = 'y'", "    a = 'y'\n"),
+        ("    a = 'x'\n", "a = ‘x’\n", "a = ‘x’\nb = 1\n", "    a = 'x'\n    b = 1\n"),
+        ("    a = 'x'\n    b\n", "a = ‘x’\n    b\n", "c\n    d\n", "    c\n    d\n"),
+    ] {
+        let (content, step) = safe(file, old, new);
+        assert_eq!((content.as_str(), step), (expected, Step::Typography), "{old:?} {new:?}");
+    }
+    for (old, new) in [
+        ("a = ‘x’", "        a = 'y'"),
+        ("a = ‘x’", "    if b:\n  a = 'x'"),
+        ("a = ‘x’", "b\n    a = 'x'"),
+        ("a = ‘x’\n", ""),
+    ] {
+        let file = "    a = 'x'\nb\n";
+        let (code, message) = refused(file, &[(old, new)], &options(SAFE));
+        assert_eq!(code, ErrorCode::PatternNotFound, "{new:?}");
+        assert!(message.contains("   1 |     a = 'x'\n"), "{message}");
+    }
+}
+
+#[test]
+fn an_exact_match_behind_the_indentation_of_its_line_does_not_double_it() {
+    let file = "    a\n    b\n";
+    let edited = edit(file.as_bytes(), &[("a\n    b", "    c\n    d")], &options(SAFE)).unwrap();
+    assert_eq!(edited.content, b"    c\n    d\n");
+    assert_eq!(edited.steps, [Step::Exact]);
+    assert_eq!(
+        edited.notes,
+        ["old_text begins behind the indentation of its line and new_text begins with that \
+             indentation: it was not doubled."]
+    );
+    for (file, old, new, expected) in [
+        ("\ta\r\n\tb\r\n", "a\n\tb\n", "\tc\n\td\n", "\tc\r\n\td\r\n"),
+        // A line that is to be deeper.
+        ("    a\n", "a", "    a", "        a\n"),
+        ("    a\n", "a", "        c", "            c\n"),
+    ] {
+        assert_eq!(safe(file, old, new).0, expected, "{old:?} {new:?}");
+    }
+    let exact = options(Matching::Exact);
+    let edited = edit(file.as_bytes(), &[("a\n    b", "    c\n    d")], &exact).unwrap();
+    assert_eq!(edited.content, b"        c\n    d\n");
+    assert!(edited.notes.is_empty());
+}
+
+#[test]
+fn a_byte_order_mark_is_not_put_before_another() {
+    let file = "\u{feff}<?xml a=\"1\"?>\nb\n";
+    for (old, new) in [
+        ("<?xml a=\"1\"?>\n", "\u{feff}<?xml a=\"1\"?>\n"),
+        ("  <?xml a=\"1\"?>\n", "  \u{feff}<?xml a=\"1\"?>\n"),
+        ("<?xml a=“1”?>\n", "\u{feff}<?xml a=“1”?>\n"),
+    ] {
+        let (code, message) = refused(file, &[(old, new)], &options(SAFE));
+        assert_eq!(code, ErrorCode::PatternNotFound);
+        assert!(message.contains("the edit seems to be done"), "{message}");
+    }
+    assert_eq!(safe(file, "xml a=\"1\"?>", "xml?>").0, "\u{feff}<?xml?>\nb\n");
+}

@@ -80,3 +80,70 @@ fn new_text_that_is_elsewhere_for_other_reasons_does_not_stop_an_edit() {
         assert_eq!(edit(file, old, new).as_deref(), Ok(expected));
     }
 }
+
+/// The texts with the numbers of `read_file`, from `first`.
+fn numbered(text: &str, first: usize) -> String {
+    let lines = text.split_inclusive('\n').enumerate();
+    lines.map(|(at, line)| format!("{:>4} | {line}", first + at)).collect()
+}
+
+#[test]
+fn an_insertion_with_pasted_line_numbers_is_not_repeated() {
+    for (file, old, new, first) in [
+        ("nose\n", "nose", "nose\nrudolf\n", 1),
+        ("nose\n", "nose\n", "nose\nrudolf\n", 1),
+        // The numbers are those of before: the text stands deeper now.
+        ("x\n\n    def b():\n", "\n    def b():\n", "\n    def a():\n\n    def b():\n", 2),
+    ] {
+        let (old, new) = (numbered(old, first), numbered(new, first));
+        let once = edit(file, &old, &new).unwrap();
+        let message = edit(&once, &old, &new).unwrap_err();
+        assert!(message.contains("the edit seems to be done."), "{message}");
+    }
+}
+
+#[test]
+fn a_twin_at_other_lines_than_the_pasted_numbers_say_is_no_reason_to_repeat() {
+    let file = "start()\nfirst(1)\nz\nstart()\nsecond(2)\n";
+    let (old, new) = (numbered("start()\nsecond(1)\n", 1), numbered("start()\nfirst(1)\n", 1));
+    let twin = file.replace("second(2)", "second(1)");
+    let message = edit(&twin, &old, &new).unwrap_err();
+    assert!(message.contains("already in f.py at line 1"), "{message}");
+}
+
+#[test]
+fn a_repeated_edit_is_seen_however_its_texts_are_indented() {
+    // Line 7 is like the first line of old_text only up to its trailing tab.
+    let file = "\tif (ny == 0)\n\t\treturn;\n\n\tinit(ctx, &tty, 0);\n\n\tgo(1);\n\
+                \tif (ny == 0)\t\n\t\treturn;\n\n\tinit(ctx, &tty);\n\n\tgo(1);\n";
+    for blanks in ["", "    ", "\t\t"] {
+        let text = |init: &str| {
+            let deeper = if blanks == "    " { "        " } else { &format!("{blanks}\t") };
+            format!("{blanks}if (ny == 0)\n{deeper}return;\n\n{blanks}{init}\n\n{blanks}go(1);\n")
+        };
+        let (old, new) = (text("init(ctx, &tty);"), text("init(ctx, &tty, 0);"));
+        let message = edit(file, &old, &new).unwrap_err();
+        assert!(message.contains("already in f.py at line 1"), "{blanks:?} {message}");
+    }
+}
+
+#[test]
+fn a_repeated_wrap_is_seen_although_its_lines_are_indented_otherwise() {
+    let old = "{\n    // m\n    report(x);\n";
+    let new = "{\n    if (y)\n    {\n        // m\n        report(x);\n    }\n";
+    let file = "    {\n        if (y)\n        {\n            // m\n            report(x);\n        }\n    }\n";
+    let message = edit(file, old, new).unwrap_err();
+    assert!(message.contains("the edit seems to be done."), "{message}");
+}
+
+#[test]
+fn a_repeated_edit_of_trailing_blanks_changes_nothing() {
+    for (file, old, new) in [
+        ("/// a\n///\n/// b\n", "/// a \n///  \n/// b \n", "/// a \n/// \n/// b \n"),
+        ("/// a\n///\n/// b\n", "/// a\n///  \n/// b", "/// a\n///\n/// b"),
+        ("a\n  }\n\n  b\n", "a\n  }\n  \n", "a\n  }\n"),
+        ("a \n\n  b\n", "a\n\n  ", "a\n"),
+    ] {
+        edit(file, old, new).unwrap_err();
+    }
+}

@@ -145,3 +145,19 @@ fn a_block_whose_lines_lie_otherwise_to_each_other_is_never_found() {
         assert_eq!(refused.unwrap_err().code(), ErrorCode::PatternNotFound, "{old:?}");
     }
 }
+
+#[test]
+fn new_lines_whose_steps_are_not_those_of_the_file_are_refused() {
+    let file = "class A:\n    def b(self):\n        x = 1\n        if x:\n            y = 2\n";
+    let old = "\n  def b(self):\n";
+    let file = format!("import a\n\n{}", file.replace("class A:\n", "class A:\n\n"));
+    for new in [
+        "\n  def a(self):\n    x = 1\n\n  def b(self):\n",
+        "\n  @a(1,\n        2)\n  def b(self):\n",
+    ] {
+        assert_eq!(edited(&file, old, new), None, "{new:?}");
+    }
+    let new = "\n  def a(self):\n      x = 1\n\n  def b(self):\n";
+    let expected = file.replace("\n    def b", "\n    def a(self):\n        x = 1\n\n    def b");
+    assert_eq!(edited(&file, old, new), Some(expected));
+}
