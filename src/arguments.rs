@@ -13,8 +13,11 @@ use crate::text::omission;
 /// The most different paths of one call.
 pub(crate) const MAX_PATHS: usize = 10_000;
 
-/// The longest path, in bytes; in schemas, in characters.
+/// The longest path that is looked at, in bytes; a longer one is `INVALID_PATH`.
 pub(crate) const MAX_PATH_BYTES: usize = 32 * 1024;
+
+/// The longest text that is taken for a path at all, in characters.
+pub(crate) const MAX_PATH_CHARS: usize = 8 * MAX_PATH_BYTES;
 
 /// The most different globs in one list.
 pub(crate) const MAX_GLOBS: usize = 64;
@@ -177,7 +180,7 @@ pub(crate) fn too_many(name: &str, count: usize, most: usize) -> Error {
 
 /// Sets the limits of a list of paths in its schema.
 pub(crate) fn paths(schema: &mut Schema) {
-    limit(schema, MAX_PATHS, MAX_PATH_BYTES);
+    limit(schema, MAX_PATHS, MAX_PATH_CHARS);
 }
 
 /// Sets the limits of a list of globs in its schema.

@@ -3,7 +3,7 @@
 //! No form has a `$ref`, a `format` or an `allOf`; the required properties come first, and what
 //! holds for an absent value and what limits it stands in the descriptions too, because many
 //! clients drop the keywords. Limits that are out of reach of a sensible call, such as a path of
-//! 32,768 characters, stand in the keywords alone.
+//! 262,144 characters, stand in the keywords alone.
 //!
 //! ```
 //! use ripkit::schema::{self, Format};

@@ -38,7 +38,7 @@ pub(crate) use crate::search::options::{Report, SearchOptions, Sort};
 use crate::search::report::{LeftOutMatch, SearchReport};
 use crate::search::searcher::Searcher;
 use crate::text::escape;
-use crate::walk::{Cursor, LeftOut, OpenCount, Resume, Scan, Spelling, Start};
+use crate::walk::{Cursor, LeftOut, OpenCount, Resume, Scan, Start};
 use crate::workspace::Workspace;
 
 /// The longest look into ignored and hidden files after a search that found nothing.
@@ -126,7 +126,7 @@ fn look_into(
     options.sort = Sort::Path;
     options.stream = None;
     options.exact = false;
-    let spelling = Spelling::of(&options.walk.starts);
+    let spelling = Start::spelling(&options.walk.starts);
     let walk = &mut options.walk;
     (walk.starts, walk.hidden, walk.no_ignore) = (starts, true, true);
     let collector = Collector::new(&options, limits);

@@ -9,7 +9,7 @@ use crate::search::file_matches::FileMatches;
 use crate::search::matcher::Pattern;
 use crate::search::options::{Report, SearchOptions};
 use crate::search::sink::Keep;
-use crate::walk::Spelling;
+use crate::walk::{Spelling, Start};
 use crate::workspace::{PathPolicy, Workspace};
 
 /// The first read; most source files fit in.
@@ -56,7 +56,7 @@ impl Searcher {
             multiline_bytes: limits.multiline_bytes,
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
             named: named.map(|start| start.path().to_vec()).collect(),
-            spelling: Arc::new(Spelling::of(&options.walk.starts)),
+            spelling: Arc::new(Start::spelling(&options.walk.starts)),
             policy: workspace.policy().clone(),
             inquiry: options.inquiry(limits, workspace),
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::MAX_PATH_BYTES;
+use crate::arguments::MAX_PATH_CHARS;
 use crate::error::Error;
 use crate::output::Output;
 use crate::text::escape;
@@ -29,7 +29,7 @@ use crate::tool::{Effect, Tool, ToolContext};
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The directory.
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::edit::{Matching, Step};
 
-use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::context::Call;
 use crate::edit::{self, Change, Options, diff};
 use crate::error::{Error, ErrorCode};
@@ -44,7 +44,7 @@ use crate::workspace::{Access, Expected, Held, Version};
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The file.
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
     /// The text to replace, as the file has it, with enough lines round it to be unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,13 +6,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_BYTES, Sort, at_least_one, root, yes};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, Sort, at_least_one, root, yes};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{Ending, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
-use crate::walk::{PathGlobs, Query, Spelling, Start, WalkOptions};
+use crate::walk::{PathGlobs, Query, Start, WalkOptions};
 use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
@@ -37,11 +37,11 @@ pub struct Args {
     /// The glob. Without `/` it is matched against names at any depth, as `*.toml`; with `/` against
     /// whole paths, both from `path` and from the workspace root, as `src/**/*.rs`. The path of a
     /// file that exists finds that file.
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub pattern: String,
     /// The directory to look in. Default: the workspace root.
     #[serde(default = "root")]
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
     /// What to find: files (links among them), directories, or both; a directory ends in `/`.
     #[serde(default)]
@@ -212,7 +212,7 @@ impl Tool for FindFiles {
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
-            spelling: Spelling::of(&walk.starts),
+            spelling: Start::spelling(&walk.starts),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);

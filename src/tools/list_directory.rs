@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_BYTES, at_least_one, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, Truncation};
@@ -38,7 +38,7 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 pub struct Args {
     /// The directory. Default: the workspace root.
     #[serde(default = "root")]
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
     /// Entries after which the answer is cut.
     #[serde(default = "default_max_results")]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_BYTES, Sort, at_least_one, root, yes,
+    MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_CHARS, Sort, at_least_one, root, yes,
 };
 use crate::context::Incomplete;
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::output::{Outcome, Output, Receipt, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListOptions, ListReport};
-use crate::walk::{Cursor, Filter, Query, Spelling, Start, WalkOptions};
+use crate::walk::{Cursor, Filter, Query, Start, WalkOptions};
 
 /// Lists the files below a directory, a path a line, in path order. Files that ignore files
 /// exclude are left out. Use `find_files` to look for names at any depth.
@@ -37,7 +37,7 @@ use crate::walk::{Cursor, Filter, Query, Spelling, Start, WalkOptions};
 pub struct Args {
     /// The directory. Default: the workspace root.
     #[serde(default = "root")]
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
     /// Only files that match this glob: without `/` on the name, such as `*.rs`; with `/` on the
     /// whole path, both from `path` and from the workspace root.
@@ -236,7 +236,7 @@ impl Tool for ListFiles {
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
-            spelling: Spelling::of(&walk.starts),
+            spelling: Start::spelling(&walk.starts),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);

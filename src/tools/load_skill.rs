@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
@@ -50,7 +50,7 @@ pub struct Args {
     pub name: String,
     /// A file of the skill to read instead of its instructions, relative to its directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub file: Option<String>,
     /// The line to go on from, as told where a text was cut. Default: the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]

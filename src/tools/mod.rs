@@ -7,7 +7,7 @@
 //!
 //! | argument | limit |
 //! |---|---|
-//! | a path | 32,768 characters; over 32,768 bytes it is `INVALID_PATH` |
+//! | a path | 32,768 bytes, `INVALID_PATH`; 262,144 characters |
 //! | `path` of `search` | 10,000 different paths |
 //! | a glob | 1,024 bytes, braces nested 16 deep |
 //! | `include`, `exclude` | 64 different globs each |

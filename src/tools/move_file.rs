@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::error::Error;
 use crate::output::Output;
 use crate::text::escape;
@@ -37,10 +37,10 @@ use crate::workspace::Expected;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The file.
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub source: String,
     /// The new path, which nothing may have; directories above it are made.
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub destination: String,
     /// Moves only if the file still has this version: the `version` in the details of a
     /// `read_file`, `write_file` or `edit_file`.

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_PATH_BYTES, at_least_one};
+use crate::arguments::{MAX_PATH_CHARS, at_least_one};
 use crate::context::{Incomplete, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output};
@@ -35,7 +35,7 @@ use crate::workspace::WorkspacePath;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The file.
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
     /// The first line, from 1; a negative one counts from the end, -1 is the last line.
     /// Default: 1.

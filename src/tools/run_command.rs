@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_BYTES, root};
+use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, root};
 use crate::command::{self, CommandPolicy, Ending, Report, Request};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
@@ -38,7 +38,7 @@ pub struct Args {
     pub command: String,
     /// The directory to start in. Default: the workspace root.
     #[serde(default = "root")]
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub cwd: String,
     /// Milliseconds after which the command is stopped; what it printed by then is returned.
     #[serde(default = "default_timeout")]

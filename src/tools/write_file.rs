@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_BYTES};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::context::Limits;
 use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
@@ -41,7 +41,7 @@ use crate::workspace::{Expected, Held, Version, WorkspacePath};
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The file.
-    #[schemars(length(max = MAX_PATH_BYTES))]
+    #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
     /// The whole content, exactly as it is to be: nothing left out, no line numbers.
     pub content: String,

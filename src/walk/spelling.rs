@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::walk::start::Start;
-
 /// The starts that were named by a path with links, with the path that each really has. A walk works
 /// with real paths; only what is shown is spelled as the caller did.
 #[derive(Clone, Debug, Default)]
@@ -13,13 +11,8 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// The spelling of what lies below these starts.
-    pub(crate) fn of(starts: &[Start]) -> Spelling {
-        let named = starts.iter().filter_map(|start| {
-            let named = start.named.clone()?;
-            Some((start.path().to_vec(), named))
-        });
-        let mut named: Vec<_> = named.collect();
+    /// The spelling of what lies below these starts, each its real path and the named one.
+    pub(super) fn new(mut named: Vec<(Vec<u8>, Vec<u8>)>) -> Spelling {
         named.sort();
         Spelling { named }
     }

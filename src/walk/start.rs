@@ -125,6 +125,13 @@ impl Start {
         })
     }
 
+    /// How what lies below these starts is shown.
+    pub(crate) fn spelling(starts: &[Start]) -> Spelling {
+        let named =
+            starts.iter().filter_map(|start| Some((start.path.clone(), start.named.clone()?)));
+        Spelling::new(named.collect())
+    }
+
     /// An entry that a walk left out, if it is still there.
     pub(crate) fn left_out(workspace: &Workspace, path: &[u8], count: &OpenCount) -> Option<Start> {
         let path = workspace.resolve(&escape::exact_path(path), Access::Read).ok()?;
@@ -169,7 +176,8 @@ fn in_order(mut starts: Vec<Start>) -> Vec<Start> {
     starts.dedup_by(|next, previous| {
         let covers = previous.covers(next);
         if covers && previous.named.is_some() {
-            let shown = Spelling::of(std::slice::from_ref(previous)).shown(&next.path).into_owned();
+            let shown =
+                Start::spelling(std::slice::from_ref(previous)).shown(&next.path).into_owned();
             if shown != *next.named.as_ref().unwrap_or(&next.path) {
                 previous.named = None;
             }
