@@ -266,7 +266,7 @@ fn makefile() -> String {
 #[test]
 fn a_multi_line_search_counts_caps_shows_and_resumes_by_line() {
     let text = makefile() + &"obj += z.o\n".repeat(300);
-    let large = "# filler\n".repeat(300_000) + &text;
+    let large = "# filler\n".repeat(40_000) + &text;
     let workspace = TestWorkspace::new().file("Makefile", &text).file("large/Makefile", large);
     for threads in [1, 3] {
         let tools = roomy(&workspace, threads);
@@ -293,12 +293,12 @@ fn a_multi_line_search_counts_caps_shows_and_resumes_by_line() {
             assert_eq!(capped.details["files"][0]["more"], true, "{path}");
             let cut = call(json!({ "max_results": 249 })).truncated(true);
             assert_eq!(cut.matches()[..], whole.matches()[..249], "{path}");
-            for size in [1, 7, 100] {
+            for size in [100, 7] {
                 let arguments = with(json!({}));
                 let paged = pages(&tools, "search", &arguments, Some(size));
                 let joined: Vec<_> = paged.iter().flat_map(Said::matches).collect();
                 assert_eq!(joined, whole.matches(), "{path}, pages of {size}");
-                if path == "large" && size == 1 {
+                if path == "large" {
                     break;
                 }
             }
@@ -336,14 +336,14 @@ fn each_line_of_a_match_over_several_is_shown_as_a_line_by_itself() {
 
 #[test]
 fn a_multi_line_search_that_runs_out_of_time_goes_on_with_the_next_line() {
-    let text = "needle and more\n".repeat(60_000) + "other\n" + &"needle\n".repeat(10_000);
+    let text = "needle and more\n".repeat(20_000) + "other\n" + &"needle\n".repeat(10_000);
     let workspace = TestWorkspace::new().file("a.txt", text);
     let arguments = json!({
         "pattern": r"needle.*\n", "multiline": true, "max_results": 1_000_000,
     });
     let tools = roomy(&workspace, 2);
     let whole = ask(&tools, "search", arguments.clone()).succeeds();
-    assert_eq!(whole.details["matches"], 70_000);
+    assert_eq!(whole.details["matches"], 30_000);
     let joined = interrupted_pages(&tools, &arguments);
     // Of a line at which the time is up its places may be missing.
     let shown = |found: Match| (found.line, found.text);
@@ -451,9 +451,9 @@ fn the_places_in_a_long_line_are_those_of_rg() {
 #[test]
 fn a_count_that_ends_at_a_nul_byte_says_so() {
     let small = [&b"needle\n".repeat(20_000)[..], b"\0needle\n"].concat();
-    let large = [&b"needle\n".repeat(500_000)[..], b"\0needle\n"].concat();
+    let large = [&b"needle\n".repeat(200_000)[..], b"\0needle\n"].concat();
     let workspace = TestWorkspace::new().file("small.bin", &small).file("large.bin", &large);
-    for (path, nul, all) in [("small.bin", 140_000, 20_001), ("large.bin", 3_500_000, 500_001)] {
+    for (path, nul, all) in [("small.bin", 140_000, 20_001), ("large.bin", 1_400_000, 200_001)] {
         let mut before = None;
         for multiline in [false, true] {
             for threads in [1, 3] {
