@@ -61,7 +61,7 @@ pub(crate) enum Ending {
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     pub(crate) edits: Vec<Edit>,
-    /// Hunks that are too long, not UTF-8, nowhere unique, or of a byte order mark.
+    /// Hunks that are too long, not UTF-8, nowhere unique, or at a byte order mark.
     pub(crate) left_out: usize,
 }
 
@@ -85,10 +85,10 @@ pub(crate) fn between(name: &str, before: &[u8], after: &[u8], seed: u64) -> Edi
             continue;
         };
         let (old, new) = (before[patch.range.clone()].to_vec(), patch.bytes.clone());
+        // The mark is not in the text that a model reads.
         let is_marked = |text: &[u8]| text.starts_with("\u{FEFF}".as_bytes());
-        let changes_mark = is_marked(&old) != is_marked(&new);
-        let (Ok(old), Ok(new), false) =
-            (String::from_utf8(old), String::from_utf8(new), changes_mark)
+        let has_mark = is_marked(&old) || is_marked(&new);
+        let (Ok(old), Ok(new), false) = (String::from_utf8(old), String::from_utf8(new), has_mark)
         else {
             made.left_out += 1;
             continue;
@@ -129,6 +129,13 @@ impl Edit {
         let ending = Ending::of(self.new.as_bytes());
         is_alike
             && (self.ending == Ending::Mixed || !self.new.contains('\n') || ending == self.ending)
+    }
+
+    /// A name for a file of this kind.
+    pub(crate) fn file_name(&self) -> String {
+        let path = self.name.rsplit_once('#').map_or(self.name.as_str(), |(path, _)| path);
+        let name = path.rsplit(['/', ' ']).next().unwrap_or(path);
+        name.rsplit_once('.').map_or(name.to_owned(), |(_, extension)| format!("file.{extension}"))
     }
 
     /// The lines, from 1, on which the edit lies.

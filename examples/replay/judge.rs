@@ -84,7 +84,7 @@ pub(crate) fn judge(attempt: &Attempt, said: &Said) -> Outcome {
 /// are. The lines end as those of the file whatever the texts have; and where only one of the texts
 /// ends with a line terminator, the file must keep its own.
 fn is_literal(attempt: &Attempt, result: &[u8]) -> bool {
-    let Attempt { file, old, new, meant } = attempt;
+    let Attempt { file, old, new, meant, .. } = attempt;
     let is_same_ending =
         Ending::of(file) == Ending::Mixed || Ending::of(result) == Ending::of(file);
     if !meant.is_literal_excused || !is_same_ending {

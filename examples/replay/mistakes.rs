@@ -12,6 +12,8 @@ use super::{states, texts};
 /// One call to make, and what it should lead to.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
+    /// The name of the file, of which the extension may matter.
+    pub(crate) name: String,
     /// What the file holds before the call.
     pub(crate) file: Vec<u8>,
     /// The argument `old_text`.
@@ -95,6 +97,7 @@ impl Attempt {
     /// The edit without a mistake.
     pub(crate) fn plain(edit: &Edit) -> Attempt {
         Attempt {
+            name: edit.file_name(),
             file: edit.file.to_vec(),
             old: edit.old.clone(),
             new: edit.new.clone(),
@@ -156,7 +159,9 @@ impl Kinds {
 
     fn blanks(&mut self) {
         let fold = Some(Fold::TrailingBlanks);
-        self.texts("blanks-added", ALL, fold, |_, text, dice| texts::blanks_added(text, dice));
+        self.texts("blanks-added", ALL, fold, |edit, text, dice| {
+            texts::blanks_added(edit, text, dice)
+        });
         self.texts("blanks-removed", ALL, fold, |_, text, _| texts::blanks_removed(text));
         self.endings("lf-to-crlf", |edit, text, _| {
             (edit.ending == Ending::Lf).then(|| texts::to_crlf(text))?
@@ -309,7 +314,7 @@ impl Kinds {
             ("repeat+first-indentation-lost", |_, text, _| texts::first_indentation_lost(text)),
             ("repeat+strip-indentation", |edit, text, _| texts::strip_indentation(edit, text)),
             ("repeat+tabs-to-4", |_, text, _| texts::tabs_to_blanks(text, 4)),
-            ("repeat+blanks-added", |_, text, dice| texts::blanks_added(text, dice)),
+            ("repeat+blanks-added", |edit, text, dice| texts::blanks_added(edit, text, dice)),
             ("repeat+lf-to-crlf", |_, text, _| texts::to_crlf(text)),
             ("repeat+smart-quotes", |_, text, _| Some(texts::smart_quotes(text))),
             ("repeat+terminator-lost", |_, text, _| texts::terminator_lost(text)),
@@ -434,6 +439,9 @@ pub(crate) fn attempt(
         if is_meant { change(text) } else { Some(text.to_owned()) }
     };
     let old = changed(&edit.old, side != Side::New)?;
+    if side == Side::Old && looks_meant(edit, &old) {
+        return None;
+    }
     let new = match edit.new.as_str() {
         "" => String::new(),
         new => changed(new, side != Side::Old)?,
@@ -455,6 +463,18 @@ pub(crate) fn attempt(
         });
     }
     Some(attempt)
+}
+
+/// Whether the edit indents its lines anew, leaves none as it was, and the mistake indents
+/// `old_text` as `new_text` is: then it looks as if both were indented wrongly.
+fn looks_meant(edit: &Edit, wrong: &str) -> bool {
+    let first = |text: &str| {
+        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        line[..line.len() - line.trim_start().len()].to_owned()
+    };
+    let is_anew = first(&edit.old) != first(&edit.new) && first(wrong) == first(&edit.new);
+    let lines = edit.replacement_lines();
+    is_anew && !lines.iter().any(|(line, is_kept)| *is_kept && !line.trim_ascii().is_empty())
 }
 
 fn owned(lines: Vec<(&[u8], bool)>) -> Vec<(Vec<u8>, bool)> {

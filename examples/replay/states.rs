@@ -50,9 +50,14 @@ pub(crate) fn placeholder(
             "rest of the code ...",
         ]
     } else {
-        &["... existing code ...", "...existing code...", "... unchanged ...", "[existing code]"]
+        &[
+            "... existing code ...",
+            "...existing code...",
+            "... unchanged ...",
+            "... (existing code) ...",
+        ]
     };
-    let comment = format!("{} {}", texts::comment(&edit.name), dice.pick(words)?);
+    let comment = texts::comment(&edit.file_name(), dice.pick(words)?);
     let edit = if is_rest { edit.widened(0, LEFT_OUT) } else { edit.widened(LEFT_OUT + 1, 0) }?;
     let shorten = |text: &str| {
         let lines = text_lines(text);
@@ -162,10 +167,11 @@ fn pairs(old: &[Vec<u8>], new: &[Vec<u8>], line: Line) -> Vec<(usize, Option<usi
 /// The edit again, after it was made.
 pub(crate) fn repeated(edit: &Edit, old: String, new: String) -> Attempt {
     let place = edit.range.start..edit.range.start + edit.replacement.len();
-    nothing_to_do(edit.expected(), &place, old, new)
+    Attempt { old, new, ..nothing_to_do(edit, edit.expected(), &place) }
 }
 
-fn nothing_to_do(file: Vec<u8>, place: &Range<usize>, old: String, new: String) -> Attempt {
+/// The edit in a file that has it already.
+fn nothing_to_do(edit: &Edit, file: Vec<u8>, place: &Range<usize>) -> Attempt {
     let places = vec![lines_of(&file, place)];
     let meant = Meant {
         results: vec![file.clone()],
@@ -174,7 +180,7 @@ fn nothing_to_do(file: Vec<u8>, place: &Range<usize>, old: String, new: String) 
         is_literal_excused: true,
         places,
     };
-    Attempt { file, old, new, meant }
+    Attempt { file, meant, ..Attempt::plain(edit) }
 }
 
 /// Other hunks of the commit were made before this one; all are wanted.
@@ -328,7 +334,7 @@ pub(crate) fn edited_with_twin(edit: &Edit, twin: Twin, dice: &mut Dice) -> Opti
     let start = edit.range.start + added;
     let file = patched(&edit.file, &[edit.patch(), Patch { range: at..at, bytes: block }]);
     let place = start..start + edit.replacement.len();
-    Some(nothing_to_do(file, &place, edit.old.clone(), edit.new.clone()))
+    Some(nothing_to_do(edit, file, &place))
 }
 
 /// The lines were moved elsewhere, and there they are indented otherwise. The edit of these lines

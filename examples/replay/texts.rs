@@ -120,7 +120,13 @@ pub(crate) fn no_break_indentation(text: &str) -> Option<String> {
 
 // Blanks and terminators.
 
-pub(crate) fn blanks_added(text: &str, dice: &mut Dice) -> Option<String> {
+/// Blanks at the end of every line. Where the edit itself is about such blanks, what is meant is
+/// lost among them.
+pub(crate) fn blanks_added(edit: &Edit, text: &str, dice: &mut Dice) -> Option<String> {
+    let has_blanks = |text: &str| text.lines().any(|line| line.ends_with([' ', '\t']));
+    if has_blanks(&edit.old) || has_blanks(&edit.new) {
+        return None;
+    }
     let all = dice.once_in(2);
     map_filled_lines(text, |line| Some(format!("{line}{}", if all { "  " } else { " " })))
 }
@@ -450,12 +456,15 @@ pub(crate) fn diff_marks(edit: &Edit, text: &str, is_new: bool) -> Option<String
     })
 }
 
-/// How comments begin in a file of this name.
-pub(crate) fn comment(name: &str) -> &'static str {
-    let path = name.split('#').next().unwrap_or(name);
-    match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
-        "py" | "yml" | "yaml" | "sh" | "mk" | "toml" | "rb" | "cfg" | "conf" => "#",
-        _ if path.ends_with("Makefile") => "#",
-        _ => "//",
+/// The words as a comment in a file of this name.
+pub(crate) fn comment(name: &str, words: &str) -> String {
+    match name.rsplit_once('.').map_or(name, |(_, extension)| extension) {
+        "py" | "yml" | "yaml" | "sh" | "mk" | "toml" | "rb" | "cfg" | "conf" | "init" => {
+            format!("# {words}")
+        }
+        name if name.ends_with("akefile") => format!("# {words}"),
+        "md" | "html" | "xml" | "vue" | "resx" => format!("<!-- {words} -->"),
+        "rst" => format!(".. {words}"),
+        _ => format!("// {words}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ripkit::workspace::Durability;
 use ripkit::{Call, ErrorCode, Toolkit, Workspace};
@@ -12,13 +12,9 @@ use tempfile::TempDir;
 use super::judge::Said;
 use super::mistakes::Attempt;
 
-const FILE: &str = "file.txt";
-
-/// A workspace with one file, which every call finds as its attempt says.
+/// A workspace in which every call finds its file as the attempt says.
 pub(crate) struct Bench {
-    // Removed with the bench.
-    _directory: TempDir,
-    file: PathBuf,
+    directory: TempDir,
     tools: Toolkit,
 }
 
@@ -29,18 +25,19 @@ impl Bench {
         let directory =
             if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? };
         let workspace = Workspace::open(directory.path())?.with_durability(Durability::Fast);
-        let file = directory.path().join(FILE);
-        Ok(Bench { _directory: directory, file, tools: Toolkit::new(workspace) })
+        Ok(Bench { directory, tools: Toolkit::new(workspace) })
     }
 
     /// Makes the call.
     pub(crate) fn call(&self, attempt: &Attempt) -> Result<Said, Box<dyn Error + Send + Sync>> {
-        fs::write(&self.file, &attempt.file)?;
-        let arguments = json!({ "path": FILE, "old_text": attempt.old, "new_text": attempt.new });
+        let Attempt { name, old, new, .. } = attempt;
+        let file = self.directory.path().join(name);
+        fs::write(&file, &attempt.file)?;
+        let arguments = json!({ "path": name, "old_text": old, "new_text": new });
         let answer = self.tools.call("edit_file", arguments, &Call::default());
         let details = serde_json::to_value(answer.details())?;
         Ok(Said {
-            file: fs::read(&self.file)?,
+            file: fs::read(&file)?,
             text: [answer.text().to_string(), answer.notes().join("\n")].join("\n"),
             code: answer.error_code().map(|code: ErrorCode| code.as_str().to_owned()),
             matched: details["match"].as_str().unwrap_or_default().to_owned(),
