@@ -154,6 +154,14 @@ impl CallerSide {
         self.commit.decide(LEFT)
     }
 
+    /// Tells whether a piece of text is being written to the host, who may be slow to take it.
+    pub(crate) fn is_writing(&self) -> bool {
+        let is_locked = |text: &Arc<Mutex<ClosableText>>| {
+            matches!(text.try_lock(), Err(std::sync::TryLockError::WouldBlock))
+        };
+        self.text.as_ref().is_some_and(is_locked)
+    }
+
     /// From now on, nothing is written or reported to the host. A piece that is being written, and
     /// a report that is being made, are waited for.
     pub(crate) fn close(&self) {

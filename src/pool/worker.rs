@@ -191,7 +191,8 @@ impl<R> Handover<R> {
                 return Ok(result);
             }
             let now = Instant::now();
-            if stopped.is_none() {
+            // While the host takes text, the work is not stuck: its grace begins afterwards.
+            if stopped.is_none() || caller.is_writing() {
                 stopped = call.stop_reason().map(|why| (why, now));
             } else if let Some((why, since)) = stopped {
                 let waited = now.saturating_duration_since(since);

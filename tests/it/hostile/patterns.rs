@@ -175,7 +175,7 @@ fn x8_patterns_that_match_nothing_in_particular_match_every_line() {
 fn x8_a_pattern_with_a_line_end_turns_multiline_on_and_says_so() {
     let workspace = TestWorkspace::new().file("a.txt", "one\ntwo\n");
     for pattern in [r"one\ntwo", "one\ntwo", r"one\x0Atwo"] {
-        let said = workspace.search(pattern).finds(["a.txt:1"]);
+        let said = workspace.search(pattern).finds(["a.txt:1", "a.txt:2"]);
         said.notes_mention("multiline");
     }
 }
