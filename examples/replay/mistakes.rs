@@ -227,7 +227,7 @@ impl Kinds {
     }
 
     fn decorations(&mut self) {
-        let formats: [(&str, texts::Numbering); 10] = [
+        let formats: [(&str, texts::Numbering); 9] = [
             ("numbers-read-file", |number, line| format!("{number:>4} | {line}")),
             ("numbers-tab", |number, line| format!("{number}\t{line}")),
             ("numbers-cat-n", |number, line| format!("{number:>6}\t{line}")),
@@ -236,7 +236,6 @@ impl Kinds {
             ("numbers-colon-blank", |number, line| format!("{number}: {line}")),
             ("numbers-zeros", |number, line| format!("{number:05}| {line}")),
             ("numbers-l", |number, line| format!("L{number}: {line}")),
-            ("numbers-path", |number, line| format!("src/file.txt:{number}:{line}")),
             ("numbers-bar", |number, line| format!("{number}|{line}")),
         ];
         for (name, format) in formats {
@@ -245,6 +244,13 @@ impl Kinds {
                     attempt(edit, *side, None, |text| texts::numbered(edit, text, format))
                 });
             }
+        }
+        for side in OLD_BOTH {
+            self.add(&named("numbers-path", *side), move |edit, _| {
+                let name = edit.file_name();
+                let number = |number, line: &str| format!("{name}:{number}:{line}");
+                attempt(edit, *side, None, |text| texts::numbered(edit, text, number))
+            });
         }
         self.add("diff-marks-both", |edit, _| {
             let old = texts::diff_marks(edit, &edit.old, false)?;

@@ -434,7 +434,11 @@ pub(crate) fn wrong_context(edit: &Edit, text: &str, dice: &mut Dice) -> Option<
 pub(crate) type Numbering = fn(usize, &str) -> String;
 
 /// The line numbers of the file before every line; those of `new_text` count on from the same.
-pub(crate) fn numbered(edit: &Edit, text: &str, number: Numbering) -> Option<String> {
+pub(crate) fn numbered(
+    edit: &Edit,
+    text: &str,
+    number: impl Fn(usize, &str) -> String,
+) -> Option<String> {
     let first = edit.lines().start;
     map_lines(text, |index, line| Some(number(first + index, line)))
 }

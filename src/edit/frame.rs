@@ -328,22 +328,23 @@ impl Texts<'_> {
     }
 
     /// Whether `new_text` may indent by other steps than the file. An `old_text` whose lines are all
-    /// equally deep does not show its steps; lines of `new_text` that are deeper than them do.
+    /// equally deep does not show its steps; lines of `new_text` that are deeper than them do. One
+    /// blank more, as before the ` *` of a comment, is no step.
     fn is_rescaled(&self, around: [&str; 2]) -> bool {
-        let mut blanks = self.old.iter().map(|line| line.blanks);
-        let Some(depth) = blanks.next() else { return false };
-        if self.shift.contains('\t') || !blanks.all(|blanks| blanks == depth) {
+        let blanks = self.old.iter().map(|line| line.blanks);
+        let Some(depth) = blanks.clone().min_by_key(|blanks| blanks.len()) else { return false };
+        let shows_no_step = |blanks: &str| {
+            blanks.strip_prefix(depth).is_some_and(|more| more.is_empty() || more == " ")
+        };
+        if self.shift.contains('\t') || !blanks.clone().all(shows_no_step) {
             return false;
         }
-        let mut least = None;
-        for line in self.new.iter().filter(|line| is_deeper(line.blanks, depth)) {
-            let step = line.blanks.len() - depth.len();
-            least = Some(least.map_or(step, |least: usize| least.min(step)));
-        }
+        let steps = self.new.iter().filter_map(|line| line.blanks.strip_prefix(depth));
+        let least = steps.map(str::len).filter(|step| *step > 1).min();
         let (Some(least), Some(level)) = (least, least.and_then(|_| level(around))) else {
             return false;
         };
-        let is_odd = |step: usize| step < level || step % level != 0;
+        let is_odd = |step: usize| step < level || !step.is_multiple_of(level);
         let file = self.file.first().map_or(depth, |line| line.blanks);
         let is_enlarged = depth.len() > file.len() && least > level;
         least < level || is_enlarged || (is_odd(least) && is_odd(self.shift.len()))

@@ -223,7 +223,7 @@ fn the_largest_allowed_globs_and_types_take_little() {
         assert!(elapsed < 4 * SOON, "{unit}: {elapsed:?}, {}", answer.text());
     }
     let most = ignore::types::TypesBuilder::new().add_defaults().definitions();
-    let names: Vec<&str> = most.iter().take(64).map(|kind| kind.name()).collect();
+    let names: Vec<&str> = most.iter().take(64).map(ignore::types::FileTypeDef::name).collect();
     let started = Instant::now();
     let args = json!({ "pattern": "old", "file_type": names });
     Said::new(&tools.call("search", args, &Call::default())).succeeds();

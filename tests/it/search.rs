@@ -389,7 +389,10 @@ fn at_a_cap_the_context_after_the_last_match_is_that_of_rg() {
                     let ours = said.text.lines().filter(is_told);
                     let ours = ours.filter(|line| !line.starts_with("a.txt: more matches"));
                     assert_eq!(ours.collect::<Vec<_>>(), theirs, "{what}, {cap}");
-                    let matches = text.matches('n').count().min(parse(most) as usize);
+                    let matches = text
+                        .matches('n')
+                        .count()
+                        .min(usize::try_from(parse(most)).expect("a small number"));
                     assert_eq!(said.details["matches"], matches, "{what}, {cap}");
                 }
             }

@@ -84,7 +84,8 @@ fn new_text_that_is_elsewhere_for_other_reasons_does_not_stop_an_edit() {
 /// The texts with the numbers of `read_file`, from `first`.
 fn numbered(text: &str, first: usize) -> String {
     let lines = text.split_inclusive('\n').enumerate();
-    lines.map(|(at, line)| format!("{:>4} | {line}", first + at)).collect()
+    let numbered = lines.map(|(at, line)| format!("{:>4} | {line}", first + at));
+    numbered.collect::<Vec<_>>().concat()
 }
 
 #[test]

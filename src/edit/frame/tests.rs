@@ -157,6 +157,10 @@ fn new_lines_whose_steps_are_not_those_of_the_file_are_refused() {
     ] {
         assert_eq!(edited(&file, old, new), None, "{new:?}");
     }
+    let comment =
+        "void f() {\n    if (a) {\n        /* One\n         * two. */\n        b();\n    }\n}\n";
+    let new = "     * two. */\n    if (c)\n      d();\n    b();\n";
+    assert_eq!(edited(comment, "     * two. */\n    b();\n", new), None, "one blank is no step");
     let new = "\n  def a(self):\n      x = 1\n\n  def b(self):\n";
     let expected = file.replace("\n    def b", "\n    def a(self):\n        x = 1\n\n    def b");
     assert_eq!(edited(&file, old, new), Some(expected));
