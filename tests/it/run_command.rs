@@ -650,8 +650,7 @@ fn i8_a_command_that_no_shell_can_be_given_is_an_invalid_argument() {
     let said = said(&long).fails_with(ErrorCode::InvalidArgument);
     assert_eq!(
         said.text,
-        "the command is 3145733 bytes long, more than the system passes to a program. Write it \
-         to a file and run that file. [INVALID_ARGUMENT]"
+        "command: at most 131072 characters are taken, got 3145733 bytes [INVALID_ARGUMENT]"
     );
     for (command, text) in [
         ("", "the command is empty [INVALID_ARGUMENT]"),
