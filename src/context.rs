@@ -122,7 +122,7 @@ impl fmt::Write for ClosableText {
 }
 
 /// Whether a call may still make its change: the thread that runs it and a caller that wants to
-/// leave decide that once, whoever comes first.
+/// leave decide that once: the first of them wins.
 #[derive(Debug, Default)]
 struct CommitPoint(AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! Read leases: while one is held, whoever opens the file for writing waits, and we can see it.
+//! Read leases: while one is held, another process that opens the file for writing waits, and we are told.
 //!
 //! The kernel tells the holder by a signal that the lease is being broken. The default one, SIGIO,
 //! ends a process that does not handle it. A library must not handle signals, so the lease is given
@@ -16,7 +16,7 @@ use crate::os::Leased;
 /// Which signal a handle sends; the same number on every architecture.
 const F_SETSIG: libc::c_int = 10;
 
-/// A read lease; dropped, it is given back and whoever waits goes on.
+/// A read lease; dropped, it is released, and processes that wait for it go on.
 #[derive(Debug)]
 pub(crate) struct Lease<'a>(&'a File);
 
