@@ -51,6 +51,13 @@ pub(super) fn indentation_before(text: &[u8], at: usize) -> &str {
     }
 }
 
+/// Whether nothing but blanks is between the start of a line and `at`.
+pub(super) fn is_line_start(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or(&[]);
+    let rest = before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+    rest.is_none_or(|byte| *byte == b'\n')
+}
+
 fn lead(blanks: &str, old: &str, new: &str) -> usize {
     let is_behind = !blanks.is_empty() && !old.starts_with([' ', '\t', '\r', '\n']);
     let is_same = indentation(new.split('\n').next().unwrap_or("")) == blanks;

@@ -506,7 +506,10 @@ impl<'a> Locator<'a> {
         let text = self.site.haystack.text;
         let end = place.start + range.end;
         let blanks = trailing_blanks(text, end);
-        let is_within = end + blanks <= place.end || !self.site.options.replace_all;
+        // Behind the place they are replaced only with whole lines: a part of a line is replaced
+        // just as it was given.
+        let has_lines = replacement.new.contains('\n') || edges::is_line_start(text, place.start);
+        let is_within = end + blanks <= place.end || (has_lines && !self.site.options.replace_all);
         let before = replacement.new.get(..new.end).unwrap_or("");
         let inserted = replacement.new.get(new.clone()).unwrap_or("");
         let after = replacement.new.get(new.end..).unwrap_or("");

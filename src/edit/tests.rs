@@ -553,6 +553,9 @@ fn trailing_blanks_are_those_of_the_file_or_those_of_new_text_and_never_both() {
         ("a  \nb\n", "a", "c ", "c \nb\n"),
         ("a \n\nb\n", "a", "c \n\n", "c \n\nb\n"),
         ("a  \nb\n", "a", "c", "c  \nb\n"),
+        // Within a line, just as given.
+        ("xa  \nb\n", "a", "c ", "xc   \nb\n"),
+        ("xa\t\t\nb\n", "a", "    ", "x    \t\t\nb\n"),
     ] {
         assert_eq!(safe(file, old, new).0, expected, "{file:?} {old:?} {new:?}");
     }
