@@ -277,7 +277,7 @@ fn without_wide_blank(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// What the typographic character at the start of `text` stands for, and its length in bytes.
-fn typographic(text: &[u8]) -> Option<(usize, &'static str)> {
+pub(super) fn typographic(text: &[u8]) -> Option<(usize, &'static str)> {
     Some(match text {
         [0xC2, 0xA0, ..] => (2, " "),
         // Modifier prime, apostrophe and double prime: U+02B9, U+02BC, U+02BA.

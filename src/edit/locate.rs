@@ -23,6 +23,7 @@ use crate::edit::regions::{self, Changed, Region};
 use crate::edit::site::Site;
 use crate::edit::terminator::{self, Fitted, Next};
 use crate::edit::text::Text;
+use crate::edit::typography;
 use crate::edit::undecodable::{self, STAND_IN, Wide};
 use crate::error::{Error, ErrorCode};
 
@@ -274,9 +275,16 @@ impl<'a> Locator<'a> {
         evidence: Evidence,
     ) -> Result<Result<Made, Why>, Error> {
         let mut made = Made { bytes: self.replaced.bytes, ..Made::default() };
-        let plain = self.plain(change);
+        let mut plain = self.plain(change);
         if let Some(place) = found.places.first().filter(|_| found.step >= Step::Typography) {
             made.note(&self.unicode_notes(change, place)?);
+            let text = self.site.haystack.text;
+            let matched = found.places.iter().filter_map(|place| text.get(place.range.clone()));
+            let as_in_file = typography::plain_as_in_file(&plain.old, matched, &plain.new);
+            if let Cow::Owned(new) = as_in_file {
+                made.note(&[typography::NOTE]);
+                plain.new = new;
+            }
         }
         let mut shifted = 0_usize;
         let mut replacements = Replacements::default();

@@ -26,6 +26,7 @@ mod site;
 mod terminator;
 mod text;
 mod touched;
+mod typography;
 mod undecodable;
 mod whereabouts;
 

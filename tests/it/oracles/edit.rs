@@ -267,12 +267,14 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditReport, E
             assert_eq!(report.replacements, *places as u64, "{}", told());
             let version = Version::of(&case.stored.bytes(text)).to_string();
             let ends_lines = |(old, new): &(String, String)| {
-                new.contains(['\r', '\n']) || new.ends_with([' ', '\t']) || old.ends_with('\n')
+                let is_indented = new.starts_with([' ', '\t']) || new.ends_with([' ', '\t']);
+                new.contains(['\r', '\n']) || is_indented || old.ends_with('\n')
             };
             if case.matching == Matching::Exact || !case.changes.iter().any(ends_lines) {
                 assert_eq!(report.version, version, "{}", told());
             } else if !case.dry_run && !case.stored.is_wide() {
-                // New line ends become those of the file, and so do blanks at the end of a line.
+                // New line ends become those of the file. Blanks that the file has before a
+                // place or at the end of its line are not doubled.
                 // A terminator that only one of the texts has is the file's.
                 let is_mixed =
                     |(old, new): &(String, String)| old.ends_with('\n') != new.ends_with('\n');
