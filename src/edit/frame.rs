@@ -115,6 +115,12 @@ fn plausible<'a>(fits: &'a [Fit], old: &str, new: &str) -> Vec<&'a Fit> {
         Blanks::Same | Blanks::ToSpaces(_) => true,
     };
     let mut plausible: Vec<&Fit> = fits.iter().filter(is_plausible).collect();
+    let is_level = |fit: &&Fit| fit.shift == Shift::None;
+    if !plausible.iter().any(is_level) && fits.iter().any(|fit| is_level(&fit)) {
+        // Lines that stand just as deep with tabs of a width that the steps contradict, such as
+        // lines that go on by half a tab: the steps say nothing of the width then.
+        return Vec::new();
+    }
     if plausible.iter().any(|fit| fit.shift == Shift::None) {
         plausible.retain(|fit| fit.shift == Shift::None);
     }

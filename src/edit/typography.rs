@@ -11,8 +11,8 @@ use crate::edit::fold::typographic;
 pub(super) const NOTE: &str = "Typographic quotes, dashes or blanks of new_text were replaced by \
                                plain ones, as in the file.";
 
-/// `new` with those typographic characters made plain that `old` has, and for which none of the
-/// `matched` parts of the file has any.
+/// `new` with those typographic characters made plain that `old` has, of kinds of which none of the
+/// `matched` parts of the file has any, unless `new` has a plain one of that kind as well.
 pub(super) fn plain_as_in_file<'n, 'm>(
     old: &str,
     matched: impl Iterator<Item = &'m [u8]>,
@@ -28,6 +28,8 @@ pub(super) fn plain_as_in_file<'n, 'm>(
             foreign.retain(|(_, known)| *known != plain);
         }
     }
+    // A text that has both forms of a mark tells them apart; every text has plain blanks.
+    foreign.retain(|(_, plain)| matches!(*plain, "" | " ") || !new.contains(plain));
     let plain = |letter: char| foreign.iter().find(|(known, _)| *known == letter);
     if !new.chars().any(|letter| plain(letter).is_some()) {
         return Cow::Borrowed(new);
@@ -75,5 +77,6 @@ mod tests {
         check("‘a’", "'a'", "“b”", "“b”");
         check("'a'", "‘a’", "'b' ’", "'b' ’");
         check("a", "a", "b – c", "b – c");
+        check("a–b", "a-b", "a-b – c", "a-b – c");
     }
 }
