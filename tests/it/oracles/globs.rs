@@ -62,7 +62,8 @@ fn list(tree: &Tree, glob: &str) -> Result<Vec<String>, ErrorCode> {
     let found = tree.scratch.tools.run::<ListFiles>(args, &Call::default());
     assert!(started.elapsed() < PATIENCE, "{glob:?} took {:?}", started.elapsed());
     found.map(|found| found.files).map_err(|error| {
-        let is_refused = glob.trim().is_empty() || glob.len() > 1024;
+        let is_blank = glob.strip_prefix('!').unwrap_or(glob).trim().is_empty();
+        let is_refused = is_blank || glob.len() > 1024;
         let code = if is_refused { ErrorCode::InvalidArgument } else { ErrorCode::InvalidPattern };
         assert_eq!(error.code(), code, "{glob:?}: {error}");
         assert!(error.to_string().len() <= 2100, "{glob:?}: {error}");
