@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode};
-use ripkit::tools::edit_file::{Args, EditFile};
+use ripkit::tools::edit_file::{EditFile, EditFileArgs};
 use ripkit::workspace::Durability;
 use ripkit::{Call, Toolkit, Workspace};
 
@@ -50,7 +50,12 @@ fn compare(criterion: &mut Criterion, root: &Path, durability: Durability, name:
         bencher.iter(|| {
             let [old, new] = turn.next();
             let (old_text, new_text) = (Some(old.to_owned()), Some(new.to_owned()));
-            let args = Args { path: "large.txt".into(), old_text, new_text, ..Args::default() };
+            let args = EditFileArgs {
+                path: "large.txt".into(),
+                old_text,
+                new_text,
+                ..EditFileArgs::default()
+            };
             tools.run::<EditFile>(args, &Call::default()).expect("it is edited");
         });
     });

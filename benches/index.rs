@@ -77,13 +77,13 @@ fn build(tools: &Toolkit) {
 }
 
 fn listings(criterion: &mut Criterion, contestants: &[(&'static str, Toolkit)]) {
-    let whole = list_files::Args {
+    let whole = list_files::ListFilesArgs {
         max_depth: u32::MAX,
         max_results: u32::MAX,
         timeout_ms: LONG,
-        ..list_files::Args::default()
+        ..list_files::ListFilesArgs::default()
     };
-    let first = list_files::Args { max_results: 200, ..whole.clone() };
+    let first = list_files::ListFilesArgs { max_results: 200, ..whole.clone() };
     for (listing, args) in [("everything sorted", whole), ("first 200", first)] {
         let mut group = group(criterion, &format!("index/list/{listing}"));
         for (name, tools) in contestants {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode};
-use ripkit::tools::list_files::{Args, ListFiles};
+use ripkit::tools::list_files::{ListFiles, ListFilesArgs};
 use ripkit::{Call, Toolkit, Workspace};
 
 use self::corpus::queries::{FD_OPTIONS, LONG, RG_OPTIONS, texts, unbounded};
@@ -30,14 +30,19 @@ fn main() {
     let whole = unbounded(workspace.clone());
     let everything = everything();
     compare(&mut criterion, "everything sorted", (&whole, &everything), &corpus, baselines(None));
-    let first = Args { max_results: 200, ..everything };
+    let first = ListFilesArgs { max_results: 200, ..everything };
     let capped = Toolkit::new(workspace);
     compare(&mut criterion, "first 200", (&capped, &first), &corpus, baselines(Some(200)));
     criterion.final_summary();
 }
 
-fn everything() -> Args {
-    Args { max_depth: u32::MAX, max_results: u32::MAX, timeout_ms: LONG, ..Args::default() }
+fn everything() -> ListFilesArgs {
+    ListFilesArgs {
+        max_depth: u32::MAX,
+        max_results: u32::MAX,
+        timeout_ms: LONG,
+        ..ListFilesArgs::default()
+    }
 }
 
 /// The programs that list; `rg` has no way to stop, and `fd` stops at any so many files.
@@ -52,7 +57,7 @@ fn baselines(most: Option<u32>) -> Vec<Baseline> {
 fn compare(
     criterion: &mut Criterion,
     name: &str,
-    (tools, args): (&Toolkit, &Args),
+    (tools, args): (&Toolkit, &ListFilesArgs),
     corpus: &Corpus,
     baselines: Vec<Baseline>,
 ) {

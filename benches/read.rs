@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode};
-use ripkit::tools::read_file::{Args, ReadFile};
+use ripkit::tools::read_file::{ReadFile, ReadFileArgs};
 use ripkit::{Call, Toolkit, Workspace};
 
 use self::corpus::queries::texts;
@@ -69,11 +69,11 @@ fn compare(
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
     group.bench_function("ripkit", |bencher| {
         bencher.iter(|| {
-            let args = Args {
+            let args = ReadFileArgs {
                 path: file.clone(),
                 offset: Some(offset),
                 limit: Some(LINES),
-                ..Args::default()
+                ..ReadFileArgs::default()
             };
             let page = tools.run::<ReadFile>(black_box(args), &Call::default());
             let content = page.expect("the page is read").content;

@@ -14,7 +14,7 @@ mod slow;
 use std::hint::black_box;
 
 use criterion::Criterion;
-use ripkit::tools::search::{Args, Search};
+use ripkit::tools::search::{Search, SearchArgs};
 use ripkit::{Call, Toolkit, Workspace};
 
 use self::corpus::queries::{QUERIES, Query, VERY_FREQUENT, unbounded};
@@ -39,7 +39,7 @@ fn main() {
 fn compare(
     criterion: &mut Criterion,
     name: &str,
-    (tools, args): (&Toolkit, Args),
+    (tools, args): (&Toolkit, SearchArgs),
     query: &Query,
     corpus: &Corpus,
 ) {

@@ -51,7 +51,7 @@ const LOG: &str = "events.log";
 const LOG_BYTES: u64 = 1 << 30;
 
 /// Whatever ends a comparison.
-type Trouble = Box<dyn Error>;
+type BoxError = Box<dyn Error>;
 
 fn main() -> ExitCode {
     match Options::parse().and_then(|options| compare(&options, &mut io::stdout().lock())) {
@@ -73,7 +73,7 @@ struct Options {
 }
 
 impl Options {
-    fn parse() -> Result<Options, Trouble> {
+    fn parse() -> Result<Options, BoxError> {
         let (flags, values): (Vec<String>, Vec<String>) =
             env::args().skip(1).partition(|argument| argument.starts_with("--"));
         let [tree, rounds @ ..] = values.as_slice() else { return Err(USAGE.into()) };
@@ -91,7 +91,7 @@ impl Options {
     }
 }
 
-fn compare(options: &Options, out: &mut impl Write) -> Result<(), Trouble> {
+fn compare(options: &Options, out: &mut impl Write) -> Result<(), BoxError> {
     let field = Field::over(&options.tree)?;
     write_header(options, &field, out)?;
     if options.index_only {
@@ -145,7 +145,7 @@ fn full_searches(
     rounds: usize,
     title: &str,
     out: &mut impl Write,
-) -> Result<(), Trouble> {
+) -> Result<(), BoxError> {
     let mut table = Table::begin(title, "results", out);
     for query in queries {
         let contestants = [
@@ -160,7 +160,7 @@ fn full_searches(
 }
 
 /// What an agent gets when it asks for nothing special, against everything from `rg`.
-fn first_results(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+fn first_results(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     let query = VERY_FREQUENT;
     let contestants = [
         field.rg_search(&query),
@@ -172,7 +172,7 @@ fn first_results(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(
     Ok(())
 }
 
-fn listings(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+fn listings(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     let title = "Listings (`rg` lists no links, and cannot stop; `fd` stops at any 200)";
     let mut table = Table::begin(title, "files", out);
     for (name, most) in [("everything, sorted", None), ("first 200", Some(200))] {
@@ -188,7 +188,7 @@ fn listings(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), Tr
 }
 
 /// The same kind of search in one file that is much larger than all buffers.
-fn big_log(rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+fn big_log(rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     let directory = tempfile::tempdir()?;
     write_log(&directory.path().join(LOG), LOG_BYTES)?;
     let field = Field::over(&fs::canonicalize(directory.path())?)?;
@@ -201,7 +201,7 @@ fn row<const COUNT: usize>(
     name: String,
     contestants: [Option<Contestant<'_>>; COUNT],
     rounds: usize,
-) -> Result<Row, Trouble> {
+) -> Result<Row, BoxError> {
     let contestants: Vec<Contestant<'_>> = contestants.into_iter().flatten().collect();
     let measured = measure(&contestants, rounds).map_err(|trouble| format!("{name}: {trouble}"))?;
     Ok(Row { name, measured })

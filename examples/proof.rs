@@ -43,7 +43,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Whatever ends a run.
-type Trouble = Box<dyn Error>;
+type BoxError = Box<dyn Error>;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 
 /// Measures what is named; tells whether all promises were kept.
 #[cfg(target_os = "linux")]
-fn run(words: &[&str], out: &mut dyn Write) -> Result<bool, Trouble> {
+fn run(words: &[&str], out: &mut dyn Write) -> Result<bool, BoxError> {
     use figures::{
         cancel, edits, exact, fifo, globs, ignores, kills, measure, memory, metadata, million,
         opens, patterns, report, stuck, suite, swaps,
@@ -97,6 +97,6 @@ fn run(words: &[&str], out: &mut dyn Write) -> Result<bool, Trouble> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn run(_: &[&str], _: &mut dyn Write) -> Result<bool, Trouble> {
+fn run(_: &[&str], _: &mut dyn Write) -> Result<bool, BoxError> {
     Err("this runs on Linux only".into())
 }

@@ -49,7 +49,7 @@ use self::replay::repository::Repository;
 use self::replay::run;
 
 /// Whatever ends a replay.
-type Trouble = Box<dyn Error + Send + Sync>;
+type BoxError = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "usage: replay [--commits N] [--limit N] [--seed N] [--only KIND]... \
                      [--show N] [--json] REPOSITORY...";
@@ -88,7 +88,7 @@ struct Options {
 }
 
 impl Options {
-    fn parse() -> Result<Options, Trouble> {
+    fn parse() -> Result<Options, BoxError> {
         let mut options = Options {
             repositories: Vec::new(),
             commits: COMMITS,
@@ -119,7 +119,7 @@ impl Options {
     }
 
     /// The kinds of mistakes that are tried.
-    fn kinds(&self) -> Result<Vec<Kind>, Trouble> {
+    fn kinds(&self) -> Result<Vec<Kind>, BoxError> {
         let mut kinds = mistakes::kinds();
         for name in &self.only {
             if name != NONE && kinds.iter().all(|kind| kind.name != *name) {
@@ -132,7 +132,7 @@ impl Options {
     }
 }
 
-fn number(word: &str) -> Result<usize, Trouble> {
+fn number(word: &str) -> Result<usize, BoxError> {
     word.parse().map_err(|_| format!("{word} is no number; {USAGE}").into())
 }
 
@@ -145,7 +145,7 @@ struct Collected {
 }
 
 /// Replays everything; tells whether no edit was made wrongly.
-fn replay(options: &Options, out: &mut impl Write) -> Result<bool, Trouble> {
+fn replay(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
     let kinds = options.kinds()?;
     let collected = collect(options)?;
     let edits = &collected.edits;
@@ -183,7 +183,7 @@ fn replay(options: &Options, out: &mut impl Write) -> Result<bool, Trouble> {
 }
 
 /// Reads as many commits as are asked for, evenly from all repositories.
-fn collect(options: &Options) -> Result<Collected, Trouble> {
+fn collect(options: &Options) -> Result<Collected, BoxError> {
     let mut collected = Collected::default();
     let repositories = options.repositories.len();
     for (index, path) in options.repositories.iter().enumerate() {

@@ -125,9 +125,9 @@ impl JsonSchema for OneOrMany {
 ///
 /// ```
 /// use ripkit::Sort;
-/// use ripkit::tools::list_files::Args;
+/// use ripkit::tools::list_files::ListFilesArgs;
 ///
-/// let newest_first = Args { sort: Sort::Modified, ..Args::default() };
+/// let newest_first = ListFilesArgs { sort: Sort::Modified, ..ListFilesArgs::default() };
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

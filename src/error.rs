@@ -143,11 +143,11 @@ macro_rules! error_codes {
         /// What kind of failure an [`Error`] is; the names are stable.
         ///
         /// ```
-        /// # use ripkit::tools::read_file::{Args, ReadFile};
+        /// # use ripkit::tools::read_file::{ReadFileArgs, ReadFile};
         /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
         ///
         /// let tools = Toolkit::new(Workspace::open(".")?);
-        /// let args = Args { path: "missing.txt".into(), ..Args::default() };
+        /// let args = ReadFileArgs { path: "missing.txt".into(), ..ReadFileArgs::default() };
         /// let error = tools.run::<ReadFile>(args, &Call::default()).expect_err("it is missing");
         /// let next = match error.code() {
         ///     ErrorCode::FileNotFound | ErrorCode::InvalidPath => "look for it",

@@ -24,12 +24,12 @@
 //! Arguments and answers are plain structs, and [`Toolkit::run`] returns a `Result`:
 //!
 //! ```
-//! use ripkit::tools::search::{Args, Search};
+//! use ripkit::tools::search::{SearchArgs, Search};
 //! use ripkit::{Call, Toolkit, Workspace};
 //!
 //! # fn main() -> Result<(), ripkit::Error> {
 //! let tools = Toolkit::new(Workspace::open(".")?);
-//! let args = Args { pattern: "edition".into(), include: "*.toml".into(), ..Args::default() };
+//! let args = SearchArgs { pattern: "edition".into(), include: "*.toml".into(), ..SearchArgs::default() };
 //! let report = tools.run::<Search>(args, &Call::default())?;
 //! for file in &report.files {
 //!     println!("{}: {} matches", file.path, file.matches().count());
@@ -39,7 +39,7 @@
 //! ```
 //!
 //! ```
-//! use ripkit::tools::edit_file::{Args, EditFile};
+//! use ripkit::tools::edit_file::{EditFileArgs, EditFile};
 //! use ripkit::{Call, Toolkit, Workspace};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -47,11 +47,11 @@
 //! # std::fs::write(directory.path().join("notes.md"), "buy milk\n")?;
 //! let tools = Toolkit::new(Workspace::open(directory.path())?);
 //! let report = tools.run::<EditFile>(
-//!     Args {
+//!     EditFileArgs {
 //!         path: "notes.md".into(),
 //!         old_text: Some("milk".into()),
 //!         new_text: Some("oat milk".into()),
-//!         ..Args::default()
+//!         ..EditFileArgs::default()
 //!     },
 //!     &Call::default(),
 //! )?;
@@ -65,7 +65,7 @@
 //! - Nothing outside the root is looked at or touched, whatever the arguments, the links in the
 //!   tree, or another process that renames things meanwhile.
 //! - Answers are in path order and the same for any number of threads. A cut answer says so and
-//!   has a cursor that goes on exactly there; a [`Receipt`] says what was left out and why.
+//!   has a cursor that goes on exactly there; a [`ScanStats`] says what was left out and why.
 //! - A change happened wholly or not at all, is durable before it replaces anything, and never
 //!   overwrites what somebody else wrote meanwhile: that is the error `CONFLICT`.
 //! - A [`Call`] carries a cancel flag and a deadline; a call that ends early returns what it has.
@@ -135,7 +135,7 @@ pub use command::CommandPolicy;
 pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
 pub use index::{Index, IndexOptions, IndexStatus};
-pub use output::{Content, IndexUse, Outcome, Output, Receipt, Skipped, Trouble, Truncation};
+pub use output::{Content, IndexUse, Outcome, Output, ReadError, ScanStats, Skipped, Truncation};
 pub use skills::SkillCatalog;
 pub use text::escape::{path_text, printable};
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};

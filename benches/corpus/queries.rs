@@ -1,6 +1,6 @@
 //! Searches that `ripkit` and `rg` both can do, and how each of them is asked.
 
-use ripkit::tools::search::{Args, OutputMode};
+use ripkit::tools::search::{OutputMode, SearchArgs};
 use ripkit::{Limits, Toolkit, Workspace};
 
 /// Milliseconds that no call here takes.
@@ -78,8 +78,8 @@ impl Query {
     }
 
     /// The arguments of the tool, with its default caps.
-    pub(crate) fn capped(&self) -> Args {
-        Args {
+    pub(crate) fn capped(&self) -> SearchArgs {
+        SearchArgs {
             pattern: self.pattern.to_owned(),
             path: self.file.into_iter().collect(),
             include: self.glob.into_iter().collect(),
@@ -87,13 +87,13 @@ impl Query {
             word: self.word,
             output: if self.files_only { OutputMode::Files } else { OutputMode::Content },
             timeout_ms: LONG,
-            ..Args::default()
+            ..SearchArgs::default()
         }
     }
 
     /// The arguments of the tool for everything there is.
-    pub(crate) fn uncapped(&self) -> Args {
-        Args { max_results: u32::MAX, ..self.capped() }
+    pub(crate) fn uncapped(&self) -> SearchArgs {
+        SearchArgs { max_results: u32::MAX, ..self.capped() }
     }
 
     /// The arguments of the command `ripkit`, after its global options.

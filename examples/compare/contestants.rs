@@ -7,10 +7,10 @@ use std::process::Stdio;
 
 use memchr::memmem;
 use ripkit::tools::list_files::{self, ListFiles};
-use ripkit::tools::search::{Args, Search};
+use ripkit::tools::search::{Search, SearchArgs};
 use ripkit::{Call, Toolkit, Workspace};
 
-use crate::Trouble;
+use crate::BoxError;
 use crate::corpus::programs;
 use crate::corpus::queries::{FD_OPTIONS, LONG, Query, RG_OPTIONS, texts, unbounded};
 
@@ -38,7 +38,7 @@ pub(crate) struct Contestant<'a> {
 
 enum Work<'a> {
     /// Answers, frees the answer, and tells how many results it had.
-    InProcess(Box<dyn Fn() -> Result<u64, Trouble> + 'a>),
+    InProcess(Box<dyn Fn() -> Result<u64, BoxError> + 'a>),
     Program(Program),
 }
 
@@ -53,7 +53,7 @@ impl<'a> Contestant<'a> {
     /// One in this process, which tells how many results its answer had.
     pub(crate) fn in_process(
         name: &'static str,
-        work: impl Fn() -> Result<u64, Trouble> + 'a,
+        work: impl Fn() -> Result<u64, BoxError> + 'a,
     ) -> Contestant<'a> {
         Contestant { name, is_baseline: false, work: Work::InProcess(Box::new(work)) }
     }
@@ -64,7 +64,7 @@ impl<'a> Contestant<'a> {
     }
 
     /// Does the work as it is timed.
-    pub(crate) fn run(&self) -> Result<(), Trouble> {
+    pub(crate) fn run(&self) -> Result<(), BoxError> {
         match &self.work {
             Work::InProcess(work) => work().map(drop),
             Work::Program(program) => program.run(),
@@ -72,7 +72,7 @@ impl<'a> Contestant<'a> {
     }
 
     /// Does the work and counts the results.
-    pub(crate) fn count(&self) -> Result<u64, Trouble> {
+    pub(crate) fn count(&self) -> Result<u64, BoxError> {
         match &self.work {
             Work::InProcess(work) => work(),
             Work::Program(program) => program.count(),
@@ -101,11 +101,11 @@ impl Program {
         &self.directory
     }
 
-    fn run(&self) -> Result<(), Trouble> {
+    fn run(&self) -> Result<(), BoxError> {
         Ok(programs::run(&self.path, &self.arguments, &self.directory)?)
     }
 
-    fn count(&self) -> Result<u64, Trouble> {
+    fn count(&self) -> Result<u64, BoxError> {
         let mut command = programs::command(&self.path, &self.arguments, &self.directory);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let results = child.stdout.take().map_or(Ok(0), |output| results(BufReader::new(output)));
@@ -148,7 +148,7 @@ impl Field {
     }
 
     /// Opens the tree and looks for the programs.
-    pub(crate) fn over(root: &Path) -> Result<Field, Trouble> {
+    pub(crate) fn over(root: &Path) -> Result<Field, BoxError> {
         let workspace = Workspace::open(root)?;
         Ok(Field {
             root: root.to_owned(),
@@ -258,12 +258,12 @@ impl Field {
 }
 
 /// A listing with everything or the first so many.
-pub(crate) fn list(tools: &Toolkit, most: Option<u32>) -> impl Fn() -> Result<u64, Trouble> {
-    let args = list_files::Args {
+pub(crate) fn list(tools: &Toolkit, most: Option<u32>) -> impl Fn() -> Result<u64, BoxError> {
+    let args = list_files::ListFilesArgs {
         max_depth: u32::MAX,
         max_results: most.unwrap_or(u32::MAX),
         timeout_ms: LONG,
-        ..list_files::Args::default()
+        ..list_files::ListFilesArgs::default()
     };
     move || {
         let list = tools.run::<ListFiles>(args.clone(), &Call::default())?;
@@ -272,7 +272,7 @@ pub(crate) fn list(tools: &Toolkit, most: Option<u32>) -> impl Fn() -> Result<u6
 }
 
 /// A search that has to come to its end.
-pub(crate) fn search(tools: &Toolkit, args: Args) -> impl Fn() -> Result<u64, Trouble> {
+pub(crate) fn search(tools: &Toolkit, args: SearchArgs) -> impl Fn() -> Result<u64, BoxError> {
     move || {
         let report = tools.run::<Search>(args.clone(), &Call::default())?;
         match report.incomplete {

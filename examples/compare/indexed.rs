@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ripkit::tools::search::Search;
 use ripkit::{Call, IndexOptions, IndexStatus, Limits, Toolkit};
 
-use crate::Trouble;
+use crate::BoxError;
 use crate::contestants::{Contestant, Field, list, search};
 use crate::corpus::queries::{QUERIES, Query, unbounded};
 use crate::table::Table;
@@ -28,7 +28,7 @@ struct Indexed<'a> {
 }
 
 /// Writes all tables.
-pub(crate) fn write(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+pub(crate) fn write(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     let directory = tempfile::tempdir()?;
     let stored = directory.path().join("stored");
     sizes(field, &stored, out)?;
@@ -42,7 +42,7 @@ pub(crate) fn write(field: &Field, rounds: usize, out: &mut impl Write) -> Resul
 }
 
 /// How large indexes are, and how long it takes to build them and to see that nothing changed.
-fn sizes(field: &Field, stored: &Path, out: &mut impl Write) -> Result<(), Trouble> {
+fn sizes(field: &Field, stored: &Path, out: &mut impl Write) -> Result<(), BoxError> {
     let head = "| share | files | not known | text | filters | of the text | stored | built in | \
         again in |\n|---|---|---|---|---|---|---|---|---|";
     writeln!(out, "\n## Indexes, in MB and seconds, stored in a directory\n\n{head}")?;
@@ -71,7 +71,7 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1e6)
 }
 
-fn build(field: &Field, options: IndexOptions) -> Result<(IndexStatus, Duration), Trouble> {
+fn build(field: &Field, options: IndexOptions) -> Result<(IndexStatus, Duration), BoxError> {
     let started = Instant::now();
     let tools = with_index(field, options)?;
     let elapsed = started.elapsed();
@@ -80,14 +80,14 @@ fn build(field: &Field, options: IndexOptions) -> Result<(IndexStatus, Duration)
 }
 
 /// A toolkit with an index that knows the tree.
-fn with_index(field: &Field, options: IndexOptions) -> Result<Toolkit, Trouble> {
+fn with_index(field: &Field, options: IndexOptions) -> Result<Toolkit, BoxError> {
     let tools = field.tools().clone().with_index(options)?;
     tools.index().ok_or("there is no index")?.build(&Call::default())?;
     Ok(tools)
 }
 
 impl Indexed<'_> {
-    fn searches(&self, rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+    fn searches(&self, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
         let mut table = Table::begin("With an index, full searches", "results", out);
         for query in QUERIES {
             self.check(&query)?;
@@ -114,7 +114,7 @@ impl Indexed<'_> {
         Ok(())
     }
 
-    fn listings(&self, rounds: usize, out: &mut impl Write) -> Result<(), Trouble> {
+    fn listings(&self, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
         let title = "With an index, listings (`fd` stops at any 200)";
         let mut table = Table::begin(title, "files", out);
         for (name, most) in [("everything, sorted", None), ("first 200", Some(200))] {
@@ -155,8 +155,8 @@ impl Indexed<'_> {
     }
 
     /// Every answer with an index is the one without, to the byte.
-    fn check(&self, query: &Query) -> Result<(), Trouble> {
-        let told = |tools: &Toolkit| -> Result<String, Trouble> {
+    fn check(&self, query: &Query) -> Result<(), BoxError> {
+        let told = |tools: &Toolkit| -> Result<String, BoxError> {
             Ok(tools.run::<Search>(query.uncapped(), &Call::default())?.to_string())
         };
         let wanted = told(self.field.tools())?;
@@ -169,11 +169,11 @@ impl Indexed<'_> {
     }
 }
 
-fn exact<'a>(work: impl Fn() -> Result<u64, Trouble> + 'a) -> Contestant<'a> {
+fn exact<'a>(work: impl Fn() -> Result<u64, BoxError> + 'a) -> Contestant<'a> {
     Contestant::in_process("exact", work)
 }
 
-fn watched<'a>(work: impl Fn() -> Result<u64, Trouble> + 'a) -> Contestant<'a> {
+fn watched<'a>(work: impl Fn() -> Result<u64, BoxError> + 'a) -> Contestant<'a> {
     Contestant::in_process("watched", work)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Trouble;
+use crate::BoxError;
 use crate::contestants::Contestant;
 
 /// How one contestant did.
@@ -22,7 +22,7 @@ pub(crate) struct Measured {
 pub(crate) fn measure(
     contestants: &[Contestant<'_>],
     rounds: usize,
-) -> Result<Vec<Measured>, Trouble> {
+) -> Result<Vec<Measured>, BoxError> {
     let mut measured = contestants.iter().map(Measured::begin).collect::<Result<Vec<_>, _>>()?;
     for round in 0..rounds {
         let pairs = contestants.iter().zip(&mut measured);
@@ -36,14 +36,14 @@ pub(crate) fn measure(
     Ok(measured)
 }
 
-fn timed(contestant: &Contestant<'_>) -> Result<Duration, Trouble> {
+fn timed(contestant: &Contestant<'_>) -> Result<Duration, BoxError> {
     let start = Instant::now();
     contestant.run()?;
     Ok(start.elapsed())
 }
 
 impl Measured {
-    fn begin(contestant: &Contestant<'_>) -> Result<Measured, Trouble> {
+    fn begin(contestant: &Contestant<'_>) -> Result<Measured, BoxError> {
         let Contestant { name, is_baseline, .. } = *contestant;
         Ok(Measured { name, is_baseline, results: contestant.count()?, times: Vec::new() })
     }

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::measure::Times;
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 const FILES: usize = 64;
 const FILE_BYTES: usize = 4 << 20;
 
 /// Cancels plain searches of 256 MB.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(200, 2000);
     let root = tempfile::tempdir()?;
     let line = "the quick brown fox jumps over the lazy dog, and nothing is found in it\n";
@@ -40,7 +40,7 @@ pub(crate) fn latencies(
     tool: &str,
     arguments: &Value,
     count: usize,
-) -> Result<Times, Trouble> {
+) -> Result<Times, BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     let mut times = Times::default();
     for round in 0..count {

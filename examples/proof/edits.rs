@@ -9,7 +9,7 @@ use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 use serde_json::json;
 
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// The first word of a process that edits.
 pub(crate) const EDITOR: &str = "--editor";
@@ -28,7 +28,7 @@ struct Tally {
 }
 
 /// Makes the edits from one process and from several.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     measure(report, "8 threads of one process", LINES, by_threads)?;
     measure(report, "4 processes", 0, by_processes)
 }
@@ -38,8 +38,8 @@ fn measure(
     report: &mut Report,
     name: &str,
     at_least: usize,
-    edit: fn(&Path) -> Result<Tally, Trouble>,
-) -> Result<(), Trouble> {
+    edit: fn(&Path) -> Result<Tally, BoxError>,
+) -> Result<(), BoxError> {
     let rounds = report.count(3, 50);
     let (mut all, mut lost, mut kept) = (Tally::default(), 0, true);
     for _ in 0..rounds {
@@ -76,7 +76,7 @@ fn edit_line(tools: &Toolkit, line: usize, tally: &mut Tally) {
     }
 }
 
-fn by_threads(root: &Path) -> Result<Tally, Trouble> {
+fn by_threads(root: &Path) -> Result<Tally, BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     let tallies: Vec<Tally> = thread::scope(|scope| {
         let edit = |thread: usize| {
@@ -91,7 +91,7 @@ fn by_threads(root: &Path) -> Result<Tally, Trouble> {
     Ok(tallies.into_iter().fold(Tally::default(), Tally::and))
 }
 
-fn by_processes(root: &Path) -> Result<Tally, Trouble> {
+fn by_processes(root: &Path) -> Result<Tally, BoxError> {
     let start = |party: usize| {
         let mut editor = Command::new(env::current_exe()?);
         editor.arg(EDITOR).arg(root).arg(party.to_string()).stdout(Stdio::piped()).spawn()
@@ -114,7 +114,7 @@ pub(crate) fn edit_every_other(
     root: &str,
     party: usize,
     out: &mut dyn Write,
-) -> Result<bool, Trouble> {
+) -> Result<bool, BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     let mut tally = Tally::default();
     (party..LINES).step_by(PROCESSES).for_each(|line| edit_line(&tools, line, &mut tally));

@@ -7,7 +7,7 @@ use ripkit::{Call, Toolkit, Workspace};
 use serde_json::json;
 
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// What comes before the first line, what each line has, and the line ends that take turns.
 type Style = (&'static str, &'static [u8], &'static [u8], &'static [&'static [u8]]);
@@ -22,7 +22,7 @@ const STYLES: [Style; 6] = [
 ];
 
 /// Edits one line in each of many files.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(100, 1000);
     let root = tempfile::tempdir()?;
     let workspace = Workspace::open(root.path())?.with_durability(Durability::Fast);

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::measure::Times;
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// Reads a FIFO, and searches where one is and where none is.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     const GOAL: Duration = Duration::from_millis(50);
     let count = report.count(200, 2000);
     let root = tempfile::tempdir()?;
@@ -51,6 +51,6 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
 }
 
 /// Makes a FIFO.
-pub(crate) fn make(path: &Path) -> Result<(), Trouble> {
+pub(crate) fn make(path: &Path) -> Result<(), BoxError> {
     Ok(rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0)?)
 }

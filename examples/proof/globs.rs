@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::measure::{Times, shown};
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 fn globs() -> Vec<String> {
     vec![
@@ -30,7 +30,7 @@ fn globs() -> Vec<String> {
 }
 
 /// Lists, finds and searches with each glob.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(5, 50);
     let root = tempfile::tempdir()?;
     for length in [60, 250] {

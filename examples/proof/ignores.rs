@@ -10,10 +10,10 @@ use serde_json::json;
 use super::fifo;
 use super::measure::{self, Times, shown};
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// Makes the ignore file at the path.
-type Make = fn(&Path) -> Result<(), Trouble>;
+type Make = fn(&Path) -> Result<(), BoxError>;
 
 const KINDS: [(&str, Make); 5] = [
     ("none, to compare with", |_| Ok(())),
@@ -24,7 +24,7 @@ const KINDS: [(&str, Make); 5] = [
 ];
 
 /// Searches a small tree with each of them.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(5, 50);
     for (name, make) in KINDS {
         let above = tempfile::tempdir()?;

@@ -10,7 +10,7 @@ use ripkit::{Call, Toolkit, Workspace};
 use serde_json::json;
 
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// The first word of the process that is killed.
 pub(crate) const VICTIM: &str = "--victim";
@@ -24,7 +24,7 @@ const LINES: usize = 20_000;
 const LIFE: Duration = Duration::from_millis(40);
 
 /// Kills processes and looks at what is left.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(100, 1000);
     let root = tempfile::tempdir()?;
     let body = "a line that never changes\n".repeat(LINES);
@@ -51,7 +51,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
     )
 }
 
-fn kill_one(root: &Path, life: Duration) -> Result<(), Trouble> {
+fn kill_one(root: &Path, life: Duration) -> Result<(), BoxError> {
     let mut victim =
         Command::new(env::current_exe()?).arg(VICTIM).arg(root).stdout(Stdio::piped()).spawn()?;
     let mut ready = String::new();
@@ -73,12 +73,12 @@ fn number(root: &Path, body: &str) -> Option<u64> {
     first.strip_prefix("number ")?.parse().ok()
 }
 
-fn leftovers(root: &Path) -> Result<u32, Trouble> {
+fn leftovers(root: &Path) -> Result<u32, BoxError> {
     Ok(u32::try_from(fs::read_dir(root)?.count())? - 1)
 }
 
 /// The next write in the directory, which leaves nothing itself.
-fn write_beside(root: &Path) -> Result<(), Trouble> {
+fn write_beside(root: &Path) -> Result<(), BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     for (tool, arguments) in [
         ("write_file", json!({ "path": "beside", "content": "" })),
@@ -93,7 +93,7 @@ fn write_beside(root: &Path) -> Result<(), Trouble> {
 }
 
 /// Counts the number in the file up, by edits of its first and last line.
-pub(crate) fn edit_for_ever(root: &str) -> Result<bool, Trouble> {
+pub(crate) fn edit_for_ever(root: &str) -> Result<bool, BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     let text = fs::read_to_string(Path::new(root).join(FILE))?;
     let number = text.strip_prefix("number ").and_then(|text| text.split(' ').next());

@@ -12,7 +12,7 @@ use ripkit::{Call, Toolkit, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::Trouble;
+use crate::BoxError;
 
 /// The first word of a process that makes one call.
 pub(crate) const SUBJECT: &str = "--subject";
@@ -83,7 +83,7 @@ pub(crate) struct Taken {
 }
 
 /// Makes a call in a process of its own.
-pub(crate) fn call(root: &Path, tool: &str, arguments: &Value) -> Result<Taken, Trouble> {
+pub(crate) fn call(root: &Path, tool: &str, arguments: &Value) -> Result<Taken, BoxError> {
     let mut subject = Command::new(env::current_exe()?);
     subject.arg(SUBJECT).arg(root).args([tool, &arguments.to_string()]);
     let output = subject.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
@@ -105,7 +105,7 @@ pub(crate) fn subject(
     tool: &str,
     arguments: &str,
     out: &mut dyn Write,
-) -> Result<bool, Trouble> {
+) -> Result<bool, BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     let arguments = serde_json::from_str(arguments)?;
     let before = kilobytes("VmRSS:")?;
@@ -121,7 +121,7 @@ pub(crate) fn subject(
 }
 
 /// What the kernel says of this process.
-fn kilobytes(name: &str) -> Result<u64, Trouble> {
+fn kilobytes(name: &str) -> Result<u64, BoxError> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next());

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::measure::{self, shown};
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// What a call may take, in megabytes.
 const GOAL: f64 = 100.0;
 
 /// A file of 10 GB that has no blocks.
-pub(crate) fn sparse(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn sparse(report: &mut Report) -> Result<(), BoxError> {
     let root = tempfile::tempdir()?;
     File::create(root.path().join("sparse"))?.set_len(10 << 30)?;
     let calls = [
@@ -27,7 +27,7 @@ pub(crate) fn sparse(report: &mut Report) -> Result<(), Trouble> {
 }
 
 /// A file of one line; 256 MB of it, or 2 GB.
-pub(crate) fn line(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn line(report: &mut Report) -> Result<(), BoxError> {
     let megabytes = report.count(256, 2048);
     let root = tempfile::tempdir()?;
     let mut file = BufWriter::new(File::create(root.path().join("line"))?);
@@ -51,7 +51,7 @@ fn measure(
     what: &str,
     root: &Path,
     calls: &[(&str, Value)],
-) -> Result<(), Trouble> {
+) -> Result<(), BoxError> {
     for (tool, arguments) in calls {
         let taken = measure::call(root, tool, arguments)?;
         let result = match taken.answer["code"].as_str() {

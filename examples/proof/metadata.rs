@@ -9,14 +9,14 @@ use rustix::fs::XattrFlags;
 use serde_json::{Value, json};
 
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 const MODE: u32 = 0o640;
 const OWNER: u32 = 1234;
 const ATTRIBUTE: &str = "user.ripkit-proof";
 
 /// Changes files by writing and by editing, and looks at mode, owner, attribute and hard link.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let root = tempfile::tempdir()?;
     let tools = Toolkit::new(Workspace::open(root.path())?);
     let mut lost = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
     )
 }
 
-fn put(path: &Path) -> Result<(), Trouble> {
+fn put(path: &Path) -> Result<(), BoxError> {
     fs::write(path, "old\n")?;
     // Only root may give files away; others keep what they have.
     let _ = chown(path, Some(OWNER), Some(OWNER));
@@ -57,7 +57,7 @@ fn put(path: &Path) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn change(tools: &Toolkit, tool: &str, arguments: Value) -> Result<(), Trouble> {
+fn change(tools: &Toolkit, tool: &str, arguments: Value) -> Result<(), BoxError> {
     let answer = tools.call(tool, arguments, &Call::default());
     if answer.is_error() {
         return Err(answer.text().to_string().into());
@@ -66,7 +66,7 @@ fn change(tools: &Toolkit, tool: &str, arguments: Value) -> Result<(), Trouble> 
 }
 
 /// What is not as it was.
-fn look(path: &Path, owner: u32, link: Option<&Path>) -> Result<Vec<&'static str>, Trouble> {
+fn look(path: &Path, owner: u32, link: Option<&Path>) -> Result<Vec<&'static str>, BoxError> {
     let metadata = fs::metadata(path)?;
     let mut value = [0; 16];
     let length = rustix::fs::getxattr(path, ATTRIBUTE, &mut value[..]).unwrap_or(0);

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::cancel;
 use super::measure::{self, Times, shown};
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// Entries of one directory.
 const WIDTH: usize = 1000;
 
 /// Makes the tree, asks, and removes it.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let directories = report.count(100, 1000);
     let root = measure::scratch()?;
     for directory in 0..directories {
@@ -71,7 +71,7 @@ fn late(
     what: &str,
     root: &Path,
     (tool, arguments): (&str, &Value),
-) -> Result<(), Trouble> {
+) -> Result<(), BoxError> {
     const LIMIT: Duration = Duration::from_millis(200);
     let mut arguments = arguments.clone();
     arguments["timeout_ms"] = json!(LIMIT.as_millis());

@@ -9,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use super::measure::Times;
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 const PATH: &str = "one/two/three/file.txt";
 
@@ -17,7 +17,7 @@ const PATH: &str = "one/two/three/file.txt";
 const BATCH: u32 = 500;
 
 /// Batches take turns, so that a busy moment slows both.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let batches = report.count(200, 2000);
     let root = tempfile::tempdir()?;
     fs::create_dir_all(root.path().join("one/two/three"))?;
@@ -50,7 +50,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
     )
 }
 
-fn batch<T>(mut open: impl FnMut() -> Result<T, Trouble>) -> Result<Duration, Trouble> {
+fn batch<T>(mut open: impl FnMut() -> Result<T, BoxError>) -> Result<Duration, BoxError> {
     let begun = Instant::now();
     for _ in 0..BATCH {
         open()?;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::measure::{Times, shown};
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 const DEADLINE: Duration = Duration::from_millis(200);
 
@@ -33,7 +33,7 @@ fn patterns() -> Vec<String> {
 }
 
 /// Searches with each pattern, and measures how late the answer is.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(8, 80);
     let root = tempfile::tempdir()?;
     for number in 0..8 {

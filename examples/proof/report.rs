@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use crate::Trouble;
+use crate::BoxError;
 
 /// The word by which a figure is asked for, and what measures it.
-pub(crate) type Figure = (&'static str, fn(&mut Report) -> Result<(), Trouble>);
+pub(crate) type Figure = (&'static str, fn(&mut Report) -> Result<(), BoxError>);
 
 /// What a line says of its goal.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) fn run(
     figures: &[Figure],
     words: &[&str],
     out: &mut dyn Write,
-) -> Result<bool, Trouble> {
+) -> Result<bool, BoxError> {
     let (flags, names): (Vec<&str>, Vec<&str>) =
         words.iter().partition(|word| word.starts_with("--"));
     let unknown = names.iter().find(|name| figures.iter().all(|(known, _)| known != *name));
@@ -60,7 +60,7 @@ impl Report<'_> {
         goal: &str,
         (reached, state): (String, Goal),
         often: impl Into<String>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), BoxError> {
         let mark = match state {
             Goal::Reached => "",
             Goal::Missed => " (over the goal)",
@@ -73,7 +73,7 @@ impl Report<'_> {
     }
 
     /// Says that a figure cannot be had on this machine.
-    pub(crate) fn left_out(&mut self, figure: &str, why: &str) -> Result<(), Trouble> {
+    pub(crate) fn left_out(&mut self, figure: &str, why: &str) -> Result<(), BoxError> {
         self.line(figure, "", (format!("left out: {why}"), Goal::Reached), "0")
     }
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::measure::{Times, shown};
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// The first word of the process in which calls get stuck.
 pub(crate) const SUBJECT: &str = "--stuck";
@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const GOAL: Duration = Duration::from_millis(50);
 
 /// Runs the subject where its mount is seen by nobody else.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(200, 2000);
     let mut subject = Command::new("unshare");
     subject.args(["--mount", "--propagation", "private", "--"]).arg(env::current_exe()?);
@@ -72,7 +72,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
 }
 
 /// Gets calls stuck and measures others.
-pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, Trouble> {
+pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, BoxError> {
     let root = tempfile::tempdir()?;
     let place = root.path().join("slow");
     fs::create_dir(&place)?;
@@ -143,7 +143,7 @@ fn get_stuck(tools: &Toolkit, tool: &'static str, first: usize) -> mpsc::Receive
     receive
 }
 
-fn wait_for(waiting: &AtomicUsize, count: usize) -> Result<(), Trouble> {
+fn wait_for(waiting: &AtomicUsize, count: usize) -> Result<(), BoxError> {
     let begun = Instant::now();
     while waiting.load(Ordering::Acquire) < count {
         if begun.elapsed() > DEADLINE {
@@ -155,7 +155,7 @@ fn wait_for(waiting: &AtomicUsize, count: usize) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn time(tools: &Toolkit, tool: &str, arguments: &Value, count: usize) -> Result<Times, Trouble> {
+fn time(tools: &Toolkit, tool: &str, arguments: &Value, count: usize) -> Result<Times, BoxError> {
     let mut times = Times::default();
     for _ in 0..count {
         let begun = Instant::now();
@@ -170,7 +170,7 @@ fn time(tools: &Toolkit, tool: &str, arguments: &Value, count: usize) -> Result<
 }
 
 /// Mounts the file system that never answers; tells how many reads wait.
-fn mount(place: &Path) -> Result<Arc<AtomicUsize>, Trouble> {
+fn mount(place: &Path) -> Result<Arc<AtomicUsize>, BoxError> {
     let device = File::options().read(true).write(true).open("/dev/fuse")?;
     // The mount takes the descriptor by its number, which is that of the standard input.
     let options = "fd=0,rootmode=40000,user_id=0,group_id=0";

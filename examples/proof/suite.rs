@@ -4,7 +4,7 @@ use std::env;
 use std::process::{Command, Stdio};
 
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// What a run of tests said.
 struct Outcome {
@@ -15,7 +15,7 @@ struct Outcome {
 }
 
 /// Every path, link and mount of the matrix, through every tool.
-pub(crate) fn static_escapes(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn static_escapes(report: &mut Report) -> Result<(), BoxError> {
     let rows = |letter: &str, last: u32| {
         let letter = letter.to_owned();
         (1..=last).map(move |row| format!("::{letter}{row}_"))
@@ -32,7 +32,7 @@ pub(crate) fn static_escapes(report: &mut Report) -> Result<(), Trouble> {
 }
 
 /// Each system call of each change, failing with each error, and killed there.
-pub(crate) fn fault_points(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn fault_points(report: &mut Report) -> Result<(), BoxError> {
     let rounds = report.count(1, 1000);
     for (name, figure, unit) in [
         ("faults::g1_", "system calls of changes that fail: neither old nor new", "failures"),
@@ -50,7 +50,7 @@ pub(crate) fn fault_points(report: &mut Report) -> Result<(), Trouble> {
 }
 
 /// Images of a disk whose power was cut after a write.
-pub(crate) fn power_cuts(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn power_cuts(report: &mut Report) -> Result<(), BoxError> {
     const FIGURE: &str =
         "disks (ext4) copied after a write, as a power cut leaves them: empty or torn";
     let images = report.count(4, 50);
@@ -61,7 +61,7 @@ pub(crate) fn power_cuts(report: &mut Report) -> Result<(), Trouble> {
     report.line(FIGURE, "0", outcome.reached(), format!("{images} images"))
 }
 
-fn test(names: &[&str], rounds: usize) -> Result<Outcome, Trouble> {
+fn test(names: &[&str], rounds: usize) -> Result<Outcome, BoxError> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["test", "--quiet", "--test", "it", "--", "--nocapture"]).args(names);
     if rounds > 1 {

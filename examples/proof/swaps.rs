@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::measure;
 use super::report::{Goal, Report};
-use crate::Trouble;
+use crate::BoxError;
 
 /// What no answer and no file inside may hold.
 const SECRET: &str = "SECRET";
@@ -62,7 +62,7 @@ struct Tally {
 }
 
 /// Attacks calls of each tool, and reads that are allowed to leave.
-pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
+pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(10_000, 100_000) as u64;
     for (tool, arguments) in TOOLS {
         let tally = attacked(tool, arguments, count, false)?;
@@ -85,7 +85,12 @@ pub(crate) fn run(report: &mut Report) -> Result<(), Trouble> {
     )
 }
 
-fn attacked(tool: &str, arguments: Arguments, count: u64, relaxed: bool) -> Result<Tally, Trouble> {
+fn attacked(
+    tool: &str,
+    arguments: Arguments,
+    count: u64,
+    relaxed: bool,
+) -> Result<Tally, BoxError> {
     let arena = Arena::new()?;
     // What is on stable storage is not what this is about.
     let workspace = Workspace::open(arena.dir.path().join("root"))?;
@@ -104,7 +109,7 @@ fn attacked(tool: &str, arguments: Arguments, count: u64, relaxed: bool) -> Resu
 }
 
 impl Arena {
-    fn new() -> Result<Arena, Trouble> {
+    fn new() -> Result<Arena, BoxError> {
         let dir = measure::scratch()?;
         let root = dir.path().join("root");
         fs::create_dir_all(root.join("d"))?;
@@ -141,7 +146,7 @@ impl Arena {
         tools: &Toolkit,
         (tool, arguments): (&str, Arguments),
         count: u64,
-    ) -> Result<Tally, Trouble> {
+    ) -> Result<Tally, BoxError> {
         let outside = self.outside()?;
         let mut tally = Tally::default();
         for round in 0..count {
@@ -160,7 +165,7 @@ impl Arena {
     }
 
     /// Puts back what tools removed, and removes what they made.
-    fn repair(&self) -> Result<(), Trouble> {
+    fn repair(&self) -> Result<(), BoxError> {
         for directory in [&self.root, &self.inside] {
             // There is one of them at most, or none.
             let _ = rustix::fs::unlinkat(directory, "made", AtFlags::empty());
@@ -198,7 +203,7 @@ impl Arena {
     }
 
     /// Every name outside, with its content.
-    fn outside(&self) -> Result<BTreeMap<PathBuf, String>, Trouble> {
+    fn outside(&self) -> Result<BTreeMap<PathBuf, String>, BoxError> {
         let mut found = BTreeMap::new();
         for entry in fs::read_dir(self.dir.path().join("outside"))? {
             let path = entry?.path();
@@ -209,7 +214,7 @@ impl Arena {
     }
 
     /// How many names there are that nobody asked for.
-    fn strays(&self) -> Result<usize, Trouble> {
+    fn strays(&self) -> Result<usize, BoxError> {
         let mut strays = 0;
         for directory in [&self.root, &self.inside] {
             for entry in rustix::fs::Dir::read_from(directory)? {
@@ -221,7 +226,7 @@ impl Arena {
 }
 
 /// Makes a file anew, without following a link, if there is none.
-fn put(directory: &OwnedFd, name: &str) -> Result<(), Trouble> {
+fn put(directory: &OwnedFd, name: &str) -> Result<(), BoxError> {
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o644)) {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::Trouble;
+use crate::BoxError;
 
 /// Commits whose lists of files are read at a time.
 const BATCH: usize = 200;
@@ -45,7 +45,7 @@ impl Repository {
     pub(crate) fn open(
         path: &Path,
         shuffle: impl FnOnce(&mut Vec<String>),
-    ) -> Result<Repository, Trouble> {
+    ) -> Result<Repository, BoxError> {
         let printed = run(git(path).args(["log", "--no-merges", "--format=%H"]), &[])?;
         let printed = String::from_utf8(printed)?;
         let mut ids: Vec<String> = printed.lines().map(str::to_owned).collect();
@@ -64,7 +64,7 @@ impl Repository {
     }
 
     /// The next commit, or none if all were read.
-    pub(crate) fn next_commit(&mut self) -> Result<Option<Commit>, Trouble> {
+    pub(crate) fn next_commit(&mut self) -> Result<Option<Commit>, BoxError> {
         if self.read.is_empty() && !self.ahead.is_empty() {
             let batch: Vec<String> = self.ahead.drain(..self.ahead.len().min(BATCH)).collect();
             self.read = modified(&self.path, &batch)?.into();
@@ -73,7 +73,7 @@ impl Repository {
     }
 
     /// Both versions of a file; `None` if the repository lacks one, as a partial clone does.
-    pub(crate) fn versions(&mut self, file: &Modified) -> Result<Option<Versions>, Trouble> {
+    pub(crate) fn versions(&mut self, file: &Modified) -> Result<Option<Versions>, BoxError> {
         let (before, after) = (self.contents.of(&file.old)?, self.contents.of(&file.new)?);
         Ok(before.zip(after).map(|(before, after)| Versions { before, after }))
     }
@@ -88,7 +88,7 @@ fn git(path: &Path) -> Command {
 }
 
 /// Runs to the end, with these bytes as input.
-fn run(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Trouble> {
+fn run(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, BoxError> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let stdin = child.stdin.take();
     std::thread::scope(|scope| {
@@ -103,7 +103,7 @@ fn run(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Trouble> {
 }
 
 /// The files that these commits modified, without additions, deletions and links.
-fn modified(path: &Path, ids: &[String]) -> Result<Vec<Commit>, Trouble> {
+fn modified(path: &Path, ids: &[String]) -> Result<Vec<Commit>, BoxError> {
     let arguments = [
         "log",
         "--no-walk=unsorted",
@@ -149,7 +149,7 @@ struct Contents {
 }
 
 impl Contents {
-    fn open(path: &Path) -> Result<Contents, Trouble> {
+    fn open(path: &Path) -> Result<Contents, BoxError> {
         let mut command = git(path);
         command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
@@ -159,7 +159,7 @@ impl Contents {
         Ok(Contents { child, stdin, stdout: BufReader::new(stdout) })
     }
 
-    fn of(&mut self, object: &str) -> Result<Option<Vec<u8>>, Trouble> {
+    fn of(&mut self, object: &str) -> Result<Option<Vec<u8>>, BoxError> {
         writeln!(self.stdin, "{object}")?;
         let mut header = String::new();
         self.stdout.read_line(&mut header)?;

@@ -40,7 +40,7 @@ pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: &Globals) -> i
     if view.stats {
         stats::tell(answer.details(), elapsed);
     }
-    let found = answer.outcome() == Some(Outcome::Found);
+    let found = answer.outcome() == Some(Outcome::Done);
     // As for grep, -q asks only whether something is there.
     let status = if view.quiet && found { exit::DONE } else { exit::status(&answer) };
     // Whoever interrupts wants an end.

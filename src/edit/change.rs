@@ -18,19 +18,19 @@ pub(crate) struct Change {
 /// How `old_text` is compared with the file.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{Args, EditFile, Matching};
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Matching};
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "say “one”\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let mut args = Args {
+/// let mut args = EditFileArgs {
 ///     path: "a.txt".into(),
 ///     old_text: Some("\"one\"".into()), // the file has curly quotes
 ///     new_text: Some("two".into()),
 ///     matching: Matching::Exact,
-///     ..Args::default()
+///     ..EditFileArgs::default()
 /// };
 /// let refused = tools.run::<EditFile>(args.clone(), &Call::default()).expect_err("other bytes");
 /// assert_eq!(refused.code(), ErrorCode::PatternNotFound);
@@ -56,7 +56,7 @@ pub enum Matching {
 /// What had to be overlooked for `old_text` to be found; each step includes those before it.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{Args, EditFile, Step};
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Step};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -64,7 +64,7 @@ pub enum Matching {
 /// # std::fs::write(directory.path().join("a.txt"), "one \ntwo\n")?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
 /// let (old_text, new_text) = (Some("one\ntwo".into()), Some("three".into()));
-/// let args = Args { path: "a.txt".into(), old_text, new_text, ..Args::default() };
+/// let args = EditFileArgs { path: "a.txt".into(), old_text, new_text, ..EditFileArgs::default() };
 /// let report = tools.run::<EditFile>(args, &Call::default())?;
 /// assert_eq!(report.step, Step::TrailingBlanks);
 /// assert!(report.step < Step::Typography, "nothing worth asking a person about");

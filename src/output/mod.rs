@@ -1,6 +1,6 @@
-//! What every answer is made of: an outcome, content, a receipt, and how it was cut.
+//! What every answer is made of: an outcome, content, the statistics of a scan, and how it was cut.
 
-mod receipt;
+mod scan_stats;
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::context::Incomplete;
 
-pub(crate) use self::receipt::counted;
-pub use self::receipt::{IndexUse, MAX_TROUBLE, MAX_WARNINGS, Receipt, Skipped, Trouble};
+pub(crate) use self::scan_stats::counted;
+pub use self::scan_stats::{IndexUse, MAX_TROUBLE, MAX_WARNINGS, ReadError, ScanStats, Skipped};
 
 /// The result of a tool: `Display` is what a model reads, `Serialize` what a program reads.
 ///
@@ -34,12 +34,12 @@ pub use self::receipt::{IndexUse, MAX_TROUBLE, MAX_WARNINGS, Receipt, Skipped, T
 ///
 /// impl Output for Sum {}
 ///
-/// assert_eq!(Sum { total: 3 }.outcome(), Outcome::Found);
+/// assert_eq!(Sum { total: 3 }.outcome(), Outcome::Done);
 /// ```
 pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
-    /// How the call ended, from which a shell's exit status follows. Default: [`Outcome::Found`].
+    /// How the call ended, from which a shell's exit status follows. Default: [`Outcome::Done`].
     fn outcome(&self) -> Outcome {
-        Outcome::Found
+        Outcome::Done
     }
 
     /// Whether the text is exactly what a file holds, so that a program that prints it adds no
@@ -91,7 +91,7 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
 #[non_exhaustive]
 pub enum Outcome {
     /// It did its work, or found something.
-    Found,
+    Done,
     /// It looked at everything and found nothing.
     Empty,
     /// It stopped early; the answer holds what was there by then.

@@ -11,14 +11,14 @@ use crate::read::units::Units;
 /// How the text of a file is written down.
 ///
 /// ```
-/// use ripkit::tools::read_file::{Args, Encoding, ReadFile};
+/// use ripkit::tools::read_file::{ReadFileArgs, Encoding, ReadFile};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
 /// std::fs::write(directory.path().join("a.txt"), b"\xEF\xBB\xBFone\n")?;
-/// let args = Args { path: "a.txt".into(), ..Args::default() };
+/// let args = ReadFileArgs { path: "a.txt".into(), ..ReadFileArgs::default() };
 /// let page = tools.run::<ReadFile>(args, &Call::default())?;
 /// assert_eq!(page.encoding, Some(Encoding::Utf8Bom));
 /// assert_eq!(page.content.as_deref(), Some("one\n"));
@@ -87,14 +87,14 @@ pub(super) fn decoded(bytes: &[u8], units: Units) -> Cow<'_, str> {
 /// How the lines of a file end.
 ///
 /// ```
-/// use ripkit::tools::read_file::{Args, LineEnding, ReadFile};
+/// use ripkit::tools::read_file::{ReadFileArgs, LineEnding, ReadFile};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
 /// std::fs::write(directory.path().join("a.txt"), "one\r\ntwo\n")?;
-/// let args = Args { path: "a.txt".into(), limit: Some(1), ..Args::default() };
+/// let args = ReadFileArgs { path: "a.txt".into(), limit: Some(1), ..ReadFileArgs::default() };
 /// let page = tools.run::<ReadFile>(args, &Call::default())?;
 /// assert_eq!(page.line_ending, Some(LineEnding::Mixed)); // of the whole file
 /// # Ok(())

@@ -8,7 +8,7 @@ use crate::search::events;
 use crate::search::file_matches::FileMatches;
 use crate::search::options::{Report, SearchOptions};
 use crate::search::order::Ordered;
-use crate::search::report::{SearchReport, Shape};
+use crate::search::report::{SearchOutput, Shape};
 use crate::search::searcher::Found;
 use crate::text::escape;
 use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut, Query};
@@ -22,7 +22,7 @@ const FOOTER: usize = 1024;
 /// Builds the report of a search.
 #[derive(Debug)]
 pub(super) struct Collector {
-    report: SearchReport,
+    report: SearchOutput,
     left_out: Vec<LeftOut>,
     max_results: u64,
     /// Bytes of text that may still be added.
@@ -49,7 +49,7 @@ impl Collector {
         };
         let notes = options.pattern.notes().to_vec();
         Collector {
-            report: SearchReport { notes, shape, ..SearchReport::default() },
+            report: SearchOutput { notes, shape, ..SearchOutput::default() },
             left_out: Vec::new(),
             max_results: options.max_results as u64,
             after: options.context.1 as u64,
@@ -82,7 +82,7 @@ impl Collector {
         mut self,
         incomplete: Option<Incomplete>,
         ordered: Option<&Ordered>,
-    ) -> (SearchReport, Vec<LeftOut>) {
+    ) -> (SearchOutput, Vec<LeftOut>) {
         let mut report = self.report;
         let listed = ordered.and_then(Ordered::incomplete);
         report.incomplete = incomplete.or(listed);

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::context::TextStream;
-use crate::output::Receipt;
+use crate::output::ScanStats;
 use crate::search::exact::ExactLine;
 use crate::search::file_matches::FileMatches;
 
@@ -46,7 +46,7 @@ pub(super) fn write(file: &FileMatches, sum: &mut Stats, to: &TextStream) -> fmt
 pub(super) fn of(
     files: &[FileMatches],
     written: Stats,
-    receipt: &Receipt,
+    receipt: &ScanStats,
     took: Duration,
 ) -> Vec<Value> {
     let mut events = Vec::new();

@@ -14,12 +14,12 @@ use crate::text::escape;
 /// The matches of one file.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { pattern: "edition".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let args = SearchArgs { pattern: "edition".into(), path: "Cargo.toml".into(), ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// for line in report.files[0].matches() {
 ///     println!("{}: {}", line.line, line.text);

@@ -6,13 +6,13 @@ use serde::Serialize;
 /// A matching line. A match over several lines gives one for each line that it covers.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
 /// let (pattern, path) = ("ripkit".into(), "Cargo.toml".into());
-/// let args = Args { pattern, path, max_results: 1, ..Args::default() };
+/// let args = SearchArgs { pattern, path, max_results: 1, ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// let found = report.files[0].matches().next().expect("one match");
 /// let [begin, end] = found.spans[0];
@@ -46,13 +46,13 @@ pub struct LineMatch {
 /// match itself.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
 /// let (pattern, path) = ("^name = \"ripkit\"".into(), "Cargo.toml".into());
-/// let args = Args { pattern, path, before: Some(1), max_results: 1, ..Args::default() };
+/// let args = SearchArgs { pattern, path, before: Some(1), max_results: 1, ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// let line = report.files[0].context().next().expect("a line before it");
 /// assert_eq!((line.line, line.text.as_str()), (1, "[package]"));

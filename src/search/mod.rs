@@ -35,7 +35,7 @@ use crate::output::IndexUse;
 use crate::pool::Pool;
 use crate::search::collector::Collector;
 pub(crate) use crate::search::options::{Report, SearchOptions, Sort};
-use crate::search::report::{LeftOutMatch, SearchReport};
+use crate::search::report::{LeftOutMatch, SearchOutput};
 use crate::search::searcher::Searcher;
 use crate::text::escape;
 use crate::walk::{Cursor, LeftOut, OpenCount, Resume, Scan, Start};
@@ -57,7 +57,7 @@ pub(crate) fn search(
     (pool, call): (&Pool, &Call),
     limits: &Limits,
     mut options: SearchOptions,
-) -> Result<SearchReport, Error> {
+) -> Result<SearchOutput, Error> {
     options.walk.contents = true;
     let ordered = match options.sort {
         Sort::Path => None,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
-use crate::output::Receipt;
+use crate::output::ScanStats;
 use crate::pool::Pool;
 use crate::search::options::SearchOptions;
 use crate::walk::Cursor;
@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub(super) struct Ordered {
     files: Vec<Listed>,
-    receipt: Receipt,
+    receipt: ScanStats,
     incomplete: Option<Incomplete>,
 }
 
@@ -31,8 +31,8 @@ impl Ordered {
     }
 
     /// What the listing left out; its files are counted when they are searched.
-    pub(super) fn receipt(&self) -> Receipt {
-        Receipt { files: 0, ..self.receipt.clone() }
+    pub(super) fn receipt(&self) -> ScanStats {
+        ScanStats { files: 0, ..self.receipt.clone() }
     }
 
     /// The files, in parts of so many.

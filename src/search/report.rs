@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::context::Incomplete;
-use crate::output::{Outcome, Output, Receipt, Truncation, counted};
+use crate::output::{Outcome, Output, ScanStats, Truncation, counted};
 use crate::search::events::{self, Stats};
 use crate::search::file_matches::FileMatches;
 use crate::search::options::Report;
@@ -17,12 +17,12 @@ use crate::text::escape;
 /// What a search found.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { pattern: "edition".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let args = SearchArgs { pattern: "edition".into(), path: "Cargo.toml".into(), ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// assert_eq!(report.files[0].path, "Cargo.toml");
 /// assert!(report.cursor.is_none());
@@ -31,7 +31,7 @@ use crate::text::escape;
 /// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct SearchReport {
+pub struct SearchOutput {
     /// How many lines match in `files`; with output `files`, how many files.
     pub matches: u64,
     /// The files with matches, in path order unless sorted by time.
@@ -42,7 +42,7 @@ pub struct SearchReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// What was searched, and what was left out and why.
-    pub receipt: Receipt,
+    pub receipt: ScanStats,
     /// Why the search ended early; absent when it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<Incomplete>,
@@ -82,7 +82,7 @@ pub(crate) struct Shape {
 /// A match in a file that the walk left out.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -90,7 +90,7 @@ pub(crate) struct Shape {
 /// # std::fs::write(directory.path().join(".gitignore"), "*.log\n")?;
 /// # std::fs::write(directory.path().join("app.log"), "TODO\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { pattern: "TODO".into(), ..Args::default() };
+/// let args = SearchArgs { pattern: "TODO".into(), ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// let left_out = report.left_out.expect("one in an ignored file");
 /// assert_eq!((left_out.path.as_str(), left_out.line, left_out.hidden), ("app.log", 1, false));
@@ -109,12 +109,12 @@ pub struct LeftOutMatch {
     pub hidden: bool,
 }
 
-impl Output for SearchReport {
+impl Output for SearchOutput {
     fn outcome(&self) -> Outcome {
         match self.incomplete {
             Some(why) => Outcome::Partial(why),
             None if self.matches == 0 => Outcome::Empty,
-            None => Outcome::Found,
+            None => Outcome::Done,
         }
     }
 
@@ -133,7 +133,7 @@ impl Output for SearchReport {
     }
 }
 
-impl fmt::Display for SearchReport {
+impl fmt::Display for SearchOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.shape.events {
             return Ok(());
@@ -160,7 +160,7 @@ impl fmt::Display for SearchReport {
     }
 }
 
-impl SearchReport {
+impl SearchOutput {
     /// What is said when there is nothing to show.
     fn empty(&self) -> String {
         let found = match self.incomplete {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::context::Limits;
 use crate::index::{Inquiry, Learner};
-use crate::output::Receipt;
+use crate::output::ScanStats;
 use crate::search::file_matches::FileMatches;
 use crate::search::matcher::Pattern;
 use crate::search::options::{Report, SearchOptions};
@@ -79,7 +79,7 @@ impl Searcher {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) files: Vec<FileMatches>,
-    pub(super) receipt: Receipt,
+    pub(super) receipt: ScanStats,
     /// The last file that was searched to its end; empty for none.
     pub(super) upto: Vec<u8>,
     /// The last file of the batch is not reached, or not searched to its end.

@@ -16,7 +16,7 @@ use crate::workspace::Expected;
 /// onto something that exists.
 ///
 /// ```
-/// use ripkit::tools::copy_file::{Args, CopyFile};
+/// use ripkit::tools::copy_file::{CopyFileArgs, CopyFile};
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,10 +24,10 @@ use crate::workspace::Expected;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// # std::fs::write(directory.path().join("b.txt"), "two\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let onto_another = Args {
+/// let onto_another = CopyFileArgs {
 ///     source: "a.txt".into(),
 ///     destination: "b.txt".into(),
-///     ..Args::default()
+///     ..CopyFileArgs::default()
 /// };
 /// let refused = tools.run::<CopyFile>(onto_another, &Call::default()).expect_err("b is there");
 /// assert_eq!(refused.code(), ErrorCode::FileAlreadyExists);
@@ -36,7 +36,7 @@ use crate::workspace::Expected;
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct CopyFileArgs {
     /// The file; a link is followed.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub source: String,
@@ -53,7 +53,7 @@ pub struct Args {
 /// A file that was copied.
 ///
 /// ```
-/// use ripkit::tools::copy_file::{Args, CopyFile};
+/// use ripkit::tools::copy_file::{CopyFileArgs, CopyFile};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -61,7 +61,7 @@ pub struct Args {
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
 /// let (source, destination) = ("a.txt".into(), "new/b.txt".into());
-/// let args = Args { source, destination, ..Args::default() };
+/// let args = CopyFileArgs { source, destination, ..CopyFileArgs::default() };
 /// let copied = tools.run::<CopyFile>(args, &Call::default())?;
 /// assert_eq!(copied.to_string(), "Copied a.txt to new/b.txt");
 /// assert_eq!(std::fs::read_to_string(&copied.destination)?, "one\n");
@@ -70,7 +70,7 @@ pub struct Args {
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Copied {
+pub struct CopyFileOutput {
     /// The absolute path that it has.
     pub source: String,
     /// The absolute path of the copy.
@@ -86,17 +86,17 @@ pub struct Copied {
 /// Copies a file to a path that nothing has yet, with the directories above it.
 ///
 /// ```
-/// use ripkit::tools::copy_file::{Args, CopyFile};
+/// use ripkit::tools::copy_file::{CopyFileArgs, CopyFile};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args {
+/// let args = CopyFileArgs {
 ///     source: "a.txt".into(),
 ///     destination: "b.txt".into(),
-///     ..Args::default()
+///     ..CopyFileArgs::default()
 /// };
 /// let answer = tools.run::<CopyFile>(args, &Call::default())?;
 /// assert_eq!(answer.relative_destination, "b.txt");
@@ -124,14 +124,14 @@ impl Tool for CopyFile {
         r#"{"source": ".env.example", "destination": ".env"}"#,
         r#"{"source": "src/main.rs", "destination": "examples/main.rs"}"#,
     ];
-    type Args = Args;
-    type Output = Copied;
+    type Args = CopyFileArgs;
+    type Output = CopyFileOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Copied, Error> {
+    fn run(&self, context: &ToolContext<'_>, args: CopyFileArgs) -> Result<CopyFileOutput, Error> {
         let expected = Expected::parse_version(args.expected_version.as_deref())?;
         let (workspace, call) = (context.workspace, context.call);
         let copied = workspace.copy_file(&args.source, &args.destination, expected, call)?;
-        Ok(Copied {
+        Ok(CopyFileOutput {
             source: workspace.absolute(&copied.source),
             destination: workspace.absolute(&copied.destination),
             relative_source: copied.source.as_str().to_owned(),
@@ -141,13 +141,13 @@ impl Tool for CopyFile {
     }
 }
 
-impl Output for Copied {
+impl Output for CopyFileOutput {
     fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
-impl fmt::Display for Copied {
+impl fmt::Display for CopyFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [source, destination] = [&self.relative_source, &self.relative_destination]
             .map(|path| escape::display_path(path.as_bytes()));

@@ -14,12 +14,12 @@ use crate::tool::{Effect, Tool, ToolContext};
 /// Makes a directory, with those above it; that it exists already is no error.
 ///
 /// ```
-/// use ripkit::tools::create_directory::{Args, CreateDirectory};
+/// use ripkit::tools::create_directory::{CreateDirectoryArgs, CreateDirectory};
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?.read_only());
-/// let args = Args { path: "docs".into() };
+/// let args = CreateDirectoryArgs { path: "docs".into() };
 /// let refused = tools.run::<CreateDirectory>(args, &Call::default()).expect_err("read-only");
 /// assert_eq!(refused.code(), ErrorCode::ReadOnly);
 /// # Ok(())
@@ -27,7 +27,7 @@ use crate::tool::{Effect, Tool, ToolContext};
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct CreateDirectoryArgs {
     /// The directory.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
@@ -36,13 +36,13 @@ pub struct Args {
 /// A directory that exists now.
 ///
 /// ```
-/// use ripkit::tools::create_directory::{Args, CreateDirectory};
+/// use ripkit::tools::create_directory::{CreateDirectoryArgs, CreateDirectory};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = |path: &str| Args { path: path.into() };
+/// let args = |path: &str| CreateDirectoryArgs { path: path.into() };
 /// let first = tools.run::<CreateDirectory>(args("./docs/"), &Call::default())?;
 /// let second = tools.run::<CreateDirectory>(args("docs"), &Call::default())?;
 /// assert_eq!((first.relative_path.as_str(), first.created), ("docs", true));
@@ -52,7 +52,7 @@ pub struct Args {
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct CreatedDirectory {
+pub struct CreateDirectoryOutput {
     /// The absolute path.
     pub path: String,
     /// The path relative to the workspace.
@@ -64,13 +64,13 @@ pub struct CreatedDirectory {
 /// Makes a directory and those above it, or finds that it is there.
 ///
 /// ```
-/// use ripkit::tools::create_directory::{Args, CreateDirectory};
+/// use ripkit::tools::create_directory::{CreateDirectoryArgs, CreateDirectory};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { path: "a/b".into() };
+/// let args = CreateDirectoryArgs { path: "a/b".into() };
 /// let answer = tools.run::<CreateDirectory>(args, &Call::default())?;
 /// assert!(answer.created);
 /// # Ok(())
@@ -90,12 +90,16 @@ impl Tool for CreateDirectory {
     const IDEMPOTENT: bool = true;
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "docs"}"#, r#"{"path": "tests/fixtures/empty"}"#];
-    type Args = Args;
-    type Output = CreatedDirectory;
+    type Args = CreateDirectoryArgs;
+    type Output = CreateDirectoryOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<CreatedDirectory, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: CreateDirectoryArgs,
+    ) -> Result<CreateDirectoryOutput, Error> {
         let (path, existed) = context.workspace.make_directory(&args.path, context.call)?;
-        Ok(CreatedDirectory {
+        Ok(CreateDirectoryOutput {
             path: context.workspace.absolute(&path),
             relative_path: path.as_str().to_owned(),
             created: !existed,
@@ -103,9 +107,9 @@ impl Tool for CreateDirectory {
     }
 }
 
-impl Output for CreatedDirectory {}
+impl Output for CreateDirectoryOutput {}
 
-impl fmt::Display for CreatedDirectory {
+impl fmt::Display for CreateDirectoryOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = escape::display_path(self.relative_path.as_bytes());
         if self.created {

@@ -15,7 +15,7 @@ use crate::workspace::Expected;
 /// Deletes a file, or a symbolic link and not what it leads to. Directories are not deleted.
 ///
 /// ```
-/// use ripkit::tools::delete_file::{Args, DeleteFile};
+/// use ripkit::tools::delete_file::{DeleteFileArgs, DeleteFile};
 /// use ripkit::workspace::Version;
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 ///
@@ -23,7 +23,7 @@ use crate::workspace::Expected;
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "two\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args {
+/// let args = DeleteFileArgs {
 ///     path: "a.txt".into(),
 ///     expected_version: Some(Version::of(b"one\n").to_string()),
 /// };
@@ -34,7 +34,7 @@ use crate::workspace::Expected;
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct DeleteFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
@@ -48,7 +48,7 @@ pub struct Args {
 /// A file that is gone.
 ///
 /// ```
-/// use ripkit::tools::delete_file::{Args, DeleteFile};
+/// use ripkit::tools::delete_file::{DeleteFileArgs, DeleteFile};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -56,7 +56,7 @@ pub struct Args {
 /// # std::fs::create_dir(directory.path().join("docs"))?;
 /// # std::fs::write(directory.path().join("docs/a.txt"), "one\n")?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { path: "docs/../docs/a.txt".into(), ..Args::default() };
+/// let args = DeleteFileArgs { path: "docs/../docs/a.txt".into(), ..DeleteFileArgs::default() };
 /// let deleted = tools.run::<DeleteFile>(args, &Call::default())?;
 /// assert_eq!(deleted.relative_path, "docs/a.txt");
 /// assert!(!std::path::Path::new(&deleted.path).exists());
@@ -65,7 +65,7 @@ pub struct Args {
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Deleted {
+pub struct DeleteFileOutput {
     /// The absolute path.
     pub path: String,
     /// The path relative to the workspace.
@@ -75,14 +75,14 @@ pub struct Deleted {
 /// Deletes a file, or a link and not what it leads to; no copy of it is kept.
 ///
 /// ```
-/// use ripkit::tools::delete_file::{Args, DeleteFile};
+/// use ripkit::tools::delete_file::{DeleteFileArgs, DeleteFile};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { path: "a.txt".into(), ..Args::default() };
+/// let args = DeleteFileArgs { path: "a.txt".into(), ..DeleteFileArgs::default() };
 /// let answer = tools.run::<DeleteFile>(args, &Call::default())?;
 /// assert_eq!(answer.relative_path, "a.txt");
 /// # Ok(())
@@ -101,22 +101,26 @@ impl Tool for DeleteFile {
         &[("file_path", "path"), ("filePath", "path"), ("file", "path"), ("filename", "path")];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "notes.md"}"#, r#"{"path": "src/old.rs"}"#];
-    type Args = Args;
-    type Output = Deleted;
+    type Args = DeleteFileArgs;
+    type Output = DeleteFileOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Deleted, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: DeleteFileArgs,
+    ) -> Result<DeleteFileOutput, Error> {
         let expected = Expected::parse_version(args.expected_version.as_deref())?;
         let path = context.workspace.remove_file(&args.path, expected, context.call)?;
-        Ok(Deleted {
+        Ok(DeleteFileOutput {
             path: context.workspace.absolute(&path),
             relative_path: path.as_str().to_owned(),
         })
     }
 }
 
-impl Output for Deleted {}
+impl Output for DeleteFileOutput {}
 
-impl fmt::Display for Deleted {
+impl fmt::Display for DeleteFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Deleted {}", escape::display_path(self.relative_path.as_bytes()))
     }

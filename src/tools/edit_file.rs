@@ -20,18 +20,18 @@ use crate::workspace::{Access, Expected, Held, Version};
 /// several texts at once, with `edits`. Nothing else in the file changes.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{Args, EditFile};
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile};
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one, one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let mut args = Args {
+/// let mut args = EditFileArgs {
 ///     path: "a.txt".into(),
 ///     old_text: Some("one".into()),
 ///     new_text: Some("two".into()),
-///     ..Args::default()
+///     ..EditFileArgs::default()
 /// };
 /// let refused = tools.run::<EditFile>(args.clone(), &Call::default()).expect_err("there twice");
 /// assert_eq!(refused.code(), ErrorCode::PatternNotUnique);
@@ -42,7 +42,7 @@ use crate::workspace::{Access, Expected, Held, Version};
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct EditFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
@@ -79,7 +79,7 @@ const MAX_EDITS: usize = 1000;
 /// One replacement of several.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{Args, EditFile, Replacement};
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Replacement};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -90,7 +90,7 @@ const MAX_EDITS: usize = 1000;
 ///     old_text: old.into(),
 ///     new_text: new.into(),
 /// });
-/// let args = Args { path: "a.txt".into(), edits: edits.into(), ..Args::default() };
+/// let args = EditFileArgs { path: "a.txt".into(), edits: edits.into(), ..EditFileArgs::default() };
 /// tools.run::<EditFile>(args, &Call::default())?;
 /// assert_eq!(std::fs::read_to_string(directory.path().join("a.txt"))?, "two one\n");
 /// # Ok(())
@@ -111,7 +111,7 @@ pub struct Replacement {
 /// A file that was edited.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{Args, EditFile, Step};
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Step};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -119,7 +119,7 @@ pub struct Replacement {
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
 /// let (old_text, new_text) = (Some("one".into()), Some("one\ntwo".into()));
-/// let args = Args { path: "a.txt".into(), old_text, new_text, dry_run: true, ..Args::default() };
+/// let args = EditFileArgs { path: "a.txt".into(), old_text, new_text, dry_run: true, ..EditFileArgs::default() };
 /// let report = tools.run::<EditFile>(args, &Call::default())?;
 /// assert!(report.dry_run && report.step == Step::Exact);
 /// assert_eq!((report.old_lines, report.new_lines), (1, 2));
@@ -129,7 +129,7 @@ pub struct Replacement {
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct EditReport {
+pub struct EditFileOutput {
     /// The absolute path.
     pub path: String,
     /// The path relative to the workspace.
@@ -156,18 +156,18 @@ pub struct EditReport {
 /// Replaces text in a file, which must be there exactly once unless every place is wanted.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{Args, EditFile};
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args {
+/// let args = EditFileArgs {
 ///     path: "a.txt".into(),
 ///     old_text: Some("one".into()),
 ///     new_text: Some("two".into()),
-///     ..Args::default()
+///     ..EditFileArgs::default()
 /// };
 /// let answer = tools.run::<EditFile>(args, &Call::default())?;
 /// assert_eq!(answer.replacements, 1);
@@ -200,13 +200,13 @@ impl Tool for EditFile {
         r#"{"path": "src/main.rs", "old_text": "let limit = 10;", "new_text": "let limit = 20;"}"#,
         r#"{"path": "notes.md", "edits": [{"old_text": "one", "new_text": "1"}, {"old_text": "two", "new_text": "2"}]}"#,
     ];
-    type Args = Args;
-    type Output = EditReport;
+    type Args = EditFileArgs;
+    type Output = EditFileOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<EditReport, Error> {
+    fn run(&self, context: &ToolContext<'_>, args: EditFileArgs) -> Result<EditFileOutput, Error> {
         check_lengths(&args, context.limits.file_bytes)?;
         let changes = changes(&args)?;
-        let Args { matching, replace_all, .. } = args;
+        let EditFileArgs { matching, replace_all, .. } = args;
         let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
         let held = hold(context, &args, |error, bytes| {
             conflict(error, bytes, &changes, &options, context.call)
@@ -221,7 +221,7 @@ impl Tool for EditFile {
         refuse_omissions(&args, &path, old)?;
         let edited = edit::apply(&path, old, &changes, &options, context.call)?;
         let room = context.limits.text_bytes / 2;
-        let mut report = EditReport {
+        let mut report = EditFileOutput {
             path: context.workspace.absolute(held.path()),
             old_lines: edited.lines.old as u64,
             new_lines: edited.lines.new as u64,
@@ -241,7 +241,7 @@ impl Tool for EditFile {
 }
 
 /// Refuses a text that no file that can be edited holds.
-fn check_lengths(args: &Args, most: usize) -> Result<(), Error> {
+fn check_lengths(args: &EditFileArgs, most: usize) -> Result<(), Error> {
     let single = args.old_text.iter().map(|text| ("old_text".to_owned(), text));
     let several = args.edits.iter().enumerate();
     let several = several.map(|(index, edit)| (format!("edits[{index}].old_text"), &edit.old_text));
@@ -255,7 +255,7 @@ fn check_lengths(args: &Args, most: usize) -> Result<(), Error> {
 }
 
 /// Refuses placeholders for text that was left out, which neither the file nor `old_text` has.
-fn refuse_omissions(args: &Args, path: &str, old: &[u8]) -> Result<(), Error> {
+fn refuse_omissions(args: &EditFileArgs, path: &str, old: &[u8]) -> Result<(), Error> {
     if let (Some(old_text), Some(new_text)) = (&args.old_text, &args.new_text) {
         arguments::refuse_omissions("new_text", path, new_text, &[old_text.as_bytes(), old])?;
     }
@@ -266,7 +266,7 @@ fn refuse_omissions(args: &Args, path: &str, old: &[u8]) -> Result<(), Error> {
 }
 
 /// The replacements, however they were asked for.
-fn changes(args: &Args) -> Result<Vec<Change>, Error> {
+fn changes(args: &EditFileArgs) -> Result<Vec<Change>, Error> {
     let invalid = |message: &str| Err(Error::new(ErrorCode::InvalidArgument, message));
     match (&args.old_text, &args.new_text, args.edits.as_slice()) {
         (Some(old_text), Some(new_text), []) => {
@@ -296,7 +296,7 @@ impl From<&Replacement> for Change {
 /// `conflict` says what the file has instead.
 fn hold(
     context: &ToolContext<'_>,
-    args: &Args,
+    args: &EditFileArgs,
     conflict: impl FnOnce(Error, &[u8]) -> Error,
 ) -> Result<Held, Error> {
     let path = &args.path;
@@ -355,15 +355,15 @@ fn missing(path: &str, why: &Error) -> Error {
     }
 }
 
-impl Output for EditReport {
+impl Output for EditFileOutput {
     fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
-impl fmt::Display for EditReport {
+impl fmt::Display for EditFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EditReport { old_lines, new_lines, .. } = self;
+        let EditFileOutput { old_lines, new_lines, .. } = self;
         let path = escape::display_path(self.relative_path.as_bytes());
         let done = if self.dry_run { "Would replace" } else { "Replaced" };
         write!(f, "{done} {old_lines} line(s) with {new_lines} line(s) in {path}")?;

@@ -19,13 +19,13 @@ use crate::workspace::{Access, Workspace};
 /// Files that ignore files exclude are left out.
 ///
 /// ```
-/// use ripkit::tools::find_files::{Args, FindFiles};
+/// use ripkit::tools::find_files::{FindFilesArgs, FindFiles};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills")?);
 /// let (pattern, path) = ("with-files/**/*.py".into(), "good".into());
-/// let args = Args { pattern, path, ..Args::default() };
+/// let args = FindFilesArgs { pattern, path, ..FindFilesArgs::default() };
 /// let found = tools.run::<FindFiles>(args, &Call::default())?;
 /// assert_eq!(found.paths, ["good/with-files/scripts/count.py"]);
 /// # Ok(())
@@ -33,7 +33,7 @@ use crate::workspace::{Access, Workspace};
 /// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct FindFilesArgs {
     /// The glob. Without `/` it is matched against names at any depth, as `*.toml`; with `/` against
     /// whole paths, both from `path` and from the workspace root, as `src/**/*.rs`. The path of a
     /// file that exists finds that file.
@@ -73,13 +73,13 @@ pub struct Args {
 /// What to find.
 ///
 /// ```
-/// use ripkit::tools::find_files::{Args, FindFiles, FindKind};
+/// use ripkit::tools::find_files::{FindFilesArgs, FindFiles, FindKind};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills")?);
 /// let pattern = "script*".into();
-/// let args = Args { pattern, kind: FindKind::Directory, ..Args::default() };
+/// let args = FindFilesArgs { pattern, kind: FindKind::Directory, ..FindFilesArgs::default() };
 /// let found = tools.run::<FindFiles>(args, &Call::default())?;
 /// assert_eq!(found.paths, ["good/with-files/scripts/"]);
 /// # Ok(())
@@ -99,9 +99,9 @@ pub enum FindKind {
     Any,
 }
 
-impl Default for Args {
-    fn default() -> Args {
-        Args {
+impl Default for FindFilesArgs {
+    fn default() -> FindFilesArgs {
+        FindFilesArgs {
             pattern: String::new(),
             path: root(),
             kind: FindKind::File,
@@ -122,12 +122,12 @@ fn default_max_results() -> u32 {
 /// The paths that were found.
 ///
 /// ```
-/// use ripkit::tools::find_files::{Args, FindFiles};
+/// use ripkit::tools::find_files::{FindFilesArgs, FindFiles};
 /// use ripkit::{Call, Outcome, Output, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("src")?);
-/// let args = Args { pattern: "*.py".into(), ..Args::default() };
+/// let args = FindFilesArgs { pattern: "*.py".into(), ..FindFilesArgs::default() };
 /// let found = tools.run::<FindFiles>(args, &Call::default())?;
 /// assert_eq!((found.paths.len(), found.total), (0, 0));
 /// assert_eq!(found.outcome(), Outcome::Empty);
@@ -137,7 +137,7 @@ fn default_max_results() -> u32 {
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct FoundPaths {
+pub struct FindFilesOutput {
     /// The paths, relative to the workspace; a directory ends in `/`.
     pub paths: Vec<String>,
     /// How many there are; at least so many if the listing was cut or ended early.
@@ -150,12 +150,12 @@ pub struct FoundPaths {
 /// Finds files and directories by a glob, at any depth.
 ///
 /// ```
-/// use ripkit::tools::find_files::{Args, FindFiles};
+/// use ripkit::tools::find_files::{FindFilesArgs, FindFiles};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { pattern: "Cargo.*".into(), ..Args::default() };
+/// let args = FindFilesArgs { pattern: "Cargo.*".into(), ..FindFilesArgs::default() };
 /// let answer = tools.run::<FindFiles>(args, &Call::default())?;
 /// assert!(answer.paths.contains(&"Cargo.toml".to_owned()));
 /// # Ok(())
@@ -177,14 +177,18 @@ impl Tool for FindFiles {
         r#"{"pattern": "Cargo.toml"}"#,
         r#"{"pattern": "src/**/*.rs", "sort": "modified", "max_results": 20}"#,
     ];
-    type Args = Args;
-    type Output = FoundPaths;
+    type Args = FindFilesArgs;
+    type Output = FindFilesOutput;
 
-    fn time_limit(&self, args: &Args) -> Option<Duration> {
+    fn time_limit(&self, args: &FindFilesArgs) -> Option<Duration> {
         Some(Duration::from_millis(args.timeout_ms))
     }
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FoundPaths, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: FindFilesArgs,
+    ) -> Result<FindFilesOutput, Error> {
         let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;
         let existing = existing_file(context.workspace, &path, &pattern);
         let (begin, glob) = existing.unwrap_or_else(|| {
@@ -218,7 +222,7 @@ impl Tool for FindFiles {
         let call = context.within(args.timeout_ms);
         let report = list::list(context.workspace, (context.pool, &call), options)?;
         let (paths, total, ending) = Ending::of(report, query, context.limits.text_bytes);
-        Ok(FoundPaths { paths, total, ending })
+        Ok(FindFilesOutput { paths, total, ending })
     }
 }
 
@@ -282,7 +286,7 @@ fn existing_file(workspace: &Workspace, path: &str, pattern: &str) -> Option<(St
     Some((text, format!("/{}", globset::escape(name))))
 }
 
-impl Output for FoundPaths {
+impl Output for FindFilesOutput {
     fn outcome(&self) -> Outcome {
         self.ending.outcome(self.paths.len())
     }
@@ -292,7 +296,7 @@ impl Output for FoundPaths {
     }
 }
 
-impl fmt::Display for FoundPaths {
+impl fmt::Display for FindFilesOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.ending.fmt(&self.paths, f)
     }

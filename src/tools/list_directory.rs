@@ -21,13 +21,13 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 /// directories end in `/`. Ignored and hidden entries are listed too.
 ///
 /// ```
-/// use ripkit::tools::list_directory::{Args, ListDirectory};
+/// use ripkit::tools::list_directory::{ListDirectoryArgs, ListDirectory};
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// assert_eq!(Args::default().path, ".");
-/// let args = Args { path: "Cargo.toml".into(), ..Args::default() };
+/// assert_eq!(ListDirectoryArgs::default().path, ".");
+/// let args = ListDirectoryArgs { path: "Cargo.toml".into(), ..ListDirectoryArgs::default() };
 /// let refused = tools.run::<ListDirectory>(args, &Call::default()).expect_err("it is a file");
 /// assert_eq!(refused.code(), ErrorCode::InvalidPath);
 /// # Ok(())
@@ -35,7 +35,7 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 /// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct ListDirectoryArgs {
     /// The directory. Default: the workspace root.
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
@@ -50,9 +50,9 @@ pub struct Args {
     pub cursor: Option<String>,
 }
 
-impl Default for Args {
-    fn default() -> Args {
-        Args { path: root(), max_results: default_max_results(), cursor: None }
+impl Default for ListDirectoryArgs {
+    fn default() -> ListDirectoryArgs {
+        ListDirectoryArgs { path: root(), max_results: default_max_results(), cursor: None }
     }
 }
 
@@ -63,22 +63,22 @@ fn default_max_results() -> u32 {
 /// The entries of a directory.
 ///
 /// ```
-/// use ripkit::tools::list_directory::{Args, ListDirectory};
+/// use ripkit::tools::list_directory::{ListDirectoryArgs, ListDirectory};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let args = Args { max_results: 2, ..Args::default() };
+/// let args = ListDirectoryArgs { max_results: 2, ..ListDirectoryArgs::default() };
 /// let first = tools.run::<ListDirectory>(args.clone(), &Call::default())?;
 /// assert_eq!((first.entries.len(), first.total, first.truncated), (2, 3, true));
-/// let rest = tools.run::<ListDirectory>(Args { cursor: first.cursor, ..args }, &Call::default())?;
+/// let rest = tools.run::<ListDirectory>(ListDirectoryArgs { cursor: first.cursor, ..args }, &Call::default())?;
 /// assert_eq!(rest.entries[0].name, "SKILL.md");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct DirectoryList {
+pub struct ListDirectoryOutput {
     /// The entries, sorted without regard to case, then by bytes.
     pub entries: Vec<Entry>,
     /// How many there are in all.
@@ -100,12 +100,12 @@ pub struct DirectoryList {
 /// An entry of a directory.
 ///
 /// ```
-/// use ripkit::tools::list_directory::{Args, Entry, ListDirectory};
+/// use ripkit::tools::list_directory::{ListDirectoryArgs, Entry, ListDirectory};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/minimal")?);
-/// let list = tools.run::<ListDirectory>(Args::default(), &Call::default())?;
+/// let list = tools.run::<ListDirectory>(ListDirectoryArgs::default(), &Call::default())?;
 /// let Entry { name, size, .. } = &list.entries[0];
 /// assert_eq!(name, "SKILL.md");
 /// assert!(*size > 0);
@@ -131,12 +131,12 @@ pub struct Entry {
 /// What an entry is.
 ///
 /// ```
-/// use ripkit::tools::list_directory::{Args, EntryType, ListDirectory};
+/// use ripkit::tools::list_directory::{ListDirectoryArgs, EntryType, ListDirectory};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let list = tools.run::<ListDirectory>(Args::default(), &Call::default())?;
+/// let list = tools.run::<ListDirectory>(ListDirectoryArgs::default(), &Call::default())?;
 /// let directories = list.entries.iter().filter(|entry| entry.kind == EntryType::Directory);
 /// let names: Vec<&str> = directories.map(|entry| entry.name.as_str()).collect();
 /// assert_eq!(names, ["references", "scripts"]);
@@ -167,12 +167,12 @@ const LAST_ENTRIES: Duration = Duration::from_millis(50);
 /// Lists what is directly in one directory, hidden and ignored entries too.
 ///
 /// ```
-/// use ripkit::tools::list_directory::{Args, ListDirectory};
+/// use ripkit::tools::list_directory::{ListDirectoryArgs, ListDirectory};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { path: "src".into(), ..Args::default() };
+/// let args = ListDirectoryArgs { path: "src".into(), ..ListDirectoryArgs::default() };
 /// let answer = tools.run::<ListDirectory>(args, &Call::default())?;
 /// assert!(answer.entries.iter().any(|entry| entry.name == "lib.rs" && entry.size > 0));
 /// # Ok(())
@@ -194,10 +194,14 @@ impl Tool for ListDirectory {
         ("limit", "max_results"),
     ];
     const EXAMPLES: &'static [&'static str] = &["{}", r#"{"path": "src"}"#];
-    type Args = Args;
-    type Output = DirectoryList;
+    type Args = ListDirectoryArgs;
+    type Output = ListDirectoryOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<DirectoryList, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: ListDirectoryArgs,
+    ) -> Result<ListDirectoryOutput, Error> {
         let directory = context.workspace.resolve(&args.path, Access::Read)?;
         if !directory.is_directory() {
             return Err(not_a_directory(&directory));
@@ -220,7 +224,7 @@ impl Tool for ListDirectory {
         let page = Page::take(budget, &entries, &mut is_late, |entry| {
             describe(context.workspace, &directory, entry)
         });
-        Ok(DirectoryList {
+        Ok(ListDirectoryOutput {
             entries: page.entries,
             total,
             truncated: page.truncation.is_some(),
@@ -321,16 +325,16 @@ impl Entry {
     }
 }
 
-impl Output for DirectoryList {
+impl Output for ListDirectoryOutput {
     fn outcome(&self) -> Outcome {
         match self.incomplete {
             Some(why) => Outcome::Partial(why),
-            None => Outcome::Found,
+            None => Outcome::Done,
         }
     }
 }
 
-impl fmt::Display for DirectoryList {
+impl fmt::Display for ListDirectoryOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.entries.is_empty() {
             f.write_str("(empty directory)")?;

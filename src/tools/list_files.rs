@@ -11,7 +11,7 @@ use crate::arguments::{
 };
 use crate::context::Incomplete;
 use crate::error::Error;
-use crate::output::{Outcome, Output, Receipt, Truncation};
+use crate::output::{Outcome, Output, ScanStats, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListOptions, ListReport};
@@ -21,12 +21,12 @@ use crate::walk::{Cursor, Filter, Query, Start, WalkOptions};
 /// exclude are left out. Use `find_files` to look for names at any depth.
 ///
 /// ```
-/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let args = Args { max_depth: 1, ..Args::default() }; // 3 where nothing is said
+/// let args = ListFilesArgs { max_depth: 1, ..ListFilesArgs::default() }; // 3 where nothing is said
 /// let list = tools.run::<ListFiles>(args, &Call::default())?;
 /// assert_eq!(list.files, ["SKILL.md"]);
 /// # Ok(())
@@ -34,7 +34,7 @@ use crate::walk::{Cursor, Filter, Query, Start, WalkOptions};
 /// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct ListFilesArgs {
     /// The directory. Default: the workspace root.
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
@@ -71,9 +71,9 @@ pub struct Args {
     pub timeout_ms: u64,
 }
 
-impl Default for Args {
-    fn default() -> Args {
-        Args {
+impl Default for ListFilesArgs {
+    fn default() -> ListFilesArgs {
+        ListFilesArgs {
             path: root(),
             pattern: None,
             max_depth: default_max_depth(),
@@ -111,12 +111,12 @@ pub(super) fn default_timeout() -> u64 {
 /// The files that were listed.
 ///
 /// ```
-/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let list = tools.run::<ListFiles>(Args::default(), &Call::default())?;
+/// let list = tools.run::<ListFiles>(ListFilesArgs::default(), &Call::default())?;
 /// assert_eq!(list.files, ["SKILL.md", "references/forms.md", "scripts/count.py"]);
 /// assert_eq!(list.total, 3);
 /// assert_eq!(list.to_string(), "SKILL.md\nreferences/forms.md\nscripts/count.py");
@@ -125,7 +125,7 @@ pub(super) fn default_timeout() -> u64 {
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct FileList {
+pub struct ListFilesOutput {
     /// The paths, relative to the workspace.
     pub files: Vec<String>,
     /// How many files there are; at least so many if the listing was cut or ended early.
@@ -138,12 +138,12 @@ pub struct FileList {
 /// How a listing ended, the same for all tools that list.
 ///
 /// ```
-/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
 /// use ripkit::{Call, Toolkit, Truncation, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let mut args = Args { max_results: 2, ..Args::default() };
+/// let mut args = ListFilesArgs { max_results: 2, ..ListFilesArgs::default() };
 /// let first = tools.run::<ListFiles>(args.clone(), &Call::default())?;
 /// assert_eq!(first.ending.truncation, Some(Truncation::Results));
 /// args.cursor = first.ending.cursor;
@@ -163,7 +163,7 @@ pub struct Ending {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// What was looked at, and what was left out and why.
-    pub receipt: Receipt,
+    pub receipt: ScanStats,
     /// Why the listing ended early; absent when it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<Incomplete>,
@@ -177,12 +177,12 @@ pub struct Ending {
 /// Lists the files below a directory, as deep as the call says.
 ///
 /// ```
-/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { max_depth: 1, pattern: Some("*.toml".into()), ..Args::default() };
+/// let args = ListFilesArgs { max_depth: 1, pattern: Some("*.toml".into()), ..ListFilesArgs::default() };
 /// let answer = tools.run::<ListFiles>(args, &Call::default())?;
 /// assert!(answer.files.contains(&"Cargo.toml".to_owned()));
 /// # Ok(())
@@ -202,14 +202,18 @@ impl Tool for ListFiles {
         &[("glob", "pattern"), ("directory", "path"), ("dir_path", "path")];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "src", "pattern": "*.rs"}"#, r#"{"max_depth": 1, "hidden": false}"#];
-    type Args = Args;
-    type Output = FileList;
+    type Args = ListFilesArgs;
+    type Output = ListFilesOutput;
 
-    fn time_limit(&self, args: &Args) -> Option<Duration> {
+    fn time_limit(&self, args: &ListFilesArgs) -> Option<Duration> {
         Some(Duration::from_millis(args.timeout_ms))
     }
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FileList, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: ListFilesArgs,
+    ) -> Result<ListFilesOutput, Error> {
         let globs: Vec<String> = args.pattern.iter().cloned().collect();
         let filter = Filter::new(&globs, &[], &[])?;
         let walk = WalkOptions {
@@ -242,7 +246,7 @@ impl Tool for ListFiles {
         let call = context.within(args.timeout_ms);
         let report = list::list(context.workspace, (context.pool, &call), options)?;
         let (files, total, ending) = Ending::of(report, query, context.limits.text_bytes);
-        Ok(FileList { files, total, ending })
+        Ok(ListFilesOutput { files, total, ending })
     }
 }
 
@@ -270,7 +274,7 @@ impl Ending {
         match self.incomplete {
             Some(why) => Outcome::Partial(why),
             None if shown == 0 => Outcome::Empty,
-            None => Outcome::Found,
+            None => Outcome::Done,
         }
     }
 
@@ -314,7 +318,7 @@ impl Ending {
     }
 }
 
-impl Output for FileList {
+impl Output for ListFilesOutput {
     fn outcome(&self) -> Outcome {
         self.ending.outcome(self.files.len())
     }
@@ -324,7 +328,7 @@ impl Output for FileList {
     }
 }
 
-impl fmt::Display for FileList {
+impl fmt::Display for ListFilesOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.ending.fmt(&self.files, f)
     }

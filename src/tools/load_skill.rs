@@ -27,16 +27,16 @@ const MAX_LIST_BYTES: usize = 8 * 1024;
 ///
 /// ```
 /// use ripkit::skills::SkillCatalog;
-/// use ripkit::tools::load_skill::{Args, LoadSkill};
+/// use ripkit::tools::load_skill::{LoadSkillArgs, LoadSkill};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let skills = SkillCatalog::scan("fixtures/skills/good");
 /// let tools = Toolkit::new(Workspace::open(".")?).with_skills(skills);
-/// let args = Args {
+/// let args = LoadSkillArgs {
 ///     name: "with-files".into(),
 ///     file: Some("scripts/count.py".into()),
-///     ..Args::default()
+///     ..LoadSkillArgs::default()
 /// };
 /// assert_eq!(tools.run::<LoadSkill>(args, &Call::default())?.body, "print(1)\n");
 /// # Ok(())
@@ -44,7 +44,7 @@ const MAX_LIST_BYTES: usize = 8 * 1024;
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct LoadSkillArgs {
     /// The name of the skill.
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub name: String,
@@ -62,13 +62,13 @@ pub struct Args {
 ///
 /// ```
 /// use ripkit::skills::SkillCatalog;
-/// use ripkit::tools::load_skill::{Args, LoadSkill};
+/// use ripkit::tools::load_skill::{LoadSkillArgs, LoadSkill};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let skills = SkillCatalog::scan("fixtures/skills/good");
 /// let tools = Toolkit::new(Workspace::open(".")?).with_skills(skills);
-/// let args = Args { name: "with-files".into(), ..Args::default() };
+/// let args = LoadSkillArgs { name: "with-files".into(), ..LoadSkillArgs::default() };
 /// let loaded = tools.run::<LoadSkill>(args, &Call::default())?;
 /// assert!(loaded.body.starts_with("Run scripts/count.py"));
 /// assert_eq!(loaded.resources, ["references/forms.md", "scripts/count.py"]);
@@ -78,7 +78,7 @@ pub struct Args {
 /// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct LoadedSkill {
+pub struct LoadSkillOutput {
     /// The name of the skill.
     pub name: String,
     /// The absolute path of its SKILL.md.
@@ -113,13 +113,13 @@ pub struct LoadedSkill {
 ///
 /// ```
 /// use ripkit::skills::SkillCatalog;
-/// use ripkit::tools::load_skill::{Args, LoadSkill};
+/// use ripkit::tools::load_skill::{LoadSkillArgs, LoadSkill};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let skills = SkillCatalog::scan("fixtures/skills/good");
 /// let tools = Toolkit::new(Workspace::open(".")?).with(LoadSkill::new(skills).wrapped());
-/// let args = Args { name: "minimal".into(), ..Args::default() };
+/// let args = LoadSkillArgs { name: "minimal".into(), ..LoadSkillArgs::default() };
 /// let loaded = tools.run::<LoadSkill>(args, &Call::default())?;
 /// assert_eq!(loaded.body, "# How\n\nDo it.\n");
 /// # Ok(())
@@ -162,8 +162,8 @@ impl Tool for LoadSkill {
         &[("skill", "name"), ("skill_name", "name"), ("resource", "file"), ("path", "file")];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"name": "pdf"}"#, r#"{"name": "pdf", "file": "references/forms.md"}"#];
-    type Args = Args;
-    type Output = LoadedSkill;
+    type Args = LoadSkillArgs;
+    type Output = LoadSkillOutput;
 
     fn is_available(&self) -> bool {
         !self.catalog.is_empty()
@@ -186,7 +186,11 @@ impl Tool for LoadSkill {
         }
     }
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<LoadedSkill, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: LoadSkillArgs,
+    ) -> Result<LoadSkillOutput, Error> {
         let skill = self.catalog.get(&args.name)?;
         let loaded = match &args.file {
             None => {
@@ -197,7 +201,7 @@ impl Tool for LoadSkill {
             }
             Some(file) => resource(context, skill, file, args.offset)?,
         };
-        Ok(LoadedSkill {
+        Ok(LoadSkillOutput {
             name: skill.name().to_owned(),
             path: skill.file_path().to_owned(),
             base_dir: skill.base_dir().to_owned(),
@@ -208,12 +212,16 @@ impl Tool for LoadSkill {
 }
 
 /// What follows the front matter, from line `offset` of the file on.
-fn instructions(skill: &Skill, bytes: usize, offset: Option<u32>) -> Result<LoadedSkill, Error> {
+fn instructions(
+    skill: &Skill,
+    bytes: usize,
+    offset: Option<u32>,
+) -> Result<LoadSkillOutput, Error> {
     let (body, first) = skill.body()?;
     let from = offset.map_or(first, |offset| first.max(offset.into()));
     let lines =
         body.split_inclusive('\n').skip(usize::try_from(from - first).unwrap_or(usize::MAX));
-    let mut loaded = LoadedSkill::default();
+    let mut loaded = LoadSkillOutput::default();
     for (number, line) in (from..).zip(lines) {
         if loaded.body.len() + line.len() > bytes {
             loaded.cut(line, number, bytes);
@@ -233,7 +241,7 @@ fn resource(
     skill: &Skill,
     file: &str,
     offset: Option<u32>,
-) -> Result<LoadedSkill, Error> {
+) -> Result<LoadSkillOutput, Error> {
     let path = skill.resource(file)?;
     let options = PageOptions {
         offset: offset.unwrap_or(1).into(),
@@ -248,21 +256,21 @@ fn resource(
         return Err(Error::new(ErrorCode::NotText, message).at(file));
     };
     let bytes = page.content.len();
-    let mut loaded = LoadedSkill {
+    let mut loaded = LoadSkillOutput {
         file: Some(file.to_owned()),
         body: page.content,
         truncated: page.more || page.cut_line.is_some(),
         // Lines count from 1 here: the offset is never negative.
         next_offset: u64::try_from(page.end + 1).ok().filter(|_| page.more),
         incomplete: page.stopped,
-        ..LoadedSkill::default()
+        ..LoadSkillOutput::default()
     };
     let cut_line = page.cut_line.and_then(|length| Some((u64::try_from(page.start).ok()?, length)));
     loaded.tell_cut(cut_line, bytes);
     Ok(loaded)
 }
 
-impl LoadedSkill {
+impl LoadSkillOutput {
     /// Ends before a line that does not fit, or in it if nothing else is there.
     fn cut(&mut self, line: &str, number: u64, bytes: usize) {
         self.truncated = true;
@@ -304,9 +312,9 @@ impl LoadedSkill {
     }
 }
 
-impl Output for LoadedSkill {
+impl Output for LoadSkillOutput {
     fn outcome(&self) -> Outcome {
-        self.incomplete.map_or(Outcome::Found, Outcome::Partial)
+        self.incomplete.map_or(Outcome::Done, Outcome::Partial)
     }
 
     fn is_verbatim(&self) -> bool {
@@ -318,7 +326,7 @@ impl Output for LoadedSkill {
     }
 }
 
-impl fmt::Display for LoadedSkill {
+impl fmt::Display for LoadSkillOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.is_wrapped {
             return f.write_str(&self.body);

@@ -15,7 +15,7 @@ use crate::workspace::Expected;
 /// Moves or renames a file or a symbolic link; never onto something that exists.
 ///
 /// ```
-/// use ripkit::tools::move_file::{Args, MoveFile};
+/// use ripkit::tools::move_file::{MoveFileArgs, MoveFile};
 /// use ripkit::tools::read_file::{self, ReadFile};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
@@ -23,8 +23,8 @@ use crate::workspace::Expected;
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let read = read_file::Args { path: "a.txt".into(), ..Default::default() };
-/// let args = Args {
+/// let read = read_file::ReadFileArgs { path: "a.txt".into(), ..Default::default() };
+/// let args = MoveFileArgs {
 ///     source: "a.txt".into(),
 ///     destination: "b.txt".into(),
 ///     expected_version: tools.run::<ReadFile>(read, &Call::default())?.version,
@@ -35,7 +35,7 @@ use crate::workspace::Expected;
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct MoveFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub source: String,
@@ -52,7 +52,7 @@ pub struct Args {
 /// A file that was moved.
 ///
 /// ```
-/// use ripkit::tools::move_file::{Args, MoveFile};
+/// use ripkit::tools::move_file::{MoveFileArgs, MoveFile};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,7 +60,7 @@ pub struct Args {
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
 /// let (source, destination) = ("a.txt".into(), "new/b.txt".into());
-/// let args = Args { source, destination, ..Args::default() };
+/// let args = MoveFileArgs { source, destination, ..MoveFileArgs::default() };
 /// let moved = tools.run::<MoveFile>(args, &Call::default())?;
 /// assert_eq!(moved.to_string(), "Moved a.txt to new/b.txt");
 /// assert!(!std::path::Path::new(&moved.source).exists());
@@ -69,7 +69,7 @@ pub struct Args {
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Moved {
+pub struct MoveFileOutput {
     /// The absolute path that it had.
     pub source: String,
     /// The absolute path of the file now.
@@ -85,17 +85,17 @@ pub struct Moved {
 /// Gives a file or a link another path, which nothing has yet.
 ///
 /// ```
-/// use ripkit::tools::move_file::{Args, MoveFile};
+/// use ripkit::tools::move_file::{MoveFileArgs, MoveFile};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args {
+/// let args = MoveFileArgs {
 ///     source: "a.txt".into(),
 ///     destination: "b/c.txt".into(),
-///     ..Args::default()
+///     ..MoveFileArgs::default()
 /// };
 /// let answer = tools.run::<MoveFile>(args, &Call::default())?;
 /// assert_eq!(answer.relative_destination, "b/c.txt");
@@ -123,14 +123,14 @@ impl Tool for MoveFile {
         r#"{"source": "notes.md", "destination": "docs/notes.md"}"#,
         r#"{"source": "src/old.rs", "destination": "src/new.rs"}"#,
     ];
-    type Args = Args;
-    type Output = Moved;
+    type Args = MoveFileArgs;
+    type Output = MoveFileOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Moved, Error> {
+    fn run(&self, context: &ToolContext<'_>, args: MoveFileArgs) -> Result<MoveFileOutput, Error> {
         let expected = Expected::parse_version(args.expected_version.as_deref())?;
         let (workspace, call) = (context.workspace, context.call);
         let moved = workspace.move_file(&args.source, &args.destination, expected, call)?;
-        Ok(Moved {
+        Ok(MoveFileOutput {
             source: workspace.absolute(&moved.source),
             destination: workspace.absolute(&moved.destination),
             relative_source: moved.source.as_str().to_owned(),
@@ -140,13 +140,13 @@ impl Tool for MoveFile {
     }
 }
 
-impl Output for Moved {
+impl Output for MoveFileOutput {
     fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
-impl fmt::Display for Moved {
+impl fmt::Display for MoveFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [source, destination] = [&self.relative_source, &self.relative_destination]
             .map(|path| escape::display_path(path.as_bytes()));

@@ -24,16 +24,16 @@ use crate::workspace::WorkspacePath;
 /// 50 KB and says how to go on; files of any size can be paged.
 ///
 /// ```
-/// # use ripkit::tools::read_file::{Args, ReadFile};
+/// # use ripkit::tools::read_file::{ReadFileArgs, ReadFile};
 /// # let tools = ripkit::Toolkit::new(ripkit::Workspace::open(".")?);
-/// let last = Args { path: "LICENSE-MIT".into(), offset: Some(-1), ..Args::default() };
+/// let last = ReadFileArgs { path: "LICENSE-MIT".into(), offset: Some(-1), ..ReadFileArgs::default() };
 /// let page = tools.run::<ReadFile>(last, &ripkit::Call::default())?;
 /// assert_eq!(page.end_line, page.start_line);
 /// # Ok::<(), ripkit::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct ReadFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
@@ -56,9 +56,9 @@ pub struct Args {
 /// A page of a text file, or an image; the fields of the other are absent.
 ///
 /// ```
-/// # use ripkit::tools::read_file::{Args, ReadFile};
+/// # use ripkit::tools::read_file::{ReadFileArgs, ReadFile};
 /// # let tools = ripkit::Toolkit::new(ripkit::Workspace::open("fixtures/skills/good")?);
-/// let args = Args { path: "with-files/scripts/count.py".into(), ..Args::default() };
+/// let args = ReadFileArgs { path: "with-files/scripts/count.py".into(), ..ReadFileArgs::default() };
 /// let page = tools.run::<ReadFile>(args, &ripkit::Call::default())?;
 /// assert_eq!(page.content.as_deref(), Some("print(1)\n"));
 /// assert_eq!((page.total_lines, page.next_offset, page.mime), (Some(1), None, None));
@@ -66,7 +66,7 @@ pub struct Args {
 /// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct FileContent {
+pub struct ReadFileOutput {
     /// The path, relative to the workspace.
     pub path: String,
     /// The text of the page, with its line ends and without a byte order mark.
@@ -143,12 +143,12 @@ enum Cut {
 /// Reads a page of a text file, or an image.
 ///
 /// ```
-/// use ripkit::tools::read_file::{Args, ReadFile};
+/// use ripkit::tools::read_file::{ReadFileArgs, ReadFile};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { path: "Cargo.toml".into(), limit: Some(3), ..Args::default() };
+/// let args = ReadFileArgs { path: "Cargo.toml".into(), limit: Some(3), ..ReadFileArgs::default() };
 /// let answer = tools.run::<ReadFile>(args, &Call::default())?;
 /// assert_eq!((answer.start_line, answer.end_line), (Some(1), Some(3)));
 /// assert_eq!(answer.next_offset, Some(4));
@@ -175,10 +175,10 @@ impl Tool for ReadFile {
     ];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "src/main.rs"}"#, r#"{"path": "app.log", "offset": -50}"#];
-    type Args = Args;
-    type Output = FileContent;
+    type Args = ReadFileArgs;
+    type Output = ReadFileOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<FileContent, Error> {
+    fn run(&self, context: &ToolContext<'_>, args: ReadFileArgs) -> Result<ReadFileOutput, Error> {
         let Named { path, line, note } = Named::find(context.workspace, &args.path)?;
         let mut notes = Vec::from_iter(note);
         if args.offset == Some(0) {
@@ -206,7 +206,7 @@ impl Tool for ReadFile {
 }
 
 /// The page that was asked for; `line` is one that the path names.
-fn options(args: &Args, line: Option<i64>, limits: &Limits) -> Result<PageOptions, Error> {
+fn options(args: &ReadFileArgs, line: Option<i64>, limits: &Limits) -> Result<PageOptions, Error> {
     let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
     Ok(PageOptions {
         offset: args.offset.or(line).unwrap_or(1),
@@ -219,7 +219,7 @@ fn options(args: &Args, line: Option<i64>, limits: &Limits) -> Result<PageOption
 }
 
 /// Adds the next step where one helps.
-fn advise(error: Error, args: &Args) -> Error {
+fn advise(error: Error, args: &ReadFileArgs) -> Error {
     match error.code() {
         ErrorCode::NotText if args.offset.is_none() => {
             error.with_hint("Only text and whole images can be read.")
@@ -234,14 +234,14 @@ fn of_text(
     page: TextPage,
     default_lines: Option<u64>,
     bytes: usize,
-) -> FileContent {
+) -> ReadFileOutput {
     let cut = match page.cut_line {
         Some(length) => Some(Cut::Line(length)),
         None if page.full => Some(Cut::Bytes(bytes)),
         None => default_lines.filter(|_| page.more).map(Cut::Lines),
     };
     let notes = surprises(path, &page);
-    FileContent {
+    ReadFileOutput {
         path: path.as_str().to_owned(),
         content: Some(page.content),
         total_lines: match page.total_lines {
@@ -264,7 +264,7 @@ fn of_text(
         incomplete: page.stopped,
         cut,
         notes,
-        ..FileContent::default()
+        ..ReadFileOutput::default()
     }
 }
 
@@ -286,19 +286,19 @@ fn surprises(path: &WorkspacePath, page: &TextPage) -> Vec<String> {
     notes
 }
 
-fn of_image(path: &WorkspacePath, image: Image) -> FileContent {
-    FileContent {
+fn of_image(path: &WorkspacePath, image: Image) -> ReadFileOutput {
+    ReadFileOutput {
         path: path.as_str().to_owned(),
         bytes: Some(image.bytes.len() as u64),
         mime: Some(image.format.mime().to_owned()),
         width: Some(image.pixels.0),
         height: Some(image.pixels.1),
         image: image.bytes,
-        ..FileContent::default()
+        ..ReadFileOutput::default()
     }
 }
 
-impl FileContent {
+impl ReadFileOutput {
     /// Whether the name promises something else than what is there.
     fn extension_note(&self) -> Option<String> {
         let name = self.path.rsplit('/').next().unwrap_or(&self.path);
@@ -372,9 +372,9 @@ impl FileContent {
     }
 }
 
-impl Output for FileContent {
+impl Output for ReadFileOutput {
     fn outcome(&self) -> Outcome {
-        self.incomplete.map_or(Outcome::Found, Outcome::Partial)
+        self.incomplete.map_or(Outcome::Done, Outcome::Partial)
     }
 
     fn notes(&self) -> &[String] {
@@ -391,7 +391,7 @@ impl Output for FileContent {
     }
 }
 
-impl fmt::Display for FileContent {
+impl fmt::Display for ReadFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(mime) = &self.mime {
             return self.fmt_image(f, mime);

@@ -22,17 +22,17 @@ const START: Duration = Duration::from_millis(250);
 /// the background is stopped when the command ends, unless the answer says otherwise.
 ///
 /// ```
-/// # use ripkit::tools::run_command::{Args, RunCommand};
+/// # use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
 /// # let workspace = ripkit::Workspace::open("src")?;
 /// # let tools = ripkit::Toolkit::new(workspace).with_commands(ripkit::CommandPolicy::new());
-/// let args = Args { command: "ls".into(), cwd: "tools".into(), ..Args::default() };
+/// let args = RunCommandArgs { command: "ls".into(), cwd: "tools".into(), ..RunCommandArgs::default() };
 /// let report = tools.run::<RunCommand>(args, &ripkit::Call::default())?;
 /// assert!(report.output.contains("run_command.rs\n"));
 /// # Ok::<(), ripkit::Error>(())
 /// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct RunCommandArgs {
     /// The command, as it would be typed into a shell.
     #[schemars(length(max = MAX_COMMAND_CHARS))]
     pub command: String,
@@ -46,9 +46,9 @@ pub struct Args {
     pub timeout_ms: u64,
 }
 
-impl Default for Args {
-    fn default() -> Args {
-        Args { command: String::new(), cwd: root(), timeout_ms: default_timeout() }
+impl Default for RunCommandArgs {
+    fn default() -> RunCommandArgs {
+        RunCommandArgs { command: String::new(), cwd: root(), timeout_ms: default_timeout() }
     }
 }
 
@@ -59,17 +59,17 @@ fn default_timeout() -> u64 {
 /// What a command printed and how it ended.
 ///
 /// ```
-/// # use ripkit::tools::run_command::{Args, RunCommand};
+/// # use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
 /// # let workspace = ripkit::Workspace::open("src")?;
 /// # let tools = ripkit::Toolkit::new(workspace).with_commands(ripkit::CommandPolicy::new());
-/// let args = Args { command: "sleep 60".into(), timeout_ms: 50, ..Args::default() };
+/// let args = RunCommandArgs { command: "sleep 60".into(), timeout_ms: 50, ..RunCommandArgs::default() };
 /// let report = tools.run::<RunCommand>(args, &ripkit::Call::default())?;
 /// assert!(report.timed_out && report.exit_code.is_none());
 /// # Ok::<(), ripkit::Error>(())
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct CommandReport {
+pub struct RunCommandOutput {
     /// What it printed; of a long output both ends, and a line between them that says how much is
     /// left out.
     pub output: String,
@@ -102,10 +102,10 @@ pub struct CommandReport {
 /// The processes that a command left running beside its shell.
 ///
 /// ```
-/// # use ripkit::tools::run_command::{Args, RunCommand};
+/// # use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
 /// # let workspace = ripkit::Workspace::open("src")?;
 /// # let tools = ripkit::Toolkit::new(workspace).with_commands(ripkit::CommandPolicy::new());
-/// let args = Args { command: "sleep 60 & echo hi".into(), ..Args::default() };
+/// let args = RunCommandArgs { command: "sleep 60 & echo hi".into(), ..RunCommandArgs::default() };
 /// let report = tools.run::<RunCommand>(args, &ripkit::Call::default())?;
 /// assert_eq!((report.background.stopped, report.background.kept), (1, vec![]));
 /// # Ok::<(), ripkit::Error>(())
@@ -125,14 +125,14 @@ pub struct Background {
 /// A toolkit gets it with [`Toolkit::with_commands`](crate::Toolkit::with_commands).
 ///
 /// ```
-/// use ripkit::tools::run_command::{Args, RunCommand};
+/// use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
 /// use ripkit::{Call, CommandPolicy, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// let workspace = Workspace::open(directory.path())?;
 /// let tools = Toolkit::new(workspace).with_commands(CommandPolicy::new());
-/// let args = Args { command: "echo hi".into(), ..Args::default() };
+/// let args = RunCommandArgs { command: "echo hi".into(), ..RunCommandArgs::default() };
 /// let answer = tools.run::<RunCommand>(args, &Call::default())?;
 /// assert_eq!((answer.output.as_str(), answer.exit_code), ("hi\n", Some(0)));
 /// # Ok(())
@@ -167,19 +167,23 @@ impl Tool for RunCommand {
         r#"{"command": "cargo test --lib"}"#,
         r#"{"command": "git log --oneline -5", "cwd": "crates/core", "timeout_ms": 10000}"#,
     ];
-    type Args = Args;
-    type Output = CommandReport;
+    type Args = RunCommandArgs;
+    type Output = RunCommandOutput;
 
     fn is_available(&self) -> bool {
         self.0.is_some()
     }
 
-    fn time_limit(&self, args: &Args) -> Option<Duration> {
+    fn time_limit(&self, args: &RunCommandArgs) -> Option<Duration> {
         let most = self.0.as_ref().map_or(Duration::MAX, CommandPolicy::max_time);
         Some(Duration::from_millis(args.timeout_ms).min(most).saturating_add(START))
     }
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<CommandReport, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: RunCommandArgs,
+    ) -> Result<RunCommandOutput, Error> {
         let Some(policy) = &self.0 else {
             let message = "this host allows no commands";
             return Err(Error::new(ErrorCode::PolicyDenied, message));
@@ -189,12 +193,12 @@ impl Tool for RunCommand {
             directory: &args.cwd,
             timeout: Duration::from_millis(args.timeout_ms),
         };
-        command::run(context.workspace, policy, request, context.call).map(CommandReport::from)
+        command::run(context.workspace, policy, request, context.call).map(RunCommandOutput::from)
     }
 }
 
-impl From<Report> for CommandReport {
-    fn from(report: Report) -> CommandReport {
+impl From<Report> for RunCommandOutput {
+    fn from(report: Report) -> RunCommandOutput {
         let (exit_code, signal) = match report.ending {
             // How something ends that was stopped says nothing.
             _ if report.stopped_by.is_some() => (None, None),
@@ -207,7 +211,7 @@ impl From<Report> for CommandReport {
         notes.extend(report.transcript.is_lossy.then(|| lossy.to_owned()));
         let unknown = report.ending == Ending::Unknown && report.stopped_by.is_none();
         notes.extend(unknown.then(|| "how the command ended could not be learned".to_owned()));
-        CommandReport {
+        RunCommandOutput {
             output: report.transcript.text,
             exit_code,
             signal,
@@ -225,7 +229,7 @@ impl From<Report> for CommandReport {
     }
 }
 
-impl CommandReport {
+impl RunCommandOutput {
     /// What is told below the output, a line each.
     fn endings(&self) -> Vec<String> {
         let how = match (self.exit_code, self.signal) {
@@ -269,12 +273,12 @@ fn signal_name(signal: i32) -> String {
     }
 }
 
-impl Output for CommandReport {
+impl Output for RunCommandOutput {
     fn outcome(&self) -> Outcome {
         match (self.timed_out, self.cancelled) {
             (true, _) => Outcome::Partial(Incomplete::Timeout),
             (_, true) => Outcome::Partial(Incomplete::Cancelled),
-            _ => Outcome::Found,
+            _ => Outcome::Done,
         }
     }
 
@@ -293,7 +297,7 @@ impl Output for CommandReport {
     }
 }
 
-impl fmt::Display for CommandReport {
+impl fmt::Display for RunCommandOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let endings = self.endings();
         let output = if self.output.is_empty() { "(no output)" } else { &self.output };
@@ -312,8 +316,8 @@ impl fmt::Display for CommandReport {
 mod tests {
     use super::*;
 
-    fn report() -> CommandReport {
-        CommandReport {
+    fn report() -> RunCommandOutput {
+        RunCommandOutput {
             output: String::new(),
             exit_code: Some(0),
             signal: None,
@@ -332,46 +336,50 @@ mod tests {
 
     #[test]
     fn the_text_is_the_output_and_a_line_for_each_thing_to_know() {
-        let out = |text: &str| CommandReport { output: text.to_owned(), ..report() };
+        let out = |text: &str| RunCommandOutput { output: text.to_owned(), ..report() };
         let running = |stopped, kept| Background { stopped, kept };
         let table = [
             (report(), "(no output)"),
             (out("hi\n"), "hi\n"),
             (out("hi"), "hi"),
-            (CommandReport { exit_code: Some(3), ..out("hi\n") }, "hi\n[Exit code: 3]"),
-            (CommandReport { exit_code: Some(3), ..out("hi") }, "hi\n[Exit code: 3]"),
-            (CommandReport { exit_code: Some(1), ..report() }, "(no output)\n[Exit code: 1]"),
+            (RunCommandOutput { exit_code: Some(3), ..out("hi\n") }, "hi\n[Exit code: 3]"),
+            (RunCommandOutput { exit_code: Some(3), ..out("hi") }, "hi\n[Exit code: 3]"),
+            (RunCommandOutput { exit_code: Some(1), ..report() }, "(no output)\n[Exit code: 1]"),
             (
-                CommandReport { exit_code: None, signal: Some(9), ..report() },
+                RunCommandOutput { exit_code: None, signal: Some(9), ..report() },
                 "(no output)\n[Killed by signal 9 (SIGKILL)]",
             ),
             (
-                CommandReport { exit_code: None, signal: Some(64), ..report() },
+                RunCommandOutput { exit_code: None, signal: Some(64), ..report() },
                 "(no output)\n[Killed by signal 64]",
             ),
             (
-                CommandReport { exit_code: None, timed_out: true, ..out("a\n") },
+                RunCommandOutput { exit_code: None, timed_out: true, ..out("a\n") },
                 "a\n[Timed out after 30s]",
             ),
-            (CommandReport { exit_code: None, cancelled: true, ..out("a") }, "a\n[Cancelled]"),
+            (RunCommandOutput { exit_code: None, cancelled: true, ..out("a") }, "a\n[Cancelled]"),
             (
-                CommandReport { background: running(1, vec![]), ..out("a\n") },
+                RunCommandOutput { background: running(1, vec![]), ..out("a\n") },
                 "a\n[Stopped 1 background process]",
             ),
             (
-                CommandReport { background: running(2, vec![]), exit_code: Some(2), ..out("a\n") },
+                RunCommandOutput {
+                    background: running(2, vec![]),
+                    exit_code: Some(2),
+                    ..out("a\n")
+                },
                 "a\n[Exit code: 2]\n[Stopped 2 background processes]",
             ),
             (
-                CommandReport { background: running(2, vec![]), timed_out: true, ..out("a\n") },
+                RunCommandOutput { background: running(2, vec![]), timed_out: true, ..out("a\n") },
                 "a\n[Timed out after 30s]",
             ),
             (
-                CommandReport { background: running(0, vec![7, 8]), ..out("a\n") },
+                RunCommandOutput { background: running(0, vec![7, 8]), ..out("a\n") },
                 "a\n[Still running in the background: 7, 8]",
             ),
             (
-                CommandReport { survivors: vec![7], timed_out: true, ..out("a\n") },
+                RunCommandOutput { survivors: vec![7], timed_out: true, ..out("a\n") },
                 "a\n[Timed out after 30s]\n[Could not be stopped: 7]",
             ),
         ];
@@ -399,7 +407,7 @@ mod tests {
 
     #[test]
     fn the_status_of_a_shell_is_the_commands_own() {
-        let status = |exit_code, signal| CommandReport { exit_code, signal, ..report() };
+        let status = |exit_code, signal| RunCommandOutput { exit_code, signal, ..report() };
         assert_eq!(status(Some(0), None).exit_status(), Some(0));
         assert_eq!(status(Some(255), None).exit_status(), Some(255));
         assert_eq!(status(None, Some(9)).exit_status(), Some(137));

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorCode};
 pub use crate::search::file_matches::FileMatches;
 pub use crate::search::line_match::{ContextLine, LineMatch};
 use crate::search::matcher::{Pattern, PatternOptions};
-pub use crate::search::report::{LeftOutMatch, SearchReport};
+pub use crate::search::report::{LeftOutMatch, SearchOutput};
 use crate::search::{self, Report, SearchOptions};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{Filter, Query, Starts, WalkOptions};
@@ -26,17 +26,17 @@ const MAX_CONTEXT: u32 = 1000;
 /// exclude are left out, links are not followed. Case does not matter unless asked.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args {
+/// let args = SearchArgs {
 ///     pattern: "pub struct Search;".into(),
 ///     literal: true,
 ///     path: "src".into(),
 ///     include: ["*.rs", "!lib.rs"].into_iter().collect(),
-///     ..Args::default()
+///     ..SearchArgs::default()
 /// };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// assert!(report.files.iter().any(|file| file.path == "src/tools/search.rs"));
@@ -45,7 +45,7 @@ const MAX_CONTEXT: u32 = 1000;
 /// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct SearchArgs {
     /// What to search for: a regular expression, at most 4096 bytes. No look-around, no
     /// backreferences; use `literal` for plain text.
     #[schemars(length(max = MAX_PATTERN_CHARS))]
@@ -131,13 +131,13 @@ pub struct Args {
 /// What a search returns.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, OutputMode, Search};
+/// use ripkit::tools::search::{SearchArgs, OutputMode, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
 /// let (pattern, path) = (r"^\[package\]".into(), "Cargo.toml".into());
-/// let args = Args { pattern, path, output: OutputMode::Count, ..Args::default() };
+/// let args = SearchArgs { pattern, path, output: OutputMode::Count, ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// assert_eq!(report.files[0].count, Some(1));
 /// assert_eq!(report.to_string(), "Cargo.toml:1");
@@ -158,9 +158,9 @@ pub enum OutputMode {
     Count,
 }
 
-impl Default for Args {
-    fn default() -> Args {
-        Args {
+impl Default for SearchArgs {
+    fn default() -> SearchArgs {
+        SearchArgs {
             pattern: String::new(),
             path: OneOrMany::default(),
             include: OneOrMany::default(),
@@ -197,12 +197,12 @@ fn default_timeout() -> u64 {
 /// Searches the contents of files with a regular expression, on several threads.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { pattern: "^name".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let args = SearchArgs { pattern: "^name".into(), path: "Cargo.toml".into(), ..SearchArgs::default() };
 /// let answer = tools.run::<Search>(args, &Call::default())?;
 /// let first = answer.files[0].matches().next();
 /// assert_eq!(first.map(|found| found.line), Some(2));
@@ -232,21 +232,25 @@ impl Tool for Search {
         r#"{"pattern": "TODO|FIXME"}"#,
         r#"{"pattern": "fn main(", "literal": true, "path": "src", "include": "*.rs", "context": 2}"#,
     ];
-    type Args = Args;
-    type Output = SearchReport;
+    type Args = SearchArgs;
+    type Output = SearchOutput;
 
-    fn time_limit(&self, args: &Args) -> Option<Duration> {
+    fn time_limit(&self, args: &SearchArgs) -> Option<Duration> {
         Some(Duration::from_millis(args.timeout_ms))
     }
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<SearchReport, Error> {
+    fn run(&self, context: &ToolContext<'_>, args: SearchArgs) -> Result<SearchOutput, Error> {
         let call = context.within(args.timeout_ms);
         let options = options(context, &args, &call)?;
         search::search(context.workspace, (context.pool, &call), context.limits, options)
     }
 }
 
-fn options(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<SearchOptions, Error> {
+fn options(
+    context: &ToolContext<'_>,
+    args: &SearchArgs,
+    call: &Call,
+) -> Result<SearchOptions, Error> {
     let exact = context.call.keeps_exact_lines();
     if exact && args.output != OutputMode::Content {
         let message = "events tell of lines, and output is not \"content\"";
@@ -275,7 +279,7 @@ fn options(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<Search
     })
 }
 
-fn pattern(context: &ToolContext<'_>, args: &Args) -> Result<Pattern, Error> {
+fn pattern(context: &ToolContext<'_>, args: &SearchArgs) -> Result<Pattern, Error> {
     Pattern::compile(&PatternOptions {
         pattern: &args.pattern,
         case_sensitive: args.case_sensitive,
@@ -286,7 +290,7 @@ fn pattern(context: &ToolContext<'_>, args: &Args) -> Result<Pattern, Error> {
     })
 }
 
-fn walk(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<WalkOptions, Error> {
+fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<WalkOptions, Error> {
     let [include, exclude, file_type] =
         [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
     let filter = Filter::new(include, exclude, file_type)?;
@@ -303,7 +307,7 @@ fn walk(context: &ToolContext<'_>, args: &Args, call: &Call) -> Result<WalkOptio
 }
 
 /// What decides which results there are and in which order.
-fn query(args: &Args, pattern: &Pattern, walk: &WalkOptions) -> Result<Query, Error> {
+fn query(args: &SearchArgs, pattern: &Pattern, walk: &WalkOptions) -> Result<Query, Error> {
     let text =
         (&args.pattern, args.case_sensitive, args.literal, args.word, pattern.is_multiline());
     let [include, exclude, file_type] =
@@ -313,7 +317,7 @@ fn query(args: &Args, pattern: &Pattern, walk: &WalkOptions) -> Result<Query, Er
 }
 
 /// Lines of context before and after a match; paths and counts have none.
-fn context_lines(args: &Args) -> (usize, usize) {
+fn context_lines(args: &SearchArgs) -> (usize, usize) {
     if args.output != OutputMode::Content {
         return (0, 0);
     }

@@ -19,18 +19,18 @@ use crate::workspace::{Expected, Held, Version, WorkspacePath};
 /// To change a part of a file, use `edit_file`.
 ///
 /// ```
-/// use ripkit::tools::write_file::{Args, WriteFile};
+/// use ripkit::tools::write_file::{WriteFileArgs, WriteFile};
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let only_if_new = Args {
+/// let only_if_new = WriteFileArgs {
 ///     path: "a.txt".into(),
 ///     content: "two\n".into(),
 ///     expected_version: Some("absent".into()),
-///     ..Args::default()
+///     ..WriteFileArgs::default()
 /// };
 /// let refused = tools.run::<WriteFile>(only_if_new, &Call::default()).expect_err("it is there");
 /// assert_eq!(refused.code(), ErrorCode::FileAlreadyExists);
@@ -39,7 +39,7 @@ use crate::workspace::{Expected, Held, Version, WorkspacePath};
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub struct WriteFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
@@ -65,7 +65,7 @@ const BEGINNING: usize = 1 << 20;
 /// A file that was written.
 ///
 /// ```
-/// use ripkit::tools::write_file::{Args, WriteFile};
+/// use ripkit::tools::write_file::{WriteFileArgs, WriteFile};
 /// use ripkit::workspace::Version;
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
@@ -73,7 +73,7 @@ const BEGINNING: usize = 1 << 20;
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { path: "a.txt".into(), content: "two\n".into(), ..Args::default() };
+/// let args = WriteFileArgs { path: "a.txt".into(), content: "two\n".into(), ..WriteFileArgs::default() };
 /// let written = tools.run::<WriteFile>(args, &Call::default())?;
 /// assert!(!written.created);
 /// assert_eq!(written.version, Version::of(b"two\n").to_string());
@@ -83,7 +83,7 @@ const BEGINNING: usize = 1 << 20;
 /// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Written {
+pub struct WriteFileOutput {
     /// The absolute path.
     pub path: String,
     /// The path relative to the workspace.
@@ -110,13 +110,13 @@ pub struct Written {
 /// Writes a whole file: makes it, or replaces all of its content at once.
 ///
 /// ```
-/// use ripkit::tools::write_file::{Args, WriteFile};
+/// use ripkit::tools::write_file::{WriteFileArgs, WriteFile};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { path: "new/a.txt".into(), content: "one\n".into(), ..Args::default() };
+/// let args = WriteFileArgs { path: "new/a.txt".into(), content: "one\n".into(), ..WriteFileArgs::default() };
 /// let answer = tools.run::<WriteFile>(args, &Call::default())?;
 /// assert!(answer.created);
 /// assert_eq!(answer.bytes, 4);
@@ -145,10 +145,14 @@ impl Tool for WriteFile {
         r##"{"path": "notes.md", "content": "# Notes\n"}"##,
         r#"{"path": "src/new.rs", "content": "mod a;\n", "expected_version": "absent"}"#,
     ];
-    type Args = Args;
-    type Output = Written;
+    type Args = WriteFileArgs;
+    type Output = WriteFileOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: Args) -> Result<Written, Error> {
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: WriteFileArgs,
+    ) -> Result<WriteFileOutput, Error> {
         let limit = context.limits.file_bytes;
         check_content(&args, limit)?;
         let new = args.content.as_bytes();
@@ -164,7 +168,7 @@ impl Tool for WriteFile {
         if let Some(old) = held.content() {
             check_bytes(held.path(), old, &args.content)?;
         }
-        let mut written = Written::expected(context, &held, &args);
+        let mut written = WriteFileOutput::expected(context, &held, &args);
         if !args.dry_run && !written.unchanged {
             written.notes.extend(held.replace(new, context.call)?.notes);
         }
@@ -172,12 +176,12 @@ impl Tool for WriteFile {
     }
 }
 
-impl Written {
+impl WriteFileOutput {
     /// The answer if all goes well.
-    fn expected(context: &ToolContext<'_>, held: &Held, args: &Args) -> Written {
+    fn expected(context: &ToolContext<'_>, held: &Held, args: &WriteFileArgs) -> WriteFileOutput {
         let (path, old, new) = (held.path(), held.content(), args.content.as_bytes());
         let room = context.limits.text_bytes / 2;
-        Written {
+        WriteFileOutput {
             path: context.workspace.absolute(path),
             relative_path: path.as_str().to_owned(),
             bytes: new.len() as u64,
@@ -195,7 +199,7 @@ impl Written {
     }
 }
 
-fn check_content(args: &Args, limit: usize) -> Result<(), Error> {
+fn check_content(args: &WriteFileArgs, limit: usize) -> Result<(), Error> {
     let path = escape::display_path(args.path.as_bytes());
     if args.content.len() > limit {
         let message = format!(
@@ -208,7 +212,7 @@ fn check_content(args: &Args, limit: usize) -> Result<(), Error> {
 }
 
 /// Refuses content that leaves out text of the old file, most likely by mistake.
-fn check_what_is_left_out(held: &Held, args: &Args, limits: &Limits) -> Result<(), Error> {
+fn check_what_is_left_out(held: &Held, args: &WriteFileArgs, limits: &Limits) -> Result<(), Error> {
     let beginning;
     let old = if let Some(old) = held.content() {
         old
@@ -310,15 +314,15 @@ fn lost_marks(old: &[u8], new: &[u8]) -> Vec<String> {
     lost
 }
 
-impl Output for Written {
+impl Output for WriteFileOutput {
     fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for WriteFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Written { lines, bytes, .. } = self;
+        let WriteFileOutput { lines, bytes, .. } = self;
         let path = escape::display_path(self.relative_path.as_bytes());
         let size = format!("{}, {bytes} bytes", counted(*lines, "line", "lines"));
         if self.unchanged {

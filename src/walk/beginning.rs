@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::Call;
-use crate::output::Receipt;
+use crate::output::ScanStats;
 use crate::text::escape;
 use crate::walk::batch::Batch;
 use crate::walk::directory::Directory;
@@ -46,7 +46,7 @@ pub(super) fn all(
     if let Some(files) = &options.files {
         return exactly(workspace, files, call);
     }
-    let Receipt { warnings, skipped, missing, .. } = &mut report.receipt;
+    let ScanStats { warnings, skipped, missing, .. } = &mut report.receipt;
     missing.clone_from(&options.missing);
     warnings.extend(options.missing.iter().map(|missing| left_behind(&missing.reason)));
     let outer = if options.no_ignore {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
-use crate::output::{Receipt, Truncation};
+use crate::output::{ScanStats, Truncation};
 use crate::pool::{Pool, lock};
 use crate::text::escape;
 use crate::walk::batch::Batch;
@@ -92,7 +92,7 @@ pub(crate) struct ListReport {
     pub(crate) truncation: Option<Truncation>,
     /// Where to go on.
     pub(crate) cursor: Option<Cursor>,
-    pub(crate) receipt: Receipt,
+    pub(crate) receipt: ScanStats,
     pub(crate) incomplete: Option<Incomplete>,
 }
 
@@ -183,7 +183,7 @@ struct Found {
     paths: Paths,
     /// For each of them when it was last changed, or none where nobody asks.
     times: Vec<i128>,
-    receipt: Receipt,
+    receipt: ScanStats,
 }
 
 impl Visit for Lister {

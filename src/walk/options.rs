@@ -1,6 +1,6 @@
 //! What a walk is asked for.
 
-use crate::output::Trouble;
+use crate::output::ReadError;
 use crate::walk::filter::Filter;
 use crate::walk::kept::SieveKey;
 use crate::walk::memory::Recall;
@@ -13,7 +13,7 @@ pub(crate) struct WalkOptions {
     /// Where it begins, in path order.
     pub(crate) starts: Vec<Start>,
     /// Named paths that cannot be looked at, for the receipt.
-    pub(crate) missing: Vec<Trouble>,
+    pub(crate) missing: Vec<ReadError>,
     /// How deep entries may lie below a beginning; its own entries have depth 1.
     pub(crate) max_depth: Option<usize>,
     /// Whether names that start with a dot are looked at.

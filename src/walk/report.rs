@@ -1,12 +1,12 @@
 //! The account of one directory.
 
-use crate::output::Receipt;
+use crate::output::ScanStats;
 
 /// What listing a directory told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirectoryReport {
     /// Counts and trouble.
-    pub(crate) receipt: Receipt,
+    pub(crate) receipt: ScanStats,
     /// Ignored and hidden entries, as paths, so that a hint can look into them.
     pub(crate) left_out: Vec<LeftOut>,
     /// The call ended before the directory was read to its end.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::arguments::{MAX_PATHS, distinct};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::output::Trouble;
+use crate::output::ReadError;
 use crate::text::escape;
 use crate::walk::handle::{Handle, OpenCount, OpenDir};
 use crate::walk::spelling::Spelling;
@@ -34,7 +34,7 @@ pub(crate) struct Starts {
     /// Where the walk begins, in path order.
     pub(crate) starts: Vec<Start>,
     /// What cannot be looked at, in the order of the call.
-    pub(crate) missing: Vec<Trouble>,
+    pub(crate) missing: Vec<ReadError>,
 }
 
 impl Starts {
@@ -63,7 +63,7 @@ impl Starts {
                 Ok(start) => starts.push(start),
                 Err(error) => {
                     let reason = error.to_string();
-                    missing.push(Trouble { path: path.to_owned(), reason });
+                    missing.push(ReadError { path: path.to_owned(), reason });
                     first = first.or(Some(error));
                 }
             }

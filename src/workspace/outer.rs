@@ -38,7 +38,7 @@ impl IgnoreSource {
 /// [`Workspace::with_outer_ignores`](crate::Workspace::with_outer_ignores).
 ///
 /// ```
-/// use ripkit::tools::list_files::{Args, ListFiles};
+/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
 /// use ripkit::workspace::OuterIgnores;
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
@@ -53,7 +53,7 @@ impl IgnoreSource {
 /// let workspace = Workspace::open(repository.join("core"))?;
 /// let outer = OuterIgnores::above(workspace.root());
 /// let tools = Toolkit::new(workspace.with_outer_ignores(outer));
-/// let list = tools.run::<ListFiles>(Args::default(), &Call::default())?;
+/// let list = tools.run::<ListFiles>(ListFilesArgs::default(), &Call::default())?;
 /// assert_eq!(list.files, ["lib.rs"]); // and not app.log
 /// # Ok(())
 /// # }

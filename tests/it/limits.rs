@@ -179,7 +179,7 @@ fn ten_thousand_file_types_are_refused_in_no_time() {
     assert_eq!(answer.text(), told);
     // The list itself is made before; some scheduling aside, this takes 20 microseconds.
     assert!(elapsed < Duration::from_millis(50), "{elapsed:?}");
-    let typed = ripkit::tools::search::Args {
+    let typed = ripkit::tools::search::SearchArgs {
         pattern: "old".into(),
         file_type: names.iter().collect::<OneOrMany>(),
         ..Default::default()

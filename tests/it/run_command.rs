@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ripkit::tools::run_command::{Args, RunCommand};
+use ripkit::tools::run_command::{RunCommand, RunCommandArgs};
 use ripkit::{Call, Cancel, CommandPolicy, ErrorCode, Outcome, Toolkit, Workspace};
 use serde_json::json;
 
@@ -850,7 +850,7 @@ fn other_names_are_understood() {
     }
     let report = tools
         .run::<RunCommand>(
-            Args { command: "exit 3".to_owned(), ..Args::default() },
+            RunCommandArgs { command: "exit 3".to_owned(), ..RunCommandArgs::default() },
             &Call::default(),
         )
         .unwrap();

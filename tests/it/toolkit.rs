@@ -35,7 +35,7 @@ fn the_whole_answer_of_a_success() {
     });
     assert_eq!(answer.to_json(), wanted);
     assert_eq!(answer.body(), "a.rs:1:fn x");
-    assert_eq!(answer.outcome(), Some(Outcome::Found));
+    assert_eq!(answer.outcome(), Some(Outcome::Done));
 }
 
 #[test]

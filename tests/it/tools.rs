@@ -52,22 +52,22 @@ pub(crate) enum Shape {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SearchReport {
+pub(crate) struct SearchOutput {
     pub(crate) matches: u64,
     pub(crate) cursor: Option<String>,
     #[serde(skip)]
     pub(crate) notes: Vec<String>,
 }
 
-impl fmt::Display for SearchReport {
+impl fmt::Display for SearchOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.matches == 0 { f.write_str("No matches found") } else { f.write_str("a.rs:1:fn x") }
     }
 }
 
-impl Output for SearchReport {
+impl Output for SearchOutput {
     fn outcome(&self) -> Outcome {
-        if self.matches == 0 { Outcome::Empty } else { Outcome::Found }
+        if self.matches == 0 { Outcome::Empty } else { Outcome::Done }
     }
 
     fn notes(&self) -> &[String] {
@@ -86,16 +86,16 @@ impl Tool for Search {
     const EFFECT: Effect = Effect::Read;
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[("query", "pattern")];
     type Args = SearchArgs;
-    type Output = SearchReport;
+    type Output = SearchOutput;
 
-    fn run(&self, context: &ToolContext<'_>, args: SearchArgs) -> Result<SearchReport, Error> {
+    fn run(&self, context: &ToolContext<'_>, args: SearchArgs) -> Result<SearchOutput, Error> {
         assert!(args.pattern != "panic", "the matcher broke");
         if args.pattern == "wait" {
             let soon = Instant::now() + Duration::from_secs(2);
             assert!(context.call.deadline().is_some_and(|deadline| deadline < soon));
         }
         let notes = if args.pattern == "noted" { vec!["a surprise".to_owned()] } else { vec![] };
-        Ok(SearchReport { matches: u64::from(args.pattern == "x"), cursor: None, notes })
+        Ok(SearchOutput { matches: u64::from(args.pattern == "x"), cursor: None, notes })
     }
 }
 

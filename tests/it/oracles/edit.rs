@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use ripkit::tools::edit_file::{Args, EditFile, EditReport, Matching, Replacement, Step};
+use ripkit::tools::edit_file::{
+    EditFile, EditFileArgs, EditFileOutput, Matching, Replacement, Step,
+};
 use ripkit::workspace::Version;
 use ripkit::{Call, Error, ErrorCode};
 
@@ -112,13 +114,13 @@ impl Case {
         Case { text, stored, changes, all, matching, dry_run, stale }
     }
 
-    fn args(&self, content: &[u8]) -> Args {
-        let mut args = Args {
+    fn args(&self, content: &[u8]) -> EditFileArgs {
+        let mut args = EditFileArgs {
             path: "f".into(),
             replace_all: self.all,
             matching: self.matching,
             dry_run: self.dry_run,
-            ..Args::default()
+            ..EditFileArgs::default()
         };
         let seen: &[u8] = if self.stale { b"other" } else { content };
         args.expected_version = Some(Version::of(seen).to_string());
@@ -259,7 +261,7 @@ fn edit(scratch: &Scratch, case: &Case) {
     judge(case, &before, &after, &edited);
 }
 
-fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditReport, Error>) {
+fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditFileOutput, Error>) {
     let expected = expected(case);
     let told = || format!("{case:?}\nexpected {expected:?}\ngot {edited:?}\n{after:?}");
     match (&expected, edited) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use ripkit::tools::list_files::{Args, ListFiles};
+use ripkit::tools::list_files::{ListFiles, ListFilesArgs};
 use ripkit::{Call, ErrorCode};
 
 use super::Choices;
@@ -57,7 +57,7 @@ pub fn check(data: &[u8]) {
 
 fn list(tree: &Tree, glob: &str) -> Result<Vec<String>, ErrorCode> {
     let started = Instant::now();
-    let mut args = Args { pattern: Some(glob.to_owned()), ..Args::default() };
+    let mut args = ListFilesArgs { pattern: Some(glob.to_owned()), ..ListFilesArgs::default() };
     (args.max_depth, args.max_results) = (100, 100_000);
     let found = tree.scratch.tools.run::<ListFiles>(args, &Call::default());
     assert!(started.elapsed() < PATIENCE, "{glob:?} took {:?}", started.elapsed());

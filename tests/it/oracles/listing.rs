@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 use ripkit::Call;
-use ripkit::tools::list_files::{Args, ListFiles};
+use ripkit::tools::list_files::{ListFiles, ListFilesArgs};
 use serde_json::json;
 
 use super::Choices;
@@ -106,7 +106,7 @@ pub fn check(data: &[u8]) {
     thread_local!(static SCRATCH: Scratch = Scratch::new());
     SCRATCH.with(|scratch| {
         let mut choices = Choices::new(data);
-        let mut args = Args::default();
+        let mut args = ListFilesArgs::default();
         let flags = choices.byte();
         args.hidden = flags & 0b11 != 0;
         args.no_ignore = flags & 0b1100 == 0;
@@ -117,7 +117,7 @@ pub fn check(data: &[u8]) {
     });
 }
 
-fn compare(scratch: &Scratch, args: &Args) {
+fn compare(scratch: &Scratch, args: &ListFilesArgs) {
     let theirs = rg_files(scratch.root(), args);
     let told = || format!("{args:?}\n{:#?}", rules(scratch.root()));
     let (mut ours, mut args) = (Vec::new(), args.clone());
@@ -136,7 +136,7 @@ fn compare(scratch: &Scratch, args: &Args) {
 }
 
 /// What `rg --files` prints, without links and version control, sorted.
-fn rg_files(root: &Path, args: &Args) -> Vec<String> {
+fn rg_files(root: &Path, args: &ListFilesArgs) -> Vec<String> {
     let mut walk = WalkBuilder::new(root);
     walk.hidden(!args.hidden)
         .parents(false)

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ripkit::tools::read_file::{Args, FileContent, ReadFile};
+use ripkit::tools::read_file::{ReadFile, ReadFileArgs, ReadFileOutput};
 use ripkit::{Call, Error, ErrorCode};
 
 use super::Choices;
@@ -102,16 +102,16 @@ pub fn check(data: &[u8]) {
         fs::write(scratch.root().join("f"), &content).unwrap();
         let told = format!("{:?}", content.get(..400).unwrap_or(&content));
         one_page(scratch, &text, (offset, limit, from_end), &told);
-        all_pages(scratch, &text, Args { raw, ..Args::default() }, bytes, &told);
+        all_pages(scratch, &text, ReadFileArgs { raw, ..ReadFileArgs::default() }, bytes, &told);
         bounded_pages(scratch, &text, small, &told);
     });
 }
 
 /// Reads a page; nothing if the file passes for an image that is broken.
-fn read(scratch: &Scratch, args: &Args) -> Option<FileContent> {
-    let args = Args { path: "f".into(), ..args.clone() };
+fn read(scratch: &Scratch, args: &ReadFileArgs) -> Option<ReadFileOutput> {
+    let args = ReadFileArgs { path: "f".into(), ..args.clone() };
     let told = format!("{args:?}");
-    let read: Result<FileContent, Error> = scratch.tools.run::<ReadFile>(args, &Call::default());
+    let read: Result<ReadFileOutput, Error> = scratch.tools.run::<ReadFile>(args, &Call::default());
     match read {
         Ok(page) => page.content.is_some().then_some(page),
         Err(error) => {
@@ -139,7 +139,12 @@ fn one_page(
         i64::try_from(offset).unwrap()
     };
     let limit = u32::try_from(limit).unwrap();
-    let args = Args { offset: Some(asked), limit: Some(limit), raw: true, ..Args::default() };
+    let args = ReadFileArgs {
+        offset: Some(asked),
+        limit: Some(limit),
+        raw: true,
+        ..ReadFileArgs::default()
+    };
     let Some(page) = read(scratch, &args) else { return };
     let told = format!("{args:?} {told}");
     assert_eq!(page.total_lines, Some(total as u64), "{told}");
@@ -158,7 +163,7 @@ fn one_page(
 }
 
 /// The pages one after the other are the text.
-fn all_pages(scratch: &Scratch, text: &str, mut args: Args, more: usize, told: &str) {
+fn all_pages(scratch: &Scratch, text: &str, mut args: ReadFileArgs, more: usize, told: &str) {
     let longest = lines(text).iter().map(|line| line.len()).max().unwrap_or(0);
     // Enough for any line and its number, and for no more than some hundred pages.
     let room = (longest + 16 + more).max(text.len() / 40);
@@ -187,11 +192,11 @@ fn bounded_pages(scratch: &Scratch, text: &str, most: usize, told: &str) {
     let mut offset = Some(1);
     for _ in 0..40 {
         let Some(from) = offset else { return };
-        let args = Args {
+        let args = ReadFileArgs {
             offset: Some(from),
             max_bytes: Some(u32::try_from(most).unwrap()),
             raw: true,
-            ..Args::default()
+            ..ReadFileArgs::default()
         };
         let Some(page) = read(scratch, &args) else { return };
         let content = page.content.as_deref().unwrap();

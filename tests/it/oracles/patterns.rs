@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use ripkit::tools::search::{Args, FileMatches, Search, SearchReport};
+use ripkit::tools::search::{FileMatches, Search, SearchArgs, SearchOutput};
 use ripkit::{Call, Error, ErrorCode, IndexOptions, Toolkit};
 use serde_json::{Value, json};
 
@@ -113,7 +113,7 @@ pub fn check(data: &[u8]) {
         _ => (String::from_utf8_lossy(rest).into_owned(), *flags),
     };
     let has = |bit| is_set(flags, bit);
-    let mut args = Args { pattern, ..Args::default() };
+    let mut args = SearchArgs { pattern, ..SearchArgs::default() };
     (args.case_sensitive, args.literal, args.word, args.multiline) =
         (has(0), has(1) && has(2), has(3), has(4));
     GROUND.with(|ground| judge(ground, &args));
@@ -149,7 +149,7 @@ fn likely_pattern(choices: &mut Choices<'_>) -> String {
     parts.collect()
 }
 
-fn judge(ground: &Ground, args: &Args) {
+fn judge(ground: &Ground, args: &SearchArgs) {
     let plain = search(&ground.scratch.tools, args);
     let indexed = search(&ground.indexed, args);
     match (plain, indexed) {
@@ -173,7 +173,7 @@ fn judge(ground: &Ground, args: &Args) {
 }
 
 /// The matching lines of a file, but for the one that only one of the two texts has.
-fn lines(report: &SearchReport, name: &str) -> Vec<Value> {
+fn lines(report: &SearchOutput, name: &str) -> Vec<Value> {
     let file = report.files.iter().find(|file| file.path == name);
     let lines = file.into_iter().flat_map(FileMatches::matches);
     lines.filter(|line| line.line <= ASCII.lines().count() as u64).map(|line| json!(line)).collect()
@@ -184,7 +184,7 @@ fn is_late(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::Timeout | ErrorCode::ResourceExhausted)
 }
 
-fn search(tools: &Toolkit, args: &Args) -> Result<SearchReport, Error> {
+fn search(tools: &Toolkit, args: &SearchArgs) -> Result<SearchOutput, Error> {
     let started = Instant::now();
     let found = tools.run::<Search>(args.clone(), &Call::default().with_timeout(DEADLINE));
     assert!(started.elapsed() < DEADLINE + PATIENCE, "took {:?}: {args:?}", started.elapsed());

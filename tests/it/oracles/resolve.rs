@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-use ripkit::tools::read_file::{Args, ReadFile};
+use ripkit::tools::read_file::{ReadFile, ReadFileArgs};
 use ripkit::workspace::Access;
 use ripkit::{Call, ErrorCode, Workspace};
 use serde_json::json;
@@ -182,7 +182,7 @@ fn look_up(scratch: &Scratch, tree: &Tree, path: &str) {
             assert!(!ends_inside || error.code() == ErrorCode::InvalidPath, "{}", told());
         }
     }
-    let read = Args { path: path.to_owned(), ..Args::default() };
+    let read = ReadFileArgs { path: path.to_owned(), ..ReadFileArgs::default() };
     if let Ok(read) = scratch.tools.run::<ReadFile>(read, &Call::default()) {
         assert_eq!(read.content.as_deref(), Some("inside"), "{}", told());
     }

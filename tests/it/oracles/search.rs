@@ -4,7 +4,7 @@ use std::fs;
 
 use regex::bytes::{Regex, RegexBuilder};
 use ripkit::Call;
-use ripkit::tools::search::{Args, OutputMode, Search, SearchReport};
+use ripkit::tools::search::{OutputMode, Search, SearchArgs, SearchOutput};
 
 use super::Choices;
 use super::scratch::Scratch;
@@ -113,14 +113,14 @@ fn content(choices: &mut Choices<'_>) -> Vec<u8> {
 #[derive(Debug)]
 struct Case {
     files: Vec<Vec<u8>>,
-    args: Args,
+    args: SearchArgs,
 }
 
 impl Case {
     fn new(choices: &mut Choices<'_>) -> Case {
         let flags = choices.byte();
         let has = |bit: u8| flags & (1 << bit) != 0;
-        let mut args = Args {
+        let mut args = SearchArgs {
             case_sensitive: has(0),
             word: has(1) && has(2),
             literal: has(3) && has(4),
@@ -130,7 +130,7 @@ impl Case {
             max_per_file: [None, None, None, Some(1), Some(2)][choices.below(5)],
             before: [None, None, Some(1), Some(2)][choices.below(4)],
             after: [None, None, Some(1), Some(3)][choices.below(4)],
-            ..Args::default()
+            ..SearchArgs::default()
         };
         args.pattern =
             if args.literal { choices.text(&WORDS, 3).replace('\r', "") } else { pattern(choices) };
@@ -140,7 +140,7 @@ impl Case {
 
     /// The pattern for one line, its line feed taken off.
     fn regex(&self) -> Option<Regex> {
-        let Args { pattern, literal, word, case_sensitive, .. } = &self.args;
+        let SearchArgs { pattern, literal, word, case_sensitive, .. } = &self.args;
         let mut pattern = if *literal { regex::escape(pattern) } else { pattern.clone() };
         if *word {
             pattern = format!(r"\b{{start-half}}(?:{pattern})\b{{end-half}}");
@@ -153,7 +153,7 @@ impl Case {
 type Line = (u64, Option<u64>, String);
 
 /// The lines of a file that an answer shows, and how many of them match.
-fn expected(regex: &Regex, content: &[u8], args: &Args) -> (Vec<Line>, u64) {
+fn expected(regex: &Regex, content: &[u8], args: &SearchArgs) -> (Vec<Line>, u64) {
     let body = content.strip_suffix(b"\n").unwrap_or(content);
     let lines: Vec<&[u8]> =
         if content.is_empty() { vec![] } else { body.split(|byte| *byte == b'\n').collect() };
@@ -198,7 +198,7 @@ fn search(scratch: &Scratch, case: &Case) {
     compare(&found, &regex, case);
 }
 
-fn compare(found: &SearchReport, regex: &Regex, case: &Case) {
+fn compare(found: &SearchOutput, regex: &Regex, case: &Case) {
     let mut files = found.files.iter();
     for (number, content) in case.files.iter().enumerate() {
         let (lines, count) = expected(regex, content, &case.args);

@@ -3,30 +3,30 @@ use super::*;
 #[test]
 fn the_sentence_names_every_reason_and_no_other() {
     let skipped = Skipped { ignored_files: 3, binary: 1, ..Skipped::default() };
-    let receipt = Receipt { files: 120, skipped, ..Receipt::default() };
+    let receipt = ScanStats { files: 120, skipped, ..ScanStats::default() };
     assert_eq!(
         receipt.sentence("Searched"),
         "Searched 120 files; skipped 3 ignored files, 1 binary file."
     );
-    let nothing = Receipt { files: 1, ..Receipt::default() };
+    let nothing = ScanStats { files: 1, ..ScanStats::default() };
     assert_eq!(nothing.sentence("Listed"), "Listed 1 file.");
 }
 
 #[test]
 fn the_shortfall_names_what_could_not_be_read_and_nothing_else() {
     let skipped = Skipped { unreadable: 1, too_large: 2, binary: 3, ..Skipped::default() };
-    let receipt = Receipt { skipped, ..Receipt::default() };
+    let receipt = ScanStats { skipped, ..ScanStats::default() };
     assert_eq!(
         receipt.shortfall("searched").as_deref(),
         Some("not everything was searched: 1 unreadable entry, 2 files too large")
     );
     let skipped = Skipped { binary: 3, hidden: 1, ..Skipped::default() };
-    assert_eq!(Receipt { skipped, ..Receipt::default() }.shortfall("searched"), None);
+    assert_eq!(ScanStats { skipped, ..ScanStats::default() }.shortfall("searched"), None);
 }
 
-fn warned(numbers: std::ops::Range<u32>) -> Receipt {
+fn warned(numbers: std::ops::Range<u32>) -> ScanStats {
     let warnings = numbers.map(|number| format!("warning {number:02}")).collect();
-    Receipt { warnings, ..Receipt::default() }
+    ScanStats { warnings, ..ScanStats::default() }
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn warnings_without_room_are_counted_in_the_last_entry() {
     for (count, last) in
         [(20, "warning 19"), (21, "and 2 more warnings"), (50, "and 31 more warnings")]
     {
-        let mut receipt = Receipt::default();
+        let mut receipt = ScanStats::default();
         receipt.absorb(warned(0..count));
         receipt.settle();
         assert_eq!(receipt.warnings.len(), MAX_WARNINGS);
@@ -45,7 +45,7 @@ fn warnings_without_room_are_counted_in_the_last_entry() {
 
 #[test]
 fn a_warning_that_is_repeated_counts_once() {
-    let mut receipt = Receipt::default();
+    let mut receipt = ScanStats::default();
     receipt.absorb(warned(0..20));
     receipt.absorb(warned(0..20));
     receipt.settle();
@@ -54,13 +54,13 @@ fn a_warning_that_is_repeated_counts_once() {
 
 #[test]
 fn a_settled_receipt_can_be_absorbed_and_settled_again() {
-    let mut listed = Receipt::default();
+    let mut listed = ScanStats::default();
     listed.absorb(warned(0..25));
     listed.settle();
     let settled = listed.clone();
     listed.settle();
     assert_eq!(listed, settled);
-    let mut searched = Receipt::default();
+    let mut searched = ScanStats::default();
     searched.absorb(listed);
     searched.absorb(warned(30..33));
     searched.settle();
@@ -70,7 +70,7 @@ fn a_settled_receipt_can_be_absorbed_and_settled_again() {
 
 #[test]
 fn trouble_is_sorted_and_cut() {
-    let mut receipt = Receipt::default();
+    let mut receipt = ScanStats::default();
     for number in (0..30).rev() {
         receipt.unreadable(format!("{number:02}"), "denied".into());
     }

@@ -10,12 +10,12 @@ use crate::text::escape;
 /// An empty answer with this receipt says which kind of empty it is.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = Args { pattern: "edition".into(), path: "Cargo.toml".into(), ..Args::default() };
+/// let args = SearchArgs { pattern: "edition".into(), path: "Cargo.toml".into(), ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// assert_eq!(report.receipt.files, 1);
 /// assert!(report.receipt.trouble.is_empty());
@@ -25,7 +25,7 @@ use crate::text::escape;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
-pub struct Receipt {
+pub struct ScanStats {
     /// Files whose content was searched, or which were listed.
     pub files: u64,
     /// Directories that were read.
@@ -34,11 +34,11 @@ pub struct Receipt {
     pub skipped: Skipped,
     /// The first entries that could not be read, at most 20, in path order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub trouble: Vec<Trouble>,
+    pub trouble: Vec<ReadError>,
     /// Paths that the call named and that could not be looked at, where others could, in the order
     /// of the call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<Trouble>,
+    pub missing: Vec<ReadError>,
     /// Sentences on ignore files that were not read whole, and on names left out by default, at
     /// most 20; where there were more, the last says how many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -60,12 +60,12 @@ pub struct Receipt {
 /// What an index spared a search.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, IndexOptions, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open("src/text")?).with_index(IndexOptions::default())?;
-/// let args = Args { pattern: r"\w+".into(), ..Args::default() };
+/// let args = SearchArgs { pattern: r"\w+".into(), ..SearchArgs::default() };
 /// let report = tools.run::<Search>(args, &Call::default())?;
 /// let index = report.receipt.index.expect("one is kept");
 /// assert!(!index.asked, "any word matches");
@@ -87,7 +87,7 @@ pub struct IndexUse {
 /// How many entries a scan left out, by reason; an ignored directory counts once.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
+/// use ripkit::tools::search::{SearchArgs, Search};
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -95,7 +95,7 @@ pub struct IndexUse {
 /// # std::fs::write(directory.path().join(".gitignore"), "*.log\n")?;
 /// # std::fs::write(directory.path().join("app.log"), "TODO\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { pattern: "TODO".into(), hidden: false, ..Args::default() };
+/// let args = SearchArgs { pattern: "TODO".into(), hidden: false, ..SearchArgs::default() };
 /// let skipped = tools.run::<Search>(args, &Call::default())?.receipt.skipped;
 /// assert_eq!((skipped.ignored_files, skipped.hidden), (1, 1)); // app.log, .gitignore
 /// # Ok(())
@@ -135,8 +135,8 @@ pub struct Skipped {
 /// An entry or a named path that could not be read, and why.
 ///
 /// ```
-/// use ripkit::tools::search::{Args, Search};
-/// use ripkit::{Call, Toolkit, Trouble, Workspace};
+/// use ripkit::tools::search::{SearchArgs, Search};
+/// use ripkit::{Call, Toolkit, ReadError, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
@@ -148,9 +148,9 @@ pub struct Skipped {
 /// #     std::fs::set_permissions(directory.path().join("secret.txt"), nobody)?;
 /// # }
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = Args { pattern: "TODO".into(), ..Args::default() };
+/// let args = SearchArgs { pattern: "TODO".into(), ..SearchArgs::default() };
 /// let receipt = tools.run::<Search>(args, &Call::default())?.receipt;
-/// for Trouble { path, reason, .. } in &receipt.trouble {
+/// for ReadError { path, reason, .. } in &receipt.trouble {
 ///     eprintln!("{path}: {reason}"); // secret.txt: Permission denied
 /// }
 /// assert_eq!(receipt.trouble.len() as u64, receipt.skipped.unreadable);
@@ -160,22 +160,22 @@ pub struct Skipped {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
-pub struct Trouble {
+pub struct ReadError {
     /// The path, relative to the workspace, or as it was named.
     pub path: String,
     /// The reason, for an entry in the words of the operating system.
     pub reason: String,
 }
 
-/// The most entries that [`Receipt::trouble`] names.
+/// The most entries that [`ScanStats::trouble`] names.
 pub const MAX_TROUBLE: usize = 20;
 
-/// The most sentences of [`Receipt::warnings`].
+/// The most sentences of [`ScanStats::warnings`].
 pub const MAX_WARNINGS: usize = 20;
 
-impl Receipt {
+impl ScanStats {
     /// Adds what another part of the same scan counted.
-    pub(crate) fn absorb(&mut self, mut other: Receipt) {
+    pub(crate) fn absorb(&mut self, mut other: ScanStats) {
         self.count(&other);
         self.unsettle();
         other.unsettle();
@@ -197,7 +197,7 @@ impl Receipt {
     }
 
     /// Adds the numbers of another part, but for that of its warnings.
-    pub(crate) fn count(&mut self, other: &Receipt) {
+    pub(crate) fn count(&mut self, other: &ScanStats) {
         self.files += other.files;
         self.directories += other.directories;
         self.bytes += other.bytes;
@@ -209,7 +209,7 @@ impl Receipt {
     /// Records an entry that could not be read.
     pub(crate) fn unreadable(&mut self, path: String, reason: String) {
         self.skipped.unreadable += 1;
-        self.trouble.push(Trouble { path, reason });
+        self.trouble.push(ReadError { path, reason });
     }
 
     /// Puts the lists into path order and cuts them, once everything is counted.
@@ -264,7 +264,7 @@ impl Receipt {
 
     /// The reasons with the first entry that could not be read, and why it could not.
     fn explained(&self, reasons: &str) -> String {
-        let Some(Trouble { path, reason }) = self.trouble.first() else {
+        let Some(ReadError { path, reason }) = self.trouble.first() else {
             return reasons.to_owned();
         };
         let path = escape::display_path(path.as_bytes());
