@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::index::Index;
 use crate::output::Output;
 use crate::pool::Pool;
-use crate::walk::Recall;
+use crate::walk::CacheView;
 use crate::workspace::Workspace;
 
 /// A tool: a name, arguments, an answer, and a function from one to the other.
@@ -157,7 +157,7 @@ pub struct ToolContext<'a> {
 
 impl ToolContext<'_> {
     /// What earlier walks saw, for a walk that begins now.
-    pub(crate) fn recall(&self) -> Option<Recall> {
+    pub(crate) fn cache_view(&self) -> Option<CacheView> {
         self.index.map(Index::begin)
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::index::filter::{Block, Traits};
-use crate::walk::Taken;
+use crate::walk::Reservation;
 
 /// How many filters are in a bundle.
 pub(super) const FILTERS: usize = u64::BITS as usize;
@@ -48,7 +48,7 @@ pub(super) struct Bundle {
     pub(super) shape: Shape,
     /// For each bit of a filter a word: that bit of each of them.
     rows: Box<[u64]>,
-    _taken: Taken,
+    _taken: Reservation,
 }
 
 /// One of the filters of a bundle.
@@ -61,7 +61,7 @@ pub(crate) struct Column {
 impl Bundle {
     /// Puts filters together, all of this shape.
     pub(super) fn new<'a>(
-        (number, taken): (usize, Taken),
+        (number, taken): (usize, Reservation),
         shape: Shape,
         filters: impl Iterator<Item = &'a [u8]>,
     ) -> Bundle {

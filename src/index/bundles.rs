@@ -50,9 +50,9 @@ impl Bundles {
 pub(super) fn make(index: &Index, call: &Call, wait: impl Fn()) {
     index.inner.rosters.bundles.loose.store(0, Ordering::Relaxed);
     let mut waiting: BTreeMap<Shape, Vec<Loose>> = BTreeMap::new();
-    for kept in index.inner.memory.directories() {
+    for cached in index.inner.cache.directories() {
         wait();
-        let roster = index.inner.rosters.of(&kept);
+        let roster = index.inner.rosters.of(&cached);
         for (position, shape, bits) in loose(&roster) {
             let shaped = waiting.entry(shape).or_default();
             shaped.push(Loose { roster: roster.clone(), position, bits });
@@ -82,7 +82,7 @@ fn bundle(index: &Index, shape: Shape, loose: &[Loose]) -> bool {
     // An empty filter in the place of one that is missing would exclude its file from every search.
     let filters: Option<Vec<&[u8]>> = loose.iter().map(|loose| loose.bits.alone()).collect();
     let Some(filters) = filters else { return false };
-    let Some(taken) = inner.room.take(shape.bytes(), inner.memory.bytes()) else { return false };
+    let Some(taken) = inner.budget.take(shape.bytes(), inner.cache.bytes()) else { return false };
     let number = inner.rosters.bundles.made.fetch_add(1, Ordering::AcqRel);
     let bundle = Arc::new(Bundle::new((number, taken), shape, filters.into_iter()));
     for (position, Loose { roster, position: file, bits }) in loose.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::index::query::Query;
 use crate::index::record::{Bits, Content, Known};
 use crate::index::roster::Asked;
 use crate::index::rosters::Rosters;
-use crate::walk::{Era, Files, Room, Taken};
+use crate::walk::{EntryRange, Generation, MemoryBudget, Reservation};
 use crate::workspace::Kind;
 
 /// Consecutive files of a directory, as they were when all of them were known and unchanged.
@@ -22,7 +22,7 @@ pub(crate) struct Digest {
     contents: Contents,
     /// The path of the last of them; empty if there is none.
     last: Box<[u8]>,
-    _taken: Taken,
+    _taken: Reservation,
 }
 
 /// What the files hold, and what would exclude them.
@@ -52,26 +52,33 @@ pub(crate) struct Totals {
 impl Digest {
     /// A digest of files, if all of them are known and a watcher would have told of a change.
     pub(super) fn new(
-        files: &Files,
+        files: &EntryRange,
         rosters: &Rosters,
-        (era, room): (Era, &Room),
+        (generation, budget): (Generation, &MemoryBudget),
     ) -> Option<Digest> {
         let mut contents = Contents::default();
         let mut columns = BTreeMap::new();
-        let (bundles, roster) = (rosters.bundles.made(), rosters.of(&files.kept));
-        let is_whole = roster.tell(asked(files), era, |known| contents.add(known, &mut columns));
+        let (bundles, roster) = (rosters.bundles.made(), rosters.of(&files.cached));
+        let is_whole =
+            roster.tell(asked(files), generation, |known| contents.add(known, &mut columns));
         contents.columns = columns.into_values().collect();
         let name = asked(files).last().map(|last| last.name);
-        let last = name.map_or(Vec::new(), |name| [&*files.kept.prefix, name].concat());
+        let last = name.map_or(Vec::new(), |name| [&*files.cached.prefix, name].concat());
         let bytes = size_of::<Digest>() + contents.bytes() + last.len();
-        let taken = room.take(bytes, 0).filter(|_| is_whole)?;
-        Some(Digest { bundles, verified: era.epoch, contents, last: last.into(), _taken: taken })
+        let taken = budget.take(bytes, 0).filter(|_| is_whole)?;
+        Some(Digest {
+            bundles,
+            verified: generation.current,
+            contents,
+            last: last.into(),
+            _taken: taken,
+        })
     }
 
     /// Whether the files still are as they were, and no bundle was made that may hold their filters.
     /// What is known of a file changes only when the file does, or comes into a bundle.
-    pub(super) fn holds(&self, files: &Files, bundles: usize, era: Era) -> bool {
-        self.bundles == bundles && files.kept.are_all_unchanged(self.verified, era)
+    pub(super) fn holds(&self, files: &EntryRange, bundles: usize, generation: Generation) -> bool {
+        self.bundles == bundles && files.cached.are_all_unchanged(self.verified, generation)
     }
 
     /// What the files hold, together.
@@ -94,12 +101,12 @@ impl Digest {
 }
 
 /// The files among the entries.
-fn asked(files: &Files) -> impl Iterator<Item = Asked<'_>> {
-    let Files { kept, listing, range, .. } = files;
+fn asked(files: &EntryRange) -> impl Iterator<Item = Asked<'_>> {
+    let EntryRange { cached, listing, range, .. } = files;
     range.clone().filter_map(|index| {
         let (name, kind) = listing.get(index)?;
         let position = listing.position(index)?;
-        (kind == Kind::File).then_some(Asked { name, position, kept })
+        (kind == Kind::File).then_some(Asked { name, position, cached })
     })
 }
 

@@ -55,8 +55,8 @@ impl Density {
     /// repeats itself. Small texts get more: nearly all of their grams are new, a set that is
     /// full tells nothing, and in all they are few bytes. The least is a word.
     fn most_log2(self, bytes: usize) -> u8 {
-        let room = bytes.saturating_add(bytes.min(SMALL)).saturating_mul(usize::from(self.0));
-        let bits = (room / 100).saturating_mul(2 * 8).max(1);
+        let budget = bytes.saturating_add(bytes.min(SMALL)).saturating_mul(usize::from(self.0));
+        let bits = (budget / 100).saturating_mul(2 * 8).max(1);
         let log2 = u8::try_from(bits.ilog2()).unwrap_or(HASH_BITS);
         log2.clamp(WORD_LOG2, HASH_BITS)
     }

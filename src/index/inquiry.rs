@@ -13,7 +13,7 @@ use crate::index::lesson::Lesson;
 use crate::index::query::Query;
 use crate::index::question::Question;
 use crate::index::roster::{Asked, Excluded, Roster};
-use crate::walk::{BATCH, Batch, Files, Kept, Recall};
+use crate::walk::{BATCH, Batch, CacheView, CachedDir, EntryRange};
 use crate::workspace::{File, Stat};
 
 /// One part in so many of a search's time goes into learning.
@@ -23,7 +23,7 @@ const SHARE: u64 = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Inquiry {
     index: Index,
-    recall: Recall,
+    view: CacheView,
     query: Option<Arc<Query>>,
     learning: Arc<Learning>,
 }
@@ -67,7 +67,7 @@ fn nanoseconds(time: Duration) -> u64 {
 /// What is known of the files of a batch.
 #[derive(Debug)]
 pub(crate) struct Enrolled<'a> {
-    kept: &'a Kept,
+    cached: &'a CachedDir,
     pub(super) roster: Arc<Roster>,
 }
 
@@ -85,14 +85,14 @@ impl Enrolled<'_> {
 impl Inquiry {
     pub(crate) fn new(
         index: &Index,
-        recall: Recall,
+        view: CacheView,
         question: Option<Question>,
         threads: usize,
     ) -> Inquiry {
         let bundles = index.inner.rosters.bundles.made();
         Inquiry {
             index: index.clone(),
-            recall,
+            view,
             query: question.map(|question| Arc::new(Query::new(question, bundles))),
             learning: Arc::new(Learning::new(threads)),
         }
@@ -115,13 +115,13 @@ impl Inquiry {
 
     /// Whether files need no look to be believed.
     pub(crate) fn is_told_of_changes(&self) -> bool {
-        self.recall.era.floor < self.recall.era.epoch
+        self.view.generation.min_valid < self.view.generation.current
     }
 
     /// What is known of the files of a batch, if its directory is kept.
     pub(crate) fn enrolled<'a>(&self, batch: &'a Batch) -> Option<Enrolled<'a>> {
-        let kept = batch.kept.as_deref()?;
-        Some(Enrolled { kept, roster: self.index.inner.rosters.of(kept) })
+        let cached = batch.cached.as_deref()?;
+        Some(Enrolled { cached, roster: self.index.inner.rosters.of(cached) })
     }
 
     /// Tells whether a file need not be opened, and why.
@@ -131,8 +131,8 @@ impl Inquiry {
         (name, position): (&[u8], usize),
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> Option<Excluded> {
-        let asked = Asked { name, position, kept: enrolled.kept };
-        enrolled.roster.exclude(asked, self.query.as_deref(), self.recall.era, stat)
+        let asked = Asked { name, position, cached: enrolled.cached };
+        enrolled.roster.exclude(asked, self.query.as_deref(), self.view.generation, stat)
     }
 
     /// Tells of each entry of a batch whether it is a file that needs no look, and why.
@@ -140,21 +140,26 @@ impl Inquiry {
         let Some(enrolled) = self.enrolled(batch) else { return [None; BATCH] };
         let entries = batch.entries().zip(batch.positions());
         let asked =
-            entries.map(|((name, _), position)| Asked { name, position, kept: enrolled.kept });
-        enrolled.roster.exclude_all(asked, self.query.as_deref(), self.recall.era)
+            entries.map(|((name, _), position)| Asked { name, position, cached: enrolled.cached });
+        enrolled.roster.exclude_all(asked, self.query.as_deref(), self.view.generation)
     }
 
     /// Calls `pass` with what is known of files on a known way, and tells what it gave, if none of
     /// them has to be looked at.
-    pub(crate) fn pass<R>(&self, files: &Files, mut pass: impl FnMut(&Digest) -> R) -> Option<R> {
-        let (query, era, inner) = (self.query.as_ref()?, self.recall.era, &self.index.inner);
+    pub(crate) fn pass<R>(
+        &self,
+        files: &EntryRange,
+        mut pass: impl FnMut(&Digest) -> R,
+    ) -> Option<R> {
+        let (query, generation, inner) =
+            (self.query.as_ref()?, self.view.generation, &self.index.inner);
         let mut ask = |digest: &Digest| (!digest.may_match(query)).then(|| pass(digest));
         // None if nothing is known of them together, or not any more.
-        let asked = files
-            .memo
-            .read(|digest: &Digest| digest.holds(files, query.bundles(), era).then(|| ask(digest)));
+        let asked = files.memo.read(|digest: &Digest| {
+            digest.holds(files, query.bundles(), generation).then(|| ask(digest))
+        });
         asked.flatten().unwrap_or_else(|| {
-            let digest = Digest::new(files, &inner.rosters, (era, &inner.room));
+            let digest = Digest::new(files, &inner.rosters, (generation, &inner.budget));
             let passed = digest.as_ref().and_then(ask);
             files.memo.put(digest);
             passed
@@ -168,8 +173,8 @@ impl Inquiry {
         (name, position): (&[u8], usize),
         stat: impl FnOnce() -> io::Result<Stat>,
     ) {
-        let asked = Asked { name, position, kept: enrolled.kept };
-        enrolled.roster.refresh(asked, self.recall.era, stat);
+        let asked = Asked { name, position, cached: enrolled.cached };
+        enrolled.roster.refresh(asked, self.view.generation, stat);
     }
 
     pub(crate) fn learner(&self) -> Learner {

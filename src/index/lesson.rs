@@ -90,8 +90,8 @@ pub(crate) fn study(
         buffer.resize(size + 1, 0);
     }
     let mut length = 0;
-    while let Some(room) = buffer.get_mut(length..=size).filter(|room| !room.is_empty()) {
-        match file.read(room)? {
+    while let Some(budget) = buffer.get_mut(length..=size).filter(|budget| !budget.is_empty()) {
+        match file.read(budget)? {
             0 => break,
             count => length += count,
         }

@@ -58,7 +58,7 @@ use crate::index::store::Store;
 pub(crate) use crate::index::store::parse_all;
 use crate::index::study::Manner;
 use crate::pool::Pool;
-use crate::walk::{Earlier, Memory, Recall, Room};
+use crate::walk::{CacheView, DirCache, MemoryBudget, StoredListings};
 use crate::workspace::Workspace;
 
 /// Writing everything is worth while when one part in so many is new.
@@ -95,9 +95,9 @@ struct Inner {
     workspace: Workspace,
     options: IndexOptions,
     threads: usize,
-    memory: Arc<Memory>,
+    cache: Arc<DirCache>,
     rosters: Arc<Rosters>,
-    room: Room,
+    budget: MemoryBudget,
     idle: Idle,
     store: Option<Arc<Store>>,
     /// Bytes of text that were learned and are not stored.
@@ -144,18 +144,18 @@ impl Index {
     /// What the index holds now.
     pub fn status(&self) -> IndexStatus {
         let mut status = IndexStatus::default();
-        for kept in self.inner.memory.directories() {
-            let roster = self.inner.rosters.of(&kept);
+        for cached in self.inner.cache.directories() {
+            let roster = self.inner.rosters.of(&cached);
             status.directories += 1;
             status.unknown_files += roster.unknown() as u64;
             roster.for_each(|known| known.count(&mut status));
         }
-        let is_held = |prefix: &[u8]| self.inner.memory.directory(prefix).is_some();
+        let is_held = |prefix: &[u8]| self.inner.cache.directory(prefix).is_some();
         if let Some(store) = &self.inner.store {
             store.others(is_held, |record| record.count(&mut status));
         }
         status.stored_bytes = self.inner.store.as_deref().and_then(Store::bytes);
-        status.watched = self.inner.memory.is_watched();
+        status.watched = self.inner.cache.is_watched();
         status
     }
 
@@ -191,7 +191,7 @@ impl Index {
     /// # Errors
     /// `IO_ERROR`, `PERMISSION_DENIED` or `READ_ONLY` if it cannot be removed.
     pub fn clear(&self) -> Result<(), Error> {
-        self.inner.memory.clear();
+        self.inner.cache.clear();
         self.inner.rosters.retain(|_| false);
         self.inner.unsaved.store(0, Ordering::Relaxed);
         self.inner.store.as_deref().map_or(Ok(()), Store::remove)
@@ -206,21 +206,24 @@ impl Index {
         options: IndexOptions,
         threads: usize,
     ) -> Result<Index, Error> {
-        let memory =
-            Arc::new(Memory::new(workspace.root_handle(), options.max_bytes / 4, options.watched));
+        let cache = Arc::new(DirCache::new(
+            workspace.root_handle(),
+            options.max_bytes / 4,
+            options.watched,
+        ));
         let rosters = Arc::new(Rosters::default());
         let directory = options.directory.as_deref();
         let open = |directory| Store::open(directory, workspace, (&options, &rosters));
         let store = directory.map(open).transpose()?.map(Arc::new);
-        memory.look_into(store.clone().map(|store| store as Arc<dyn Earlier>));
-        let room = Room::new(options.max_bytes);
+        cache.look_into(store.clone().map(|store| store as Arc<dyn StoredListings>));
+        let budget = MemoryBudget::new(options.max_bytes);
         let inner = Arc::new(Inner {
             workspace: workspace.clone(),
             options,
             threads,
-            memory,
+            cache,
             rosters,
-            room,
+            budget,
             idle: Idle::default(),
             store,
             unsaved: AtomicU64::new(0),
@@ -229,8 +232,8 @@ impl Index {
     }
 
     /// Begins a call, which sees everything that happened before.
-    pub(crate) fn begin(&self) -> Recall {
-        self.inner.memory.begin()
+    pub(crate) fn begin(&self) -> CacheView {
+        self.inner.cache.begin()
     }
 
     /// Has what a search did not know learned, once nobody waits any more.
@@ -248,7 +251,7 @@ impl Index {
 
     /// Waits while calls are under way for which somebody waits.
     fn give_way(&self, keep_going: &dyn Fn() -> bool) {
-        while self.inner.memory.is_busy() && keep_going() {
+        while self.inner.cache.is_busy() && keep_going() {
             thread::sleep(PAUSE);
         }
     }
@@ -259,7 +262,7 @@ impl Index {
 
     /// Keeps what was learned of a file; false if there is no room.
     fn learn(&self, roster: &Roster, position: usize, known: Known) -> bool {
-        let taken = self.inner.room.take(known.bytes(), self.inner.memory.bytes());
+        let taken = self.inner.budget.take(known.bytes(), self.inner.cache.bytes());
         let Some(taken) = taken else { return false };
         self.inner.unsaved.fetch_add(known.text_bytes.max(1), Ordering::Relaxed);
         roster.learn(position, known, taken);
@@ -269,7 +272,7 @@ impl Index {
 
     /// Forgets the files of directories that are gone.
     fn forget_vanished(&self) {
-        let memory = &self.inner.memory;
-        self.inner.rosters.retain(|prefix| memory.directory(prefix).is_some());
+        let cache = &self.inner.cache;
+        self.inner.rosters.retain(|prefix| cache.directory(prefix).is_some());
     }
 }

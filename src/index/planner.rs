@@ -111,10 +111,10 @@ impl Planner {
                 }
                 let characters = class.iter().flat_map(|range| range.start()..=range.end());
                 let characters: Vec<char> = characters.collect();
-                let kept =
+                let cached =
                     characters.iter().filter(|character| !is_folding(**character, &characters));
                 let strings: Vec<Vec<u8>> =
-                    kept.map(|character| character.to_string().into_bytes()).collect();
+                    cached.map(|character| character.to_string().into_bytes()).collect();
                 self.drops_folding |= strings.len() < characters.len();
                 strings
             }

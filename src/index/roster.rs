@@ -8,13 +8,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::index::bundle::Column;
 use crate::index::query::Query;
 use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, Known};
-use crate::walk::{BATCH, Era, Kept, Listing, Taken};
+use crate::walk::{BATCH, CachedDir, DirListing, Generation, Reservation};
 use crate::workspace::{Kind, Stamp, Stat};
 
 /// The files of a directory, each by its place in the listing.
 #[derive(Debug)]
 pub(crate) struct Roster {
-    listing: Arc<Listing>,
+    listing: Arc<DirListing>,
     slots: RwLock<Vec<Option<Slot>>>,
 }
 
@@ -24,7 +24,7 @@ struct Slot {
     /// The epoch of the last call that found the file's stamp so; 0 for none.
     verified: AtomicU64,
     /// The memory that it takes, if any.
-    taken: Option<Taken>,
+    taken: Option<Reservation>,
 }
 
 /// A file that need not be opened, as a search would have reported it.
@@ -42,7 +42,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) name: &'a [u8],
     /// Its place in the listing.
     pub(crate) position: usize,
-    pub(crate) kept: &'a Kept,
+    pub(crate) cached: &'a CachedDir,
 }
 
 impl Slot {
@@ -72,21 +72,26 @@ impl Slot {
     }
 
     /// Tells whether a watcher would have told of a change.
-    fn is_told_of(&self, asked: Asked<'_>, era: Era) -> bool {
+    fn is_told_of(&self, asked: Asked<'_>, generation: Generation) -> bool {
         let verified = self.verified.load(Ordering::Acquire);
-        asked.kept.is_unchanged(asked.name, verified, era)
+        asked.cached.is_unchanged(asked.name, verified, generation)
     }
 
     /// Tells whether the file is still the one that was learned.
-    fn is_same(&self, asked: Asked<'_>, era: Era, stat: impl FnOnce() -> io::Result<Stat>) -> bool {
-        if self.is_told_of(asked, era) {
+    fn is_same(
+        &self,
+        asked: Asked<'_>,
+        generation: Generation,
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) -> bool {
+        if self.is_told_of(asked, generation) {
             return true;
         }
         let Ok(stat) = stat() else { return false };
         let is_same = stat.kind == Kind::File && Stamp::of(&stat) == self.known.stamp;
         // Nobody tells a watcher what is written by a name that lies elsewhere.
         if is_same && stat.links == 1 {
-            self.verified.fetch_max(era.epoch, Ordering::AcqRel);
+            self.verified.fetch_max(generation.current, Ordering::AcqRel);
         }
         is_same
     }
@@ -94,13 +99,13 @@ impl Slot {
 
 impl Roster {
     /// An empty roster for the files of a listing.
-    pub(crate) fn new(listing: Arc<Listing>) -> Roster {
+    pub(crate) fn new(listing: Arc<DirListing>) -> Roster {
         let slots = RwLock::new((0..listing.len()).map(|_| None).collect());
         Roster { listing, slots }
     }
 
     /// A roster for a newer listing of the same directory, with all that is still there.
-    pub(crate) fn renewed(&self, listing: Arc<Listing>) -> Roster {
+    pub(crate) fn renewed(&self, listing: Arc<DirListing>) -> Roster {
         let roster = Roster::new(listing);
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let old: HashMap<&[u8], usize> = (0..self.listing.len())
@@ -117,7 +122,7 @@ impl Roster {
     }
 
     /// A roster as another process left it; the listing is made of the entries in their order.
-    pub(crate) fn recorded(listing: Arc<Listing>, record: DirectoryRecord) -> Roster {
+    pub(crate) fn recorded(listing: Arc<DirListing>, record: DirectoryRecord) -> Roster {
         let known = record.entries.into_iter().map(|entry| entry.known);
         // It stays in the file, and takes no room.
         let slot = |known| Slot { known, verified: AtomicU64::new(0), taken: None };
@@ -126,12 +131,12 @@ impl Roster {
     }
 
     /// Tells whether it was made for this listing.
-    pub(crate) fn is_of(&self, listing: &Listing) -> bool {
+    pub(crate) fn is_of(&self, listing: &DirListing) -> bool {
         self.listing.is_part_of(listing)
     }
 
     /// Keeps what was learned of a file.
-    pub(super) fn learn(&self, position: usize, known: Known, taken: Taken) {
+    pub(super) fn learn(&self, position: usize, known: Known, taken: Reservation) {
         self.put(position, Some(Slot { known, verified: AtomicU64::new(0), taken: Some(taken) }));
     }
 
@@ -192,13 +197,13 @@ impl Roster {
         &self,
         asked: Asked<'_>,
         query: Option<&Query>,
-        era: Era,
+        generation: Generation,
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> Option<Excluded> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let slot = slots.get(asked.position)?.as_ref()?;
         let excluded = slot.exclude(query)?;
-        if slot.is_same(asked, era, stat) {
+        if slot.is_same(asked, generation, stat) {
             return Some(excluded);
         }
         drop(slots);
@@ -211,13 +216,13 @@ impl Roster {
         &self,
         asked: impl Iterator<Item = Asked<'a>>,
         query: Option<&Query>,
-        era: Era,
+        generation: Generation,
     ) -> [Option<Excluded>; BATCH] {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let mut told = [None; BATCH];
         for (asked, told) in asked.zip(&mut told) {
             let slot = slots.get(asked.position).and_then(Option::as_ref);
-            *told = slot.filter(|slot| slot.is_told_of(asked, era));
+            *told = slot.filter(|slot| slot.is_told_of(asked, generation));
         }
         let filters = told.map(|slot| slot.and_then(Slot::filter));
         let seem = query.map_or([true; BATCH], |query| query.question.seem_to_match(&filters));
@@ -236,13 +241,13 @@ impl Roster {
     pub(super) fn tell<'a>(
         &self,
         mut asked: impl Iterator<Item = Asked<'a>>,
-        era: Era,
+        generation: Generation,
         mut each: impl FnMut(&Known),
     ) -> bool {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         asked.all(|asked| {
             let slot = slots.get(asked.position).and_then(Option::as_ref);
-            let told = slot.filter(|slot| slot.is_told_of(asked, era));
+            let told = slot.filter(|slot| slot.is_told_of(asked, generation));
             told.map(|slot| each(&slot.known)).is_some()
         })
     }
@@ -257,12 +262,12 @@ impl Roster {
     pub(crate) fn refresh(
         &self,
         asked: Asked<'_>,
-        era: Era,
+        generation: Generation,
         stat: impl FnOnce() -> io::Result<Stat>,
     ) {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let Some(Some(slot)) = slots.get(asked.position) else { return };
-        let is_same = slot.is_same(asked, era, stat);
+        let is_same = slot.is_same(asked, generation, stat);
         drop(slots);
         if !is_same {
             self.put(asked.position, None);

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::index::bundles::Bundles;
 use crate::index::roster::Roster;
-use crate::walk::Kept;
+use crate::walk::CachedDir;
 
 /// What is known of the files of each directory, by its prefix.
 #[derive(Debug, Default)]
@@ -16,17 +16,17 @@ pub(super) struct Rosters {
 
 impl Rosters {
     /// The roster of a directory as it is kept.
-    pub(super) fn of(&self, kept: &Kept) -> Arc<Roster> {
-        let fits = |roster: &Arc<Roster>| roster.is_of(&kept.listing);
-        if let Some(roster) = self.get(&kept.prefix).filter(fits) {
+    pub(super) fn of(&self, cached: &CachedDir) -> Arc<Roster> {
+        let fits = |roster: &Arc<Roster>| roster.is_of(&cached.listing);
+        if let Some(roster) = self.get(&cached.prefix).filter(fits) {
             return roster;
         }
-        let listing = kept.listing.clone();
-        if !kept.is_held() {
+        let listing = cached.listing.clone();
+        if !cached.is_held() {
             return Arc::new(Roster::new(listing));
         }
         let mut rosters = self.by_prefix.write().unwrap_or_else(PoisonError::into_inner);
-        let known = rosters.get(&kept.prefix).cloned();
+        let known = rosters.get(&cached.prefix).cloned();
         // Another thread may have made it meanwhile; made twice, what it knew would be lost.
         if let Some(roster) = known.clone().filter(fits) {
             return roster;
@@ -35,7 +35,7 @@ impl Rosters {
             Some(old) => old.renewed(listing),
             None => Roster::new(listing),
         });
-        rosters.insert(kept.prefix.clone(), roster.clone());
+        rosters.insert(cached.prefix.clone(), roster.clone());
         roster
     }
 

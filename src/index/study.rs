@@ -11,7 +11,9 @@ use crate::index::filter::FilterBuilder;
 use crate::index::inquiry::{Enrolled, Inquiry};
 use crate::index::lesson::study;
 use crate::pool::{Pool, lock};
-use crate::walk::{Batch, Collect, DirectoryReport, Scan, Scanned, Start, Visit, WalkOptions};
+use crate::walk::{
+    Batch, DirectoryReport, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+};
 use crate::workspace::Kind;
 
 /// The largest buffer that is kept from file to file, in bytes.
@@ -33,24 +35,20 @@ pub(super) fn tree(
     manner: Manner,
 ) -> Result<(u64, Option<Incomplete>), Error> {
     let workspace = &index.inner.workspace;
-    let recall = index.begin();
-    let recall = if manner == Manner::Polite { recall.unhurried() } else { recall };
+    let view = index.begin();
+    let view = if manner == Manner::Polite { view.unhurried() } else { view };
     let walk = WalkOptions {
-        starts: Start::resolve(workspace, &[])?,
+        roots: WalkRoot::resolve(workspace, &[])?,
         hidden: true,
         contents: true,
-        recall: Some(recall.clone()),
+        cache: Some(view.clone()),
         ..WalkOptions::default()
     };
     // Where files are denied when they are opened, filters are not asked, and not made.
     let full = AtomicBool::new(workspace.policy().asks_for_links());
-    let student = Student {
-        inquiry: Inquiry::new(index, recall, None, 1),
-        index: index.clone(),
-        manner,
-        full,
-    };
-    let (learned, incomplete) = Scan::run(workspace, walk, (pool, call), (student, Learned(0)))?;
+    let student =
+        Student { inquiry: Inquiry::new(index, view, None, 1), index: index.clone(), manner, full };
+    let (learned, incomplete) = Walk::run(workspace, walk, (pool, call), (student, Learned(0)))?;
     Ok((learned.0, incomplete))
 }
 
@@ -69,9 +67,9 @@ struct Desk {
     decoded: String,
 }
 
-impl Visit for Student {
+impl Visitor for Student {
     type State = Desk;
-    type Found = u64;
+    type Output = u64;
 
     fn weight(_: &u64) -> usize {
         0
@@ -82,7 +80,7 @@ impl Visit for Student {
         Desk { builder, buffer: Vec::new(), decoded: String::new() }
     }
 
-    fn visit(&self, desk: &mut Desk, batch: &Batch, scan: &dyn Scanned, found: &Mutex<u64>) {
+    fn visit(&self, desk: &mut Desk, batch: &Batch, scan: &dyn WalkControl, found: &Mutex<u64>) {
         let Some(enrolled) = self.inquiry.enrolled(batch) else { return };
         for ((name, kind), position) in batch.entries().zip(batch.positions()) {
             if !self.may_go_on(scan) || self.full.load(Ordering::Relaxed) {
@@ -110,7 +108,7 @@ impl Visit for Student {
 }
 
 impl Student {
-    fn may_go_on(&self, scan: &dyn Scanned) -> bool {
+    fn may_go_on(&self, scan: &dyn WalkControl) -> bool {
         if self.manner == Manner::Polite {
             self.index.give_way(&|| scan.keeps_going());
         }
@@ -132,7 +130,7 @@ impl Student {
 /// How many files were learned.
 struct Learned(u64);
 
-impl Collect<u64> for Learned {
+impl ResultSink<u64> for Learned {
     fn directory(&mut self, _: DirectoryReport) {}
 
     fn found(&mut self, found: u64) -> ControlFlow<()> {

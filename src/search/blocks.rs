@@ -19,7 +19,7 @@ use crate::search::merged::{Block, Merged, Place};
 use crate::search::options::Report;
 use crate::search::part;
 use crate::search::sink::{Keep, LineSink};
-use crate::walk::Scanned;
+use crate::walk::WalkControl;
 use crate::workspace::{File, Version};
 
 /// Bytes of a block: few enough that all passes over it find it in the processor's cache.
@@ -78,9 +78,9 @@ impl Blocks {
     }
 
     /// Searches the file together with threads that have nothing else to do.
-    pub(super) fn search(self: &Arc<Blocks>, scan: &dyn Scanned) -> io::Result<Merged> {
+    pub(super) fn search(self: &Arc<Blocks>, scan: &dyn WalkControl) -> io::Result<Merged> {
         let helpers = self.clone();
-        scan.share(Arc::new(move |scan| helpers.work(scan)));
+        scan.share_work(Arc::new(move |scan| helpers.work(scan)));
         self.work(scan);
         let mut state = lock(&self.state);
         while state.working > 0 {
@@ -97,7 +97,7 @@ impl Blocks {
         Ok(merged)
     }
 
-    fn work(&self, scan: &dyn Scanned) {
+    fn work(&self, scan: &dyn WalkControl) {
         let Some(mut number) = self.begin() else { return };
         let _shift = Shift(self);
         let mut reader = BlockReader::new(self);
@@ -177,7 +177,7 @@ impl<'a> BlockReader<'a> {
     }
 
     /// Reads and searches the lines that begin in a block.
-    fn search(&mut self, number: u64, scan: &dyn Scanned) -> io::Result<Block> {
+    fn search(&mut self, number: u64, scan: &dyn WalkControl) -> io::Result<Block> {
         let begin = number * BLOCK as u64;
         // One byte before the block tells whether a line begins at its first.
         let lead = usize::from(number > 0);
@@ -253,7 +253,7 @@ impl<'a> BlockReader<'a> {
         start: usize,
         end: usize,
         block: &mut Block,
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
     ) -> io::Result<()> {
         let text = part(&self.buffer, start..end)?;
         if self.blocks.keep.report == Report::Content {
@@ -285,7 +285,7 @@ impl<'a> BlockReader<'a> {
         &mut self,
         begin: u64,
         block: &mut Block,
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
     ) -> io::Result<()> {
         block.long_line = true;
         block.lines += 1;

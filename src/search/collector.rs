@@ -11,7 +11,7 @@ use crate::search::order::Ordered;
 use crate::search::report::{SearchOutput, Shape};
 use crate::search::searcher::Found;
 use crate::text::escape;
-use crate::walk::{Collect, Cursor, DirectoryReport, LeftOut, Query};
+use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 
 /// The most left-out entries that are remembered for the hint of an empty answer.
 const MAX_LEFT_OUT: usize = 1000;
@@ -23,7 +23,7 @@ const FOOTER: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Collector {
     report: SearchOutput,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<SkippedEntry>,
     max_results: u64,
     /// Bytes of text that may still be added.
     room: usize,
@@ -31,7 +31,7 @@ pub(super) struct Collector {
     after: u64,
     /// The end of what was looked at without a gap.
     reached: Option<Cursor>,
-    query: Query,
+    query: QueryId,
     gap: bool,
     stream: Option<TextStream>,
     enough: bool,
@@ -82,7 +82,7 @@ impl Collector {
         mut self,
         incomplete: Option<Incomplete>,
         ordered: Option<&Ordered>,
-    ) -> (SearchOutput, Vec<LeftOut>) {
+    ) -> (SearchOutput, Vec<SkippedEntry>) {
         let mut report = self.report;
         let listed = ordered.and_then(Ordered::incomplete);
         report.incomplete = incomplete.or(listed);
@@ -194,11 +194,11 @@ impl Collector {
     }
 }
 
-impl Collect<Found> for Collector {
+impl ResultSink<Found> for Collector {
     fn directory(&mut self, report: DirectoryReport) {
-        self.report.receipt.absorb(report.receipt);
+        self.report.receipt.absorb(report.stats);
         let room = MAX_LEFT_OUT.saturating_sub(self.left_out.len());
-        self.left_out.extend(report.left_out.into_iter().take(room));
+        self.left_out.extend(report.skipped_entries.into_iter().take(room));
     }
 
     fn found(&mut self, found: Found) -> ControlFlow<()> {

@@ -15,12 +15,12 @@ use crate::search::part;
 use crate::search::searcher::{FIRST_READ, Found, Searcher, Worker};
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
-use crate::walk::{Batch, Files, OpenDir, Scanned, Visit};
+use crate::walk::{Batch, EntryRange, OpenDir, Visitor, WalkControl};
 use crate::workspace::{File, Kind, Version, Volume};
 
-impl Visit for Searcher {
+impl Visitor for Searcher {
     type State = Worker;
-    type Found = Found;
+    type Output = Found;
 
     fn weight(found: &Found) -> usize {
         found.files.iter().map(|file| file.lines.text().len() + 256).sum()
@@ -36,15 +36,26 @@ impl Visit for Searcher {
         }
     }
 
-    fn pass(&self, (files, _): (&Files, usize), scan: &dyn Scanned, found: &mut Found) -> bool {
+    fn visit_recorded(
+        &self,
+        (files, _): (&EntryRange, usize),
+        scan: &dyn WalkControl,
+        found: &mut Found,
+    ) -> bool {
         self.pass_files(files, scan, found)
     }
 
-    fn settle(&self, batch: &mut Batch, scan: &dyn Scanned, found: &mut Found) -> bool {
+    fn visit_unopened(&self, batch: &mut Batch, scan: &dyn WalkControl, found: &mut Found) -> bool {
         self.settle_batch(batch, scan, found)
     }
 
-    fn visit(&self, worker: &mut Worker, batch: &Batch, scan: &dyn Scanned, found: &Mutex<Found>) {
+    fn visit(
+        &self,
+        worker: &mut Worker,
+        batch: &Batch,
+        scan: &dyn WalkControl,
+        found: &Mutex<Found>,
+    ) {
         let directory = match batch.handle.open() {
             Ok(directory) => directory,
             Err(error) => {
@@ -63,7 +74,7 @@ impl Visit for Searcher {
             }
             let enrolled = enrolled.as_ref().map(|enrolled| (enrolled, position));
             let file =
-                self.excluded(&directory, name, enrolled, batch.is_settled(index)).unwrap_or_else(
+                self.excluded(&directory, name, enrolled, batch.is_done(index)).unwrap_or_else(
                     || self.search_entry(worker, &directory, (batch, name), enrolled, scan),
                 );
             scan.count(1, file.files.len() as u64);
@@ -96,7 +107,7 @@ impl Searcher {
         directory: &OpenDir,
         (batch, name): (&Batch, &[u8]),
         enrolled: Option<(&Enrolled<'_>, usize)>,
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
     ) -> Found {
         let mut found = Found::default();
         let path = || batch.path(name);
@@ -137,7 +148,7 @@ impl Searcher {
         worker: &mut Worker,
         length: usize,
         path: &dyn Fn() -> Vec<u8>,
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
         found: &mut Found,
     ) -> io::Result<()> {
         let bytes = part(&worker.buffer, 0..length)?;
@@ -182,7 +193,7 @@ impl Searcher {
         &self,
         (matcher, lines): (&RegexMatcher, &mut grep_searcher::Searcher),
         (path, text): (&[u8], &[u8]),
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
         file: &mut FileMatches,
     ) -> io::Result<(u64, bool)> {
         let keeps_going = || scan.keeps_going();

@@ -2,7 +2,7 @@
 
 use crate::index::{Digest, Enrolled, Excluded, Inquiry, Lesson, WHOLE};
 use crate::search::searcher::{Found, Searcher, Worker};
-use crate::walk::{Batch, Files, OpenDir, Scanned};
+use crate::walk::{Batch, EntryRange, OpenDir, WalkControl};
 use crate::workspace::{File, Kind};
 
 impl Searcher {
@@ -12,13 +12,18 @@ impl Searcher {
     }
 
     /// Adds what files give of which none has to be looked at; else false.
-    pub(super) fn pass_files(&self, files: &Files, scan: &dyn Scanned, found: &mut Found) -> bool {
+    pub(super) fn pass_files(
+        &self,
+        files: &EntryRange,
+        scan: &dyn WalkControl,
+        found: &mut Found,
+    ) -> bool {
         let pass = |digest: &Digest| self.count_passed(digest, scan, found);
         self.told().and_then(|inquiry| inquiry.pass(files, pass)).unwrap_or(false)
     }
 
     /// Counts files as if they had been searched; false if a search would do something else.
-    fn count_passed(&self, digest: &Digest, scan: &dyn Scanned, found: &mut Found) -> bool {
+    fn count_passed(&self, digest: &Digest, scan: &dyn WalkControl, found: &mut Found) -> bool {
         let totals = digest.totals();
         if self.is_too_long(totals.longest) {
             return false;
@@ -45,7 +50,7 @@ impl Searcher {
     pub(super) fn settle_batch(
         &self,
         batch: &mut Batch,
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
         found: &mut Found,
     ) -> bool {
         let Some(inquiry) = self.told() else { return false };
@@ -61,7 +66,7 @@ impl Searcher {
             }
         }
         if !is_settled {
-            batch.settle(settled);
+            batch.mark_done(settled);
             return false;
         }
         scan.count(counted.receipt.excluded, 0);

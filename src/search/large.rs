@@ -13,7 +13,7 @@ use crate::search::part;
 use crate::search::searcher::{FIRST_READ, Found, Searcher, Worker};
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
-use crate::walk::Scanned;
+use crate::walk::WalkControl;
 use crate::workspace::{File, Kind};
 
 /// The largest buffer that a thread keeps from file to file, in bytes.
@@ -26,7 +26,7 @@ impl Searcher {
         worker: &mut Worker,
         file: File,
         path: &dyn Fn() -> Vec<u8>,
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
         found: &mut Found,
     ) -> io::Result<()> {
         let stat = file.stat()?;
@@ -69,7 +69,7 @@ impl Searcher {
         worker: &mut Worker,
         file: File,
         path: &[u8],
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
         found: &mut Found,
     ) -> io::Result<()> {
         let version = self.versions.then(|| blocks::version(&file)).transpose()?;
@@ -105,7 +105,7 @@ impl Searcher {
         worker: &mut Worker,
         file: &File,
         path: &[u8],
-        scan: &dyn Scanned,
+        scan: &dyn WalkControl,
         found: &mut Found,
     ) -> io::Result<()> {
         let mut result = FileMatches::default();
@@ -176,7 +176,7 @@ fn read_rest(file: &File, buffer: &mut Vec<u8>, most: u64) -> io::Result<usize> 
 struct Reading<'a> {
     file: &'a File,
     offset: u64,
-    scan: &'a dyn Scanned,
+    scan: &'a dyn WalkControl,
 }
 
 impl io::Read for Reading<'_> {

@@ -38,7 +38,7 @@ pub(crate) use crate::search::options::{Report, SearchOptions, Sort};
 use crate::search::report::{LeftOutMatch, SearchOutput};
 use crate::search::searcher::Searcher;
 use crate::text::escape;
-use crate::walk::{Cursor, LeftOut, OpenCount, Resume, Scan, Start};
+use crate::walk::{Cursor, OpenCount, ResumePoint, SkippedEntry, Walk, WalkRoot};
 use crate::workspace::Workspace;
 
 /// The longest look into ignored and hidden files after a search that found nothing.
@@ -72,7 +72,7 @@ pub(crate) fn search(
         parts::search(ordered, (workspace, &walk), (pool, call), (&searcher, collector))?
     } else {
         walk.resume = options.cursor.as_ref().map(resume);
-        Scan::run(workspace, walk, (pool, call), (searcher, collector))?
+        Walk::run(workspace, walk, (pool, call), (searcher, collector))?
     };
     let (mut report, left_out) = collector.finish(incomplete, ordered.as_ref());
     if let Some(inquiry) = inquiry {
@@ -96,14 +96,14 @@ fn part(buffer: &[u8], range: Range<usize>) -> io::Result<&[u8]> {
     })
 }
 
-fn resume(cursor: &Cursor) -> Resume {
-    Resume { path: cursor.path.clone(), inclusive: cursor.line.is_some() }
+fn resume(cursor: &Cursor) -> ResumePoint {
+    ResumePoint { path: cursor.path.clone(), inclusive: cursor.line.is_some() }
 }
 
 /// The first match in what the rules left out, so that an empty answer can say how to see it.
 /// It is a hint: whatever goes wrong on the way only means that there is none.
 fn look_into(
-    left_out: &[LeftOut],
+    left_out: &[SkippedEntry],
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
     limits: &Limits,
@@ -112,10 +112,10 @@ fn look_into(
     let until = Instant::now().checked_add(HINT_TIME)?;
     let call = call.clone().until(until);
     let count = OpenCount::default();
-    let starts: Vec<Start> = left_out
+    let starts: Vec<WalkRoot> = left_out
         .iter()
         .take(MAX_HINTS)
-        .filter_map(|entry| Start::left_out(workspace, &entry.path, &count))
+        .filter_map(|entry| WalkRoot::reopen(workspace, &entry.path, &count))
         .collect();
     if starts.is_empty() {
         return None;
@@ -126,13 +126,13 @@ fn look_into(
     options.sort = Sort::Path;
     options.stream = None;
     options.exact = false;
-    let spelling = Start::spelling(&options.walk.starts);
+    let spelling = WalkRoot::aliases(&options.walk.roots);
     let walk = &mut options.walk;
-    (walk.starts, walk.hidden, walk.no_ignore) = (starts, true, true);
+    (walk.roots, walk.hidden, walk.no_ignore) = (starts, true, true);
     let collector = Collector::new(&options, limits);
     let searcher = Searcher::new(&options, limits, workspace);
     let walk = options.walk.clone();
-    let (collector, _) = Scan::run(workspace, walk, (pool, &call), (searcher, collector)).ok()?;
+    let (collector, _) = Walk::run(workspace, walk, (pool, &call), (searcher, collector)).ok()?;
     let (report, _) = collector.finish(None, None);
     let file = report.files.first()?;
     let line = file.matches().next()?.line;

@@ -3,7 +3,7 @@
 use crate::context::{Limits, TextStream};
 use crate::index::{Index, Inquiry, WHOLE};
 use crate::search::matcher::Pattern;
-use crate::walk::{Cursor, Query, WalkOptions};
+use crate::walk::{Cursor, QueryId, WalkOptions};
 use crate::workspace::Workspace;
 
 /// What is reported of a file that matches.
@@ -47,7 +47,7 @@ pub(crate) struct SearchOptions {
     /// Where results go as they come; then the report holds none.
     pub(crate) stream: Option<TextStream>,
     /// What a cursor of this search is valid for.
-    pub(crate) query: Query,
+    pub(crate) query: QueryId,
     /// Where an earlier answer ended.
     pub(crate) cursor: Option<Cursor>,
     /// What is known of the files, if that is kept; then the walk may recall too.
@@ -58,7 +58,7 @@ impl SearchOptions {
     /// What to ask the index, if there is one that can be believed for this search.
     pub(super) fn inquiry(&self, limits: &Limits, workspace: &Workspace) -> Option<Inquiry> {
         let index = self.index.as_ref()?;
-        let recall = self.walk.recall.clone()?;
+        let recall = self.walk.cache.clone()?;
         let multiline = self.pattern.is_multiline();
         // The first is a rule on what is found when a file is opened; the second sets another bound.
         if workspace.policy().asks_for_links()

@@ -8,13 +8,13 @@ use crate::output::ScanStats;
 use crate::pool::Pool;
 use crate::search::options::SearchOptions;
 use crate::walk::Cursor;
-use crate::walk::list::{self, ListOptions, Listed};
+use crate::walk::list::{self, ListEntry, ListOptions};
 use crate::workspace::Workspace;
 
 /// The files of a search, the last changed first.
 #[derive(Debug)]
 pub(super) struct Ordered {
-    files: Vec<Listed>,
+    files: Vec<ListEntry>,
     receipt: ScanStats,
     incomplete: Option<Incomplete>,
 }
@@ -37,7 +37,7 @@ impl Ordered {
 
     /// The files, in parts of so many.
     pub(super) fn parts(&self, count: usize) -> impl Iterator<Item = Vec<Vec<u8>>> {
-        let paths = |part: &[Listed]| part.iter().map(|file| file.path.clone()).collect();
+        let paths = |part: &[ListEntry]| part.iter().map(|file| file.path.clone()).collect();
         self.files.chunks(count).map(paths)
     }
 }
@@ -56,11 +56,11 @@ pub(super) fn newest_first(
     if let Some(cursor) = &options.cursor {
         files.retain(|file| is_ahead(file, cursor));
     }
-    Ok(Ordered { files, receipt: listed.receipt, incomplete: listed.incomplete })
+    Ok(Ordered { files, receipt: listed.stats, incomplete: listed.incomplete })
 }
 
 /// The file of the cursor itself is still ahead while it has lines to show.
-fn is_ahead(file: &Listed, cursor: &Cursor) -> bool {
+fn is_ahead(file: &ListEntry, cursor: &Cursor) -> bool {
     let position = (Reverse(cursor.modified), cursor.path.as_slice());
     let order = list::time_order(file).cmp(&position);
     order.is_gt() || (order.is_eq() && cursor.line.is_some())

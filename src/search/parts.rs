@@ -6,7 +6,7 @@ use crate::pool::Pool;
 use crate::search::collector::Collector;
 use crate::search::order::Ordered;
 use crate::search::searcher::Searcher;
-use crate::walk::{Scan, WalkOptions};
+use crate::walk::{Walk, WalkOptions};
 use crate::workspace::Workspace;
 
 /// How many files are searched in one walk; in a walk each takes half a kilobyte.
@@ -23,7 +23,7 @@ pub(super) fn search(
         let walk = WalkOptions { files: Some(files), ..walk.clone() };
         let call = call.clone().going_on_from(collector.progress());
         let visit = (searcher.clone(), collector);
-        let (taken, incomplete) = Scan::run(workspace, walk, (pool, &call), visit)?;
+        let (taken, incomplete) = Walk::run(workspace, walk, (pool, &call), visit)?;
         collector = taken;
         if incomplete.is_some() || collector.has_enough() {
             return Ok((collector, incomplete));

@@ -9,7 +9,7 @@ use crate::search::file_matches::FileMatches;
 use crate::search::matcher::Pattern;
 use crate::search::options::{Report, SearchOptions};
 use crate::search::sink::Keep;
-use crate::walk::{Spelling, Start};
+use crate::walk::{PathAliases, WalkRoot};
 use crate::workspace::{PathPolicy, Workspace};
 
 /// The first read; most source files fit in.
@@ -27,7 +27,7 @@ pub(super) struct Searcher {
     /// Files that the caller named, in path order, which are searched even past a NUL byte.
     pub(super) named: Arc<[Vec<u8>]>,
     /// How paths are shown.
-    pub(super) spelling: Arc<Spelling>,
+    pub(super) spelling: Arc<PathAliases>,
     /// The rules for files with several names.
     pub(super) policy: PathPolicy,
     /// What is known of the files.
@@ -39,7 +39,7 @@ impl Searcher {
         let counts = options.report == Report::Count;
         let lines = if counts { usize::MAX } else { options.max_results.saturating_add(1) };
         let cursor = options.cursor.as_ref();
-        let named = options.walk.starts.iter().filter(|start| !start.is_directory());
+        let named = options.walk.roots.iter().filter(|start| !start.is_directory());
         Searcher {
             pattern: options.pattern.clone(),
             keep: Keep {
@@ -56,7 +56,7 @@ impl Searcher {
             multiline_bytes: limits.multiline_bytes,
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
             named: named.map(|start| start.path().to_vec()).collect(),
-            spelling: Arc::new(Start::spelling(&options.walk.starts)),
+            spelling: Arc::new(WalkRoot::aliases(&options.walk.roots)),
             policy: workspace.policy().clone(),
             inquiry: options.inquiry(limits, workspace),
         }

@@ -12,7 +12,7 @@ use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{Ending, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
-use crate::walk::{PathGlobs, Query, Start, WalkOptions};
+use crate::walk::{PathGlobs, QueryId, WalkOptions, WalkRoot};
 use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
@@ -196,19 +196,19 @@ impl Tool for FindFiles {
             (path, glob)
         });
         let globs = PathGlobs::new(&[glob.as_str()])?;
-        let starts = Start::resolve(context.workspace, std::slice::from_ref(&begin))?;
+        let roots = WalkRoot::resolve(context.workspace, std::slice::from_ref(&begin))?;
         let walk = WalkOptions {
-            starts,
+            roots,
             hidden: args.hidden || PathGlobs::names_hidden(&glob),
             no_ignore: args.no_ignore,
             drop_noise: true,
             directories: args.kind != FindKind::File,
-            recall: context.recall(),
+            cache: context.cache_view(),
             ..WalkOptions::default()
         };
         let arguments =
-            (walk.start_keys(), &glob, args.kind, walk.hidden, args.no_ignore, args.sort);
-        let query = Query::of(Self::NAME, &arguments)?;
+            (walk.root_keys(), &glob, args.kind, walk.hidden, args.no_ignore, args.sort);
+        let query = QueryId::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             globs: Some(globs),
             files: args.kind != FindKind::Directory,
@@ -216,7 +216,7 @@ impl Tool for FindFiles {
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
-            spelling: Start::spelling(&walk.starts),
+            aliases: WalkRoot::aliases(&walk.roots),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::{Budget, Cursor, Query};
+use crate::walk::{Cursor, OutputBudget, QueryId};
 use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspacePath};
 
 /// Lists what is directly in a directory, a name a line, sorted without regard to case;
@@ -208,7 +208,7 @@ impl Tool for ListDirectory {
         }
         let most = at_least_one("max_results", args.max_results)?.min(context.limits.results);
         let (mut entries, total, mut incomplete) = sorted(context, &directory)?;
-        let query = Query::of(Self::NAME, &directory.relative())?;
+        let query = QueryId::of(Self::NAME, &directory.relative())?;
         if let Some(cursor) = &args.cursor {
             let last = sort_key(&query.position_in_listing(cursor, false)?.path);
             entries.retain(|entry| sort_key(&entry.name) > last);
@@ -220,7 +220,7 @@ impl Tool for ListDirectory {
             incomplete = incomplete.or(why);
             why.is_some()
         };
-        let budget = Budget::new(most, text_bytes);
+        let budget = OutputBudget::new(most, text_bytes);
         let page = Page::take(budget, &entries, &mut is_late, |entry| {
             describe(context.workspace, &directory, entry)
         });
@@ -266,7 +266,7 @@ impl Page {
     /// Takes entries until the budget or the time is spent; of those behind the cut only the first is
     /// examined.
     fn take(
-        mut budget: Budget,
+        mut budget: OutputBudget,
         entries: &[DirectoryEntry],
         mut is_late: impl FnMut() -> bool,
         describe: impl Fn(&DirectoryEntry) -> Entry,

@@ -15,7 +15,7 @@ use crate::output::{Outcome, Output, ScanStats, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListOptions, ListReport};
-use crate::walk::{Cursor, Filter, Query, Start, WalkOptions};
+use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions, WalkRoot};
 
 /// Lists the files below a directory, a path a line, in path order. Files that ignore files
 /// exclude are left out. Use `find_files` to look for names at any depth.
@@ -98,7 +98,7 @@ fn default_max_results() -> u32 {
 /// Reads the cursor of a listing for this query and in this order, if there is one.
 pub(super) fn cursor(
     text: Option<&str>,
-    query: Query,
+    query: QueryId,
     sort: Sort,
 ) -> Result<Option<Cursor>, Error> {
     text.map(|text| query.position_in_listing(text, sort == Sort::Modified)).transpose()
@@ -215,32 +215,32 @@ impl Tool for ListFiles {
         args: ListFilesArgs,
     ) -> Result<ListFilesOutput, Error> {
         let globs: Vec<String> = args.pattern.iter().cloned().collect();
-        let filter = Filter::new(&globs, &[], &[])?;
+        let filter = PathFilter::new(&globs, &[], &[])?;
         let walk = WalkOptions {
-            starts: Start::resolve(context.workspace, std::slice::from_ref(&args.path))?,
+            roots: WalkRoot::resolve(context.workspace, std::slice::from_ref(&args.path))?,
             max_depth: Some(at_least_one("max_depth", args.max_depth)?),
             hidden: args.hidden || filter.names_hidden(),
             no_ignore: args.no_ignore,
             drop_noise: true,
             filter,
-            recall: context.recall(),
+            cache: context.cache_view(),
             ..WalkOptions::default()
         };
         let arguments = (
-            walk.start_keys(),
+            walk.root_keys(),
             &args.pattern,
             args.max_depth,
             walk.hidden,
             args.no_ignore,
             args.sort,
         );
-        let query = Query::of(Self::NAME, &arguments)?;
+        let query = QueryId::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             newest_first: args.sort == Sort::Modified,
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
-            spelling: Start::spelling(&walk.starts),
+            aliases: WalkRoot::aliases(&walk.roots),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
@@ -254,7 +254,7 @@ impl Ending {
     /// Takes a report apart: its paths, how many there are, and how it ended.
     pub(crate) fn of(
         report: ListReport,
-        query: Query,
+        query: QueryId,
         text_bytes: usize,
     ) -> (Vec<String>, u64, Ending) {
         let paths =
@@ -262,7 +262,7 @@ impl Ending {
         let ending = Ending {
             truncated: report.truncation.is_some(),
             cursor: report.cursor.map(|cursor| query.cursor(&cursor)),
-            receipt: report.receipt,
+            receipt: report.stats,
             incomplete: report.incomplete,
             truncation: report.truncation,
             text_bytes,

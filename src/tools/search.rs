@@ -16,7 +16,7 @@ use crate::search::matcher::{Pattern, PatternOptions};
 pub use crate::search::report::{LeftOutMatch, SearchOutput};
 use crate::search::{self, Report, SearchOptions};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::{Filter, Query, Starts, WalkOptions};
+use crate::walk::{PathFilter, QueryId, WalkOptions, WalkRoots};
 
 /// The most context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
@@ -293,27 +293,27 @@ fn pattern(context: &ToolContext<'_>, args: &SearchArgs) -> Result<Pattern, Erro
 fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<WalkOptions, Error> {
     let [include, exclude, file_type] =
         [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
-    let filter = Filter::new(include, exclude, file_type)?;
-    let named = Starts::resolve(context.workspace, args.path.as_slice(), call)?;
+    let filter = PathFilter::new(include, exclude, file_type)?;
+    let named = WalkRoots::resolve(context.workspace, args.path.as_slice(), call)?;
     Ok(WalkOptions {
-        starts: named.starts,
+        roots: named.roots,
         missing: named.missing,
         hidden: args.hidden,
         no_ignore: args.no_ignore,
         filter,
-        recall: context.recall(),
+        cache: context.cache_view(),
         ..WalkOptions::default()
     })
 }
 
 /// What decides which results there are and in which order.
-fn query(args: &SearchArgs, pattern: &Pattern, walk: &WalkOptions) -> Result<Query, Error> {
+fn query(args: &SearchArgs, pattern: &Pattern, walk: &WalkOptions) -> Result<QueryId, Error> {
     let text =
         (&args.pattern, args.case_sensitive, args.literal, args.word, pattern.is_multiline());
     let [include, exclude, file_type] =
         [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
-    let files = (walk.start_keys(), include, exclude, file_type, args.hidden, args.no_ignore);
-    Query::of(Search::NAME, &(text, files, args.output, args.sort))
+    let files = (walk.root_keys(), include, exclude, file_type, args.hidden, args.no_ignore);
+    QueryId::of(Search::NAME, &(text, files, args.output, args.sort))
 }
 
 /// Lines of context before and after a match; paths and counts have none.

@@ -3,26 +3,26 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::walk::handle::Handle;
-use crate::walk::kept::Kept;
-use crate::walk::listing::Listing;
+use crate::walk::cached_dir::CachedDir;
+use crate::walk::handle::DirHandle;
+use crate::walk::listing::DirListing;
 use crate::workspace::Kind;
 
 /// Some consecutive entries of one directory.
 #[derive(Debug)]
 pub(crate) struct Batch {
     /// The directory.
-    pub(crate) handle: Handle,
+    pub(crate) handle: DirHandle,
     /// Its path in the workspace, empty or ending in `/`.
     pub(crate) prefix: Arc<[u8]>,
     /// Bytes of its paths that belong to where the walk began.
     pub(crate) base: usize,
-    listing: Arc<Listing>,
+    listing: Arc<DirListing>,
     range: Range<usize>,
     /// The whole directory, where it is kept.
-    pub(crate) kept: Option<Arc<Kept>>,
+    pub(crate) cached: Option<Arc<CachedDir>>,
     /// A bit for each entry that need not be looked at any more.
-    settled: u32,
+    done: u32,
 }
 
 /// The most entries of a batch: few enough to share out, enough to be worth handing over.
@@ -30,22 +30,22 @@ pub(crate) const BATCH: usize = u32::BITS as usize;
 
 impl Batch {
     pub(crate) fn new(
-        handle: Handle,
+        handle: DirHandle,
         (prefix, base): (Arc<[u8]>, usize),
-        listing: Arc<Listing>,
+        listing: Arc<DirListing>,
         range: Range<usize>,
     ) -> Batch {
-        Batch { handle, prefix, base, listing, range, kept: None, settled: 0 }
+        Batch { handle, prefix, base, listing, range, cached: None, done: 0 }
     }
 
     /// The same batch, of a directory that is kept.
-    pub(crate) fn of(mut self, kept: Option<Arc<Kept>>) -> Batch {
-        self.kept = kept;
+    pub(crate) fn of(mut self, cached: Option<Arc<CachedDir>>) -> Batch {
+        self.cached = cached;
         self
     }
 
     /// Which entries of which listing they are.
-    pub(super) fn part(&self) -> (&Arc<Listing>, Range<usize>) {
+    pub(super) fn part(&self) -> (&Arc<DirListing>, Range<usize>) {
         (&self.listing, self.range.clone())
     }
 
@@ -55,13 +55,13 @@ impl Batch {
     }
 
     /// Notes which entries need not be looked at any more, a bit for each.
-    pub(crate) fn settle(&mut self, settled: u32) {
-        self.settled = settled;
+    pub(crate) fn mark_done(&mut self, done: u32) {
+        self.done = done;
     }
 
     /// Whether the entry at `index` need not be looked at.
-    pub(crate) fn is_settled(&self, index: usize) -> bool {
-        index < BATCH && self.settled >> index & 1 != 0
+    pub(crate) fn is_done(&self, index: usize) -> bool {
+        index < BATCH && self.done >> index & 1 != 0
     }
 
     /// Which entries of the whole listing they are.

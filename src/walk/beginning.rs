@@ -6,33 +6,33 @@ use crate::context::Call;
 use crate::output::ScanStats;
 use crate::text::escape;
 use crate::walk::batch::Batch;
-use crate::walk::directory::Directory;
-use crate::walk::handle::{Handle, OpenCount, OpenDir};
-use crate::walk::listing::Listing;
-use crate::walk::memory::Recall;
+use crate::walk::dir_cache::CacheView;
+use crate::walk::handle::{DirHandle, OpenCount, OpenDir};
+use crate::walk::ignore_rules::{Found, IgnoreRules, RuleMatch};
+use crate::walk::listing::DirListing;
 use crate::walk::options::WalkOptions;
+use crate::walk::pending_dir::PendingDir;
 use crate::walk::report::DirectoryReport;
-use crate::walk::rules::{Found, Rules, Verdict};
-use crate::walk::start::Start;
+use crate::walk::roots::WalkRoot;
 use crate::workspace::{Dir, Kind, Workspace};
 
 /// A start, ready for the first task of a walk.
 #[derive(Debug)]
 pub(super) enum Beginning {
     /// A directory to list.
-    Directory(Directory),
+    Directory(PendingDir),
     /// A file, with the number of its start.
     File(usize, Batch),
 }
 
 /// Tells whether a start, or something below it, lies past the position to resume at.
-fn is_reached(start: &Start, options: &WalkOptions) -> bool {
+fn is_reached(start: &WalkRoot, options: &WalkOptions) -> bool {
     start.path().is_empty() || options.reaches(start.path(), start.is_directory())
 }
 
 /// Tells whether a start is a file that the filter leaves out; that a path was named does not make
 /// it match.
-fn is_filtered(start: &Start, options: &WalkOptions) -> bool {
+fn is_filtered(start: &WalkRoot, options: &WalkOptions) -> bool {
     !start.passed && !start.is_directory() && !options.filter.passes(start.path(), start.base)
 }
 
@@ -46,20 +46,20 @@ pub(super) fn all(
     if let Some(files) = &options.files {
         return exactly(workspace, files, call);
     }
-    let ScanStats { warnings, skipped, missing, .. } = &mut report.receipt;
+    let ScanStats { warnings, skipped, missing, .. } = &mut report.stats;
     missing.clone_from(&options.missing);
     warnings.extend(options.missing.iter().map(|missing| left_behind(&missing.reason)));
     let outer = if options.no_ignore {
-        Rules::default()
-    } else if let Some(recall) = &options.recall {
-        recall.outer(workspace.outer(), warnings)
+        IgnoreRules::default()
+    } else if let Some(view) = &options.cache {
+        view.outer(workspace.outer(), warnings)
     } else {
-        Rules::outer(workspace.outer(), warnings)
+        IgnoreRules::outer(workspace.outer(), warnings)
     };
     let mut descent =
-        Descent { workspace, recall: options.recall.as_ref(), outer, passed: Vec::new() };
+        Descent { workspace, view: options.cache.as_ref(), outer, passed: Vec::new() };
     let mut beginnings = Vec::new();
-    for (index, start) in options.starts.iter().enumerate() {
+    for (index, start) in options.roots.iter().enumerate() {
         // What has begun is left unfinished, by which the walk tells that it is incomplete.
         if !beginnings.is_empty() && call.stop_reason().is_some() {
             report.interrupted = true;
@@ -72,8 +72,11 @@ pub(super) fn all(
             skipped.filtered += 1;
             continue;
         }
-        let rules =
-            if options.no_ignore { Rules::default() } else { descent.rules_above(start, warnings) };
+        let rules = if options.no_ignore {
+            IgnoreRules::default()
+        } else {
+            descent.rules_above(start, warnings)
+        };
         beginnings.push(begin(index, start, rules));
     }
     beginnings
@@ -92,8 +95,9 @@ fn exactly(workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<Beginni
         let base = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (prefix, name) = path.split_at(base);
         let prefix: Arc<[u8]> = prefix.into();
-        let handle = Handle::Path(workspace.root_handle().clone(), prefix.clone(), count.clone());
-        let mut listing = Listing::default();
+        let handle =
+            DirHandle::Path(workspace.root_handle().clone(), prefix.clone(), count.clone());
+        let mut listing = DirListing::default();
         listing.push(name, Kind::File);
         Batch::new(handle, (prefix, base), Arc::new(listing), 0..1)
     };
@@ -103,11 +107,11 @@ fn exactly(workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<Beginni
     files.map(|(index, path)| Beginning::File(index, batch(path))).collect()
 }
 
-fn begin(index: usize, start: &Start, rules: Rules) -> Beginning {
+fn begin(index: usize, start: &WalkRoot, rules: IgnoreRules) -> Beginning {
     let (parent, name) = start.entry();
     let parent = parent.clone();
     if start.is_directory() {
-        return Beginning::Directory(Directory {
+        return Beginning::Directory(PendingDir {
             parent,
             name: name.to_vec(),
             prefix: start.key().into(),
@@ -118,7 +122,7 @@ fn begin(index: usize, start: &Start, rules: Rules) -> Beginning {
         });
     }
     let prefix: Arc<[u8]> = start.path().get(..start.base).unwrap_or_default().into();
-    let mut listing = Listing::default();
+    let mut listing = DirListing::default();
     listing.push(name, Kind::File);
     Beginning::File(index, Batch::new(parent, (prefix, start.base), Arc::new(listing), 0..1))
 }
@@ -127,9 +131,9 @@ fn begin(index: usize, start: &Start, rules: Rules) -> Beginning {
 /// order, so that what the last one passed mostly serves the next.
 struct Descent<'a> {
     workspace: &'a Workspace,
-    recall: Option<&'a Recall>,
+    view: Option<&'a CacheView>,
     /// The rules from outside the root.
-    outer: Rules,
+    outer: IgnoreRules,
     /// Each with its path, empty or ending in `/`, the rules inside, and whether they or those above
     /// leave it out.
     passed: Vec<Passed>,
@@ -138,14 +142,14 @@ struct Descent<'a> {
 struct Passed {
     prefix: Vec<u8>,
     directory: Dir,
-    rules: Rules,
+    rules: IgnoreRules,
     ignored: bool,
 }
 
 impl Descent<'_> {
     /// The rules of every directory from the root down to the one that holds the start. A start
     /// that they leave out is walked all the same, because it was named; the report says so.
-    fn rules_above(&mut self, start: &Start, warnings: &mut Vec<String>) -> Rules {
+    fn rules_above(&mut self, start: &WalkRoot, warnings: &mut Vec<String>) -> IgnoreRules {
         let path = start.path();
         if path.is_empty() || path.first() == Some(&b'/') {
             return self.outer.clone();
@@ -156,7 +160,7 @@ impl Descent<'_> {
         let Some(inside) = self.passed.last() else { return self.outer.clone() };
         let is_whole = inside.prefix.len() == above;
         let verdict = inside.rules.verdict(path, start.is_directory());
-        if inside.ignored || (is_whole && verdict == Verdict::Ignored) {
+        if inside.ignored || (is_whole && verdict == RuleMatch::Ignored) {
             let path = escape::display_path(start.named.as_deref().unwrap_or(path));
             warnings.push(format!("{path} is ignored, but it was named, so it is looked at"));
         }
@@ -177,7 +181,7 @@ impl Descent<'_> {
         let name = rest.split(|byte| *byte == b'/').next().unwrap_or(rest);
         let Ok(directory) = here.directory.traverse(name) else { return false };
         let path = [here.prefix.as_slice(), name].concat();
-        let ignored = here.ignored || here.rules.verdict(&path, true) == Verdict::Ignored;
+        let ignored = here.ignored || here.rules.verdict(&path, true) == RuleMatch::Ignored;
         let prefix = [path.as_slice(), b"/"].concat();
         let rules = self.rules_inside((&directory, &prefix), &here.rules, warnings);
         self.passed.push(Passed { prefix, directory, rules, ignored });
@@ -188,15 +192,15 @@ impl Descent<'_> {
     fn rules_inside(
         &self,
         (here, prefix): (&Dir, &[u8]),
-        above: &Rules,
+        above: &IgnoreRules,
         warnings: &mut Vec<String>,
-    ) -> Rules {
-        let remembered = self.recall.and_then(|recall| {
-            let kept = recall.on_the_way(&prefix.into(), here)?;
+    ) -> IgnoreRules {
+        let remembered = self.view.and_then(|view| {
+            let cached = view.on_the_way(&prefix.into(), here)?;
             let open = || Ok(OpenDir::new(here.traverse(b".")?, &OpenCount::default()));
             let mut told = Vec::new();
-            let with = (recall.era, recall.memory.room());
-            let rules = kept.enter(self.workspace, above, &open, &mut told, with).ok()?;
+            let with = (view.generation, view.cache.budget());
+            let rules = cached.enter(self.workspace, above, &open, &mut told, with).ok()?;
             warnings.append(&mut told);
             Some(rules)
         });

@@ -30,21 +30,21 @@ pub(crate) struct Cursor {
 /// for the end of the file, `mTIME:` before it where the order is by time, and `;` for `:` before
 /// a path that is escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Query(u32);
+pub(crate) struct QueryId(u32);
 
-impl Query {
+impl QueryId {
     /// The query of a call: the name of the tool, and its arguments but for limits and what only
     /// changes how results are shown.
     ///
     /// # Errors
     /// `INTERNAL` if these cannot be written as JSON.
-    pub(crate) fn of(tool: &str, arguments: &impl Serialize) -> Result<Query, Error> {
+    pub(crate) fn of(tool: &str, arguments: &impl Serialize) -> Result<QueryId, Error> {
         let arguments = serde_json::to_vec(&(tool, arguments)).map_err(|error| {
             let message = format!("the arguments of {tool} cannot be written as JSON: {error}");
             Error::new(ErrorCode::Internal, message)
         })?;
         let [first, second, third, fourth, ..] = *blake3::hash(&arguments).as_bytes();
-        Ok(Query(u32::from_be_bytes([first, second, third, fourth])))
+        Ok(QueryId(u32::from_be_bytes([first, second, third, fourth])))
     }
 
     /// The text of a cursor that goes on from a position in the results of this query.
@@ -57,7 +57,7 @@ impl Query {
     /// # Errors
     /// `INVALID_ARGUMENT` for a cursor of another query and for any other text.
     pub(crate) fn position(self, text: &str, newest_first: bool) -> Result<Cursor, Error> {
-        let (query, cursor) = Query::read(text).ok_or_else(|| no_cursor(text))?;
+        let (query, cursor) = QueryId::read(text).ok_or_else(|| no_cursor(text))?;
         if query != self {
             return Err(foreign(text));
         }
@@ -67,7 +67,7 @@ impl Query {
     /// Reads a cursor of a listing, which ends after an entry and never within one.
     ///
     /// # Errors
-    /// Those of [`Query::position`], and `INVALID_ARGUMENT` for a cursor that names a line.
+    /// Those of [`QueryId::position`], and `INVALID_ARGUMENT` for a cursor that names a line.
     pub(crate) fn position_in_listing(
         self,
         text: &str,
@@ -77,7 +77,7 @@ impl Query {
         if cursor.line.is_none() { Ok(cursor) } else { Err(no_cursor(text)) }
     }
 
-    fn read(text: &str) -> Option<(Query, Cursor)> {
+    fn read(text: &str) -> Option<(QueryId, Cursor)> {
         if text.len() > 4 * MAX_CURSOR_CHARS {
             return None;
         }
@@ -86,7 +86,7 @@ impl Query {
         if query.len() != 8 || !query.bytes().all(is_hash) {
             return None;
         }
-        let query = Query(u32::from_str_radix(query, 16).ok()?);
+        let query = QueryId(u32::from_str_radix(query, 16).ok()?);
         Some((query, Cursor::read(position)?))
     }
 }
@@ -156,7 +156,7 @@ impl fmt::Display for Cursor {
 mod tests {
     use super::*;
 
-    const QUERY: Query = Query(0x0001_abcd);
+    const QUERY: QueryId = QueryId(0x0001_abcd);
 
     #[test]
     fn a_cursor_comes_back_as_it_was() {
@@ -172,7 +172,7 @@ mod tests {
             assert!(text.starts_with("0001abcd:"), "{text}");
             let read = QUERY.position(&text, modified.is_some());
             assert_eq!(read.ok().as_ref(), Some(&cursor));
-            let refused = Query(7).position(&text, modified.is_some()).unwrap_err();
+            let refused = QueryId(7).position(&text, modified.is_some()).unwrap_err();
             assert_eq!(refused.code(), ErrorCode::InvalidArgument, "{text:?}");
             assert!(refused.to_string().contains("from a call with other arguments"), "{refused}");
             assert!(QUERY.position(&text, modified.is_none()).is_err(), "{text:?}");
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn queries_differ_by_tool_and_by_each_argument() {
-        let of = |tool, arguments: &(&str, bool)| Query::of(tool, arguments).unwrap();
+        let of = |tool, arguments: &(&str, bool)| QueryId::of(tool, arguments).unwrap();
         let one = of("search", &("a", true));
         assert_eq!(one, of("search", &("a", true)));
         for other in

@@ -7,21 +7,21 @@ use crate::walk::globs::PathGlobs;
 /// Which files the caller wants; every part must let a file pass, and none lets in a file that
 /// another rule left out. The default lets everything pass.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Filter {
+pub(crate) struct PathFilter {
     include: PathGlobs,
     exclude: PathGlobs,
     file_types: Option<FileTypes>,
     names_hidden: bool,
 }
 
-impl Filter {
+impl PathFilter {
     /// Compiles the filter, or fails with `INVALID_PATTERN` for a glob and `INVALID_ARGUMENT` for a
     /// file type. A glob in `include` that starts with `!` excludes.
     pub(crate) fn new(
         include: &[String],
         exclude: &[String],
         file_types: &[String],
-    ) -> Result<Filter, Error> {
+    ) -> Result<PathFilter, Error> {
         if let Some(glob) = exclude.iter().find(|glob| glob.starts_with('!')) {
             let shown = crate::text::clip::truncate(glob, 200);
             let message = format!("invalid glob `{shown}`: `exclude` excludes without `!`");
@@ -32,7 +32,7 @@ impl Filter {
         let excluded: Vec<&str> = exclude.iter().map(String::as_str).chain(negated).collect();
         let mut included = include.iter().map(String::as_str).collect::<Vec<_>>();
         included.retain(|glob| !glob.starts_with('!'));
-        Ok(Filter {
+        Ok(PathFilter {
             include: PathGlobs::new(&included)?,
             exclude: PathGlobs::new(&excluded)?,
             file_types: (!file_types.is_empty()).then(|| FileTypes::new(file_types)).transpose()?,
@@ -73,14 +73,18 @@ impl Filter {
 mod tests {
     use super::*;
 
-    fn filter(include: &[&str], exclude: &[&str], file_types: &[&str]) -> Result<Filter, Error> {
+    fn filter(
+        include: &[&str],
+        exclude: &[&str],
+        file_types: &[&str],
+    ) -> Result<PathFilter, Error> {
         let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
-        Filter::new(&owned(include), &owned(exclude), &owned(file_types))
+        PathFilter::new(&owned(include), &owned(exclude), &owned(file_types))
     }
 
     #[test]
     fn the_default_lets_everything_pass() {
-        assert!(Filter::default().passes(b"any/\xff", 0));
+        assert!(PathFilter::default().passes(b"any/\xff", 0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use globset::{Candidate, ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::arguments::{MAX_GLOB_BYTES, MAX_GLOBS, too_many};
 use crate::error::{Error, ErrorCode};
-use crate::walk::scope::{Scope, invalid};
+use crate::walk::scope::{GlobAnchor, invalid};
 
 /// The deepest nesting of braces in a glob; compiling recurses that deep.
 const MAX_BRACES: usize = 16;
@@ -45,11 +45,11 @@ impl PathGlobs {
                     .with_hint("Join them with braces: `*.{rs,toml}`."));
             }
             check_limits(glob)?;
-            let (scope, normalized) = Scope::of(glob)?;
+            let (scope, normalized) = GlobAnchor::of(glob)?;
             let set = match scope {
-                Scope::Name => &mut names,
-                Scope::Path => &mut paths,
-                Scope::FromStart => &mut from_start,
+                GlobAnchor::Name => &mut names,
+                GlobAnchor::Path => &mut paths,
+                GlobAnchor::FromStart => &mut from_start,
             };
             let compiled = GlobBuilder::new(&normalized)
                 .literal_separator(true)
@@ -305,7 +305,7 @@ mod tests {
             ),
             (
                 (0..65).map(|number| format!("a{number}")).collect(),
-                "globs: at most 64 different values are taken, got 65 values. \
+                "globs: at max 64 different values are taken, got 65 values. \
                  Join them with braces: `*.{rs,toml}`.",
             ),
         ];

@@ -50,18 +50,18 @@ impl Drop for OpenDir {
 
 /// A directory to come back to: held open, or by its path when too many are open.
 #[derive(Clone, Debug)]
-pub(crate) enum Handle {
+pub(crate) enum DirHandle {
     /// The directory itself.
     Open(Arc<OpenDir>),
     /// Its path below a directory that stays open.
     Path(Arc<Dir>, Arc<[u8]>, OpenCount),
     /// The same, opened when it is first needed, if ever.
-    Later(Arc<Later>),
+    Later(Arc<LazyDir>),
 }
 
 /// A directory that is not opened before it has to be.
 #[derive(Debug)]
-pub(crate) struct Later {
+pub(crate) struct LazyDir {
     opened: OnceLock<Arc<OpenDir>>,
     root: Arc<Dir>,
     prefix: Arc<[u8]>,
@@ -69,13 +69,13 @@ pub(crate) struct Later {
     count: OpenCount,
 }
 
-impl Handle {
+impl DirHandle {
     /// Keeps `dir` open if there is room, else its path below `root`.
-    pub(crate) fn keep(dir: &Arc<OpenDir>, root: &Arc<Dir>, prefix: &Arc<[u8]>) -> Handle {
+    pub(crate) fn keep(dir: &Arc<OpenDir>, root: &Arc<Dir>, prefix: &Arc<[u8]>) -> DirHandle {
         if dir.count.load(atomic::Ordering::Relaxed) <= MAX_OPEN {
-            Handle::Open(dir.clone())
+            DirHandle::Open(dir.clone())
         } else {
-            Handle::Path(root.clone(), prefix.clone(), dir.count.clone())
+            DirHandle::Path(root.clone(), prefix.clone(), dir.count.clone())
         }
     }
 
@@ -84,21 +84,21 @@ impl Handle {
         (root, prefix): (&Arc<Dir>, &Arc<[u8]>),
         volume: Volume,
         count: &OpenCount,
-    ) -> Handle {
+    ) -> DirHandle {
         let (root, prefix, count) = (root.clone(), prefix.clone(), count.clone());
-        Handle::Later(Arc::new(Later { opened: OnceLock::new(), root, prefix, volume, count }))
+        DirHandle::Later(Arc::new(LazyDir { opened: OnceLock::new(), root, prefix, volume, count }))
     }
 
     pub(crate) fn open(&self) -> io::Result<Arc<OpenDir>> {
         match self {
-            Handle::Open(dir) => Ok(dir.clone()),
-            Handle::Path(root, prefix, count) => Ok(OpenDir::new(descend(root, prefix)?, count)),
-            Handle::Later(later) => later.open(),
+            DirHandle::Open(dir) => Ok(dir.clone()),
+            DirHandle::Path(root, prefix, count) => Ok(OpenDir::new(descend(root, prefix)?, count)),
+            DirHandle::Later(later) => later.open(),
         }
     }
 }
 
-impl Later {
+impl LazyDir {
     fn open(&self) -> io::Result<Arc<OpenDir>> {
         if let Some(dir) = self.opened.get() {
             return Ok(dir.clone());

@@ -10,17 +10,17 @@ use crate::error::Error;
 use crate::output::{ScanStats, Truncation};
 use crate::pool::{Pool, lock};
 use crate::text::escape;
+use crate::walk::aliases::PathAliases;
 use crate::walk::batch::Batch;
-use crate::walk::budget::Budget;
 use crate::walk::cursor::Cursor;
 use crate::walk::globs::PathGlobs;
-use crate::walk::options::{Resume, WalkOptions};
+use crate::walk::options::{ResumePoint, WalkOptions};
+use crate::walk::output_budget::OutputBudget;
+use crate::walk::parallel::Walk;
 use crate::walk::paths::Paths;
+use crate::walk::recorded_walk::EntryRange;
 use crate::walk::report::DirectoryReport;
-use crate::walk::route::Files;
-use crate::walk::scan::Scan;
-use crate::walk::spelling::Spelling;
-use crate::walk::visit::{Collect, Scanned, Visit};
+use crate::walk::visitor::{ResultSink, Visitor, WalkControl};
 use crate::workspace::{Kind, Workspace};
 
 /// The time of an entry that vanished or cannot be examined. It is a number like any other, so
@@ -45,7 +45,7 @@ pub(crate) struct ListOptions {
     /// Where an earlier listing ended.
     pub(crate) cursor: Option<Cursor>,
     /// How the paths are shown; real ones are listed without it.
-    pub(crate) spelling: Spelling,
+    pub(crate) aliases: PathAliases,
 }
 
 impl ListOptions {
@@ -59,18 +59,18 @@ impl ListOptions {
             max_results: usize::MAX,
             text_bytes: usize::MAX,
             cursor: None,
-            spelling: Spelling::default(),
+            aliases: PathAliases::default(),
         }
     }
 
-    fn budget(&self) -> Budget {
-        Budget::new(self.max_results, self.text_bytes)
+    fn budget(&self) -> OutputBudget {
+        OutputBudget::new(self.max_results, self.text_bytes)
     }
 }
 
 /// An entry of a listing.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListEntry {
     /// The path in the workspace; a directory's ends in `/`.
     pub(crate) path: Vec<u8>,
     /// Nanoseconds of the last change, where the order asks for it.
@@ -78,21 +78,21 @@ pub(crate) struct Listed {
 }
 
 /// Bytes of the line of a path, without the line end.
-fn printed(path: &[u8], spelling: &Spelling) -> usize {
-    escape::display_path(&spelling.shown(path)).len()
+fn printed(path: &[u8], aliases: &PathAliases) -> usize {
+    escape::display_path(&aliases.shown(path)).len()
 }
 
 /// What a listing gave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListReport {
-    pub(crate) entries: Vec<Listed>,
+    pub(crate) entries: Vec<ListEntry>,
     /// How many there are in all, as far as is known.
     pub(crate) total: u64,
     /// Where it was cut.
     pub(crate) truncation: Option<Truncation>,
     /// Where to go on.
     pub(crate) cursor: Option<Cursor>,
-    pub(crate) receipt: ScanStats,
+    pub(crate) stats: ScanStats,
     pub(crate) incomplete: Option<Incomplete>,
 }
 
@@ -106,11 +106,11 @@ pub(crate) fn list(
     mut options: ListOptions,
 ) -> Result<ListReport, Error> {
     let collector = if options.newest_first {
-        Collector::new(Budget::unbounded(), None)
+        Collector::new(OutputBudget::unbounded(), None)
     } else {
         options.walk.resume = options.cursor.as_ref().map(resume);
         let collector = Collector::new(options.budget(), options.cursor.clone());
-        Collector { spelling: options.spelling.clone(), ..collector }
+        Collector { aliases: options.aliases.clone(), ..collector }
     };
     let lister = Lister {
         globs: options.globs.take(),
@@ -120,22 +120,22 @@ pub(crate) fn list(
         may_be_cut: collector.budget.is_bounded(),
     };
     let walk = std::mem::take(&mut options.walk);
-    let (collector, incomplete) = Scan::run(workspace, walk, (pool, call), (lister, collector))?;
+    let (collector, incomplete) = Walk::run(workspace, walk, (pool, call), (lister, collector))?;
     let mut report = collector.finish(incomplete);
     if options.newest_first {
         order_by_time(&mut report, &options);
     }
     for entry in &mut report.entries {
-        if let Cow::Owned(shown) = options.spelling.shown(&entry.path) {
+        if let Cow::Owned(shown) = options.aliases.shown(&entry.path) {
             entry.path = shown;
         }
     }
-    report.receipt.settle();
+    report.stats.settle();
     Ok(report)
 }
 
-fn resume(cursor: &Cursor) -> Resume {
-    Resume { path: cursor.path.clone(), inclusive: false }
+fn resume(cursor: &Cursor) -> ResumePoint {
+    ResumePoint { path: cursor.path.clone(), inclusive: false }
 }
 
 /// Puts everything that was seen into the order by time, and cuts it.
@@ -150,7 +150,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     report.cursor = None;
     let mut budget = options.budget();
     let cut = report.entries.iter().position(|entry| {
-        report.truncation = budget.spend(|| printed(&entry.path, &options.spelling)).break_value();
+        report.truncation = budget.spend(|| printed(&entry.path, &options.aliases)).break_value();
         report.truncation.is_some()
     });
     let Some(cut) = cut else { return };
@@ -163,7 +163,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
 }
 
 /// The key of the order by time: the last change first, then the path.
-pub(crate) fn time_order(entry: &Listed) -> (Reverse<Option<i128>>, &[u8]) {
+pub(crate) fn time_order(entry: &ListEntry) -> (Reverse<Option<i128>>, &[u8]) {
     (Reverse(entry.modified), &entry.path)
 }
 
@@ -179,19 +179,19 @@ struct Lister {
 
 /// The paths of one batch.
 #[derive(Debug, Default)]
-struct Found {
+struct FoundPaths {
     paths: Paths,
     /// For each of them when it was last changed, or none where nobody asks.
     times: Vec<i128>,
-    receipt: ScanStats,
+    stats: ScanStats,
 }
 
-impl Visit for Lister {
-    const ON_THE_SPOT: bool = true;
+impl Visitor for Lister {
+    const INLINE: bool = true;
     type State = ();
-    type Found = Found;
+    type Output = FoundPaths;
 
-    fn weight(found: &Found) -> usize {
+    fn weight(found: &FoundPaths) -> usize {
         found.paths.bytes() + found.times.len() * size_of::<i128>()
     }
 
@@ -201,15 +201,20 @@ impl Visit for Lister {
         self.may_be_cut
     }
 
-    fn pass(&self, (files, base): (&Files, usize), scan: &dyn Scanned, found: &mut Found) -> bool {
+    fn visit_recorded(
+        &self,
+        (files, base): (&EntryRange, usize),
+        scan: &dyn WalkControl,
+        found: &mut FoundPaths,
+    ) -> bool {
         if self.times {
             return false;
         }
-        self.add((&files.kept.prefix, base), files.entries(), |_| None, (scan, found));
+        self.add((&files.cached.prefix, base), files.entries(), |_| None, (scan, found));
         true
     }
 
-    fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn Scanned, found: &Mutex<Found>) {
+    fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn WalkControl, found: &Mutex<FoundPaths>) {
         let time = |name: &_| self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
         let place = (&*batch.prefix, batch.base);
         self.add(place, batch.entries(), time, (scan, &mut lock(found)));
@@ -223,15 +228,15 @@ impl Lister {
         (prefix, base): (&[u8], usize),
         entries: impl Iterator<Item = (&'a [u8], Kind)> + Clone,
         time: impl Fn(&[u8]) -> Option<i128>,
-        (scan, found): (&dyn Scanned, &mut Found),
+        (scan, found): (&dyn WalkControl, &mut FoundPaths),
     ) {
-        let (files, listed) = (found.receipt.files, found.paths.len());
+        let (files, listed) = (found.stats.files, found.paths.len());
         // With room for the slash of a directory.
         let bytes = entries.clone().map(|(name, _)| prefix.len() + name.len() + 1);
         found.paths.reserve(entries.clone().count(), bytes.sum());
         for (name, kind) in entries {
             let is_directory = kind == Kind::Directory;
-            found.receipt.files += u64::from(!is_directory);
+            found.stats.files += u64::from(!is_directory);
             if !(if is_directory { self.directories } else { self.files }) {
                 continue;
             }
@@ -246,7 +251,7 @@ impl Lister {
             }
             found.times.extend(time(name));
         }
-        scan.count(found.receipt.files - files, (found.paths.len() - listed) as u64);
+        scan.count(found.stats.files - files, (found.paths.len() - listed) as u64);
     }
 }
 
@@ -262,17 +267,17 @@ struct Collector {
     /// The entries of the report, until it is finished.
     paths: Paths,
     times: Vec<i128>,
-    budget: Budget,
+    budget: OutputBudget,
     gap: bool,
-    spelling: Spelling,
+    aliases: PathAliases,
 }
 
 impl Collector {
     /// A collector for what comes after `cursor`.
-    fn new(budget: Budget, cursor: Option<Cursor>) -> Collector {
+    fn new(budget: OutputBudget, cursor: Option<Cursor>) -> Collector {
         let report = ListReport { cursor, ..ListReport::default() };
-        let (paths, spelling) = (Paths::default(), Spelling::default());
-        Collector { report, paths, times: Vec::new(), budget, gap: false, spelling }
+        let (paths, aliases) = (Paths::default(), PathAliases::default());
+        Collector { report, paths, times: Vec::new(), budget, gap: false, aliases }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
@@ -281,7 +286,7 @@ impl Collector {
         let times = self.times.into_iter().map(Some).chain(std::iter::repeat(None));
         let entries = self.paths.iter().zip(times);
         report.entries =
-            entries.map(|(path, modified)| Listed { path: path.to_vec(), modified }).collect();
+            entries.map(|(path, modified)| ListEntry { path: path.to_vec(), modified }).collect();
         report.incomplete = incomplete;
         if report.truncation.is_none() && incomplete.is_none() {
             report.cursor = None;
@@ -297,17 +302,17 @@ impl Collector {
     }
 }
 
-impl Collect<Found> for Collector {
+impl ResultSink<FoundPaths> for Collector {
     fn directory(&mut self, report: DirectoryReport) {
-        self.report.receipt.absorb(report.receipt);
+        self.report.stats.absorb(report.stats);
     }
 
-    fn found(&mut self, found: Found) -> ControlFlow<()> {
-        self.report.receipt.absorb(found.receipt);
+    fn found(&mut self, found: FoundPaths) -> ControlFlow<()> {
+        self.report.stats.absorb(found.stats);
         let times = found.times.into_iter().map(Some).chain(std::iter::repeat(None));
         for (path, time) in found.paths.iter().zip(times) {
             self.report.total += 1;
-            if let ControlFlow::Break(cut) = self.budget.spend(|| printed(path, &self.spelling)) {
+            if let ControlFlow::Break(cut) = self.budget.spend(|| printed(path, &self.aliases)) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
             }
@@ -327,14 +332,14 @@ impl Collect<Found> for Collector {
 mod tests {
     use super::*;
 
-    fn listed(paths: &[(&str, Option<i128>)]) -> Vec<Listed> {
+    fn listed(paths: &[(&str, Option<i128>)]) -> Vec<ListEntry> {
         let entry =
-            |(path, modified): &(&str, _)| Listed { path: (*path).into(), modified: *modified };
+            |(path, modified): &(&str, _)| ListEntry { path: (*path).into(), modified: *modified };
         paths.iter().map(entry).collect()
     }
 
-    fn found(path: &str) -> Found {
-        let mut found = Found::default();
+    fn found(path: &str) -> FoundPaths {
+        let mut found = FoundPaths::default();
         found.paths.push(&[path.as_bytes()]);
         found
     }
@@ -346,7 +351,7 @@ mod tests {
     #[test]
     fn behind_a_gap_the_cursor_stays_where_it_was() {
         for (results, entries) in [(2, 2), (9, 3)] {
-            let mut collector = Collector::new(Budget::new(results, usize::MAX), None);
+            let mut collector = Collector::new(OutputBudget::new(results, usize::MAX), None);
             assert!(collector.found(found("a")).is_continue());
             collector.gap();
             assert!(collector.found(found("c")).is_continue());
@@ -362,7 +367,7 @@ mod tests {
     fn an_incomplete_listing_that_came_no_further_keeps_its_cursor() {
         let before = Cursor::after(b"a".to_vec());
         for gap in [false, true] {
-            let mut collector = Collector::new(Budget::unbounded(), Some(before.clone()));
+            let mut collector = Collector::new(OutputBudget::unbounded(), Some(before.clone()));
             if gap {
                 collector.gap();
                 assert!(collector.found(found("c")).is_continue());
@@ -370,7 +375,7 @@ mod tests {
             let report = collector.finish(Some(Incomplete::Timeout));
             assert_eq!(report.cursor, Some(before.clone()));
         }
-        let whole = Collector::new(Budget::unbounded(), Some(before)).finish(None);
+        let whole = Collector::new(OutputBudget::unbounded(), Some(before)).finish(None);
         assert_eq!(whole.cursor, None, "nothing is left");
     }
 

@@ -7,7 +7,7 @@ use crate::workspace::Kind;
 
 /// The names and kinds of a directory's entries. Clones share the names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct DirListing {
     names: Arc<Vec<u8>>,
     entries: Vec<Slot>,
 }
@@ -21,7 +21,7 @@ struct Slot {
     kind: Kind,
 }
 
-impl Listing {
+impl DirListing {
     pub(crate) fn push(&mut self, name: &[u8], kind: Kind) {
         let names = Arc::make_mut(&mut self.names);
         let start = names.len();
@@ -31,7 +31,7 @@ impl Listing {
     }
 
     /// Tells whether both come from one listing, so that positions mean the same.
-    pub(crate) fn is_part_of(&self, other: &Listing) -> bool {
+    pub(crate) fn is_part_of(&self, other: &DirListing) -> bool {
         Arc::ptr_eq(&self.names, &other.names)
     }
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn entries_are_in_the_byte_order_of_whole_paths() {
-        let mut listing = Listing::default();
+        let mut listing = DirListing::default();
         for (name, kind) in [
             ("a0", Kind::File),
             ("a", Kind::Directory),

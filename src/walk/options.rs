@@ -1,17 +1,17 @@
 //! What a walk is asked for.
 
 use crate::output::ReadError;
-use crate::walk::filter::Filter;
-use crate::walk::kept::SieveKey;
-use crate::walk::memory::Recall;
-use crate::walk::rules::Rules;
-use crate::walk::start::Start;
+use crate::walk::cached_dir::FilterKey;
+use crate::walk::dir_cache::CacheView;
+use crate::walk::filter::PathFilter;
+use crate::walk::ignore_rules::IgnoreRules;
+use crate::walk::roots::WalkRoot;
 
 /// What a walk looks at. The default is everything below nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WalkOptions {
     /// Where it begins, in path order.
-    pub(crate) starts: Vec<Start>,
+    pub(crate) roots: Vec<WalkRoot>,
     /// Named paths that cannot be looked at, for the receipt.
     pub(crate) missing: Vec<ReadError>,
     /// How deep entries may lie below a beginning; its own entries have depth 1.
@@ -27,18 +27,18 @@ pub(crate) struct WalkOptions {
     /// Whether directories are handed on too, and not only files.
     pub(crate) directories: bool,
     /// Which files are wanted.
-    pub(crate) filter: Filter,
+    pub(crate) filter: PathFilter,
     /// Exactly these files, in this order, instead of a walk.
     pub(crate) files: Option<Vec<Vec<u8>>>,
     /// What earlier walks saw, if that is kept.
-    pub(crate) recall: Option<Recall>,
+    pub(crate) cache: Option<CacheView>,
     /// Where to go on: entries before it in path order are passed over without a word.
-    pub(crate) resume: Option<Resume>,
+    pub(crate) resume: Option<ResumePoint>,
 }
 
 /// The position that an earlier answer reached.
 #[derive(Clone, Debug)]
-pub(crate) struct Resume {
+pub(crate) struct ResumePoint {
     /// The path of the last entry of that answer; a directory's ends in `/`.
     pub(crate) path: Vec<u8>,
     /// Whether that entry itself is looked at again.
@@ -47,14 +47,14 @@ pub(crate) struct Resume {
 
 impl WalkOptions {
     /// Where it begins, as the same bytes for the same places.
-    pub(crate) fn start_keys(&self) -> Vec<Vec<u8>> {
-        self.starts.iter().map(Start::key).collect()
+    pub(crate) fn root_keys(&self) -> Vec<Vec<u8>> {
+        self.roots.iter().map(WalkRoot::key).collect()
     }
 
     /// What decides which entries stay, but for the filter.
-    pub(super) fn sieve_key(&self, rules: &Rules) -> SieveKey {
+    pub(super) fn sieve_key(&self, rules: &IgnoreRules) -> FilterKey {
         let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *self;
-        SieveKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
+        FilterKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
     }
 
     /// Tells whether a directory itself, whatever is below it, lies past that position.
@@ -80,7 +80,7 @@ impl WalkOptions {
     }
 }
 
-fn after(path: &[u8], slash: &[u8], resume: &Resume) -> bool {
+fn after(path: &[u8], slash: &[u8], resume: &ResumePoint) -> bool {
     let order = path.iter().chain(slash).cmp(resume.path.iter());
     order.is_gt() || (order.is_eq() && resume.inclusive)
 }

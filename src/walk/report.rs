@@ -6,9 +6,9 @@ use crate::output::ScanStats;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirectoryReport {
     /// Counts and trouble.
-    pub(crate) receipt: ScanStats,
+    pub(crate) stats: ScanStats,
     /// Ignored and hidden entries, as paths, so that a hint can look into them.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) skipped_entries: Vec<SkippedEntry>,
     /// The call ended before the directory was read to its end.
     pub(crate) interrupted: bool,
 }
@@ -16,22 +16,22 @@ pub(crate) struct DirectoryReport {
 impl DirectoryReport {
     /// Adds another account of the same directory.
     pub(crate) fn absorb(&mut self, other: DirectoryReport) {
-        self.receipt.absorb(other.receipt);
-        self.left_out.extend(other.left_out);
+        self.stats.absorb(other.stats);
+        self.skipped_entries.extend(other.skipped_entries);
         self.interrupted |= other.interrupted;
     }
 
     /// Whether it tells nothing but numbers.
     pub(super) fn is_bare(&self) -> bool {
-        let DirectoryReport { receipt, left_out, interrupted } = self;
-        let nothing = receipt.trouble.is_empty() && receipt.warnings.is_empty();
-        nothing && left_out.is_empty() && !interrupted
+        let DirectoryReport { stats, skipped_entries, interrupted } = self;
+        let nothing = stats.trouble.is_empty() && stats.warnings.is_empty();
+        nothing && skipped_entries.is_empty() && !interrupted
     }
 }
 
 /// An entry that a rule left out.
 #[derive(Clone, Debug)]
-pub(crate) struct LeftOut {
+pub(crate) struct SkippedEntry {
     /// Its path in the workspace.
     pub(crate) path: Vec<u8>,
     pub(crate) is_directory: bool,
@@ -39,7 +39,7 @@ pub(crate) struct LeftOut {
     pub(crate) hidden: bool,
 }
 
-impl LeftOut {
+impl SkippedEntry {
     /// Tells whether a path is this entry or lies below it.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let rest = path.as_bytes().strip_prefix(self.path.as_slice());

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorCode};
 
 /// What a glob is matched against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum GlobAnchor {
     /// The name of the file, at any depth.
     Name,
     /// The path from the workspace root or from the searched directory.
@@ -13,9 +13,9 @@ pub(crate) enum Scope {
     FromStart,
 }
 
-impl Scope {
+impl GlobAnchor {
     /// Brings the ways to write a glob into one form, and tells what that is matched against.
-    pub(crate) fn of(glob: &str) -> Result<(Scope, String), Error> {
+    pub(crate) fn of(glob: &str) -> Result<(GlobAnchor, String), Error> {
         if glob.trim().is_empty() {
             return Err(Error::new(ErrorCode::InvalidArgument, "a glob is blank")
                 .with_hint("`**` matches all files."));
@@ -31,14 +31,14 @@ impl Scope {
                 ));
         }
         if segments.is_empty() {
-            return Ok((Scope::Name, "*".to_owned()));
+            return Ok((GlobAnchor::Name, "*".to_owned()));
         }
         Ok(scoped(segments, is_anchored, is_directory))
     }
 }
 
 /// Joins the segments of a glob into the form that its scope is matched with.
-fn scoped(mut segments: Vec<&str>, is_anchored: bool, is_directory: bool) -> (Scope, String) {
+fn scoped(mut segments: Vec<&str>, is_anchored: bool, is_directory: bool) -> (GlobAnchor, String) {
     // As in an ignore file, the name of a directory alone means it at any depth.
     let is_bare_directory = is_directory && !is_anchored && segments.len() == 1;
     let is_deep = is_bare_directory || segments.first() == Some(&"**");
@@ -50,11 +50,11 @@ fn scoped(mut segments: Vec<&str>, is_anchored: bool, is_directory: bool) -> (Sc
         segments.push("**");
     }
     let scope = match (is_anchored, segments.len()) {
-        (true, _) => Scope::FromStart,
-        (false, 1) => Scope::Name,
-        (false, _) => Scope::Path,
+        (true, _) => GlobAnchor::FromStart,
+        (false, 1) => GlobAnchor::Name,
+        (false, _) => GlobAnchor::Path,
     };
-    if is_deep && scope != Scope::Name {
+    if is_deep && scope != GlobAnchor::Name {
         segments.insert(0, "**");
     }
     (scope, segments.join("/"))
@@ -72,21 +72,21 @@ mod tests {
     #[test]
     fn every_way_to_write_a_glob_has_one_form() {
         let cases = [
-            ("*.rs", Scope::Name, "*.rs"),
-            ("./*.rs", Scope::Name, "*.rs"),
-            ("**/**/*.rs", Scope::Name, "*.rs"),
-            ("**", Scope::Name, "**"),
-            ("./", Scope::Name, "*"),
-            ("src//./*.rs", Scope::Path, "src/*.rs"),
-            ("src/", Scope::Path, "**/src/**"),
-            ("a/src/", Scope::Path, "a/src/**"),
-            ("**/a/b", Scope::Path, "**/a/b"),
-            ("/a", Scope::FromStart, "a"),
-            ("/src/", Scope::FromStart, "src/**"),
-            ("/**/a", Scope::FromStart, "**/a"),
+            ("*.rs", GlobAnchor::Name, "*.rs"),
+            ("./*.rs", GlobAnchor::Name, "*.rs"),
+            ("**/**/*.rs", GlobAnchor::Name, "*.rs"),
+            ("**", GlobAnchor::Name, "**"),
+            ("./", GlobAnchor::Name, "*"),
+            ("src//./*.rs", GlobAnchor::Path, "src/*.rs"),
+            ("src/", GlobAnchor::Path, "**/src/**"),
+            ("a/src/", GlobAnchor::Path, "a/src/**"),
+            ("**/a/b", GlobAnchor::Path, "**/a/b"),
+            ("/a", GlobAnchor::FromStart, "a"),
+            ("/src/", GlobAnchor::FromStart, "src/**"),
+            ("/**/a", GlobAnchor::FromStart, "**/a"),
         ];
         for (glob, scope, form) in cases {
-            assert_eq!(Scope::of(glob).unwrap(), (scope, form.to_owned()), "{glob}");
+            assert_eq!(GlobAnchor::of(glob).unwrap(), (scope, form.to_owned()), "{glob}");
         }
     }
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::pool::lock;
-use crate::walk::run::Account;
+use crate::walk::dir_run::Account;
 use crate::walk::sequence::Sequence;
-use crate::walk::visit::Collect;
+use crate::walk::visitor::ResultSink;
 
 /// Results that wait for their turn.
 pub(super) struct Order<F> {
@@ -44,7 +44,7 @@ impl<C> Taker<C> {
     /// Hands it to the collector.
     pub(super) fn receive<F: Default>(&mut self, piece: Piece<F>)
     where
-        C: Collect<F>,
+        C: ResultSink<F>,
     {
         let Some(collector) = &mut self.collector else { return };
         match piece {

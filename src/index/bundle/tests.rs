@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::filter::{Density, FilterBuilder};
-use crate::walk::Room;
+use crate::walk::MemoryBudget;
 
 /// A small generator of pseudo-random bytes.
 struct Noise(u64);
@@ -21,7 +21,7 @@ impl Noise {
 
 fn bundle(filters: &[Vec<u8>]) -> Arc<Bundle> {
     let shape = Shape::of(&filters[0]).unwrap();
-    let taken = Room::new(1 << 30).take(shape.bytes(), 0).unwrap();
+    let taken = MemoryBudget::new(1 << 30).take(shape.bytes(), 0).unwrap();
     Arc::new(Bundle::new((0, taken), shape, filters.iter().map(Vec::as_slice)))
 }
 

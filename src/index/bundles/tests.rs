@@ -42,15 +42,15 @@ fn learned(tree: &TempDir, most: usize) -> Index {
 }
 
 fn records(index: &Index) -> Vec<DirectoryRecord> {
-    let directories = index.inner.memory.directories();
-    directories.iter().map(|kept| index.inner.rosters.of(kept).record(None)).collect()
+    let directories = index.inner.cache.directories();
+    directories.iter().map(|cached| index.inner.rosters.of(cached).record(None)).collect()
 }
 
 /// How many filters are by themselves.
 fn alone(index: &Index) -> usize {
     let mut alone = 0;
-    for kept in index.inner.memory.directories() {
-        index.inner.rosters.of(&kept).for_each_alone(|_, _| alone += 1);
+    for cached in index.inner.cache.directories() {
+        index.inner.rosters.of(&cached).for_each_alone(|_, _| alone += 1);
     }
     alone
 }
@@ -63,16 +63,16 @@ fn made(index: &Index) -> usize {
 fn whatever_is_known_is_known_in_bundles_too_and_takes_hardly_more_room() {
     let tree = tree();
     let index = learned(&tree, 1 << 30);
-    let (before, taken) = (records(&index), index.inner.room.taken());
+    let (before, taken) = (records(&index), index.inner.budget.taken());
     assert_eq!((made(&index), alone(&index)), (0, FILES + 1));
     make(&index, &Call::default(), || ());
     assert_eq!((made(&index), alone(&index)), (2, 5 + 1));
     assert_eq!(records(&index), before);
-    let (status, room) = (index.status(), index.inner.room.taken());
+    let (status, budget) = (index.status(), index.inner.budget.taken());
     assert_eq!(status.files, FILES as u64 + 2);
-    assert!(room <= taken + 2 * size_of::<Bundle>(), "{room} bytes instead of {taken}");
+    assert!(budget <= taken + 2 * size_of::<Bundle>(), "{budget} bytes instead of {taken}");
     index.clear().unwrap();
-    assert_eq!(index.inner.room.taken(), 0);
+    assert_eq!(index.inner.budget.taken(), 0);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn without_room_or_time_filters_stay_by_themselves() {
     make(&index, &call, || ());
     assert_eq!(made(&index), 0, "the call was over");
     let full = Index { inner: index.inner.clone(), owner: None };
-    let rest = full.inner.room.take((1 << 30) - full.inner.room.taken() - 4000, 0).unwrap();
+    let rest = full.inner.budget.take((1 << 30) - full.inner.budget.taken() - 4000, 0).unwrap();
     make(&full, &Call::default(), || ());
     assert_eq!((made(&full), alone(&full)), (0, FILES + 1), "there is no room");
     drop(rest);
@@ -107,8 +107,8 @@ fn without_room_or_time_filters_stay_by_themselves() {
 fn a_file_that_is_learned_anew_meanwhile_keeps_its_new_filter() {
     let tree = tree();
     let index = learned(&tree, 1 << 30);
-    let kept = &index.inner.memory.directories()[1];
-    let roster = index.inner.rosters.of(kept);
+    let cached = &index.inner.cache.directories()[1];
+    let roster = index.inner.rosters.of(cached);
     let (position, shape, old) = loose(&roster).swap_remove(0);
     let new: Arc<[u8]> = old.gathered().to_vec().into();
     let mut known = None;
@@ -116,7 +116,7 @@ fn a_file_that_is_learned_anew_meanwhile_keeps_its_new_filter() {
     let content = Content::Filtered(Bits::Owned(new));
     let known = crate::index::record::Known { content, ..known.unwrap() };
     assert!(index.learn(&roster, position, known));
-    let taken = index.inner.room.take(0, 0).unwrap();
+    let taken = index.inner.budget.take(0, 0).unwrap();
     let filters = std::iter::repeat_n(old.alone().unwrap(), FILTERS);
     let bundle = Arc::new(Bundle::new((0, taken), shape, filters));
     roster.bundle(position, &old, Column { bundle, position: 0 });

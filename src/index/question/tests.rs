@@ -8,7 +8,7 @@ use regex_syntax::ParserBuilder;
 use super::*;
 use crate::index::bundle::{FILTERS, Shape};
 use crate::index::filter::{Density, FilterBuilder};
-use crate::walk::Room;
+use crate::walk::MemoryBudget;
 
 fn parsed(pattern: &str, multiline: bool) -> Option<Question> {
     let hir = ParserBuilder::new().utf8(false).multi_line(true).build().parse(pattern).unwrap();
@@ -213,7 +213,7 @@ fn a_bundle_answers_for_each_filter_as_it_would_by_itself() {
             by_shape.entry(Shape::of(&filter).unwrap()).or_default().push(filter);
         }
         for (shape, filters) in by_shape.iter().filter(|(_, filters)| filters.len() >= FILTERS) {
-            let taken = Room::new(1 << 30).take(shape.bytes(), 0).unwrap();
+            let taken = MemoryBudget::new(1 << 30).take(shape.bytes(), 0).unwrap();
             let these = filters.iter().map(|filter| &**filter);
             let bundle = Bundle::new((0, taken), *shape, these);
             bundles += 1;

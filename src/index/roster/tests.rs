@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::context::Call;
 use crate::index::{Index, IndexOptions};
-use crate::walk::Room;
+use crate::walk::MemoryBudget;
 use crate::workspace::{Dir, Workspace};
 
 struct Fixture {
@@ -33,12 +33,12 @@ impl Fixture {
         fixture
     }
 
-    fn kept(&self) -> Arc<Kept> {
-        self.index.inner.memory.directory(b"").unwrap()
+    fn cached(&self) -> Arc<CachedDir> {
+        self.index.inner.cache.directory(b"").unwrap()
     }
 
-    fn era(&self) -> Era {
-        self.index.begin().era
+    fn generation(&self) -> Generation {
+        self.index.begin().generation
     }
 
     fn stat(&self, name: &str) -> io::Result<Stat> {
@@ -51,12 +51,12 @@ impl Fixture {
     }
 }
 
-fn position(listing: &Listing, name: &str) -> usize {
+fn position(listing: &DirListing, name: &str) -> usize {
     (0..listing.len()).find(|index| listing.get(*index).unwrap().0 == name.as_bytes()).unwrap()
 }
 
 fn learn(roster: &Roster, name: &str, known: Known) {
-    let taken = Room::new(100).take(1, 0).unwrap();
+    let taken = MemoryBudget::new(100).take(1, 0).unwrap();
     roster.learn(position(&roster.listing, name), known, taken);
 }
 
@@ -71,24 +71,24 @@ fn names_known(roster: &Roster) -> Vec<String> {
 #[test]
 fn a_file_is_excluded_only_while_its_stamp_is_the_same() {
     let fixture = Fixture::of(&["a", "b"]);
-    let kept = fixture.kept();
+    let cached = fixture.cached();
     let not_there = || Err(io::ErrorKind::NotFound.into());
     let other = || fixture.stat("b");
     let directory = || fixture.stat("d");
     let looks: [(&dyn Fn() -> io::Result<Stat>, bool); 4] =
         [(&|| fixture.stat("a"), true), (&other, false), (&directory, false), (&not_there, false)];
     for (look, is_same) in looks {
-        let roster = Roster::new(kept.listing.clone());
+        let roster = Roster::new(cached.listing.clone());
         learn(&roster, "a", fixture.known("a"));
-        let asked = Asked { name: b"a", position: position(&kept.listing, "a"), kept: &kept };
-        let excluded = roster.exclude(asked, None, fixture.era(), look);
+        let asked = Asked { name: b"a", position: position(&cached.listing, "a"), cached: &cached };
+        let excluded = roster.exclude(asked, None, fixture.generation(), look);
         assert_eq!(excluded, is_same.then_some(Excluded::Binary));
         assert_eq!(roster.knows(asked.position), is_same, "another file is forgotten");
         // Whatever was found before, nobody is told of changes here.
-        let answers = roster.exclude_all([asked].into_iter(), None, fixture.era());
+        let answers = roster.exclude_all([asked].into_iter(), None, fixture.generation());
         assert_eq!(answers, [None; BATCH]);
         learn(&roster, "a", fixture.known("a"));
-        roster.refresh(asked, fixture.era(), look);
+        roster.refresh(asked, fixture.generation(), look);
         assert_eq!(roster.knows(asked.position), is_same);
     }
 }
@@ -96,9 +96,9 @@ fn a_file_is_excluded_only_while_its_stamp_is_the_same() {
 #[test]
 fn what_says_nothing_excludes_nothing() {
     let fixture = Fixture::of(&["a"]);
-    let (kept, roster) = (fixture.kept(), Roster::new(fixture.kept().listing.clone()));
-    let asked = Asked { name: b"a", position: position(&kept.listing, "a"), kept: &kept };
-    let exclude = || roster.exclude(asked, None, fixture.era(), || fixture.stat("a"));
+    let (cached, roster) = (fixture.cached(), Roster::new(fixture.cached().listing.clone()));
+    let asked = Asked { name: b"a", position: position(&cached.listing, "a"), cached: &cached };
+    let exclude = || roster.exclude(asked, None, fixture.generation(), || fixture.stat("a"));
     assert_eq!(exclude(), None, "nothing is known");
     let filter = crate::index::record::Bits::Owned(Arc::from(&b"anything"[..]));
     for content in [Content::Opaque, Content::Filtered(filter)] {
@@ -107,7 +107,8 @@ fn what_says_nothing_excludes_nothing() {
         assert!(roster.knows(asked.position), "it was not even looked at");
     }
     assert_eq!(
-        roster.exclude(Asked { position: 99, ..asked }, None, fixture.era(), || fixture.stat("a")),
+        roster.exclude(Asked { position: 99, ..asked }, None, fixture.generation(), || fixture
+            .stat("a")),
         None
     );
 }
@@ -115,11 +116,11 @@ fn what_says_nothing_excludes_nothing() {
 #[test]
 fn what_is_known_goes_to_the_same_name_of_a_newer_listing() {
     let fixture = Fixture::of(&["a", "b", "c"]);
-    let old = Roster::new(fixture.kept().listing.clone());
+    let old = Roster::new(fixture.cached().listing.clone());
     for name in ["a", "b", "c"] {
         learn(&old, name, fixture.known(name));
     }
-    let mut newer = Listing::default();
+    let mut newer = DirListing::default();
     for (name, kind) in
         [("new", Kind::File), ("c", Kind::File), ("b", Kind::Link), ("a", Kind::File)]
     {
@@ -137,7 +138,7 @@ fn what_is_known_goes_to_the_same_name_of_a_newer_listing() {
 #[test]
 fn only_files_are_unknown() {
     let fixture = Fixture::of(&["a", "b"]);
-    let roster = Roster::new(fixture.kept().listing.clone());
+    let roster = Roster::new(fixture.cached().listing.clone());
     assert_eq!((roster.listing.len(), roster.unknown()), (3, 2));
     learn(&roster, "a", fixture.known("a"));
     assert_eq!(roster.unknown(), 1);
@@ -146,7 +147,7 @@ fn only_files_are_unknown() {
 #[test]
 fn what_is_recorded_comes_back_in_its_place() {
     let fixture = Fixture::of(&["a", "b"]);
-    let roster = Roster::new(fixture.kept().listing.clone());
+    let roster = Roster::new(fixture.cached().listing.clone());
     learn(&roster, "b", fixture.known("b"));
     let again = Roster::recorded(roster.listing.clone(), roster.record(None));
     assert_eq!(names_known(&again), ["b"]);

@@ -119,8 +119,8 @@ impl Reader<'_> {
         };
         let count = usize::try_from(self.record.u32()?).ok()?;
         // A count may lie: no more room than the block itself has is taken for it.
-        let room = count.min(block_bytes / size_of::<EntryRecord>());
-        let mut entries: Vec<EntryRecord> = Vec::with_capacity(room);
+        let budget = count.min(block_bytes / size_of::<EntryRecord>());
+        let mut entries: Vec<EntryRecord> = Vec::with_capacity(budget);
         for _ in 0..count {
             let entry = self.entry()?;
             if entries.last().is_some_and(|last| last.name >= entry.name) {

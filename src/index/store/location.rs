@@ -13,7 +13,7 @@ use crate::index::record::DirectoryRecord;
 use crate::index::roster::Roster;
 use crate::index::rosters::Rosters;
 use crate::index::{Index, IndexOptions};
-use crate::walk::{Earlier, Listing};
+use crate::walk::{DirListing, StoredListings};
 use crate::workspace::{Stamp, Workspace};
 
 /// What the name of an index ends with.
@@ -65,15 +65,15 @@ impl Store {
     pub(crate) fn save(&self, index: &Index, others: bool) -> Result<(), Error> {
         let failed = |error| Error::io("store the index in", self.directory.shown(), error);
         let dir = self.directory.made().map_err(failed)?;
-        let kept = index.inner.memory.directories();
-        let held: BTreeSet<&[u8]> = kept.iter().map(|kept| &*kept.prefix).collect();
+        let cached = index.inner.cache.directories();
+        let held: BTreeSet<&[u8]> = cached.iter().map(|cached| &*cached.prefix).collect();
         let image = self.image().filter(|_| others);
         let stored = image.iter().flat_map(|image| image.prefixes());
         let all: BTreeSet<&[u8]> = held.iter().copied().chain(stored).collect();
         let records = all.into_iter().filter_map(|prefix| {
-            let held = index.inner.memory.directory(prefix);
+            let held = index.inner.cache.directory(prefix);
             let record = match held {
-                Some(kept) => index.inner.rosters.of(&kept).record(kept.stamp),
+                Some(cached) => index.inner.rosters.of(&cached).record(cached.stamp),
                 None => image.as_ref()?.directory(prefix)?,
             };
             Some((prefix, record))
@@ -112,8 +112,8 @@ impl Store {
     }
 }
 
-impl Earlier for Store {
-    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Stamp, Arc<Listing>)> {
+impl StoredListings for Store {
+    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Stamp, Arc<DirListing>)> {
         let record = self.image()?.directory(prefix)?;
         let stamp = record.stamp?;
         let listing = Arc::new(listing(&record));
@@ -123,8 +123,8 @@ impl Earlier for Store {
     }
 }
 
-fn listing(record: &DirectoryRecord) -> Listing {
-    let mut listing = Listing::default();
+fn listing(record: &DirectoryRecord) -> DirListing {
+    let mut listing = DirListing::default();
     record.entries.iter().for_each(|entry| listing.push(&entry.name, entry.kind));
     listing
 }

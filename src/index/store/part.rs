@@ -47,8 +47,8 @@ impl Part {
         within: &Range<usize>,
         length: u32,
     ) -> Option<(Part, Range<usize>)> {
-        let (start, room) = (within.start, within.end.checked_sub(within.start)?);
-        let length_here = usize::try_from(length).ok().filter(|length| *length <= room)?;
+        let (start, budget) = (within.start, within.end.checked_sub(within.start)?);
+        let length_here = usize::try_from(length).ok().filter(|length| *length <= budget)?;
         let part = Part { source: source.clone(), start, length };
         Some((part, start + length_here..within.end))
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::walk::handle::OpenDir;
-use crate::walk::rules::Found;
+use crate::walk::ignore_rules::Found;
 use crate::workspace::{Dir, IgnoreSource, Stamp, Workspace, exclude_below, now};
 
 /// The stamps of the ignore files of one directory.
 #[derive(Debug)]
-pub(super) struct RuleStamps {
+pub(super) struct IgnoreFingerprints {
     files: Vec<RuleStamp>,
     /// Of a repository only.
     exclude: Option<ExcludeStamp>,
@@ -44,21 +44,21 @@ struct RuleStamp {
     verified: AtomicU64,
 }
 
-impl RuleStamps {
+impl IgnoreFingerprints {
     /// Looks at the files of a directory, by its handle and its path in the workspace, before they
     /// are read.
     pub(super) fn of(
         workspace: &Workspace,
         (directory, prefix): (&Dir, &[u8]),
         found: Found,
-        epoch: u64,
-    ) -> RuleStamps {
+        current: u64,
+    ) -> IgnoreFingerprints {
         let seen = now();
         let names = IgnoreSource::FILES.iter().filter(|(source, _)| found.has(*source));
         let files = names.map(|(_, name)| {
             let (stamp, is_told_of) = stamp(directory, name.as_bytes());
             let is_settled = stamp.is_none_or(|stamp| stamp.is_settled(seen));
-            let verified = AtomicU64::new(if is_told_of { epoch } else { 0 });
+            let verified = AtomicU64::new(if is_told_of { current } else { 0 });
             RuleStamp { name: name.as_bytes(), stamp, is_settled, verified }
         });
         let files = files.collect();
@@ -71,7 +71,7 @@ impl RuleStamps {
             let is_settled = found.as_ref().is_none_or(|(_, stamp)| stamp.is_settled(seen));
             LinkedStamp { workspace: workspace.clone(), prefix: prefix.to_vec(), found, is_settled }
         });
-        RuleStamps { files, exclude, linked }
+        IgnoreFingerprints { files, exclude, linked }
     }
 
     /// Tells whether the files are still as they were; those that are `unchanged` since the epoch
@@ -80,9 +80,9 @@ impl RuleStamps {
         &self,
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
         unchanged: &dyn Fn(&[u8], u64) -> bool,
-        epoch: u64,
+        current: u64,
     ) -> bool {
-        self.files.iter().all(|file| file.holds(open, unchanged, epoch))
+        self.files.iter().all(|file| file.holds(open, unchanged, current))
             && self.exclude.as_ref().is_none_or(|known| {
                 known.is_settled && open().is_ok_and(|dir| exclude(&dir) == known.stamp)
             })
@@ -97,7 +97,7 @@ impl RuleStamp {
         &self,
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
         unchanged: &dyn Fn(&[u8], u64) -> bool,
-        epoch: u64,
+        current: u64,
     ) -> bool {
         if unchanged(self.name, self.verified.load(Ordering::Acquire)) {
             return true;
@@ -105,7 +105,7 @@ impl RuleStamp {
         let Some(dir) = open().ok().filter(|_| self.is_settled) else { return false };
         let (stamp, is_told_of) = stamp(&dir, self.name);
         if stamp == self.stamp && is_told_of {
-            self.verified.fetch_max(epoch, Ordering::AcqRel);
+            self.verified.fetch_max(current, Ordering::AcqRel);
         }
         stamp == self.stamp
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     /// The stamps of what a directory with all of them would have.
-    fn stamps(root: &Path) -> RuleStamps {
+    fn stamps(root: &Path) -> IgnoreFingerprints {
         let mut found = Found::default();
         for (name, kind) in
             [(".gitignore", Kind::File), (".ignore", Kind::File), (".git", Kind::Directory)]
@@ -162,10 +162,10 @@ mod tests {
             found.note(name.as_bytes(), kind);
         }
         let workspace = Workspace::open(root).unwrap();
-        RuleStamps::of(&workspace, (&Dir::open_ambient(root).unwrap(), b""), found, 1)
+        IgnoreFingerprints::of(&workspace, (&Dir::open_ambient(root).unwrap(), b""), found, 1)
     }
 
-    fn hold(stamps: &RuleStamps, root: &Path, unchanged: bool) -> bool {
+    fn hold(stamps: &IgnoreFingerprints, root: &Path, unchanged: bool) -> bool {
         let count = OpenCount::default();
         let open = || Ok(OpenDir::new(Dir::open_ambient(root)?, &count));
         stamps.hold(&open, &|_, verified| unchanged && verified > 0, 2)

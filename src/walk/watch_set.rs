@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::pool::lock;
-use crate::walk::changes::Changes;
+use crate::walk::dir_changes::DirChanges;
 use crate::workspace::{Dir, WatchEvent, WatchId, Watcher};
 
 /// How long nothing but the system is asked. It does not tell of everything: see
@@ -18,11 +18,11 @@ const MAX_WATCHED: usize = 32_768;
 
 /// The directories that are watched.
 #[derive(Debug)]
-pub(super) struct Watching {
+pub(super) struct WatchSet {
     watcher: Watcher,
     state: Mutex<State>,
     /// How many directories are watched at most.
-    most: usize,
+    max: usize,
     /// The system takes no more.
     full: AtomicBool,
 }
@@ -37,29 +37,29 @@ pub(super) struct State {
 #[derive(Debug)]
 struct Watched {
     prefix: Arc<[u8]>,
-    changes: Arc<Changes>,
+    changes: Arc<DirChanges>,
 }
 
 /// What follows from what was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct WatchReport {
     /// Nothing that was looked at before is to be believed.
     pub(super) everything: bool,
     /// Names below directories, with a `/` behind each, that may be other directories now.
     pub(super) directories: Vec<Vec<u8>>,
 }
 
-impl Watching {
+impl WatchSet {
     /// A watch over nothing, or none where there cannot be any.
-    pub(super) fn new() -> Option<Watching> {
-        Watching::of(MAX_WATCHED)
+    pub(super) fn new() -> Option<WatchSet> {
+        WatchSet::of(MAX_WATCHED)
     }
 
     /// The same, of at most so many directories.
-    fn of(most: usize) -> Option<Watching> {
+    fn of(max: usize) -> Option<WatchSet> {
         let state = State { directories: HashMap::new(), trusted_from: Instant::now() };
         let (state, full) = (Mutex::new(state), AtomicBool::new(false));
-        Some(Watching { watcher: Watcher::new().ok()?, state, most, full })
+        Some(WatchSet { watcher: Watcher::new().ok()?, state, max, full })
     }
 
     /// Keeps others from hearing what happened until this one has.
@@ -68,9 +68,9 @@ impl Watching {
     }
 
     /// Notes all that was done before, as of this epoch.
-    pub(super) fn hear(&self, state: &mut State, epoch: u64) -> Told {
-        let mut told = Told::default();
-        let heard = self.watcher.drain(&mut |event| state.note(event, epoch, &mut told));
+    pub(super) fn hear(&self, state: &mut State, current: u64) -> WatchReport {
+        let mut told = WatchReport::default();
+        let heard = self.watcher.drain(&mut |event| state.note(event, current, &mut told));
         told.everything |= heard.is_err();
         if state.trusted_from.elapsed() >= TRUST {
             told.everything = true;
@@ -83,13 +83,13 @@ impl Watching {
     }
 
     /// Begins to watch a directory; true if what happens in it is told from here on.
-    pub(super) fn add(&self, prefix: &Arc<[u8]>, changes: &Arc<Changes>, dir: &Dir) -> bool {
+    pub(super) fn add(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) -> bool {
         if self.is_full() {
             return false;
         }
         // One lock for both, or threads that add together find room for one too many.
         let mut state = lock(&self.state);
-        let has_room = state.directories.len() < self.most;
+        let has_room = state.directories.len() < self.max;
         let Some(id) = has_room.then(|| self.watcher.watch(dir).ok()).flatten() else {
             self.full.store(true, Ordering::Relaxed);
             return false;
@@ -132,7 +132,7 @@ impl Watching {
 }
 
 impl State {
-    fn note(&mut self, event: WatchEvent<'_>, epoch: u64, told: &mut Told) {
+    fn note(&mut self, event: WatchEvent<'_>, current: u64, told: &mut WatchReport) {
         match event {
             WatchEvent::Overflow => told.everything = true,
             WatchEvent::Gone(id) => {
@@ -142,18 +142,18 @@ impl State {
             }
             WatchEvent::Doubtful(id) => {
                 if let Some(watched) = self.directories.get(&id) {
-                    watched.changes.note_listing(epoch);
+                    watched.changes.note_listing(current);
                 }
             }
             WatchEvent::Content(id, name) => {
                 if let Some(watched) = self.directories.get(&id) {
-                    watched.changes.note_name(name, epoch);
+                    watched.changes.note_name(name, current);
                 }
             }
             WatchEvent::Listing(id, name) => {
                 if let Some(watched) = self.directories.get(&id) {
-                    watched.changes.note_listing(epoch);
-                    watched.changes.note_name(name, epoch);
+                    watched.changes.note_listing(current);
+                    watched.changes.note_name(name, current);
                     told.directories.push([&*watched.prefix, name, b"/"].concat());
                 }
             }

@@ -7,27 +7,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::text::escape;
 use crate::walk::batch::{BATCH, Batch};
-use crate::walk::directory::Directory;
-use crate::walk::handle::{Handle, OpenCount, OpenDir};
-use crate::walk::kept::{Kept, Sieved};
-use crate::walk::listing::Listing;
-use crate::walk::memory::Recall;
+use crate::walk::cached_dir::{CachedDir, FilteredDir};
+use crate::walk::dir_cache::CacheView;
+use crate::walk::entry_filter::EntryFilter;
+use crate::walk::handle::{DirHandle, OpenCount, OpenDir};
+use crate::walk::ignore_rules::{Found, IgnoreRules};
+use crate::walk::listing::DirListing;
 use crate::walk::options::WalkOptions;
+use crate::walk::pending_dir::PendingDir;
+use crate::walk::recorded_walk::EntryRange;
 use crate::walk::report::DirectoryReport;
-use crate::walk::route::Files;
-use crate::walk::rules::{Found, Rules};
-use crate::walk::sieve::Sieve;
 use crate::workspace::{Dir, Kind, RecentStamp, Volume, Workspace};
 
 /// What one directory holds.
 #[derive(Debug, Default)]
-pub(crate) struct Expansion {
+pub(crate) struct ReadDirResult {
     /// The parts in path order.
     pub(crate) parts: Vec<Part>,
     /// What was counted and left out.
     pub(crate) report: DirectoryReport,
     /// The rules inside, if it could be listed.
-    pub(crate) rules: Option<Rules>,
+    pub(crate) rules: Option<IgnoreRules>,
 }
 
 /// A part of a directory.
@@ -36,23 +36,23 @@ pub(crate) enum Part {
     /// Files to look at.
     Files(Batch),
     /// A directory to list.
-    Directory(Directory),
+    Directory(PendingDir),
 }
 
 /// The entries of a directory, as they are or as they still are.
-struct Listed {
-    handle: Handle,
+struct DirContents {
+    handle: DirHandle,
     volume: Volume,
-    listing: Arc<Listing>,
+    listing: Arc<DirListing>,
     found: Found,
-    kept: Option<Arc<Kept>>,
+    cached: Option<Arc<CachedDir>>,
     /// Whether it still is as it was kept.
     is_still: bool,
 }
 
 /// Lists directories for one walk.
 #[derive(Debug)]
-pub(crate) struct Expander {
+pub(crate) struct DirReader {
     pub(crate) options: WalkOptions,
     workspace: Workspace,
     open: OpenCount,
@@ -62,18 +62,19 @@ pub(crate) struct Expander {
     looked: AtomicBool,
 }
 
-impl Expander {
-    pub(crate) fn new(options: WalkOptions, workspace: Workspace) -> Expander {
+impl DirReader {
+    pub(crate) fn new(options: WalkOptions, workspace: Workspace) -> DirReader {
         let root = workspace.root_handle().clone();
         let open = OpenCount::default();
-        Expander { options, workspace, open, root, looked: AtomicBool::new(false) }
+        DirReader { options, workspace, open, root, looked: AtomicBool::new(false) }
     }
 
     /// Files of a known way, which lies below this beginning.
-    pub(crate) fn batch(&self, files: &Files, start: usize) -> Batch {
-        let Files { kept, listing, range, .. } = files;
-        let prefix = (kept.prefix.clone(), self.base(start));
-        Batch::new(self.handle(kept), prefix, listing.clone(), range.clone()).of(Some(kept.clone()))
+    pub(crate) fn batch(&self, files: &EntryRange, start: usize) -> Batch {
+        let EntryRange { cached, listing, range, .. } = files;
+        let prefix = (cached.prefix.clone(), self.base(start));
+        Batch::new(self.handle(cached), prefix, listing.clone(), range.clone())
+            .of(Some(cached.clone()))
     }
 
     /// Whether a directory below a beginning had to be looked at.
@@ -82,35 +83,35 @@ impl Expander {
     }
 
     /// A directory that is as it was kept, to be opened if it has to be.
-    pub(crate) fn handle(&self, kept: &Kept) -> Handle {
-        Handle::later((&self.root, &kept.prefix), kept.volume, &self.open)
+    pub(crate) fn handle(&self, cached: &CachedDir) -> DirHandle {
+        DirHandle::later((&self.root, &cached.prefix), cached.volume, &self.open)
     }
 
     /// A directory that is as it was kept and need not be looked at.
-    pub(crate) fn at_hand(&self, directory: &Directory) -> Option<Arc<Kept>> {
-        let recall = self.recall(&directory.prefix).filter(|_| directory.is_in_place)?;
-        recall.at_hand(&directory.prefix)
+    pub(crate) fn at_hand(&self, directory: &PendingDir) -> Option<Arc<CachedDir>> {
+        let view = self.view(&directory.prefix).filter(|_| directory.is_in_place)?;
+        view.at_hand(&directory.prefix)
     }
 
     /// Lists a directory, unless it is known to be as it was kept; one that cannot be read is an
     /// account of why.
     pub(crate) fn expand(
         &self,
-        directory: &Directory,
-        known: Option<Arc<Kept>>,
+        directory: &PendingDir,
+        known: Option<Arc<CachedDir>>,
         keep_going: &dyn Fn() -> bool,
-    ) -> Expansion {
-        let mut expansion = Expansion::default();
+    ) -> ReadDirResult {
+        let mut expansion = ReadDirResult::default();
         let known = known.or_else(|| self.at_hand(directory)).or_else(|| {
             self.looked.fetch_or(directory.depth > 0, Ordering::Relaxed);
             self.recalled(directory)
         });
         let listed = known.map_or_else(
             || self.listed(directory, keep_going, &mut expansion.report),
-            |kept| self.still(kept),
+            |cached| self.still(cached),
         );
         let entered = listed.and_then(|listed| {
-            expansion.report.receipt.directories = 1;
+            expansion.report.stats.directories = 1;
             let rules = self.enter(directory, &listed, &mut expansion.report)?;
             Ok((listed, rules))
         });
@@ -121,84 +122,82 @@ impl Expander {
                 expansion.rules = Some(rules);
             }
             Err(error) => {
-                expansion.report.receipt.unreadable(shown(&directory.prefix), error.to_string());
+                expansion.report.stats.unreadable(shown(&directory.prefix), error.to_string());
             }
         }
         expansion
     }
 
     /// The directory as an earlier walk listed it, if that still is so.
-    pub(crate) fn recalled(&self, directory: &Directory) -> Option<Arc<Kept>> {
-        let recall = self.recall(&directory.prefix)?;
+    pub(crate) fn recalled(&self, directory: &PendingDir) -> Option<Arc<CachedDir>> {
+        let view = self.view(&directory.prefix)?;
         let stat = || directory.parent.open()?.stat(&directory.name);
-        recall.directory(&directory.prefix, directory.is_in_place, &stat)
+        view.directory(&directory.prefix, directory.is_in_place, &stat)
     }
 
-    pub(crate) fn recall(&self, prefix: &[u8]) -> Option<&Recall> {
+    pub(crate) fn view(&self, prefix: &[u8]) -> Option<&CacheView> {
         // What lies outside the root has no path that could be descended to from there.
-        self.options.recall.as_ref().filter(|_| prefix.first() != Some(&b'/'))
+        self.options.cache.as_ref().filter(|_| prefix.first() != Some(&b'/'))
     }
 
-    fn still(&self, kept: Arc<Kept>) -> io::Result<Listed> {
-        let handle = self.handle(&kept);
-        if let Some(recall) =
-            self.options.recall.as_ref().filter(|recall| recall.wants_watch(&kept))
-        {
+    fn still(&self, cached: Arc<CachedDir>) -> io::Result<DirContents> {
+        let handle = self.handle(&cached);
+        if let Some(view) = self.options.cache.as_ref().filter(|view| view.wants_watch(&cached)) {
             let dir = handle.open()?;
             // The path may lead to another one since it was looked at.
-            if kept.identity == RecentStamp::of(&dir).identity() {
-                recall.watch(&kept.prefix, &kept.changes, &dir);
+            if cached.identity == RecentStamp::of(&dir).identity() {
+                view.watch(&cached.prefix, &cached.changes, &dir);
             }
         }
-        Ok(Listed {
+        Ok(DirContents {
             handle,
-            volume: kept.volume,
-            listing: kept.listing.clone(),
-            found: kept.found,
-            kept: Some(kept),
+            volume: cached.volume,
+            listing: cached.listing.clone(),
+            found: cached.found,
+            cached: Some(cached),
             is_still: true,
         })
     }
 
     fn listed(
         &self,
-        directory: &Directory,
+        directory: &PendingDir,
         keep_going: &dyn Fn() -> bool,
         report: &mut DirectoryReport,
-    ) -> io::Result<Listed> {
+    ) -> io::Result<DirContents> {
         let dir = directory.parent.open()?.open_dir(&directory.name)?;
         let dir = OpenDir::new(dir, &self.open);
-        let recall = self.recall(&directory.prefix).filter(|_| dir.volume == Volume::Disk);
-        let told = recall.map(|recall| {
+        let view = self.view(&directory.prefix).filter(|_| dir.volume == Volume::Disk);
+        let told = view.map(|view| {
             let stamp = RecentStamp::of(&dir);
-            (stamp, recall.changes(&directory.prefix, stamp, &dir))
+            (stamp, view.changes(&directory.prefix, stamp, &dir))
         });
-        let troubles = report.receipt.trouble.len();
+        let troubles = report.stats.trouble.len();
         let (listing, found) = list(&dir, directory, keep_going, report);
         let listing = Arc::new(listing);
-        let is_whole = !report.interrupted && report.receipt.trouble.len() == troubles;
-        let kept = recall
+        let is_whole = !report.interrupted && report.stats.trouble.len() == troubles;
+        let cached = view
             .zip(told)
             .filter(|_| is_whole)
-            .map(|(recall, told)| recall.keep(&directory.prefix, (listing.clone(), found), told));
-        let handle = Handle::keep(&dir, &self.root, &directory.prefix);
-        Ok(Listed { handle, volume: dir.volume, listing, found, kept, is_still: false })
+            .map(|(view, told)| view.keep(&directory.prefix, (listing.clone(), found), told));
+        let handle = DirHandle::keep(&dir, &self.root, &directory.prefix);
+        Ok(DirContents { handle, volume: dir.volume, listing, found, cached, is_still: false })
     }
 
     fn enter(
         &self,
-        directory: &Directory,
-        listed: &Listed,
+        directory: &PendingDir,
+        listed: &DirContents,
         report: &mut DirectoryReport,
-    ) -> io::Result<Rules> {
-        let warnings = &mut report.receipt.warnings;
+    ) -> io::Result<IgnoreRules> {
+        let warnings = &mut report.stats.warnings;
         if self.options.no_ignore {
-            return Ok(Rules::default());
+            return Ok(IgnoreRules::default());
         }
         let above = &directory.rules;
-        if let (Some(kept), Some(recall)) = (&listed.kept, &self.options.recall) {
-            let with = (recall.era, recall.memory.room());
-            return kept.enter(&self.workspace, above, &|| listed.handle.open(), warnings, with);
+        if let (Some(cached), Some(view)) = (&listed.cached, &self.options.cache) {
+            let with = (view.generation, view.cache.budget());
+            return cached.enter(&self.workspace, above, &|| listed.handle.open(), warnings, with);
         }
         if listed.found.is_empty() {
             return Ok(above.clone());
@@ -211,20 +210,20 @@ impl Expander {
     /// What stays of the entries, in path order.
     fn sift(
         &self,
-        directory: &Directory,
-        listed: &Listed,
-        rules: &Rules,
+        directory: &PendingDir,
+        listed: &DirContents,
+        rules: &IgnoreRules,
         report: &mut DirectoryReport,
-    ) -> Arc<Listing> {
+    ) -> Arc<DirListing> {
         let (options, prefix) = (&self.options, &*directory.prefix);
-        let mut sieve = Sieve::new(options, &self.workspace, prefix, rules, listed.volume);
+        let mut sieve = EntryFilter::new(options, &self.workspace, prefix, rules, listed.volume);
         // Where an answer goes on, what lies before is not even counted.
-        let kept = listed.kept.as_ref().filter(|_| !options.resumes_below(prefix));
-        let kept = kept.zip(options.recall.as_ref().map(|recall| recall.memory.room()));
-        let mut sieved = match kept {
-            Some((kept, room)) => {
+        let cached = listed.cached.as_ref().filter(|_| !options.resumes_below(prefix));
+        let cached = cached.zip(options.cache.as_ref().map(|view| view.cache.budget()));
+        let mut sieved = match cached {
+            Some((cached, budget)) => {
                 let key = options.sieve_key(rules);
-                kept.sieved(key, room, || sieve.all(&listed.listing))
+                cached.sieved(key, budget, || sieve.all(&listed.listing))
             }
             None => Arc::new(sieve.all(&listed.listing)),
         };
@@ -232,7 +231,7 @@ impl Expander {
         if sieve.narrows(&sieved) {
             sieve.narrow(Arc::make_mut(&mut sieved), base);
         }
-        let Sieved { listing, report: account } = Arc::unwrap_or_clone(sieved);
+        let FilteredDir { listing, report: account } = Arc::unwrap_or_clone(sieved);
         report.absorb(account);
         listing
     }
@@ -240,10 +239,10 @@ impl Expander {
     /// Cuts the sorted entries into batches of files between directories.
     fn split(
         &self,
-        listed: &Listed,
-        directory: &Directory,
-        rules: &Rules,
-        listing: &Arc<Listing>,
+        listed: &DirContents,
+        directory: &PendingDir,
+        rules: &IgnoreRules,
+        listing: &Arc<DirListing>,
         parts: &mut Vec<Part>,
     ) {
         let handle = &listed.handle;
@@ -261,39 +260,39 @@ impl Expander {
                         listing.clone(),
                         begin..end,
                     );
-                    parts.push(Part::Files(batch.of(listed.kept.clone())));
+                    parts.push(Part::Files(batch.of(listed.cached.clone())));
                 }
                 begin = index + 1;
             }
             if is_directory && self.descends(directory) {
                 let child = directory.child(name, handle.clone(), rules);
                 let is_in_place = listed.is_still;
-                parts.push(Part::Directory(Directory { is_in_place, ..child }));
+                parts.push(Part::Directory(PendingDir { is_in_place, ..child }));
             }
         }
     }
 
     /// Whether a directory itself is handed on, whatever is below it.
-    fn lists(&self, above: &Directory, name: &[u8]) -> bool {
+    fn lists(&self, above: &PendingDir, name: &[u8]) -> bool {
         self.options.directories && self.options.reaches_itself(&[&*above.prefix, name].concat())
     }
 
     pub(crate) fn base(&self, start: usize) -> usize {
-        self.options.starts.get(start).map_or(0, |start| start.base)
+        self.options.roots.get(start).map_or(0, |start| start.base)
     }
 
-    fn descends(&self, directory: &Directory) -> bool {
-        self.options.max_depth.is_none_or(|most| directory.depth + 1 < most)
+    fn descends(&self, directory: &PendingDir) -> bool {
+        self.options.max_depth.is_none_or(|max| directory.depth + 1 < max)
     }
 }
 
 fn list(
     dir: &Dir,
-    directory: &Directory,
+    directory: &PendingDir,
     keep_going: &dyn Fn() -> bool,
     report: &mut DirectoryReport,
-) -> (Listing, Found) {
-    let (mut listing, mut found) = (Listing::default(), Found::default());
+) -> (DirListing, Found) {
+    let (mut listing, mut found) = (DirListing::default(), Found::default());
     let listed = dir.list(|name, kind| {
         found.note(name, kind);
         listing.push(name, kind);
@@ -303,7 +302,7 @@ fn list(
         if report.interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if let Err(error) = listed {
-        report.receipt.unreadable(shown(&directory.prefix), error.to_string());
+        report.stats.unreadable(shown(&directory.prefix), error.to_string());
     }
     (listing, found)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::walk::kept::Kept;
+use crate::walk::cached_dir::CachedDir;
 use crate::workspace::Kind;
 
 /// What is kept of a directory besides its names, in bytes or so.
@@ -11,18 +11,18 @@ const DIRECTORY_BYTES: usize = 512;
 
 /// Directories, each as it was last listed.
 #[derive(Debug, Default)]
-pub(super) struct Directories {
-    known: HashMap<Arc<[u8]>, Arc<Kept>>,
+pub(super) struct DirTable {
+    known: HashMap<Arc<[u8]>, Arc<CachedDir>>,
     /// Bytes that they take, or so.
     bytes: usize,
 }
 
-impl Directories {
-    pub(super) fn get(&self, prefix: &[u8]) -> Option<&Arc<Kept>> {
+impl DirTable {
+    pub(super) fn get(&self, prefix: &[u8]) -> Option<&Arc<CachedDir>> {
         self.known.get(prefix)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Kept>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<CachedDir>> {
         self.known.values()
     }
 
@@ -30,25 +30,25 @@ impl Directories {
         self.bytes
     }
 
-    /// Puts a directory in the place of what was kept of it, unless that takes more than `most`
+    /// Puts a directory in the place of what was kept of it, unless that takes more than `max`
     /// bytes. Returns the paths of directories that it held and that are gone; what lay below
     /// them is forgotten.
-    pub(super) fn put(&mut self, kept: Arc<Kept>, most: usize) -> Vec<Vec<u8>> {
-        let old = self.remove(&kept.prefix);
-        let gone = old.map_or_else(Vec::new, |old| vanished(&old, &kept));
+    pub(super) fn put(&mut self, cached: Arc<CachedDir>, max: usize) -> Vec<Vec<u8>> {
+        let old = self.remove(&cached.prefix);
+        let gone = old.map_or_else(Vec::new, |old| vanished(&old, &cached));
         if !gone.is_empty() {
             self.drop_below(&gone);
         }
-        let bytes = size(&kept);
-        if self.bytes + bytes <= most {
+        let bytes = size(&cached);
+        if self.bytes + bytes <= max {
             self.bytes += bytes;
-            kept.hold();
-            self.known.insert(kept.prefix.clone(), kept);
+            cached.hold();
+            self.known.insert(cached.prefix.clone(), cached);
         }
         gone
     }
 
-    fn remove(&mut self, prefix: &[u8]) -> Option<Arc<Kept>> {
+    fn remove(&mut self, prefix: &[u8]) -> Option<Arc<CachedDir>> {
         let old = self.known.remove(prefix)?;
         self.bytes -= size(&old);
         Some(old)
@@ -56,9 +56,9 @@ impl Directories {
 
     fn drop_below(&mut self, gone: &[Vec<u8>]) {
         let bytes = &mut self.bytes;
-        self.known.retain(|prefix, kept| {
+        self.known.retain(|prefix, cached| {
             let goes = lies_below(prefix, gone);
-            *bytes -= if goes { size(kept) } else { 0 };
+            *bytes -= if goes { size(cached) } else { 0 };
             !goes
         });
     }
@@ -72,13 +72,13 @@ pub(super) fn lies_below(prefix: &[u8], gone: &[Vec<u8>]) -> bool {
     last.is_some_and(|gone| prefix.starts_with(gone))
 }
 
-fn size(kept: &Kept) -> usize {
-    kept.prefix.len() + kept.listing.bytes() + DIRECTORY_BYTES
+fn size(cached: &CachedDir) -> usize {
+    cached.prefix.len() + cached.listing.bytes() + DIRECTORY_BYTES
 }
 
 /// The paths of directories that were in `old` and are not in `new`; all of them, if the two
 /// are not the same directory.
-fn vanished(old: &Kept, new: &Kept) -> Vec<Vec<u8>> {
+fn vanished(old: &CachedDir, new: &CachedDir) -> Vec<Vec<u8>> {
     let is_same = old.identity.is_some() && old.identity == new.identity;
     let new = if is_same { names(new) } else { Vec::new() };
     let gone = names(old).into_iter().filter(|name| new.binary_search(name).is_err());
@@ -88,8 +88,8 @@ fn vanished(old: &Kept, new: &Kept) -> Vec<Vec<u8>> {
 }
 
 /// The names of its directories, in order.
-fn names(kept: &Kept) -> Vec<Vec<u8>> {
-    let entries = (0..kept.listing.len()).filter_map(|index| kept.listing.get(index));
+fn names(cached: &CachedDir) -> Vec<Vec<u8>> {
+    let entries = (0..cached.listing.len()).filter_map(|index| cached.listing.get(index));
     let directories = entries.filter(|(_, kind)| *kind == Kind::Directory);
     let mut names: Vec<_> = directories.map(|(name, _)| name.to_vec()).collect();
     names.sort_unstable();
@@ -99,22 +99,22 @@ fn names(kept: &Kept) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::listing::Listing;
-    use crate::walk::rules::Found;
+    use crate::walk::ignore_rules::Found;
+    use crate::walk::listing::DirListing;
     use crate::workspace::{Identity, Volume};
 
-    fn kept(prefix: &str, inode: u64, entries: &[(&str, Kind)]) -> Arc<Kept> {
-        let mut listing = Listing::default();
+    fn cached(prefix: &str, inode: u64, entries: &[(&str, Kind)]) -> Arc<CachedDir> {
+        let mut listing = DirListing::default();
         for (name, kind) in entries {
             listing.push(name.as_bytes(), *kind);
         }
         let facts = (Volume::Disk, None, Some(Identity { device: 1, inode }));
         let known = (Arc::new(listing), Found::default());
-        Arc::new(Kept::new(prefix.as_bytes().into(), known, facts, Arc::default()))
+        Arc::new(CachedDir::new(prefix.as_bytes().into(), known, facts, Arc::default()))
     }
 
-    fn prefixes(directories: &Directories) -> Vec<String> {
-        let prefix = |kept: &Arc<Kept>| String::from_utf8(kept.prefix.to_vec()).unwrap();
+    fn prefixes(directories: &DirTable) -> Vec<String> {
+        let prefix = |cached: &Arc<CachedDir>| String::from_utf8(cached.prefix.to_vec()).unwrap();
         let mut prefixes: Vec<_> = directories.iter().map(prefix).collect();
         prefixes.sort();
         prefixes
@@ -123,16 +123,16 @@ mod tests {
     const A: (&str, Kind) = ("a", Kind::Directory);
     const AB: (&str, Kind) = ("a-b", Kind::Directory);
 
-    fn tree() -> Directories {
-        let mut directories = Directories::default();
-        for kept in [
-            kept("", 1, &[A, AB]),
-            kept("a/", 2, &[A]),
-            kept("a/a/", 3, &[]),
-            kept("a-b/", 4, &[A]),
-            kept("a-b/a/", 5, &[]),
+    fn tree() -> DirTable {
+        let mut directories = DirTable::default();
+        for cached in [
+            cached("", 1, &[A, AB]),
+            cached("a/", 2, &[A]),
+            cached("a/a/", 3, &[]),
+            cached("a-b/", 4, &[A]),
+            cached("a-b/a/", 5, &[]),
         ] {
-            assert!(directories.put(kept, usize::MAX).is_empty());
+            assert!(directories.put(cached, usize::MAX).is_empty());
         }
         directories
     }
@@ -141,7 +141,7 @@ mod tests {
     fn what_lay_below_a_directory_that_is_gone_is_forgotten() {
         let gone = |entries: &[(&str, Kind)], inode| {
             let mut directories = tree();
-            let gone = directories.put(kept("", inode, entries), usize::MAX);
+            let gone = directories.put(cached("", inode, entries), usize::MAX);
             (gone.concat(), prefixes(&directories))
         };
         let all = ["", "a-b/", "a-b/a/", "a/", "a/a/"].map(str::to_owned).to_vec();
@@ -157,14 +157,14 @@ mod tests {
     #[test]
     fn bytes_are_those_of_what_is_held() {
         let mut directories = tree();
-        let sum = |directories: &Directories| directories.iter().map(|kept| size(kept)).sum();
+        let sum = |directories: &DirTable| directories.iter().map(|cached| size(cached)).sum();
         let held: usize = sum(&directories);
         assert_eq!(directories.bytes(), held);
-        directories.put(kept("", 1, &[A]), usize::MAX);
+        directories.put(cached("", 1, &[A]), usize::MAX);
         assert_eq!(directories.bytes(), sum(&directories));
         assert!(directories.bytes() < held);
         // What finds no room takes the place of what was there all the same.
-        let large = kept("a/", 2, &[("b", Kind::File)]);
+        let large = cached("a/", 2, &[("b", Kind::File)]);
         directories.put(large.clone(), size(&large));
         assert!(directories.get(b"a/").is_none() && !large.is_held());
         assert_eq!(directories.bytes(), sum(&directories));

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::walk::kept::Sieved;
-use crate::walk::listing::Listing;
+use crate::walk::cached_dir::FilteredDir;
+use crate::walk::ignore_rules::{IgnoreRules, RuleMatch};
+use crate::walk::listing::DirListing;
 use crate::walk::options::WalkOptions;
-use crate::walk::report::{DirectoryReport, LeftOut};
-use crate::walk::rules::{Rules, Verdict};
+use crate::walk::report::{DirectoryReport, SkippedEntry};
 use crate::workspace::{Kind, Volume, Workspace, is_temporary};
 
 /// How many left-out entries a directory reports.
@@ -27,10 +27,10 @@ const KERNEL_FILES: &str = "files that the kernel makes as they are read, as in 
     are searched only if they are named";
 
 /// Decides entry by entry what stays.
-pub(super) struct Sieve<'a> {
+pub(super) struct EntryFilter<'a> {
     options: &'a WalkOptions,
     workspace: &'a Workspace,
-    rules: &'a Rules,
+    rules: &'a IgnoreRules,
     /// Path of the entry in hand; its head is the directory's prefix.
     path: Vec<u8>,
     prefix: usize,
@@ -38,16 +38,16 @@ pub(super) struct Sieve<'a> {
     pseudo: bool,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> EntryFilter<'a> {
     pub(super) fn new(
         options: &'a WalkOptions,
         workspace: &'a Workspace,
         prefix: &[u8],
-        rules: &'a Rules,
+        rules: &'a IgnoreRules,
         volume: Volume,
-    ) -> Sieve<'a> {
+    ) -> EntryFilter<'a> {
         let governed = rules.govern() || workspace.outer().in_repository();
-        Sieve {
+        EntryFilter {
             options,
             workspace,
             rules,
@@ -59,28 +59,30 @@ impl<'a> Sieve<'a> {
     }
 
     /// What the rules of the tree, the host and the walk leave, whatever the filter says.
-    pub(super) fn all(&mut self, listing: &Listing) -> Sieved {
+    pub(super) fn all(&mut self, listing: &DirListing) -> FilteredDir {
         let (mut listing, mut report) = (listing.clone(), DirectoryReport::default());
         // Before the entries are looked at, so that those which are left out are in order too.
         listing.sort();
         listing.retain(|name, kind| self.keep(name, kind, &mut report));
-        Sieved { listing: Arc::new(listing), report }
+        FilteredDir { listing: Arc::new(listing), report }
     }
 
     /// Tells whether the filter may have a say in what is left.
-    pub(super) fn narrows(&self, sieved: &Sieved) -> bool {
-        !self.options.filter.is_everything() || sieved.report.left_out.len() > MAX_LEFT_OUT
+    pub(super) fn narrows(&self, sieved: &FilteredDir) -> bool {
+        !self.options.filter.is_everything() || sieved.report.skipped_entries.len() > MAX_LEFT_OUT
     }
 
     /// Drops what the filter leaves out; `base` is how many bytes of the paths it does not see.
-    pub(super) fn narrow(&mut self, sieved: &mut Sieved, base: usize) {
+    pub(super) fn narrow(&mut self, sieved: &mut FilteredDir, base: usize) {
         let filter = &self.options.filter;
-        let Sieved { listing, report } = sieved;
+        let FilteredDir { listing, report } = sieved;
         if !filter.is_everything() {
             Arc::make_mut(listing).retain(|name, kind| self.passes(name, kind, base, report));
-            report.left_out.retain(|entry| entry.is_directory || filter.passes(&entry.path, base));
+            report
+                .skipped_entries
+                .retain(|entry| entry.is_directory || filter.passes(&entry.path, base));
         }
-        report.left_out.truncate(MAX_LEFT_OUT);
+        report.skipped_entries.truncate(MAX_LEFT_OUT);
     }
 
     fn keep(&mut self, name: &[u8], kind: Kind, report: &mut DirectoryReport) -> bool {
@@ -100,9 +102,9 @@ impl<'a> Sieve<'a> {
         if self.workspace.policy().denies(&self.path, is_directory) {
             return false;
         }
-        let skipped = &mut report.receipt.skipped;
+        let skipped = &mut report.stats.skipped;
         let verdict = self.rules.verdict(&self.path, is_directory);
-        if verdict == Verdict::Ignored {
+        if verdict == RuleMatch::Ignored {
             let count = if is_directory {
                 &mut skipped.ignored_directories
             } else {
@@ -112,14 +114,14 @@ impl<'a> Sieve<'a> {
             self.leave_out(is_directory, false, report);
             return false;
         }
-        if !self.options.hidden && verdict == Verdict::Open && name.first() == Some(&b'.') {
+        if !self.options.hidden && verdict == RuleMatch::None && name.first() == Some(&b'.') {
             skipped.hidden += 1;
             self.leave_out(is_directory, true, report);
             return false;
         }
         if self.drop_noise && is_directory && NOISE.contains(&name) {
             skipped.ignored_directories += 1;
-            report.receipt.warnings.push(
+            report.stats.warnings.push(
                 "left out target and node_modules, as no ignore file says what to leave out"
                     .to_owned(),
             );
@@ -129,16 +131,16 @@ impl<'a> Sieve<'a> {
     }
 
     fn keep_kind(&self, kind: Kind, report: &mut DirectoryReport) -> bool {
-        let skipped = &mut report.receipt.skipped;
+        let skipped = &mut report.stats.skipped;
         let contents = self.options.contents;
         let count = match kind {
             Kind::Special => &mut skipped.special,
             Kind::File if self.pseudo && contents => {
                 // Once for a directory is enough; the receipt keeps one of all of these.
                 if skipped.kernel == 0 {
-                    report.receipt.warnings.push(KERNEL_FILES.to_owned());
+                    report.stats.warnings.push(KERNEL_FILES.to_owned());
                 }
-                &mut report.receipt.skipped.kernel
+                &mut report.stats.skipped.kernel
             }
             Kind::Link if contents => &mut skipped.links,
             Kind::Directory | Kind::File | Kind::Link => return true,
@@ -160,7 +162,7 @@ impl<'a> Sieve<'a> {
             Kind::Directory => !filter.prunes(&self.path, base),
             _ => filter.passes(&self.path, base),
         };
-        report.receipt.skipped.filtered += u64::from(!passes);
+        report.stats.skipped.filtered += u64::from(!passes);
         passes
     }
 
@@ -171,9 +173,9 @@ impl<'a> Sieve<'a> {
 
     /// Remembers what a rule left out, so that a hint can look into it.
     fn leave_out(&self, is_directory: bool, hidden: bool, report: &mut DirectoryReport) {
-        if self.options.contents && report.left_out.len() < MAX_REMEMBERED {
+        if self.options.contents && report.skipped_entries.len() < MAX_REMEMBERED {
             let path = self.path.clone();
-            report.left_out.push(LeftOut { path, is_directory, hidden });
+            report.skipped_entries.push(SkippedEntry { path, is_directory, hidden });
         }
     }
 }

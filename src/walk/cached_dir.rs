@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::pool::lock;
-use crate::walk::changes::{Changes, Era};
+use crate::walk::dir_changes::{DirChanges, Generation};
 use crate::walk::handle::OpenDir;
-use crate::walk::listing::Listing;
-use crate::walk::report::{DirectoryReport, LeftOut};
-use crate::walk::room::{Room, Taken};
-use crate::walk::rule_stamps::RuleStamps;
-use crate::walk::rules::{Found, Rules};
+use crate::walk::ignore_fingerprints::IgnoreFingerprints;
+use crate::walk::ignore_rules::{Found, IgnoreRules};
+use crate::walk::listing::DirListing;
+use crate::walk::memory_budget::{MemoryBudget, Reservation};
+use crate::walk::report::{DirectoryReport, SkippedEntry};
 use crate::workspace::{Identity, Stamp, Volume, Workspace};
 
 /// How many ways to walk a directory are remembered with what they leave of it.
@@ -22,11 +22,11 @@ const ENTRY_BYTES: usize = 24;
 
 /// A directory as it was listed, and what followed from that.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CachedDir {
     /// Its path in the workspace, empty or ending in `/`.
     pub(crate) prefix: Arc<[u8]>,
     /// All its entries, in the order in which the system gave them.
-    pub(crate) listing: Arc<Listing>,
+    pub(crate) listing: Arc<DirListing>,
     pub(super) found: Found,
     pub(crate) volume: Volume,
     /// None if the directory had not settled when it was listed; then only names are of use.
@@ -37,24 +37,24 @@ pub(crate) struct Kept {
     verified: AtomicU64,
     /// Whether there was room to keep it.
     is_held: AtomicBool,
-    pub(super) changes: Arc<Changes>,
+    pub(super) changes: Arc<DirChanges>,
     rules: Mutex<Option<KeptRules>>,
-    sieved: Mutex<Vec<(SieveKey, Arc<Sieved>, Taken)>>,
+    sieved: Mutex<Vec<(FilterKey, Arc<FilteredDir>, Reservation)>>,
 }
 
 /// Rules that were read, and from which state of which files.
 #[derive(Debug)]
 struct KeptRules {
-    above: Rules,
-    entered: Rules,
-    stamps: RuleStamps,
+    above: IgnoreRules,
+    entered: IgnoreRules,
+    stamps: IgnoreFingerprints,
     warnings: Vec<String>,
 }
 
 /// What a walk asks of a directory, but for its filter.
 #[derive(Clone, Debug)]
-pub(super) struct SieveKey {
-    pub(super) rules: Rules,
+pub(super) struct FilterKey {
+    pub(super) rules: IgnoreRules,
     pub(super) hidden: bool,
     pub(super) no_ignore: bool,
     pub(super) drop_noise: bool,
@@ -63,19 +63,19 @@ pub(super) struct SieveKey {
 
 /// What stays of a listing, in path order, and the account of the rest.
 #[derive(Clone, Debug)]
-pub(super) struct Sieved {
-    pub(super) listing: Arc<Listing>,
+pub(super) struct FilteredDir {
+    pub(super) listing: Arc<DirListing>,
     pub(super) report: DirectoryReport,
 }
 
-impl Kept {
+impl CachedDir {
     pub(super) fn new(
         prefix: Arc<[u8]>,
-        (listing, found): (Arc<Listing>, Found),
+        (listing, found): (Arc<DirListing>, Found),
         (volume, stamp, identity): (Volume, Option<Stamp>, Option<Identity>),
-        changes: Arc<Changes>,
-    ) -> Kept {
-        Kept {
+        changes: Arc<DirChanges>,
+    ) -> CachedDir {
+        CachedDir {
             prefix,
             listing,
             found,
@@ -101,53 +101,53 @@ impl Kept {
     }
 
     /// Notes that a call of this epoch found the directory as it is kept.
-    pub(super) fn verify(&self, epoch: u64) {
-        self.verified.fetch_max(epoch, Ordering::AcqRel);
+    pub(super) fn verify(&self, current: u64) {
+        self.verified.fetch_max(current, Ordering::AcqRel);
     }
 
     /// Whether the listing needs no look at the directory to be trusted.
-    pub(super) fn is_current(&self, era: Era) -> bool {
+    pub(super) fn is_current(&self, generation: Generation) -> bool {
         let verified = self.verified.load(Ordering::Acquire);
-        verified == era.epoch || self.changes.leave_listing(verified, era)
+        verified == generation.current || self.changes.leave_listing(verified, generation)
     }
 
     /// Whether an entry that a call of the epoch `verified` looked at needs no further look.
-    pub(crate) fn is_unchanged(&self, name: &[u8], verified: u64, era: Era) -> bool {
-        self.changes.leave(name, verified, era)
+    pub(crate) fn is_unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
+        self.changes.leave(name, verified, generation)
     }
 
     /// Whether no entry needs a further look that a call of the epoch `verified` looked at.
-    pub(crate) fn are_all_unchanged(&self, verified: u64, era: Era) -> bool {
-        self.changes.leave_all(verified, era)
+    pub(crate) fn are_all_unchanged(&self, verified: u64, generation: Generation) -> bool {
+        self.changes.leave_all(verified, generation)
     }
 
     /// The rules inside the directory, read anew only if one of its ignore files changed.
     pub(super) fn enter(
         &self,
         workspace: &Workspace,
-        above: &Rules,
+        above: &IgnoreRules,
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
         warnings: &mut Vec<String>,
-        (era, room): (Era, &Room),
-    ) -> io::Result<Rules> {
+        (generation, budget): (Generation, &MemoryBudget),
+    ) -> io::Result<IgnoreRules> {
         if self.found.is_empty() {
             return Ok(above.clone());
         }
         let mut rules = lock(&self.rules);
-        if let Some(kept) = rules.as_ref().filter(|kept| kept.above.is(above)) {
-            let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, era);
-            if kept.stamps.hold(open, &unchanged, era.epoch) {
-                warnings.extend_from_slice(&kept.warnings);
-                return Ok(kept.entered.clone());
+        if let Some(cached) = rules.as_ref().filter(|cached| cached.above.is(above)) {
+            let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
+            if cached.stamps.hold(open, &unchanged, generation.current) {
+                warnings.extend_from_slice(&cached.warnings);
+                return Ok(cached.entered.clone());
             }
         }
         let mut told = Vec::new();
         let dir = open()?;
         let place = (&**dir, &*self.prefix);
-        let stamps = RuleStamps::of(workspace, place, self.found, era.epoch);
+        let stamps = IgnoreFingerprints::of(workspace, place, self.found, generation.current);
         let entered = above.enter(workspace, place, self.found, &mut told);
         warnings.extend_from_slice(&told);
-        *rules = entered.keep(room).then(|| {
+        *rules = entered.keep(budget).then(|| {
             let (above, entered) = (above.clone(), entered.clone());
             KeptRules { above, entered, stamps, warnings: told }
         });
@@ -157,15 +157,15 @@ impl Kept {
     /// Whether the rules inside the directory still are `entered`, below those `above`.
     pub(super) fn has_rules(
         &self,
-        (above, entered): (&Rules, &Rules),
+        (above, entered): (&IgnoreRules, &IgnoreRules),
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
-        era: Era,
+        generation: Generation,
     ) -> bool {
-        let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, era);
-        lock(&self.rules).as_ref().is_some_and(|kept| {
-            kept.above.is(above)
-                && kept.entered.is(entered)
-                && kept.stamps.hold(open, &unchanged, era.epoch)
+        let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
+        lock(&self.rules).as_ref().is_some_and(|cached| {
+            cached.above.is(above)
+                && cached.entered.is(entered)
+                && cached.stamps.hold(open, &unchanged, generation.current)
         })
     }
 
@@ -178,10 +178,10 @@ impl Kept {
     /// there is room.
     pub(super) fn sieved(
         &self,
-        key: SieveKey,
-        room: &Room,
-        sieve: impl FnOnce() -> Sieved,
-    ) -> Arc<Sieved> {
+        key: FilterKey,
+        budget: &MemoryBudget,
+        sieve: impl FnOnce() -> FilteredDir,
+    ) -> Arc<FilteredDir> {
         let mut sieved = lock(&self.sieved);
         if let Some((_, known, _)) = sieved.iter().find(|(known, ..)| known.is(&key)) {
             return known.clone();
@@ -191,24 +191,24 @@ impl Kept {
         }
         let left = Arc::new(sieve());
         // Rules that are not kept are other ones the next time.
-        let taken = key.rules.are_kept().then(|| room.take(left.bytes(), 0)).flatten();
+        let taken = key.rules.are_kept().then(|| budget.take(left.bytes(), 0)).flatten();
         sieved.extend(taken.map(|taken| (key, left.clone(), taken)));
         left
     }
 }
 
-impl Sieved {
+impl FilteredDir {
     /// Bytes that it takes, or so; the names are those of the whole listing.
     fn bytes(&self) -> usize {
-        let left_out = self.report.left_out.iter().map(|entry| entry.path.len());
-        let left_out: usize = left_out.map(|path| path + size_of::<LeftOut>()).sum();
-        size_of::<Sieved>() + self.listing.len() * ENTRY_BYTES + left_out
+        let left_out = self.report.skipped_entries.iter().map(|entry| entry.path.len());
+        let left_out: usize = left_out.map(|path| path + size_of::<SkippedEntry>()).sum();
+        size_of::<FilteredDir>() + self.listing.len() * ENTRY_BYTES + left_out
     }
 }
 
-impl SieveKey {
-    pub(super) fn is(&self, other: &SieveKey) -> bool {
-        let flags = |key: &SieveKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
+impl FilterKey {
+    pub(super) fn is(&self, other: &FilterKey) -> bool {
+        let flags = |key: &FilterKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
         flags(self) == flags(other) && self.rules.is(&other.rules)
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use crate::walk::batch::Batch;
-use crate::walk::directory::Directory;
+use crate::walk::pending_dir::PendingDir;
+use crate::walk::recorded_walk::WalkChunk;
 use crate::walk::report::DirectoryReport;
-use crate::walk::route::Leg;
 
 /// How many directories are listed in one go at most: enough that handing results over costs
 /// little beside, few enough that other threads have work too.
@@ -22,8 +22,8 @@ pub(super) struct Account<F> {
 pub(super) enum Step<F> {
     Done(Box<Account<F>>),
     Visit(Batch),
-    List(Directory),
-    Follow(Leg),
+    List(PendingDir),
+    Follow(WalkChunk),
 }
 
 /// Directories that are listed in one go, and what follows from them in path order.
@@ -65,7 +65,7 @@ impl<F: Default> Run<F> {
     pub(super) fn list_again(&mut self, report: &DirectoryReport) {
         match self.last_open() {
             Some(last) if report.is_bare() => {
-                last.report.receipt.count(&report.receipt);
+                last.report.stats.count(&report.stats);
                 self.directories += 1;
             }
             _ => self.list(report.clone()),

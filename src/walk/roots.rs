@@ -7,18 +7,18 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::output::ReadError;
 use crate::text::escape;
-use crate::walk::handle::{Handle, OpenCount, OpenDir};
-use crate::walk::spelling::Spelling;
+use crate::walk::aliases::PathAliases;
+use crate::walk::handle::{DirHandle, OpenCount, OpenDir};
 use crate::workspace::{Access, Kind, Workspace, WorkspacePath};
 
 /// A file or directory where a walk begins.
 #[derive(Clone, Debug)]
-pub(crate) struct Start {
+pub(crate) struct WalkRoot {
     /// The real path relative to the root, empty for the root itself.
     path: Vec<u8>,
     is_directory: bool,
     /// The directory that holds it, and its name in there.
-    parent: Handle,
+    parent: DirHandle,
     name: Vec<u8>,
     /// The path as the caller named it, where links lead from there to `path`.
     pub(super) named: Option<Vec<u8>>,
@@ -30,37 +30,40 @@ pub(crate) struct Start {
 
 /// The paths that a call named, of which some may be of no use.
 #[derive(Debug, Default)]
-pub(crate) struct Starts {
+pub(crate) struct WalkRoots {
     /// Where the walk begins, in path order.
-    pub(crate) starts: Vec<Start>,
+    pub(crate) roots: Vec<WalkRoot>,
     /// What cannot be looked at, in the order of the call.
     pub(crate) missing: Vec<ReadError>,
 }
 
-impl Starts {
-    /// Resolves the paths as [`Start::resolve`] does. Those that cannot be looked at are `missing`,
+impl WalkRoots {
+    /// Resolves the paths as [`WalkRoot::resolve`] does. Those that cannot be looked at are `missing`,
     /// as long as another one can.
     ///
     /// # Errors
-    /// The first of those of [`Start::resolve`], if no path can be looked at; `INVALID_ARGUMENT`
+    /// The first of those of [`WalkRoot::resolve`], if no path can be looked at; `INVALID_ARGUMENT`
     /// for more than [`MAX_PATHS`] paths; `CANCELLED` and `TIMEOUT`.
     pub(crate) fn resolve(
         workspace: &Workspace,
         paths: &[String],
         call: &Call,
-    ) -> Result<Starts, Error> {
+    ) -> Result<WalkRoots, Error> {
         let paths = distinct("path", paths, MAX_PATHS)?;
         if paths.is_empty() {
-            return Ok(Starts { starts: Start::resolve(workspace, &[])?, missing: Vec::new() });
+            return Ok(WalkRoots {
+                roots: WalkRoot::resolve(workspace, &[])?,
+                missing: Vec::new(),
+            });
         }
         let count = OpenCount::default();
-        let (mut starts, mut missing, mut first) = (Vec::new(), Vec::new(), None);
+        let (mut roots, mut missing, mut first) = (Vec::new(), Vec::new(), None);
         for path in paths {
             if let Some(why) = call.stop_reason() {
                 return Err(Error::stopped(why, "all paths were looked at"));
             }
-            match Start::of(workspace, path, &count) {
-                Ok(start) => starts.push(start),
+            match WalkRoot::of(workspace, path, &count) {
+                Ok(start) => roots.push(start),
                 Err(error) => {
                     let reason = error.to_string();
                     missing.push(ReadError { path: path.to_owned(), reason });
@@ -69,28 +72,28 @@ impl Starts {
             }
         }
         match first {
-            Some(error) if starts.is_empty() => Err(error),
-            _ => Ok(Starts { starts: in_order(starts), missing }),
+            Some(error) if roots.is_empty() => Err(error),
+            _ => Ok(WalkRoots { roots: in_order(roots), missing }),
         }
     }
 }
 
-impl Start {
+impl WalkRoot {
     /// Resolves the paths where a walk begins, in path order, each once and none below another
     /// that is a directory; without any path, the root.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], and `INVALID_PATH` for a FIFO, socket or device.
-    pub(crate) fn resolve(workspace: &Workspace, paths: &[String]) -> Result<Vec<Start>, Error> {
+    pub(crate) fn resolve(workspace: &Workspace, paths: &[String]) -> Result<Vec<WalkRoot>, Error> {
         let count = OpenCount::default();
         if paths.is_empty() {
-            return Ok(vec![Start::of(workspace, ".", &count)?]);
+            return Ok(vec![WalkRoot::of(workspace, ".", &count)?]);
         }
-        let starts = paths.iter().map(|path| Start::of(workspace, path, &count));
-        Ok(in_order(starts.collect::<Result<_, _>>()?))
+        let roots = paths.iter().map(|path| WalkRoot::of(workspace, path, &count));
+        Ok(in_order(roots.collect::<Result<_, _>>()?))
     }
 
-    fn of(workspace: &Workspace, text: &str, count: &OpenCount) -> Result<Start, Error> {
+    fn of(workspace: &Workspace, text: &str, count: &OpenCount) -> Result<WalkRoot, Error> {
         let path = workspace.resolve(text, Access::Read)?;
         if path.kind() == Some(Kind::Special) {
             return Err(special(&path));
@@ -98,10 +101,14 @@ impl Start {
         // What was named and cannot be read is an error; what a walk meets is counted.
         path.check_readable()?;
         let named = workspace.spelling(text, &path);
-        Ok(Start { named, ..Start::at(workspace, &path, count)? })
+        Ok(WalkRoot { named, ..WalkRoot::at(workspace, &path, count)? })
     }
 
-    fn at(workspace: &Workspace, path: &WorkspacePath, count: &OpenCount) -> Result<Start, Error> {
+    fn at(
+        workspace: &Workspace,
+        path: &WorkspacePath,
+        count: &OpenCount,
+    ) -> Result<WalkRoot, Error> {
         let (relative, is_directory) = (path.relative().to_vec(), path.is_directory());
         let inside = relative.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let base = match relative.len() {
@@ -113,8 +120,8 @@ impl Start {
         let above: Arc<[u8]> = relative.get(..inside).unwrap_or(&relative).into();
         let opened =
             parent.traverse(b".").map_err(|error| Error::io("open", path.as_str(), error))?;
-        let parent = Handle::keep(&OpenDir::new(opened, count), workspace.root_handle(), &above);
-        Ok(Start {
+        let parent = DirHandle::keep(&OpenDir::new(opened, count), workspace.root_handle(), &above);
+        Ok(WalkRoot {
             path: relative,
             is_directory,
             parent,
@@ -126,18 +133,22 @@ impl Start {
     }
 
     /// How what lies below these starts is shown.
-    pub(crate) fn spelling(starts: &[Start]) -> Spelling {
+    pub(crate) fn aliases(roots: &[WalkRoot]) -> PathAliases {
         let named =
-            starts.iter().filter_map(|start| Some((start.path.clone(), start.named.clone()?)));
-        Spelling::new(named.collect())
+            roots.iter().filter_map(|start| Some((start.path.clone(), start.named.clone()?)));
+        PathAliases::new(named.collect())
     }
 
     /// An entry that a walk left out, if it is still there.
-    pub(crate) fn left_out(workspace: &Workspace, path: &[u8], count: &OpenCount) -> Option<Start> {
+    pub(crate) fn reopen(
+        workspace: &Workspace,
+        path: &[u8],
+        count: &OpenCount,
+    ) -> Option<WalkRoot> {
         let path = workspace.resolve(&escape::exact_path(path), Access::Read).ok()?;
         let walkable = path.is_directory() || path.is_file();
-        let start = walkable.then(|| Start::at(workspace, &path, count).ok()).flatten()?;
-        Some(Start { passed: true, ..start })
+        let start = walkable.then(|| WalkRoot::at(workspace, &path, count).ok()).flatten()?;
+        Some(WalkRoot { passed: true, ..start })
     }
 
     /// The real path relative to the root, empty for the root itself.
@@ -150,7 +161,7 @@ impl Start {
     }
 
     /// The directory that holds it, and its name in there.
-    pub(super) fn entry(&self) -> (&Handle, &[u8]) {
+    pub(super) fn entry(&self) -> (&DirHandle, &[u8]) {
         (&self.parent, &self.name)
     }
 
@@ -163,7 +174,7 @@ impl Start {
         key
     }
 
-    fn covers(&self, other: &Start) -> bool {
+    fn covers(&self, other: &WalkRoot) -> bool {
         let (key, other) = (self.key(), other.key());
         key == other || (self.is_directory && other.starts_with(&key))
     }
@@ -171,20 +182,20 @@ impl Start {
 
 /// Sorts starts by path, and drops those that others cover. Where two of them name the same file by
 /// different paths, it is shown by its real one.
-fn in_order(mut starts: Vec<Start>) -> Vec<Start> {
-    starts.sort_by_cached_key(Start::key);
-    starts.dedup_by(|next, previous| {
+fn in_order(mut roots: Vec<WalkRoot>) -> Vec<WalkRoot> {
+    roots.sort_by_cached_key(WalkRoot::key);
+    roots.dedup_by(|next, previous| {
         let covers = previous.covers(next);
         if covers && previous.named.is_some() {
             let shown =
-                Start::spelling(std::slice::from_ref(previous)).shown(&next.path).into_owned();
+                WalkRoot::aliases(std::slice::from_ref(previous)).shown(&next.path).into_owned();
             if shown != *next.named.as_ref().unwrap_or(&next.path) {
                 previous.named = None;
             }
         }
         covers
     });
-    starts
+    roots
 }
 
 fn special(path: &WorkspacePath) -> Error {

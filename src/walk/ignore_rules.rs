@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::text::escape;
-use crate::walk::room::{Room, Taken};
+use crate::walk::memory_budget::{MemoryBudget, Reservation};
 use crate::workspace::{
     Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, Workspace, as_path, exclude_below,
 };
@@ -32,13 +32,13 @@ const SOURCES: usize = 4;
 
 /// What the rules say of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum RuleMatch {
     /// No rule matches.
-    Open,
+    None,
     /// A rule leaves it out.
     Ignored,
     /// A rule brings it back, even if it is hidden.
-    Wanted,
+    Whitelist,
 }
 
 /// The ignore files found in one directory listing.
@@ -98,12 +98,12 @@ impl Found {
 
 /// The rules in force in a directory: its own and those of the directories above.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rules(Option<Arc<Layer>>);
+pub(crate) struct IgnoreRules(Option<Arc<Layer>>);
 
 /// The rules of one directory.
 #[derive(Debug)]
 struct Layer {
-    above: Rules,
+    above: IgnoreRules,
     /// Bytes of the directory's path, with its `/`, to take off a path of the workspace.
     strip: usize,
     /// The way from an outer directory down to the root, to put before it.
@@ -118,13 +118,13 @@ struct Layer {
     /// How many layers there are, with this one.
     depth: usize,
     /// The memory that it takes, if it is kept from call to call.
-    taken: OnceLock<Taken>,
+    taken: OnceLock<Reservation>,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// The rules that the host brought from outside the root.
-    pub(crate) fn outer(outer: &OuterIgnores, warnings: &mut Vec<String>) -> Rules {
-        let mut rules = Rules::default();
+    pub(crate) fn outer(outer: &OuterIgnores, warnings: &mut Vec<String>) -> IgnoreRules {
+        let mut rules = IgnoreRules::default();
         if !outer.global.is_empty() {
             let excludes = compile(&outer.global, "global excludes", warnings);
             let matchers = [None, None, None, excludes];
@@ -157,7 +157,7 @@ impl Rules {
         (directory, prefix): (&Dir, &[u8]),
         found: Found,
         warnings: &mut Vec<String>,
-    ) -> Rules {
+    ) -> IgnoreRules {
         if found.is_empty() {
             return self.clone();
         }
@@ -185,7 +185,7 @@ impl Rules {
     }
 
     /// Tells whether both are the very same rules, not only equal ones.
-    pub(crate) fn is(&self, other: &Rules) -> bool {
+    pub(crate) fn is(&self, other: &IgnoreRules) -> bool {
         match (&self.0, &other.0) {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
             (own, other) => own.is_none() && other.is_none(),
@@ -193,9 +193,9 @@ impl Rules {
     }
 
     /// Takes the memory to keep them from call to call; false if there is no room.
-    pub(crate) fn keep(&self, room: &Room) -> bool {
+    pub(crate) fn keep(&self, budget: &MemoryBudget) -> bool {
         self.layers().all(|layer| {
-            let taken = || room.take(layer.bytes(), 0).map(|taken| layer.taken.set(taken));
+            let taken = || budget.take(layer.bytes(), 0).map(|taken| layer.taken.set(taken));
             layer.taken.get().is_some() || taken().is_some()
         })
     }
@@ -211,9 +211,9 @@ impl Rules {
     }
 
     /// What the rules say of an entry, by its path in the workspace.
-    pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> Verdict {
-        let mut verdicts = [Verdict::Open; SOURCES];
-        let mut global = Verdict::Open;
+    pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> RuleMatch {
+        let mut verdicts = [RuleMatch::None; SOURCES];
+        let mut global = RuleMatch::None;
         let mut left_repository = false;
         for layer in self.layers() {
             let path = layer.relative(path);
@@ -223,21 +223,21 @@ impl Rules {
                 let verdict =
                     if layer.is_global { Some(&mut global) } else { verdicts.get_mut(index) };
                 if let Some(verdict) = verdict.filter(|verdict| {
-                    **verdict == Verdict::Open && !(is_git && left_repository && !layer.is_global)
+                    **verdict == RuleMatch::None && !(is_git && left_repository && !layer.is_global)
                 }) {
                     *verdict = ask(matcher, &path, is_directory);
                 }
             }
             left_repository |= layer.is_repository;
         }
-        let decided = verdicts.into_iter().find(|verdict| *verdict != Verdict::Open);
+        let decided = verdicts.into_iter().find(|verdict| *verdict != RuleMatch::None);
         decided.unwrap_or(global)
     }
 
-    fn with(&self, mut layer: Layer) -> Rules {
+    fn with(&self, mut layer: Layer) -> IgnoreRules {
         layer.above = self.clone();
         layer.depth = self.depth() + 1;
-        Rules(Some(Arc::new(layer)))
+        IgnoreRules(Some(Arc::new(layer)))
     }
 
     fn depth(&self) -> usize {
@@ -258,7 +258,7 @@ impl Layer {
         is_repository: bool,
         is_global: bool,
     ) -> Layer {
-        let above = Rules::default();
+        let above = IgnoreRules::default();
         Layer {
             above,
             strip,
@@ -289,11 +289,11 @@ impl Layer {
     }
 }
 
-fn ask(matcher: &Gitignore, path: &[u8], is_directory: bool) -> Verdict {
+fn ask(matcher: &Gitignore, path: &[u8], is_directory: bool) -> RuleMatch {
     match matcher.matched(&*as_path(path), is_directory) {
-        ignore::Match::None => Verdict::Open,
-        ignore::Match::Ignore(_) => Verdict::Ignored,
-        ignore::Match::Whitelist(_) => Verdict::Wanted,
+        ignore::Match::None => RuleMatch::None,
+        ignore::Match::Ignore(_) => RuleMatch::Ignored,
+        ignore::Match::Whitelist(_) => RuleMatch::Whitelist,
     }
 }
 

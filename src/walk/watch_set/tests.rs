@@ -27,24 +27,24 @@ fn prefix(number: usize) -> Arc<[u8]> {
     format!("{number}/").into_bytes().into()
 }
 
-fn add(watching: &Watching, number: usize, dir: &Dir) -> bool {
+fn add(watching: &WatchSet, number: usize, dir: &Dir) -> bool {
     watching.add(&prefix(number), &Arc::default(), dir)
 }
 
-fn watched(watching: &Watching) -> usize {
+fn watched(watching: &WatchSet) -> usize {
     lock(&watching.state).directories.len()
 }
 
-fn hear(watching: &Watching) -> Told {
+fn hear(watching: &WatchSet) -> WatchReport {
     watching.hear(&mut watching.listen(), 1)
 }
 
 #[test]
 fn no_more_directories_are_watched_than_were_allowed() {
-    assert_eq!(Watching::new().unwrap().most, 32_768);
+    assert_eq!(WatchSet::new().unwrap().max, 32_768);
     let temporary = TempDir::new().unwrap();
     let dirs = directories(temporary.path(), 3);
-    let watching = Watching::of(2).unwrap();
+    let watching = WatchSet::of(2).unwrap();
     let added: Vec<_> = (0..3).map(|number| add(&watching, number, &dirs[number])).collect();
     assert_eq!(added, [true, true, false]);
     assert!(watching.is_full());
@@ -56,7 +56,7 @@ fn threads_that_watch_together_watch_no_more() {
     for _ in 0..20 {
         let temporary = TempDir::new().unwrap();
         let dirs = directories(temporary.path(), 32);
-        let (watching, start) = (Watching::of(17).unwrap(), Barrier::new(4));
+        let (watching, start) = (WatchSet::of(17).unwrap(), Barrier::new(4));
         thread::scope(|scope| {
             for worker in 0..4 {
                 let (watching, start, dirs) = (&watching, &start, &dirs);
@@ -76,7 +76,7 @@ fn threads_that_watch_together_watch_no_more() {
 fn who_was_full_asks_again_when_everything_is_looked_at() {
     let temporary = TempDir::new().unwrap();
     let dirs = directories(temporary.path(), 2);
-    let watching = Watching::of(1).unwrap();
+    let watching = WatchSet::of(1).unwrap();
     assert!(add(&watching, 0, &dirs[0]) && !add(&watching, 1, &dirs[1]));
     watching.forget(|gone| gone == &*prefix(0));
     assert!(!add(&watching, 1, &dirs[1]), "it is not asked before");
@@ -87,7 +87,7 @@ fn who_was_full_asks_again_when_everything_is_looked_at() {
 
 #[test]
 fn after_thirty_seconds_everything_is_looked_at_once() {
-    let watching = Watching::of(1).unwrap();
+    let watching = WatchSet::of(1).unwrap();
     assert!(!hear(&watching).everything);
     watching.age(Duration::from_secs(29));
     assert!(!hear(&watching).everything);

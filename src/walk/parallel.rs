@@ -10,18 +10,18 @@ use crate::error::{Error, ErrorCode};
 use crate::pool::{Job, Pool, lock};
 use crate::walk::batch::Batch;
 use crate::walk::beginning::{self, Beginning};
-use crate::walk::directory::Directory;
-use crate::walk::expand::{Expander, Part};
-use crate::walk::frontier::{Frontier, Task};
-use crate::walk::guide::Guide;
-use crate::walk::kept::Kept;
+use crate::walk::cached_dir::CachedDir;
+use crate::walk::dir_reader::{DirReader, Part};
+use crate::walk::dir_run::{Run, Step};
 use crate::walk::options::WalkOptions;
+use crate::walk::pending_dir::PendingDir;
+use crate::walk::recorded_walk::{WalkChunk, WalkEvent};
 use crate::walk::report::DirectoryReport;
-use crate::walk::route::{Leg, Stop};
-use crate::walk::run::{Run, Step};
 use crate::walk::sequence::{Place, Sequence};
 use crate::walk::turn::{Order, Piece, Taker};
-use crate::walk::visit::{Assistance, Collect, Scanned, Visit};
+use crate::walk::visitor::{ResultSink, SharedWork, Visitor, WalkControl};
+use crate::walk::walk_replay::WalkReplay;
+use crate::walk::work_queue::{Task, WorkQueue};
 use crate::workspace::Workspace;
 
 /// How much may wait for a result that comes before it, in bytes or so. Behind one slow file
@@ -32,14 +32,14 @@ const MAX_WAITING: usize = 16 << 20;
 const AHEAD: usize = 4;
 
 /// One walk in progress.
-pub(crate) struct Scan<V: Visit, C> {
+pub(crate) struct Walk<V: Visitor, C> {
     visitor: V,
-    expander: Expander,
-    guide: Guide,
-    frontier: Frontier,
+    expander: DirReader,
+    guide: WalkReplay,
+    frontier: WorkQueue,
     sender: Sender<(Batch, Place)>,
     receiver: Receiver<(Batch, Place)>,
-    order: Mutex<Order<V::Found>>,
+    order: Mutex<Order<V::Output>>,
     taker: Mutex<Taker<C>>,
     /// Nobody should go on: there is enough, or the call is over.
     stopped: AtomicBool,
@@ -69,7 +69,7 @@ impl<F> Step<F> {
     }
 }
 
-impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
+impl<V: Visitor, C: ResultSink<V::Output>> Walk<V, C> {
     /// Walks, visits and collects; returns the collector, and why it is incomplete if it is.
     ///
     /// # Errors
@@ -82,14 +82,14 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     ) -> Result<(C, Option<Incomplete>), Error> {
         let (sequence, place) = Sequence::new();
         let mut report = DirectoryReport::default();
-        let starts = beginning::all(workspace, &options, call, &mut report);
+        let roots = beginning::all(workspace, &options, call, &mut report);
         collector.directory(report);
         let (sender, receiver) = crossbeam_channel::bounded(AHEAD * pool.threads());
-        let scan = Arc::new(Scan {
+        let scan = Arc::new(Walk {
             visitor,
-            expander: Expander::new(options, workspace.clone()),
-            guide: Guide::default(),
-            frontier: Frontier::default(),
+            expander: DirReader::new(options, workspace.clone()),
+            guide: WalkReplay::default(),
+            frontier: WorkQueue::default(),
             sender,
             receiver,
             order: Mutex::new(Order { sequence, waiting: 0 }),
@@ -102,7 +102,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
             files: AtomicU64::new(0),
             results: AtomicU64::new(0),
         });
-        scan.begin(place, starts);
+        scan.begin(place, roots);
         pool.run(&scan, call)?;
         if !scan.stopped.load(Ordering::Acquire) {
             scan.guide.end(&scan.expander);
@@ -112,10 +112,10 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
         })
     }
 
-    fn begin(&self, place: Place, starts: Vec<Beginning>) {
+    fn begin(&self, place: Place, roots: Vec<Beginning>) {
         let first = Piece::Account(Box::default());
-        let places = lock(&self.order).sequence.expand(place, first, starts.len());
-        self.frontier.push(starts.into_iter().zip(places).map(|(start, place)| {
+        let places = lock(&self.order).sequence.expand(place, first, roots.len());
+        self.frontier.push(roots.into_iter().zip(places).map(|(start, place)| {
             let (index, task) = match start {
                 Beginning::Directory(inner) => (inner.start, Task::List(inner, place)),
                 Beginning::File(index, batch) => (index, Task::Visit(batch, place)),
@@ -146,12 +146,12 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     }
 
     /// Lists a directory, and at once those below it that are as they were kept.
-    fn list(&self, state: &mut V::State, directory: Directory, place: Place) {
+    fn list(&self, state: &mut V::State, directory: PendingDir, place: Place) {
         let start = directory.start;
         let mut run = Run::new(self.visitor.may_be_cut());
         let keeps_going = || self.keeps_going();
         if let Some(route) = self.guide.route(&self.expander, &directory, &keeps_going) {
-            Leg::all(&route, start).for_each(|leg| run.push(Step::Follow(leg)));
+            WalkChunk::all(&route, start).for_each(|leg| run.push(Step::Follow(leg)));
             return self.begin_steps(run, start, place);
         }
         let mut ahead = vec![Part::Directory(directory)];
@@ -174,7 +174,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     }
 
     /// Goes a part of a way that an earlier walk went.
-    fn follow(&self, state: &mut V::State, leg: &Leg, place: Place) {
+    fn follow(&self, state: &mut V::State, leg: &WalkChunk, place: Place) {
         let mut run = Run::new(self.visitor.may_be_cut());
         let base = self.expander.base(leg.start);
         for (index, stop) in leg.stops() {
@@ -183,9 +183,11 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
                 break;
             }
             match stop {
-                Stop::Directory(report) => run.list_again(report),
-                Stop::Files(files) => {
-                    let pass = |found: &_| self.visitor.pass((files, base), self, &mut lock(found));
+                WalkEvent::Directory(report) => run.list_again(report),
+                WalkEvent::Files(files) => {
+                    let pass = |found: &_| {
+                        self.visitor.visit_recorded((files, base), self, &mut lock(found))
+                    };
                     if !run.know(pass) {
                         let batch = self.expander.batch(files, leg.start);
                         self.know(state, batch, &mut run);
@@ -197,7 +199,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     }
 
     /// Gives the steps of a run the place of what it came from, and begins those that are not done.
-    fn begin_steps(&self, run: Run<V::Found>, start: usize, place: Place) {
+    fn begin_steps(&self, run: Run<V::Output>, start: usize, place: Place) {
         let steps = run.into_steps();
         let tasks = self.settle(|sequence| {
             let places = sequence.expand(place, Piece::Account(Box::default()), steps.len());
@@ -209,16 +211,17 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     }
 
     /// A directory that costs nothing to list, if there is room for it in the run.
-    fn at_hand(&self, directory: &Directory, run: &Run<V::Found>) -> Option<Arc<Kept>> {
+    fn at_hand(&self, directory: &PendingDir, run: &Run<V::Output>) -> Option<Arc<CachedDir>> {
         let has_room = !run.is_empty() && !run.is_full() && self.keeps_going();
         self.expander.at_hand(directory).filter(|_| has_room)
     }
 
     /// Takes what is known of some files at once, or leaves them for a visit.
-    fn know(&self, state: &mut V::State, mut batch: Batch, run: &mut Run<V::Found>) {
-        if V::ON_THE_SPOT {
+    fn know(&self, state: &mut V::State, mut batch: Batch, run: &mut Run<V::Output>) {
+        if V::INLINE {
             run.know(|found| self.visitor.visit(state, &batch, self, found));
-        } else if !run.know(|found| self.visitor.settle(&mut batch, self, &mut lock(found))) {
+        } else if !run.know(|found| self.visitor.visit_unopened(&mut batch, self, &mut lock(found)))
+        {
             run.push(Step::Visit(batch));
         }
     }
@@ -244,7 +247,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     }
 
     /// Settles a place, then collects what has come to its turn.
-    fn settle<R>(&self, change: impl FnOnce(&mut Sequence<Piece<V::Found>>) -> R) -> R {
+    fn settle<R>(&self, change: impl FnOnce(&mut Sequence<Piece<V::Output>>) -> R) -> R {
         let result = change(&mut lock(&self.order).sequence);
         self.collect();
         result
@@ -299,7 +302,7 @@ impl<V: Visit, C: Collect<V::Found>> Scan<V, C> {
     }
 }
 
-impl<V: Visit, C: Collect<V::Found>> Job for Scan<V, C> {
+impl<V: Visitor, C: ResultSink<V::Output>> Job for Walk<V, C> {
     fn work(&self) {
         let mut state = self.visitor.state();
         while self.keeps_going() {
@@ -334,7 +337,7 @@ impl<V: Visit, C: Collect<V::Found>> Job for Scan<V, C> {
     }
 }
 
-impl<V: Visit, C: Collect<V::Found>> Scanned for Scan<V, C> {
+impl<V: Visitor, C: ResultSink<V::Output>> WalkControl for Walk<V, C> {
     fn keeps_going(&self) -> bool {
         if self.stopped.load(Ordering::Acquire) {
             return false;
@@ -346,7 +349,7 @@ impl<V: Visit, C: Collect<V::Found>> Scanned for Scan<V, C> {
         true
     }
 
-    fn share(&self, work: Assistance) {
+    fn share_work(&self, work: SharedWork) {
         let help = (1..self.threads).map(|_| (0, Vec::new(), Task::Assist(work.clone())));
         self.frontier.push(help);
     }

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::walk::Start;
+use crate::walk::WalkRoot;
 
 /// Where a visit fails: in itself, in a helper that it shares work with, or not at all.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -12,9 +12,9 @@ enum Fails {
     Never,
 }
 
-impl Visit for Fails {
+impl Visitor for Fails {
     type State = ();
-    type Found = u64;
+    type Output = u64;
 
     fn weight(_: &u64) -> usize {
         0
@@ -22,12 +22,12 @@ impl Visit for Fails {
 
     fn state(&self) {}
 
-    fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn Scanned, found: &Mutex<u64>) {
+    fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn WalkControl, found: &Mutex<u64>) {
         let last = batch.entries().any(|(name, _)| name == b"last");
         match self {
             Fails::Visit if last => panic!("a visit fails"),
             Fails::Helper if last => {
-                scan.share(Arc::new(|_| panic!("a helper fails")));
+                scan.share_work(Arc::new(|_| panic!("a helper fails")));
                 while scan.keeps_going() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -39,7 +39,7 @@ impl Visit for Fails {
 
 struct Sum(u64);
 
-impl Collect<u64> for Sum {
+impl ResultSink<u64> for Sum {
     fn directory(&mut self, _: DirectoryReport) {}
 
     fn found(&mut self, found: u64) -> ControlFlow<()> {
@@ -61,9 +61,9 @@ fn a_panic_in_a_visit_or_a_helper_ends_the_call_at_once_and_the_next_one_works()
     let pool = Pool::new(3);
     let call = Call::default().with_timeout(Duration::from_secs(30));
     let run = |fails| {
-        let starts = Start::resolve(&workspace, &[]).unwrap();
-        let options = WalkOptions { starts, ..WalkOptions::default() };
-        Scan::run(&workspace, options, (&pool, &call), (fails, Sum(0)))
+        let roots = WalkRoot::resolve(&workspace, &[]).unwrap();
+        let options = WalkOptions { roots, ..WalkOptions::default() };
+        Walk::run(&workspace, options, (&pool, &call), (fails, Sum(0)))
     };
     for (fails, why) in [(Fails::Visit, "a visit fails"), (Fails::Helper, "a helper fails")] {
         let started = Instant::now();

@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::walk::changes::{Changes, Era};
-use crate::walk::directories::{Directories, lies_below};
-use crate::walk::kept::Kept;
-use crate::walk::listing::Listing;
-use crate::walk::room::Room;
-use crate::walk::route::Routes;
-use crate::walk::rules::{Found, Rules};
-use crate::walk::watching::Watching;
+use crate::walk::cached_dir::CachedDir;
+use crate::walk::dir_changes::{DirChanges, Generation};
+use crate::walk::dir_table::{DirTable, lies_below};
+use crate::walk::ignore_rules::{Found, IgnoreRules};
+use crate::walk::listing::DirListing;
+use crate::walk::memory_budget::MemoryBudget;
+use crate::walk::recorded_walk::RecordedWalks;
+use crate::walk::watch_set::WatchSet;
 use crate::workspace::{Dir, Kind, OuterIgnores, RecentStamp, Stamp, Stat, Volume};
 
 /// The most entries that are listed of a directory above the beginning of a walk, which nobody
@@ -24,95 +24,95 @@ const MAX_ON_THE_WAY: usize = 10_000;
 const MAX_LOOKS: usize = 256;
 
 /// Where directories are known from that no walk of this process has come by.
-pub(crate) trait Earlier: fmt::Debug + Send + Sync {
+pub(crate) trait StoredListings: fmt::Debug + Send + Sync {
     /// A directory as it was listed, with the stamp that it had.
-    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Stamp, Arc<Listing>)>;
+    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Stamp, Arc<DirListing>)>;
 }
 
 /// What walks saw, for those that follow. Every answer is as of now: a directory is looked at
 /// again, by its stamp, before it is taken from here.
 #[derive(Debug)]
-pub(crate) struct Memory {
-    directories: RwLock<Directories>,
-    earlier: RwLock<Option<Arc<dyn Earlier>>>,
-    outer: OnceLock<(Rules, Vec<String>)>,
-    epoch: AtomicU64,
+pub(crate) struct DirCache {
+    directories: RwLock<DirTable>,
+    earlier: RwLock<Option<Arc<dyn StoredListings>>>,
+    outer: OnceLock<(IgnoreRules, Vec<String>)>,
+    current: AtomicU64,
     /// What was looked at before this epoch is not believed.
-    floor: AtomicU64,
-    watching: Option<Watching>,
+    min_valid: AtomicU64,
+    watching: Option<WatchSet>,
     /// Where what the system told of is looked at.
     root: Arc<Dir>,
     /// For what follows from listings: rules, and what they leave.
-    room: Room,
+    budget: MemoryBudget,
     /// The ways of whole walks.
-    pub(super) routes: Routes,
+    pub(super) routes: RecordedWalks,
     /// Bytes that listings may take, or so.
-    most: usize,
+    max: usize,
     /// Held by every call that is under way.
     calls: Arc<()>,
 }
 
 /// The memory as one call may use it.
 #[derive(Clone, Debug)]
-pub(crate) struct Recall {
-    pub(crate) memory: Arc<Memory>,
-    pub(crate) era: Era,
+pub(crate) struct CacheView {
+    pub(crate) cache: Arc<DirCache>,
+    pub(crate) generation: Generation,
     /// Held as long as the call goes on, unless it is one for which nobody waits.
     _active: Option<Arc<()>>,
 }
 
-impl Memory {
-    /// An empty memory of the tree below `root` that holds `most` bytes, or so.
-    pub(crate) fn new(root: &Arc<Dir>, most: usize, watched: bool) -> Memory {
-        Memory {
+impl DirCache {
+    /// An empty memory of the tree below `root` that holds `max` bytes, or so.
+    pub(crate) fn new(root: &Arc<Dir>, max: usize, watched: bool) -> DirCache {
+        DirCache {
             directories: RwLock::default(),
             earlier: RwLock::default(),
             outer: OnceLock::new(),
-            epoch: AtomicU64::new(0),
-            floor: AtomicU64::new(0),
-            watching: if watched { Watching::new() } else { None },
+            current: AtomicU64::new(0),
+            min_valid: AtomicU64::new(0),
+            watching: if watched { WatchSet::new() } else { None },
             root: root.clone(),
-            room: Room::new(most),
-            routes: Routes::default(),
-            most,
+            budget: MemoryBudget::new(max),
+            routes: RecordedWalks::default(),
+            max,
             calls: Arc::default(),
         }
     }
 
     /// Begins a call, which sees everything that happened before.
-    pub(crate) fn begin(self: &Arc<Memory>) -> Recall {
-        let (epoch, floor) = self.watching.as_ref().map_or_else(
+    pub(crate) fn begin(self: &Arc<DirCache>) -> CacheView {
+        let (current, min_valid) = self.watching.as_ref().map_or_else(
             || {
-                let epoch = self.next_epoch();
-                (epoch, epoch)
+                let current = self.next_epoch();
+                (current, current)
             },
             |watching| self.hear(watching),
         );
-        Recall {
-            memory: self.clone(),
-            era: Era { epoch, floor },
+        CacheView {
+            cache: self.clone(),
+            generation: Generation { current, min_valid },
             _active: Some(self.calls.clone()),
         }
     }
 
     fn next_epoch(&self) -> u64 {
-        self.epoch.fetch_add(1, Ordering::AcqRel) + 1
+        self.current.fetch_add(1, Ordering::AcqRel) + 1
     }
 
     /// Begins an epoch with all that a watcher was told before.
-    fn hear(&self, watching: &Watching) -> (u64, u64) {
+    fn hear(&self, watching: &WatchSet) -> (u64, u64) {
         let mut state = watching.listen();
-        let epoch = self.next_epoch();
-        let told = watching.hear(&mut state, epoch);
+        let current = self.next_epoch();
+        let told = watching.hear(&mut state, current);
         for prefix in &told.directories {
-            if let Some(kept) = self.directory(prefix) {
-                kept.changes.note_listing(epoch);
+            if let Some(cached) = self.directory(prefix) {
+                cached.changes.note_listing(current);
             }
         }
         if told.everything || self.has_new_link(&told.directories) {
-            self.floor.fetch_max(epoch, Ordering::AcqRel);
+            self.min_valid.fetch_max(current, Ordering::AcqRel);
         }
-        (epoch, self.floor.load(Ordering::Acquire))
+        (current, self.min_valid.load(Ordering::Acquire))
     }
 
     /// Whether one of these new entries, with a `/` behind each, may be a second name of a file:
@@ -143,27 +143,27 @@ impl Memory {
     }
 
     /// Where else to look for directories.
-    pub(crate) fn look_into(&self, earlier: Option<Arc<dyn Earlier>>) {
+    pub(crate) fn look_into(&self, earlier: Option<Arc<dyn StoredListings>>) {
         *self.earlier.write().unwrap_or_else(PoisonError::into_inner) = earlier;
     }
 
     /// Bytes held, or so.
     pub(crate) fn bytes(&self) -> usize {
-        self.read().bytes() + self.room.taken()
+        self.read().bytes() + self.budget.taken()
     }
 
     /// For what follows from listings.
-    pub(super) fn room(&self) -> &Room {
-        &self.room
+    pub(super) fn budget(&self) -> &MemoryBudget {
+        &self.budget
     }
 
     /// A directory as it was last listed, which may be long ago.
-    pub(crate) fn directory(&self, prefix: &[u8]) -> Option<Arc<Kept>> {
+    pub(crate) fn directory(&self, prefix: &[u8]) -> Option<Arc<CachedDir>> {
         self.read().get(prefix).cloned()
     }
 
     /// All directories, in byte order of their paths.
-    pub(crate) fn directories(&self) -> Vec<Arc<Kept>> {
+    pub(crate) fn directories(&self) -> Vec<Arc<CachedDir>> {
         let mut all: Vec<_> = self.read().iter().cloned().collect();
         all.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
         all
@@ -171,23 +171,23 @@ impl Memory {
 
     /// Forgets everything.
     pub(crate) fn clear(&self) {
-        *self.write() = Directories::default();
+        *self.write() = DirTable::default();
         self.routes.clear();
         if let Some(watching) = &self.watching {
             watching.forget(|_| true);
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Directories> {
+    fn read(&self) -> RwLockReadGuard<'_, DirTable> {
         self.directories.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Directories> {
+    fn write(&self) -> RwLockWriteGuard<'_, DirTable> {
         self.directories.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A directory that another process listed.
-    fn listed_earlier(&self, prefix: &Arc<[u8]>) -> Option<Kept> {
+    fn listed_earlier(&self, prefix: &Arc<[u8]>) -> Option<CachedDir> {
         let earlier = self.earlier.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         let (stamp, listing) = earlier.directory(prefix)?;
         let mut found = Found::default();
@@ -196,13 +196,13 @@ impl Memory {
             .for_each(|(name, kind)| found.note(name, kind));
         let known = (listing, found);
         let facts = (Volume::Disk, Some(stamp), Some(stamp.identity));
-        Some(Kept::new(prefix.clone(), known, facts, Arc::default()))
+        Some(CachedDir::new(prefix.clone(), known, facts, Arc::default()))
     }
 
     /// Puts a directory in the place of what was kept of it, and forgets what lay below it and
     /// is gone.
-    fn insert(&self, kept: Arc<Kept>) {
-        let gone = self.write().put(kept, self.most);
+    fn insert(&self, cached: Arc<CachedDir>) {
+        let gone = self.write().put(cached, self.max);
         // Never with both locks: who hears of changes looks for directories.
         if let Some(watching) = self.watching.as_ref().filter(|_| !gone.is_empty()) {
             watching.forget(|prefix| lies_below(prefix, &gone));
@@ -210,18 +210,18 @@ impl Memory {
     }
 }
 
-impl Recall {
+impl CacheView {
     /// The same for a call for which nobody waits.
-    pub(crate) fn unhurried(self) -> Recall {
-        Recall { _active: None, ..self }
+    pub(crate) fn unhurried(self) -> CacheView {
+        CacheView { _active: None, ..self }
     }
 
     /// The rules from outside the root.
-    pub(super) fn outer(&self, outer: &OuterIgnores, warnings: &mut Vec<String>) -> Rules {
-        let (rules, told) = self.memory.outer.get_or_init(|| {
+    pub(super) fn outer(&self, outer: &OuterIgnores, warnings: &mut Vec<String>) -> IgnoreRules {
+        let (rules, told) = self.cache.outer.get_or_init(|| {
             let mut told = Vec::new();
-            let rules = Rules::outer(outer, &mut told);
-            rules.keep(&self.memory.room);
+            let rules = IgnoreRules::outer(outer, &mut told);
+            rules.keep(&self.cache.budget);
             (rules, told)
         });
         warnings.extend_from_slice(told);
@@ -229,8 +229,8 @@ impl Recall {
     }
 
     /// A directory of which somebody would have told if it were not as it was kept.
-    pub(super) fn at_hand(&self, prefix: &[u8]) -> Option<Arc<Kept>> {
-        self.memory.directory(prefix).filter(|kept| kept.is_current(self.era))
+    pub(super) fn at_hand(&self, prefix: &[u8]) -> Option<Arc<CachedDir>> {
+        self.cache.directory(prefix).filter(|cached| cached.is_current(self.generation))
     }
 
     /// A directory as it is now, if it is still as it was kept; it is looked at unless it is the
@@ -240,37 +240,39 @@ impl Recall {
         prefix: &Arc<[u8]>,
         is_in_place: bool,
         stat: &dyn Fn() -> io::Result<Stat>,
-    ) -> Option<Arc<Kept>> {
-        let known = self.memory.directory(prefix);
-        if let Some(kept) = known.as_ref().filter(|kept| is_in_place && kept.is_current(self.era)) {
-            return Some(kept.clone());
+    ) -> Option<Arc<CachedDir>> {
+        let known = self.cache.directory(prefix);
+        if let Some(cached) =
+            known.as_ref().filter(|cached| is_in_place && cached.is_current(self.generation))
+        {
+            return Some(cached.clone());
         }
         let is_known = known.is_some();
-        let kept = match known {
-            Some(kept) => kept,
-            None => Arc::new(self.memory.listed_earlier(prefix)?),
+        let cached = match known {
+            Some(cached) => cached,
+            None => Arc::new(self.cache.listed_earlier(prefix)?),
         };
         let stat = stat().ok().filter(|stat| stat.kind == Kind::Directory)?;
-        if kept.stamp != Some(Stamp::of(&stat)) {
+        if cached.stamp != Some(Stamp::of(&stat)) {
             return None;
         }
-        kept.verify(self.era.epoch);
+        cached.verify(self.generation.current);
         if !is_known {
-            self.memory.insert(kept.clone());
+            self.cache.insert(cached.clone());
         }
-        Some(kept)
+        Some(cached)
     }
 
     /// A directory on the way to where a walk begins, listed if it is not known; none where it
     /// cannot be kept.
-    pub(super) fn on_the_way(&self, prefix: &Arc<[u8]>, dir: &Dir) -> Option<Arc<Kept>> {
-        if let Some(kept) = self.directory(prefix, false, &|| dir.stat(b".")) {
-            return Some(kept);
+    pub(super) fn on_the_way(&self, prefix: &Arc<[u8]>, dir: &Dir) -> Option<Arc<CachedDir>> {
+        if let Some(cached) = self.directory(prefix, false, &|| dir.stat(b".")) {
+            return Some(cached);
         }
         let dir = dir.open_dir(b".").ok().filter(|dir| dir.volume() == Volume::Disk)?;
         let stamp = RecentStamp::of(&dir);
         let changes = self.changes(prefix, stamp, &dir);
-        let (mut listing, mut found) = (Listing::default(), Found::default());
+        let (mut listing, mut found) = (DirListing::default(), Found::default());
         let listed = dir.list(|name, kind| {
             found.note(name, kind);
             listing.push(name, kind);
@@ -291,8 +293,8 @@ impl Recall {
         prefix: &Arc<[u8]>,
         stamp: RecentStamp,
         dir: &Dir,
-    ) -> Arc<Changes> {
-        let old = self.memory.directory(prefix);
+    ) -> Arc<DirChanges> {
+        let old = self.cache.directory(prefix);
         let same = old.filter(|old| old.identity.is_some() && old.identity == stamp.identity());
         let changes = same.map(|old| old.changes.clone()).unwrap_or_default();
         self.watch(prefix, &changes, dir);
@@ -300,32 +302,32 @@ impl Recall {
     }
 
     /// Watches a directory, if that is wanted and it is not watched yet.
-    pub(super) fn watch(&self, prefix: &Arc<[u8]>, changes: &Arc<Changes>, dir: &Dir) {
-        let Some(watching) = &self.memory.watching else { return };
+    pub(super) fn watch(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) {
+        let Some(watching) = &self.cache.watching else { return };
         if !changes.are_told() && watching.add(prefix, changes, dir) {
             // Whoever began before may have looked before the watch was there.
-            changes.watched_since(self.memory.next_epoch());
+            changes.watched_since(self.cache.next_epoch());
         }
     }
 
     /// Whether a directory should be watched that is not.
-    pub(super) fn wants_watch(&self, kept: &Kept) -> bool {
-        let watching = self.memory.watching.as_ref();
-        watching.is_some_and(|watching| !watching.is_full()) && !kept.changes.are_told()
+    pub(super) fn wants_watch(&self, cached: &CachedDir) -> bool {
+        let watching = self.cache.watching.as_ref();
+        watching.is_some_and(|watching| !watching.is_full()) && !cached.changes.are_told()
     }
 
     /// Keeps a directory that was listed by this call.
     pub(super) fn keep(
         &self,
         prefix: &Arc<[u8]>,
-        (listing, found): (Arc<Listing>, Found),
-        (stamp, changes): (RecentStamp, Arc<Changes>),
-    ) -> Arc<Kept> {
+        (listing, found): (Arc<DirListing>, Found),
+        (stamp, changes): (RecentStamp, Arc<DirChanges>),
+    ) -> Arc<CachedDir> {
         let facts = (Volume::Disk, stamp.settled(), stamp.identity());
-        let kept = Arc::new(Kept::new(prefix.clone(), (listing, found), facts, changes));
-        kept.verify(self.era.epoch);
-        self.memory.insert(kept.clone());
-        kept
+        let cached = Arc::new(CachedDir::new(prefix.clone(), (listing, found), facts, changes));
+        cached.verify(self.generation.current);
+        self.cache.insert(cached.clone());
+        cached
     }
 }
 

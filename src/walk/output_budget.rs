@@ -9,23 +9,23 @@ const FOOTER: usize = 1024;
 
 /// What an answer may still show, an entry a line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+pub(crate) struct OutputBudget {
     results: usize,
     /// None for text without a bound.
     bytes: Option<usize>,
     begun: bool,
 }
 
-impl Budget {
+impl OutputBudget {
     /// A budget of so many entries, in a text of so many bytes with all that follows them.
-    pub(crate) fn new(results: usize, text_bytes: usize) -> Budget {
+    pub(crate) fn new(results: usize, text_bytes: usize) -> OutputBudget {
         let bytes = (text_bytes < usize::MAX).then(|| text_bytes.saturating_sub(FOOTER));
-        Budget { results, bytes, begun: false }
+        OutputBudget { results, bytes, begun: false }
     }
 
     /// A budget that nothing exhausts.
-    pub(crate) fn unbounded() -> Budget {
-        Budget::new(usize::MAX, usize::MAX)
+    pub(crate) fn unbounded() -> OutputBudget {
+        OutputBudget::new(usize::MAX, usize::MAX)
     }
 
     /// Whether anything may exhaust it; who asks for all that a number can say means everything.
@@ -66,7 +66,7 @@ mod tests {
             (2, 0, Truncation::Bytes),
             (2, FOOTER + 9, Truncation::Bytes),
         ] {
-            let mut budget = Budget::new(results, text_bytes);
+            let mut budget = OutputBudget::new(results, text_bytes);
             assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()), "{results} {text_bytes}");
             assert_eq!(budget.spend(|| 9), ControlFlow::Break(cut), "{results} {text_bytes}");
         }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn an_entry_costs_its_line_with_the_line_end() {
-        let mut budget = Budget::new(usize::MAX, FOOTER + 20);
+        let mut budget = OutputBudget::new(usize::MAX, FOOTER + 20);
         assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
         assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
         assert_eq!(budget.spend(|| 0), ControlFlow::Break(Truncation::Bytes));

@@ -17,32 +17,32 @@ fn settle() {
     thread::sleep(Duration::from_millis(130));
 }
 
-fn memory(root: &Path, most: usize) -> Arc<Memory> {
-    Arc::new(Memory::new(&Arc::new(Dir::open_ambient(root).unwrap()), most, false))
+fn cache(root: &Path, max: usize) -> Arc<DirCache> {
+    Arc::new(DirCache::new(&Arc::new(Dir::open_ambient(root).unwrap()), max, false))
 }
 
 /// The root as a call that begins now keeps it.
-fn on_the_way(memory: &Arc<Memory>, root: &Path) -> Option<Arc<Kept>> {
+fn on_the_way(cache: &Arc<DirCache>, root: &Path) -> Option<Arc<CachedDir>> {
     let dir = Dir::open_ambient(root).unwrap();
-    memory.begin().on_the_way(&Arc::from(&b""[..]), &dir)
+    cache.begin().on_the_way(&Arc::from(&b""[..]), &dir)
 }
 
 #[test]
 fn a_directory_is_listed_again_only_when_it_changed() {
     let temporary = TempDir::new().unwrap();
     let root = temporary.path();
-    let memory = memory(root, usize::MAX);
-    let first = on_the_way(&memory, root).unwrap();
+    let cache = cache(root, usize::MAX);
+    let first = on_the_way(&cache, root).unwrap();
     assert!(first.stamp.is_none(), "it was made just now");
-    let second = on_the_way(&memory, root).unwrap();
+    let second = on_the_way(&cache, root).unwrap();
     assert!(!Arc::ptr_eq(&first, &second), "it had not settled");
     settle();
-    let third = on_the_way(&memory, root).unwrap();
-    assert!(Arc::ptr_eq(&third, &on_the_way(&memory, root).unwrap()));
+    let third = on_the_way(&cache, root).unwrap();
+    assert!(Arc::ptr_eq(&third, &on_the_way(&cache, root).unwrap()));
     std::fs::write(root.join("a"), "").unwrap();
-    let fourth = on_the_way(&memory, root).unwrap();
+    let fourth = on_the_way(&cache, root).unwrap();
     assert_eq!((third.listing.len(), fourth.listing.len()), (0, 1));
-    assert!(Arc::ptr_eq(&fourth, &memory.directory(b"").unwrap()));
+    assert!(Arc::ptr_eq(&fourth, &cache.directory(b"").unwrap()));
 }
 
 #[test]
@@ -52,21 +52,21 @@ fn what_a_stat_does_not_confirm_is_not_recalled() {
     std::fs::create_dir(root.join("d")).unwrap();
     std::fs::write(root.join("f"), "").unwrap();
     settle();
-    let memory = memory(root, usize::MAX);
-    let kept = on_the_way(&memory, root).unwrap();
+    let cache = cache(root, usize::MAX);
+    let cached = on_the_way(&cache, root).unwrap();
     let dir = Dir::open_ambient(root).unwrap();
     let recalled = |stat: &dyn Fn() -> io::Result<Stat>| {
-        memory.begin().directory(&kept.prefix, true, stat).is_some()
+        cache.begin().directory(&cached.prefix, true, stat).is_some()
     };
     assert!(recalled(&|| dir.stat(b".")));
     assert!(!recalled(&|| dir.stat(b"d")), "another directory");
     assert!(!recalled(&|| dir.stat(b"f")), "no directory");
     assert!(!recalled(&|| Err(io::ErrorKind::NotFound.into())));
-    let recall = memory.begin();
-    kept.verify(recall.era.epoch);
+    let view = cache.begin();
+    cached.verify(view.generation.current);
     let never = || Err(io::ErrorKind::NotFound.into());
-    assert!(recall.directory(&kept.prefix, true, &never).is_some(), "this call looked already");
-    assert!(recall.directory(&kept.prefix, false, &never).is_none(), "but perhaps elsewhere");
+    assert!(view.directory(&cached.prefix, true, &never).is_some(), "this call looked already");
+    assert!(view.directory(&cached.prefix, false, &never).is_none(), "but perhaps elsewhere");
 }
 
 #[test]
@@ -75,42 +75,45 @@ fn a_huge_directory_above_a_beginning_is_not_kept() {
     for number in 0..=MAX_ON_THE_WAY {
         std::fs::create_dir(temporary.path().join(format!("{number}"))).unwrap();
     }
-    let memory = memory(temporary.path(), usize::MAX);
-    assert!(on_the_way(&memory, temporary.path()).is_none());
-    assert!(memory.directories().is_empty());
+    let cache = cache(temporary.path(), usize::MAX);
+    assert!(on_the_way(&cache, temporary.path()).is_none());
+    assert!(cache.directories().is_empty());
 }
 
 #[test]
 fn without_room_a_directory_is_known_to_its_call_alone() {
     let temporary = TempDir::new().unwrap();
-    let memory = memory(temporary.path(), 10);
-    let kept = on_the_way(&memory, temporary.path()).unwrap();
-    assert!(!kept.is_held() && memory.directory(b"").is_none());
-    assert_eq!(memory.bytes(), 0);
+    let cache = cache(temporary.path(), 10);
+    let cached = on_the_way(&cache, temporary.path()).unwrap();
+    assert!(!cached.is_held() && cache.directory(b"").is_none());
+    assert_eq!(cache.bytes(), 0);
 }
 
 #[test]
 fn calls_have_numbers_of_their_own_and_are_counted_while_they_last() {
     let temporary = TempDir::new().unwrap();
-    let memory = memory(temporary.path(), usize::MAX);
-    assert!(!memory.is_busy());
-    let (first, second) = (memory.begin(), memory.begin());
-    assert!(first.era.epoch < second.era.epoch);
-    assert_eq!((first.era.floor, second.era.floor), (first.era.epoch, second.era.epoch));
+    let cache = cache(temporary.path(), usize::MAX);
+    assert!(!cache.is_busy());
+    let (first, second) = (cache.begin(), cache.begin());
+    assert!(first.generation.current < second.generation.current);
+    assert_eq!(
+        (first.generation.min_valid, second.generation.min_valid),
+        (first.generation.current, second.generation.current)
+    );
     let clone = second.clone();
     drop((first, second));
-    assert!(memory.is_busy(), "a part of the call goes on");
+    assert!(cache.is_busy(), "a part of the call goes on");
     let clone = clone.unhurried();
-    assert!(!memory.is_busy(), "nobody waits for it");
+    assert!(!cache.is_busy(), "nobody waits for it");
     drop(clone);
 }
 
 #[derive(Debug)]
 struct Stored(Stamp);
 
-impl Earlier for Stored {
-    fn directory(&self, _: &Arc<[u8]>) -> Option<(Stamp, Arc<Listing>)> {
-        let mut listing = Listing::default();
+impl StoredListings for Stored {
+    fn directory(&self, _: &Arc<[u8]>) -> Option<(Stamp, Arc<DirListing>)> {
+        let mut listing = DirListing::default();
         listing.push(b".ignore", Kind::File);
         Some((self.0, Arc::new(listing)))
     }
@@ -123,25 +126,25 @@ fn what_another_process_left_is_held_against_the_stamp_too() {
     let prefix: Arc<[u8]> = Arc::from(&b""[..]);
     let stamp = Stamp::of(&dir.stat(b".").unwrap());
     let recalled = |stamp| {
-        let memory = memory(temporary.path(), usize::MAX);
-        memory.look_into(Some(Arc::new(Stored(stamp))));
-        let kept = memory.begin().directory(&prefix, true, &|| dir.stat(b"."));
-        assert_eq!(kept.is_some(), memory.directory(&prefix).is_some());
-        kept
+        let cache = cache(temporary.path(), usize::MAX);
+        cache.look_into(Some(Arc::new(Stored(stamp))));
+        let cached = cache.begin().directory(&prefix, true, &|| dir.stat(b"."));
+        assert_eq!(cached.is_some(), cache.directory(&prefix).is_some());
+        cached
     };
     assert!(recalled(Stamp { modified: 1, ..stamp }).is_none());
-    let kept = recalled(stamp).unwrap();
-    assert!(!kept.found.is_empty() && kept.is_held());
+    let cached = recalled(stamp).unwrap();
+    assert!(!cached.found.is_empty() && cached.is_held());
 }
 
 #[test]
 fn what_is_forgotten_is_not_found() {
     let temporary = TempDir::new().unwrap();
-    let memory = memory(temporary.path(), usize::MAX);
-    on_the_way(&memory, temporary.path()).unwrap();
-    assert!(memory.bytes() > 0);
-    memory.clear();
-    assert!(memory.directory(b"").is_none() && memory.bytes() == 0);
+    let cache = cache(temporary.path(), usize::MAX);
+    on_the_way(&cache, temporary.path()).unwrap();
+    assert!(cache.bytes() > 0);
+    cache.clear();
+    assert!(cache.directory(b"").is_none() && cache.bytes() == 0);
 }
 
 #[cfg(feature = "watch")]
@@ -149,11 +152,11 @@ fn what_is_forgotten_is_not_found() {
 fn a_watched_call_believes_its_forerunners_for_thirty_seconds() {
     let temporary = TempDir::new().unwrap();
     let root = Arc::new(Dir::open_ambient(temporary.path()).unwrap());
-    let memory = Arc::new(Memory::new(&root, usize::MAX, true));
-    let age = |seconds| memory.watching.as_ref().unwrap().age(Duration::from_secs(seconds));
+    let cache = Arc::new(DirCache::new(&root, usize::MAX, true));
+    let age = |seconds| cache.watching.as_ref().unwrap().age(Duration::from_secs(seconds));
     let believes = || {
-        let era = memory.begin().era;
-        era.floor < era.epoch
+        let generation = cache.begin().generation;
+        generation.min_valid < generation.current
     };
     age(29);
     assert!(believes());

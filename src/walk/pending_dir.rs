@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::walk::handle::Handle;
-use crate::walk::rules::Rules;
+use crate::walk::handle::DirHandle;
+use crate::walk::ignore_rules::IgnoreRules;
 
 /// A directory to be listed, and what is known of it from above.
 #[derive(Debug)]
-pub(crate) struct Directory {
+pub(crate) struct PendingDir {
     /// The directory above it.
-    pub(crate) parent: Handle,
+    pub(crate) parent: DirHandle,
     /// Its name in there.
     pub(crate) name: Vec<u8>,
     /// Its path in the workspace, empty or ending in `/`.
     pub(crate) prefix: Arc<[u8]>,
     /// The rules of the directory above it.
-    pub(crate) rules: Rules,
+    pub(crate) rules: IgnoreRules,
     /// How deep it lies below where the walk began; 0 is the beginning itself.
     pub(crate) depth: usize,
     /// Which beginning it lies below.
@@ -25,10 +25,10 @@ pub(crate) struct Directory {
     pub(crate) is_in_place: bool,
 }
 
-impl Directory {
+impl PendingDir {
     /// A directory in this one, whose rules these are.
-    pub(super) fn child(&self, name: &[u8], parent: Handle, rules: &Rules) -> Directory {
-        Directory {
+    pub(super) fn child(&self, name: &[u8], parent: DirHandle, rules: &IgnoreRules) -> PendingDir {
+        PendingDir {
             parent,
             name: name.to_vec(),
             prefix: [&*self.prefix, name, b"/"].concat().into(),

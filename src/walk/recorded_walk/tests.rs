@@ -15,16 +15,16 @@ use tempfile::TempDir;
 use super::*;
 use crate::context::Call;
 use crate::pool::Pool;
-use crate::walk::run::MOST;
-use crate::walk::{Batch, Collect, Memory, Scan, Scanned, Start, Visit, WalkOptions};
+use crate::walk::dir_run::MOST;
+use crate::walk::{Batch, DirCache, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot};
 use crate::workspace::Workspace;
 
 /// Collects the paths of all files.
 struct Paths;
 
-impl Visit for Paths {
+impl Visitor for Paths {
     type State = ();
-    type Found = Vec<String>;
+    type Output = Vec<String>;
 
     fn weight(_: &Vec<String>) -> usize {
         0
@@ -32,7 +32,7 @@ impl Visit for Paths {
 
     fn state(&self) {}
 
-    fn visit(&self, (): &mut (), batch: &Batch, _: &dyn Scanned, found: &Mutex<Vec<String>>) {
+    fn visit(&self, (): &mut (), batch: &Batch, _: &dyn WalkControl, found: &Mutex<Vec<String>>) {
         let paths = batch.entries().map(|(name, _)| batch.path(name));
         lock(found).extend(paths.map(|path| String::from_utf8(path).unwrap()));
     }
@@ -45,10 +45,10 @@ struct All {
     ignored: u64,
 }
 
-impl Collect<Vec<String>> for All {
+impl ResultSink<Vec<String>> for All {
     fn directory(&mut self, report: DirectoryReport) {
-        self.directories += report.receipt.directories;
-        self.ignored += report.receipt.skipped.ignored_files;
+        self.directories += report.stats.directories;
+        self.ignored += report.stats.skipped.ignored_files;
     }
 
     fn found(&mut self, found: Vec<String>) -> ControlFlow<()> {
@@ -60,7 +60,7 @@ impl Collect<Vec<String>> for All {
 struct Tree {
     temporary: TempDir,
     workspace: Workspace,
-    memory: Arc<Memory>,
+    cache: Arc<DirCache>,
     pool: Pool,
 }
 
@@ -75,9 +75,9 @@ impl Tree {
             fs::write(inner.join("../file.rs"), "").unwrap();
         }
         let workspace = Workspace::open(temporary.path()).unwrap();
-        let memory = Arc::new(Memory::new(workspace.root_handle(), usize::MAX, true));
+        let cache = Arc::new(DirCache::new(workspace.root_handle(), usize::MAX, true));
         thread::sleep(Duration::from_millis(130));
-        Tree { temporary, workspace, memory, pool: Pool::new(2) }
+        Tree { temporary, workspace, cache, pool: Pool::new(2) }
     }
 
     fn put(&self, path: &str, content: &str) {
@@ -90,8 +90,8 @@ impl Tree {
     }
 
     fn walk_as(&self, options: &WalkOptions) -> All {
-        let recall = Some(self.memory.begin());
-        let recalled = self.walk_with(WalkOptions { recall, ..options.clone() });
+        let cache = Some(self.cache.begin());
+        let recalled = self.walk_with(WalkOptions { cache, ..options.clone() });
         let plain = self.walk_with(options.clone());
         assert_eq!(recalled.paths, plain.paths);
         let counts = |all: &All| (all.directories, all.ignored);
@@ -100,18 +100,18 @@ impl Tree {
     }
 
     fn walk_with(&self, options: WalkOptions) -> All {
-        let starts = Start::resolve(&self.workspace, &[]).unwrap();
-        let options = WalkOptions { starts, ..options };
+        let roots = WalkRoot::resolve(&self.workspace, &[]).unwrap();
+        let options = WalkOptions { roots, ..options };
         let with = (&self.pool, &Call::default());
         let (all, incomplete) =
-            Scan::run(&self.workspace, options, with, (Paths, All::default())).unwrap();
+            Walk::run(&self.workspace, options, with, (Paths, All::default())).unwrap();
         assert_eq!(incomplete, None);
         all
     }
 
     /// The ways that are known.
-    fn ways(&self) -> Vec<Arc<Route>> {
-        let routes = lock(&self.memory.routes.0);
+    fn ways(&self) -> Vec<Arc<RecordedWalk>> {
+        let routes = lock(&self.cache.routes.0);
         routes.iter().filter_map(|(_, route)| Some(route.as_ref()?.0.clone())).collect()
     }
 }
@@ -214,19 +214,19 @@ fn content_that_changes_leaves_the_way_as_it_is() {
 #[test]
 fn only_so_many_ways_are_remembered_and_none_without_room() {
     let tree = Tree::new();
-    let starts: Vec<_> = (0..6).map(|number| format!("d{number:03}")).collect();
-    for start in &starts {
+    let names: Vec<_> = (0..6).map(|number| format!("d{number:03}")).collect();
+    for path in &names {
         for _ in 0..4 {
-            let starts = Start::resolve(&tree.workspace, std::slice::from_ref(start)).unwrap();
-            let recall = Some(tree.memory.begin());
-            let options = WalkOptions { starts, recall, ..WalkOptions::default() };
+            let roots = WalkRoot::resolve(&tree.workspace, std::slice::from_ref(path)).unwrap();
+            let cache = Some(tree.cache.begin());
+            let options = WalkOptions { roots, cache, ..WalkOptions::default() };
             let with = (&tree.pool, &Call::default());
-            Scan::run(&tree.workspace, options, with, (Paths, All::default())).unwrap();
+            Walk::run(&tree.workspace, options, with, (Paths, All::default())).unwrap();
         }
     }
     assert_eq!(tree.ways().len(), MAX_ROUTES);
     let narrow =
-        Tree { memory: Arc::new(Memory::new(tree.workspace.root_handle(), 90_000, true)), ..tree };
+        Tree { cache: Arc::new(DirCache::new(tree.workspace.root_handle(), 90_000, true)), ..tree };
     for _ in 0..5 {
         narrow.walk();
     }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::pool::lock;
 use crate::walk::batch::Batch;
-use crate::walk::directory::Directory;
-use crate::walk::route::Leg;
+use crate::walk::pending_dir::PendingDir;
+use crate::walk::recorded_walk::WalkChunk;
 use crate::walk::sequence::Place;
-use crate::walk::visit::{Assistance, Scanned};
+use crate::walk::visitor::{SharedWork, WalkControl};
 
 /// How long a thread without work sleeps at most before it looks again.
 const NAP: Duration = Duration::from_millis(10);
@@ -18,13 +18,13 @@ const NAP: Duration = Duration::from_millis(10);
 /// One thing to do.
 pub(crate) enum Task {
     /// List a directory; its results go to the place.
-    List(Directory, Place),
+    List(PendingDir, Place),
     /// Go a part of a known way; its results go to the place.
-    Follow(Leg, Place),
+    Follow(WalkChunk, Place),
     /// Look at some files; the results go to the place.
     Visit(Batch, Place),
     /// Help another thread.
-    Assist(Assistance),
+    Assist(SharedWork),
 }
 
 impl Task {
@@ -48,7 +48,7 @@ struct Item {
 
 /// The tasks that are known but not begun, and how many are not finished.
 #[derive(Default)]
-pub(crate) struct Frontier {
+pub(crate) struct WorkQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -61,7 +61,7 @@ struct State {
     resting: usize,
 }
 
-impl Frontier {
+impl WorkQueue {
     /// Adds tasks, each with its position: the beginning it lies below and its path.
     pub(crate) fn push(&self, tasks: impl IntoIterator<Item = (usize, Vec<u8>, Task)>) {
         let mut state = lock(&self.state);
@@ -78,7 +78,7 @@ impl Frontier {
     }
 
     /// Helps another thread if one asks for it, else sleeps a little.
-    pub(crate) fn assist_or_nap(&self, scan: &dyn Scanned) {
+    pub(crate) fn assist_or_nap(&self, scan: &dyn WalkControl) {
         let mut state = lock(&self.state);
         let asked = state.items.peek().is_some_and(|item| matches!(item.task, Task::Assist(_)));
         if !asked {

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 /// The starts that were named by a path with links, with the path that each really has. A walk works
 /// with real paths; only what is shown is spelled as the caller did.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Spelling {
+pub(crate) struct PathAliases {
     /// The real path and the named one, in order of the real ones; none lies below another.
     named: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Spelling {
+impl PathAliases {
     /// The spelling of what lies below these starts, each its real path and the named one.
-    pub(super) fn new(mut named: Vec<(Vec<u8>, Vec<u8>)>) -> Spelling {
+    pub(super) fn new(mut named: Vec<(Vec<u8>, Vec<u8>)>) -> PathAliases {
         named.sort();
-        Spelling { named }
+        PathAliases { named }
     }
 
     /// The path as it is shown.
@@ -65,7 +65,7 @@ mod tests {
     fn what_lies_below_a_start_is_spelled_as_the_start_was() {
         let pair = |real: &str, named: &str| (real.into(), named.into());
         let named = vec![pair("a b", "space"), pair("d", "link/to"), pair("d-/f", "file")];
-        let spelling = Spelling { named };
+        let aliases = PathAliases { named };
         let cases = [
             ("d", "link/to"),
             ("d/", "link/to/"),
@@ -80,10 +80,10 @@ mod tests {
         ];
         for (path, shown) in cases {
             let path = path.as_bytes();
-            assert_eq!(String::from_utf8_lossy(&spelling.shown(path)), shown);
+            assert_eq!(String::from_utf8_lossy(&aliases.shown(path)), shown);
         }
-        let root = Spelling { named: vec![pair("", "link")] };
+        let root = PathAliases { named: vec![pair("", "link")] };
         assert_eq!(&*root.shown(b"a/b"), b"link/a/b");
-        assert_eq!(&*Spelling::default().shown(b"a/b"), b"a/b");
+        assert_eq!(&*PathAliases::default().shown(b"a/b"), b"a/b");
     }
 }
