@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use crate::edit::change::Splice;
+use crate::edit::replacement::Splice;
 use crate::edit::text::Text;
 use crate::text::{clip, escape};
 

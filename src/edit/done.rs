@@ -1,7 +1,7 @@
 //! Whether an edit was made before.
 //!
 //! An edit that is repeated finds its `old_text` gone. If another place is like it but for what a
-//! step overlooks, that place is not meant. So before such a place is changed, `new_text` is looked
+//! kind overlooks, that place is not meant. So before such a place is changed, `new_text` is looked
 //! for, and so is the place from which `old_text` may have been copied.
 
 #[cfg(test)]
@@ -10,7 +10,6 @@ mod tests;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::edit::change::{Change, Matching, Options, Step, go_on};
 use crate::edit::checked;
 use crate::edit::endings::Endings;
 use crate::edit::fold::Folded;
@@ -18,6 +17,7 @@ use crate::edit::indent::indentation;
 use crate::edit::ladder::{Found, Place};
 use crate::edit::occurrences::Occurrences;
 use crate::edit::refusal::is_whole_lines;
+use crate::edit::replacement::{MatchKind, Matching, Options, Replacement, go_on};
 use crate::edit::site::Site;
 use crate::error::Error;
 
@@ -38,7 +38,7 @@ const MAX_MOVED: usize = 8;
 /// Looks for the edits of a call that were made before.
 pub(super) struct Past<'p, 'a> {
     pub(super) site: &'p mut Site<'a>,
-    pub(super) change: &'p Change,
+    pub(super) change: &'p Replacement,
     pub(super) found: &'p Found,
     pub(super) evidence: Evidence,
 }
@@ -60,27 +60,27 @@ impl Past<'_, '_> {
         if self.change.new_text.trim().is_empty() {
             return Ok(None);
         }
-        let step = match self.found.step {
-            step if self.evidence == Evidence::OtherNumbers => step,
+        let kind = match self.found.kind {
+            kind if self.evidence == Evidence::OtherNumbers => kind,
             // The same text with other line endings, where not all are alike.
-            Step::LineEndings if matches!(endings, Endings::Mixed(_)) => Step::Exact,
-            Step::Exact | Step::LineEndings => return Ok(None),
-            Step::TrailingBlanks => Step::LineEndings,
-            Step::Typography => Step::TrailingBlanks,
-            Step::Indentation => Step::Typography,
+            MatchKind::LineEndings if matches!(endings, Endings::Mixed(_)) => MatchKind::Exact,
+            MatchKind::Exact | MatchKind::LineEndings => return Ok(None),
+            MatchKind::TrailingBlanks => MatchKind::LineEndings,
+            MatchKind::Typography => MatchKind::TrailingBlanks,
+            MatchKind::Indentation => MatchKind::Typography,
         };
-        match self.elsewhere_exactly(step)? {
+        match self.elsewhere_exactly(kind)? {
             Some(done) => Ok(Some(done)),
             None => self.elsewhere_alike(),
         }
     }
 
-    /// Where `new_text` is at a step before that at which `old_text` was found.
-    fn elsewhere_exactly(&mut self, step: Step) -> Result<Option<Range<usize>>, Error> {
-        let Change { old_text, new_text } = self.change;
+    /// Where `new_text` is at a kind before that at which `old_text` was found.
+    fn elsewhere_exactly(&mut self, kind: MatchKind) -> Result<Option<Range<usize>>, Error> {
+        let Replacement { old_text, new_text } = self.change;
         let options =
             Options { replace_all: false, matching: Matching::Safe, ..*self.site.options };
-        let found = self.site.haystack.find_at(step, new_text, &options, self.site.call)?;
+        let found = self.site.haystack.find_at(kind, new_text, &options, self.site.call)?;
         let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
         let lines = new_text.lines().filter(|line| !line.trim().is_empty()).count();
         let is_part_of_old = old_text.contains(new_text.trim());
@@ -93,7 +93,7 @@ impl Past<'_, '_> {
             if before.is_some_and(|place| contains(&place.range, at)) {
                 continue;
             }
-            let is_proof = if self.found.step == Step::Indentation {
+            let is_proof = if self.found.kind == MatchKind::Indentation {
                 is_line_start(text, at.start) && is_whole_lines(text, at)
             } else if is_whole_lines(text, at) {
                 letters >= LETTERS_OF_LINES && (!is_part_of_old || lines > 1)
@@ -110,14 +110,14 @@ impl Past<'_, '_> {
     /// Where `new_text` is for the comparison that found `old_text`: round the place that was found,
     /// or at a single other place, if it is long enough to be no coincidence.
     fn elsewhere_alike(&mut self) -> Result<Option<Range<usize>>, Error> {
-        let Change { old_text, new_text } = self.change;
-        let step = self.found.step;
-        if step < Step::TrailingBlanks {
+        let Replacement { old_text, new_text } = self.change;
+        let kind = self.found.kind;
+        if kind < MatchKind::TrailingBlanks {
             return Ok(None);
         }
         let options =
             Options { replace_all: false, matching: Matching::Safe, ..*self.site.options };
-        let found = self.site.haystack.find_at(step, new_text, &options, self.site.call)?;
+        let found = self.site.haystack.find_at(kind, new_text, &options, self.site.call)?;
         let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
         let olds = &self.found.places;
         let is_longer = lines(new_text) > lines(old_text);
@@ -148,7 +148,7 @@ impl Past<'_, '_> {
     /// Where lines of `old_text` are with their own indentation, outside of the place that was
     /// found without it.
     pub(super) fn origin(&self, place: &Place) -> Result<Option<Range<usize>>, Error> {
-        if self.found.step != Step::Indentation {
+        if self.found.kind != MatchKind::Indentation {
             return Ok(None);
         }
         let text = self.site.haystack.text;
@@ -208,13 +208,13 @@ impl Past<'_, '_> {
         old: &str,
         new: &str,
     ) -> Result<bool, Error> {
-        let step = self.found.step.min(Step::Typography);
-        let is_exact = self.found.step == Step::Exact && self.evidence == Evidence::Text;
+        let kind = self.found.kind.min(MatchKind::Typography);
+        let is_exact = self.found.kind == MatchKind::Exact && self.evidence == Evidence::Text;
         if is_exact || new.len() <= old.len() {
             return Ok(false);
         }
         let Site { haystack, call, .. } = &*self.site;
-        let fold = |text: &[u8]| Folded::new(text, step, haystack.wide, call);
+        let fold = |text: &[u8]| Folded::new(text, kind, haystack.wide, call);
         let (old, new) = (fold(old.as_bytes())?, fold(new.as_bytes())?);
         let is_longer = new.text.len() > old.text.len();
         if !is_longer || memchr::memmem::find(&new.text, &old.text).is_none() {

@@ -1,4 +1,4 @@
-//! Text in which what a step overlooks is made equal, with the way back to the bytes.
+//! Text normalized as a match strategy compares it, with a mapping back to the original bytes.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::context::Call;
-use crate::edit::change::{Step, go_on};
 use crate::edit::checked;
+use crate::edit::replacement::{MatchKind, go_on};
 use crate::edit::undecodable::{STAND_IN, Wide, invalid_len};
 use crate::error::{Error, ErrorCode};
 
@@ -42,13 +42,18 @@ impl Fold {
 }
 
 impl Folded {
-    /// Folds `source` as `step` sees it; a line's trailing blanks and its end fold together.
-    pub(super) fn new(source: &[u8], step: Step, wide: Wide, call: &Call) -> Result<Folded, Error> {
+    /// Folds `source` for `kind`; a line's trailing blanks and its end fold together.
+    pub(super) fn new(
+        source: &[u8],
+        kind: MatchKind,
+        wide: Wide,
+        call: &Call,
+    ) -> Result<Folded, Error> {
         if u32::try_from(source.len()).is_err() {
             return Err(too_large());
         }
         let folded = Folded { text: Vec::with_capacity(source.len()), folds: Vec::new() };
-        let mut work = Folder { source, step, wide, copied: 0, folded };
+        let mut work = Folder { source, kind, wide, copied: 0, folded };
         let mut start = 0;
         let mut asked = 0;
         while start < source.len() {
@@ -144,7 +149,7 @@ fn line_end(text: &[u8], start: usize) -> Result<usize, Error> {
 /// A folded text in the making.
 struct Folder<'a> {
     source: &'a [u8],
-    step: Step,
+    kind: MatchKind,
     wide: Wide,
     copied: usize,
     folded: Folded,
@@ -156,10 +161,10 @@ impl<'a> Folder<'a> {
         let source: &'a [u8] = self.source;
         let line = checked::bytes(source, start..end)?;
         let mut body = if is_ended { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
-        if self.step >= Step::TrailingBlanks {
-            body = without_blanks(body, self.step);
+        if self.kind >= MatchKind::TrailingBlanks {
+            body = without_blanks(body, self.kind);
         }
-        if self.step >= Step::Typography && !body.is_ascii() {
+        if self.kind >= MatchKind::Typography && !body.is_ascii() {
             self.typography(start, body)?;
         }
         let tail = start + body.len();
@@ -255,11 +260,11 @@ fn joins_previous(letter: char) -> bool {
 }
 
 /// The line without the blanks at its end.
-pub(super) fn without_blanks(mut line: &[u8], step: Step) -> &[u8] {
+pub(super) fn without_blanks(mut line: &[u8], kind: MatchKind) -> &[u8] {
     while let Some((&last, rest)) = line.split_last() {
         line = match last {
             b' ' | b'\t' => rest,
-            0x80.. if step >= Step::Typography => match without_wide_blank(line) {
+            0x80.. if kind >= MatchKind::Typography => match without_wide_blank(line) {
                 Some(rest) => rest,
                 None => return line,
             },

@@ -1,7 +1,7 @@
 //! Line numbers pasted together with the lines that they number.
 
-use crate::edit::change::Change;
 use crate::edit::places::line_number;
+use crate::edit::replacement::Replacement;
 use crate::text::gutter;
 
 /// How lines are numbered: as `read_file` and `search` print them, or as other programs do.
@@ -34,7 +34,7 @@ const FORMATS: [Format; 12] = [
 
 /// A change without its line numbers.
 pub(super) struct Bare {
-    pub(super) change: Change,
+    pub(super) change: Replacement,
     first: usize,
     lines: usize,
     is_sure: bool,
@@ -64,11 +64,11 @@ impl Bare {
 
 /// The change without line numbers, for each format in which every line of `old_text` has one and
 /// they count up. Those of `new_text` go too; a format is left out if they cannot be line numbers.
-pub(super) fn bare<'a>(change: &'a Change, path: &'a str) -> impl Iterator<Item = Bare> + 'a {
+pub(super) fn bare<'a>(change: &'a Replacement, path: &'a str) -> impl Iterator<Item = Bare> + 'a {
     FORMATS.into_iter().filter_map(move |format| strip(change, format, path))
 }
 
-fn strip(change: &Change, format: Format, path: &str) -> Option<Bare> {
+fn strip(change: &Replacement, format: Format, path: &str) -> Option<Bare> {
     let old = Numbered::of(&change.old_text, format, path);
     let first = *old.numbers.first()?;
     let last = *old.numbers.last()?;
@@ -94,7 +94,7 @@ fn strip(change: &Change, format: Format, path: &str) -> Option<Bare> {
         return None;
     }
     let new_text = if is_new_stripped { new.text } else { change.new_text.clone() };
-    let change = Change { old_text: old.text, new_text };
+    let change = Replacement { old_text: old.text, new_text };
     Some(Bare { change, first, lines: old.numbers.len(), is_sure, is_new_stripped })
 }
 

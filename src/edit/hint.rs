@@ -14,13 +14,13 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 
 use crate::context::Call;
-use crate::edit::change::{Step, go_on};
 use crate::edit::fold::Folded;
 use crate::edit::hint::file::{CANDIDATES, File, MAX_HITS, probe_count, says_something};
 use crate::edit::hint::likeness::{MAX_LINE_BYTES, likeness};
 use crate::edit::hint::part::Part;
 use crate::edit::hint::variant::Variant;
 use crate::edit::places::{LINE_BYTES, numbered};
+use crate::edit::replacement::{MatchKind, go_on};
 use crate::edit::undecodable::Wide;
 use crate::error::Error;
 use crate::text::clip;
@@ -351,7 +351,9 @@ impl Lines<'_> {
     fn first_unlike(&self) -> Option<usize> {
         let call = Call::default();
         let folded = |line: &[u8]| {
-            Folded::new(line, Step::Typography, Wide(false), &call).map(|folded| folded.text).ok()
+            Folded::new(line, MatchKind::Typography, Wide(false), &call)
+                .map(|folded| folded.text)
+                .ok()
         };
         let differs = |(at, old): &(usize, &&str)| {
             let line = self.file.line(self.first + at);

@@ -6,10 +6,10 @@ mod tests;
 use std::ops::Range;
 
 use crate::context::Call;
-use crate::edit::change::go_on;
 use crate::edit::checked;
 use crate::edit::fold::Folded;
 use crate::edit::occurrences::Occurrences;
+use crate::edit::replacement::go_on;
 use crate::error::Error;
 
 /// Lines, or places, that are looked at before the call is asked whether to go on.

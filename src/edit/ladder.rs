@@ -1,13 +1,13 @@
-//! The ladder: from exact bytes to indentation, the first step at which `old_text` is found.
+//! The ladder: from exact bytes to indentation, the first kind at which `old_text` is found.
 
 use std::ops::Range;
 
 use crate::context::Call;
-use crate::edit::change::{Matching, Options, Step, go_on};
 use crate::edit::checked;
 use crate::edit::fold::{Folded, without_blanks};
 use crate::edit::indent::{Blanks, Block, Fit, Relative};
 use crate::edit::occurrences::Occurrences;
+use crate::edit::replacement::{MatchKind, Matching, Options, go_on};
 use crate::edit::undecodable::Wide;
 use crate::error::Error;
 
@@ -18,7 +18,7 @@ const MAX_COUNTED: usize = 1000;
 const ROUNDS: usize = 4096;
 const BYTES: usize = 1 << 20;
 
-/// A text up to this length is kept folded for every step, for the next change; of a longer one
+/// A text up to this length is kept folded for every kind, for the next change; of a longer one
 /// only the last form is.
 const KEPT_BYTES: usize = 8 << 20;
 
@@ -27,7 +27,7 @@ pub(super) const MAX_REPLACED: usize = 1_000_000;
 
 /// Where `old_text` was found.
 pub(super) struct Found {
-    pub(super) step: Step,
+    pub(super) kind: MatchKind,
     pub(super) places: Vec<Place>,
     /// Whether the count ended early.
     pub(super) is_more: bool,
@@ -56,34 +56,34 @@ impl<'a> Haystack<'a> {
         Haystack { text, wide, folds: Folds::default(), relative: None }
     }
 
-    /// The places of `old_text` at the first step that has one.
+    /// The places of `old_text` at the first kind that has one.
     pub(super) fn find(
         &mut self,
         old_text: &str,
         options: &Options,
         call: &Call,
     ) -> Result<Option<Found>, Error> {
-        self.find_up_to(Step::Indentation, old_text, options, call)
+        self.find_up_to(MatchKind::Indentation, old_text, options, call)
     }
 
-    /// The places of `old_text` at the first step that has one, `last` being the last of them.
+    /// The places of `old_text` at the first kind that has one, `last` being the last of them.
     pub(super) fn find_up_to(
         &mut self,
-        last: Step,
+        last: MatchKind,
         old_text: &str,
         options: &Options,
         call: &Call,
     ) -> Result<Option<Found>, Error> {
-        let last = if options.matching == Matching::Exact { Step::Exact } else { last };
-        let steps = [
-            Step::Exact,
-            Step::LineEndings,
-            Step::TrailingBlanks,
-            Step::Typography,
-            Step::Indentation,
+        let last = if options.matching == Matching::Exact { MatchKind::Exact } else { last };
+        let kinds = [
+            MatchKind::Exact,
+            MatchKind::LineEndings,
+            MatchKind::TrailingBlanks,
+            MatchKind::Typography,
+            MatchKind::Indentation,
         ];
-        for step in steps.into_iter().filter(|step| *step <= last) {
-            let found = self.find_at(step, old_text, options, call)?;
+        for kind in kinds.into_iter().filter(|kind| *kind <= last) {
+            let found = self.find_at(kind, old_text, options, call)?;
             if !found.places.is_empty() {
                 return Ok(Some(found));
             }
@@ -91,18 +91,18 @@ impl<'a> Haystack<'a> {
         Ok(None)
     }
 
-    /// The places of `old_text` at one step.
+    /// The places of `old_text` at one kind.
     pub(super) fn find_at(
         &mut self,
-        step: Step,
+        kind: MatchKind,
         old_text: &str,
         options: &Options,
         call: &Call,
     ) -> Result<Found, Error> {
-        match step {
-            Step::Exact => self.exact(old_text, options, call),
-            Step::Indentation => self.shifted(old_text, options, call),
-            _ => self.folded(old_text, step, options, call),
+        match kind {
+            MatchKind::Exact => self.exact(old_text, options, call),
+            MatchKind::Indentation => self.shifted(old_text, options, call),
+            _ => self.folded(old_text, kind, options, call),
         }
     }
 
@@ -111,7 +111,7 @@ impl<'a> Haystack<'a> {
         let scan = scan(self.text, needle, options.replace_all, call, |_| true)?;
         let places = scan.places.into_iter().map(|at| at..at + needle.len());
         let mut places: Vec<_> = places.map(Place::unshifted).collect();
-        // Between `\r` and `\n` is no place for a line to begin or end: the next step sees both.
+        // Between `\r` and `\n` is no place for a line to begin or end: the next kind sees both.
         let splits = |at: usize| {
             let before = at.checked_sub(1).and_then(|before| self.text.get(before));
             before == Some(&b'\r') && self.text.get(at) == Some(&b'\n')
@@ -120,22 +120,22 @@ impl<'a> Haystack<'a> {
         if is_safe && places.iter().any(|at| splits(at.range.start) || splits(at.range.end)) {
             places.clear();
         }
-        Ok(Found { step: Step::Exact, places, is_more: scan.is_more })
+        Ok(Found { kind: MatchKind::Exact, places, is_more: scan.is_more })
     }
 
     fn folded(
         &mut self,
         old_text: &str,
-        step: Step,
+        kind: MatchKind,
         options: &Options,
         call: &Call,
     ) -> Result<Found, Error> {
-        let old = Folded::new(old_text.as_bytes(), step, self.wide, call)?;
+        let old = Folded::new(old_text.as_bytes(), kind, self.wide, call)?;
         let (text, wide) = (self.text, self.wide);
-        let file = self.folds.at_step(text, step, wide, call)?;
+        let file = self.folds.at_step(text, kind, wide, call)?;
         let ends_in_blanks = old.ends_in_blanks();
         // A line of blanks is folded to its terminator, which must not be that of a line above.
-        let has_blank_first = step >= Step::TrailingBlanks && begins_with_blank_line(old_text);
+        let has_blank_first = kind >= MatchKind::TrailingBlanks && begins_with_blank_line(old_text);
         let accept = |at: usize| {
             let end = at + old.text.len();
             let begins = !has_blank_first
@@ -147,18 +147,18 @@ impl<'a> Haystack<'a> {
         let places = scan.places.into_iter().map(|at| {
             let (start, mut end) = (file.latest(at), file.earliest(at + old.text.len()));
             if ends_in_blanks {
-                end = after_blanks(text, end, step)?;
+                end = after_blanks(text, end, kind)?;
             }
             Ok(Place::unshifted(start..end))
         });
         let places = places.collect::<Result<_, Error>>()?;
-        Ok(Found { step, places, is_more: scan.is_more })
+        Ok(Found { kind, places, is_more: scan.is_more })
     }
 
     fn shifted(&mut self, old_text: &str, options: &Options, call: &Call) -> Result<Found, Error> {
-        let step = Step::Typography;
+        let kind = MatchKind::Typography;
         let Haystack { text, wide, folds, relative } = self;
-        let file = folds.at_step(text, step, *wide, call)?;
+        let file = folds.at_step(text, kind, *wide, call)?;
         let relative = match relative {
             Some(relative) => relative,
             None => relative.insert(Relative::of(&file.text, call)?),
@@ -169,7 +169,7 @@ impl<'a> Haystack<'a> {
         let mut is_more = false;
         for blanks in Blanks::of(old_text, text) {
             let Some(converted) = blanks.apply(old_text) else { continue };
-            let old = Folded::new(converted.as_bytes(), step, *wide, call)?;
+            let old = Folded::new(converted.as_bytes(), kind, *wide, call)?;
             let with_same = blanks != Blanks::Same;
             let block = Block { file, relative, old: &old, with_same };
             let (hits, more) = block.find(most, is_all, call)?;
@@ -177,7 +177,7 @@ impl<'a> Haystack<'a> {
             for (hit, shift) in hits {
                 let (start, mut end) = (file.latest(hit.start), file.earliest(hit.end));
                 if old.ends_in_blanks() {
-                    end = after_blanks(text, end, step)?;
+                    end = after_blanks(text, end, kind)?;
                 }
                 let fit = Fit { blanks, shift };
                 places.push(Place { range: start..end, fit, others: Vec::new() });
@@ -193,7 +193,7 @@ impl<'a> Haystack<'a> {
                 is_apart
             });
         }
-        Ok(Found { step: Step::Indentation, places, is_more })
+        Ok(Found { kind: MatchKind::Indentation, places, is_more })
     }
 }
 
@@ -211,12 +211,12 @@ fn merged(mut places: Vec<Place>) -> Vec<Place> {
     places
 }
 
-/// A text as the steps see it. Most texts have nothing that a later step folds and an earlier
+/// A text as the kinds see it. Most texts have nothing that a later kind folds and an earlier
 /// one does not: these are not folded again, which would take as much memory as the text.
 #[derive(Default)]
 struct Folds {
     folded: [Option<Folded>; 3],
-    /// Which of them each step sees, once it is known.
+    /// Which of them each kind sees, once it is known.
     seen: Option<[usize; 3]>,
 }
 
@@ -224,7 +224,7 @@ impl Folds {
     fn at_step(
         &mut self,
         text: &[u8],
-        step: Step,
+        kind: MatchKind,
         wide: Wide,
         call: &Call,
     ) -> Result<&Folded, Error> {
@@ -236,10 +236,10 @@ impl Folds {
         };
         self.seen = Some(seen);
         let [endings, blanks, typography] = seen;
-        let (slot, step) = match step {
-            Step::Exact | Step::LineEndings => (endings, Step::LineEndings),
-            Step::TrailingBlanks => (blanks, Step::TrailingBlanks),
-            Step::Typography | Step::Indentation => (typography, Step::Typography),
+        let (slot, kind) = match kind {
+            MatchKind::Exact | MatchKind::LineEndings => (endings, MatchKind::LineEndings),
+            MatchKind::TrailingBlanks => (blanks, MatchKind::TrailingBlanks),
+            MatchKind::Typography | MatchKind::Indentation => (typography, MatchKind::Typography),
         };
         let [first, second, third] = &mut self.folded;
         let (folded, others) = match slot {
@@ -254,7 +254,7 @@ impl Folds {
         }
         match folded {
             Some(folded) => Ok(folded),
-            None => Ok(folded.insert(Folded::new(text, step, wide, call)?)),
+            None => Ok(folded.insert(Folded::new(text, kind, wide, call)?)),
         }
     }
 }
@@ -284,13 +284,13 @@ impl Place {
 }
 
 /// The end of the blanks that begin at `at`.
-fn after_blanks(text: &[u8], at: usize, step: Step) -> Result<usize, Error> {
+fn after_blanks(text: &[u8], at: usize, kind: MatchKind) -> Result<usize, Error> {
     let rest = checked::bytes(text, at..)?;
     let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     let line = checked::bytes(rest, ..end)?;
     let line =
         if line.len() < rest.len() { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
-    Ok(if without_blanks(line, step).is_empty() { at + line.len() } else { at })
+    Ok(if without_blanks(line, kind).is_empty() { at + line.len() } else { at })
 }
 
 struct Scan {

@@ -8,7 +8,6 @@ use unicode_normalization::is_nfc;
 
 use crate::context::Call;
 use crate::edit::blank_lines::{Overlooked, Verdict};
-use crate::edit::change::{Change, Matching, Options, Step, go_on};
 use crate::edit::checked;
 use crate::edit::done::{Evidence, Past};
 use crate::edit::edges::{self, Edges, trailing_blanks};
@@ -20,6 +19,7 @@ use crate::edit::indent::{Blanks, Fit, Shift, indentation};
 use crate::edit::ladder::{Found, Haystack, MAX_REPLACED, Place};
 use crate::edit::refusal::{self, Alike, Refusal, Why};
 use crate::edit::regions::{self, Changed, Region};
+use crate::edit::replacement::{MatchKind, Matching, Options, Replacement, go_on};
 use crate::edit::site::Site;
 use crate::edit::terminator::{self, Fitted, Next};
 use crate::edit::text::Text;
@@ -38,7 +38,7 @@ const AROUND_BYTES: usize = 8 << 10;
 
 /// A change whose places are known.
 pub(super) struct Located {
-    pub(super) step: Step,
+    pub(super) kind: MatchKind,
     pub(super) places: Vec<Range<usize>>,
     pub(super) pieces: Vec<Piece>,
     pub(super) notes: Vec<String>,
@@ -87,10 +87,10 @@ impl<'a> Locator<'a> {
     }
 
     /// Locates every change, or tells why the first of those that cannot be located cannot.
-    pub(super) fn locate_all(&mut self, changes: &[Change]) -> Result<Vec<Located>, Error> {
+    pub(super) fn locate_all(&mut self, changes: &[Replacement]) -> Result<Vec<Located>, Error> {
         self.refuse_number(changes.len())?;
         let mut located = Vec::with_capacity(changes.len());
-        let mut refused: Option<(usize, Change, Why)> = None;
+        let mut refused: Option<(usize, Replacement, Why)> = None;
         let mut others = 0;
         for (index, change) in changes.iter().enumerate() {
             let change = self.without_mark(change);
@@ -123,15 +123,15 @@ impl<'a> Locator<'a> {
     }
 
     /// The byte order mark is the file's and no part of its first line.
-    fn without_mark(&self, change: &Change) -> Change {
+    fn without_mark(&self, change: &Replacement) -> Replacement {
         let unmarked = |text: &str| text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned();
         if !self.has_mark || !change.old_text.starts_with('\u{FEFF}') {
             return change.clone();
         }
-        Change { old_text: unmarked(&change.old_text), new_text: unmarked(&change.new_text) }
+        Replacement { old_text: unmarked(&change.old_text), new_text: unmarked(&change.new_text) }
     }
 
-    fn locate(&mut self, change: &Change) -> Result<Result<Located, Why>, Error> {
+    fn locate(&mut self, change: &Replacement) -> Result<Result<Located, Why>, Error> {
         if change.old_text.is_empty() {
             return Ok(Err(Why::Empty));
         }
@@ -147,7 +147,10 @@ impl<'a> Locator<'a> {
     }
 
     /// Takes off the line numbers that were pasted with the lines.
-    fn locate_without_gutter(&mut self, change: &Change) -> Result<Result<Located, Why>, Error> {
+    fn locate_without_gutter(
+        &mut self,
+        change: &Replacement,
+    ) -> Result<Result<Located, Why>, Error> {
         if self.site.options.matching == Matching::Exact {
             return Ok(Err(Why::NotFound));
         }
@@ -155,7 +158,7 @@ impl<'a> Locator<'a> {
             // A text that was repaired once is not bent further.
             let Site { haystack, options, call, .. } = &mut self.site;
             let old_text = &bare.change.old_text;
-            let found = haystack.find_up_to(Step::TrailingBlanks, old_text, options, call)?;
+            let found = haystack.find_up_to(MatchKind::TrailingBlanks, old_text, options, call)?;
             let is_fit = |found: &Found| {
                 let place = found.places.first();
                 place.is_some_and(|place| bare.fits(haystack.text, place.range.start))
@@ -177,7 +180,7 @@ impl<'a> Locator<'a> {
 
     fn checked(
         &mut self,
-        change: &Change,
+        change: &Replacement,
         found: Found,
         evidence: Evidence,
     ) -> Result<Result<Located, Why>, Error> {
@@ -210,13 +213,17 @@ impl<'a> Locator<'a> {
         if let ([place], Some(piece)) = (places.as_mut_slice(), made.pieces.last()) {
             place.end = place.end.max(piece.range.end);
         }
-        Ok(Ok(Located { step: found.step, places, pieces: made.pieces, notes: made.notes }))
+        Ok(Ok(Located { kind: found.kind, places, pieces: made.pieces, notes: made.notes }))
     }
 
     /// The change without the byte order mark that only `new_text` has, at the start of a file that
     /// has one.
-    fn without_second_mark<'c>(&self, change: &'c Change, found: &Found) -> Cow<'c, Change> {
-        let Change { old_text, new_text } = change;
+    fn without_second_mark<'c>(
+        &self,
+        change: &'c Replacement,
+        found: &Found,
+    ) -> Cow<'c, Replacement> {
+        let Replacement { old_text, new_text } = change;
         let is_first_line = found.places.first().is_some_and(|place| {
             let above = self.site.haystack.text.get(..place.range.start);
             above.is_some_and(|above| memchr::memchr(b'\n', above).is_none())
@@ -225,7 +232,7 @@ impl<'a> Locator<'a> {
         let marked = new_text.strip_prefix(blanks).and_then(|text| text.strip_prefix('\u{FEFF}'));
         let is_safe = self.site.options.matching == Matching::Safe;
         match marked {
-            Some(rest) if is_safe && self.has_mark && is_first_line => Cow::Owned(Change {
+            Some(rest) if is_safe && self.has_mark && is_first_line => Cow::Owned(Replacement {
                 old_text: old_text.clone(),
                 new_text: format!("{blanks}{rest}"),
             }),
@@ -237,19 +244,19 @@ impl<'a> Locator<'a> {
     /// elsewhere, or be meant for another place.
     fn refuse_past(
         &mut self,
-        change: &Change,
+        change: &Replacement,
         found: &Found,
         evidence: Evidence,
     ) -> Result<Option<Why>, Error> {
-        let is_sure = found.step == Step::Exact && evidence != Evidence::OtherNumbers;
+        let is_sure = found.kind == MatchKind::Exact && evidence != Evidence::OtherNumbers;
         let Some(place) = found.places.first().filter(|_| !is_sure) else {
             return Ok(None);
         };
-        let near = Alike { step: found.step, range: place.range.clone() };
-        if found.step == Step::Indentation && change.new_text.trim().is_empty() {
+        let near = Alike { kind: found.kind, range: place.range.clone() };
+        if found.kind == MatchKind::Indentation && change.new_text.trim().is_empty() {
             return Ok(Some(Why::Undecided(near)));
         }
-        if found.step >= Step::TrailingBlanks {
+        if found.kind >= MatchKind::TrailingBlanks {
             let plain = self.plain(change);
             let (text, range) = (self.site.haystack.text, &place.range);
             let overlooked = Overlooked { text, place: range, old: &plain.old, new: &plain.new };
@@ -270,13 +277,13 @@ impl<'a> Locator<'a> {
     /// The pieces that change at all places.
     fn pieces(
         &mut self,
-        change: &Change,
+        change: &Replacement,
         found: &Found,
         evidence: Evidence,
     ) -> Result<Result<Made, Why>, Error> {
         let mut made = Made { bytes: self.replaced.bytes, ..Made::default() };
         let mut plain = self.plain(change);
-        if let Some(place) = found.places.first().filter(|_| found.step >= Step::Typography) {
+        if let Some(place) = found.places.first().filter(|_| found.kind >= MatchKind::Typography) {
             made.note(&self.unicode_notes(change, place)?);
             let text = self.site.haystack.text;
             let matched = found.places.iter().filter_map(|place| text.get(place.range.clone()));
@@ -287,7 +294,7 @@ impl<'a> Locator<'a> {
             }
         }
         let mut shifted = 0_usize;
-        let mut replacements = Replacements::default();
+        let mut replacements = PreparedTexts::default();
         for (round, place) in found.places.iter().enumerate() {
             if round % 1024 == 0 {
                 go_on(self.site.call)?;
@@ -305,7 +312,7 @@ impl<'a> Locator<'a> {
                         return Ok(Err(Why::TooMuch));
                     }
                     go_on(self.site.call)?;
-                    let new = match self.replacement(&plain, found.step, place, next, edges)? {
+                    let new = match self.replacement(&plain, found.kind, place, next, edges)? {
                         Ok(replacement) => replacement,
                         Err(why) => return Ok(Err(why)),
                     };
@@ -334,7 +341,11 @@ impl<'a> Locator<'a> {
     }
 
     /// What a typographic match overlooked besides punctuation and blanks.
-    fn unicode_notes(&self, change: &Change, place: &Place) -> Result<Vec<&'static str>, Error> {
+    fn unicode_notes(
+        &self,
+        change: &Replacement,
+        place: &Place,
+    ) -> Result<Vec<&'static str>, Error> {
         let matched = checked::bytes(self.site.haystack.text, place.range.clone())?;
         let mut notes = Vec::new();
         if change.old_text.contains(STAND_IN) && undecodable::has_any(matched) {
@@ -348,7 +359,7 @@ impl<'a> Locator<'a> {
     }
 
     /// The texts with the line endings in which they are compared.
-    fn plain(&self, change: &Change) -> Plain {
+    fn plain(&self, change: &Replacement) -> Plain {
         let plain = |text: &str| match self.endings {
             Endings::None => text.to_owned(),
             _ => text.replace("\r\n", "\n"),
@@ -365,14 +376,14 @@ impl<'a> Locator<'a> {
     fn replacement(
         &self,
         plain: &Plain,
-        step: Step,
+        kind: MatchKind,
         place: &Place,
         next: Next,
         edges: Edges,
-    ) -> Result<Result<Replacement, Why>, Error> {
+    ) -> Result<Result<PreparedText, Why>, Error> {
         let mut notes = Vec::new();
-        let undecided = || Ok(Err(Why::Undecided(Alike { step, range: place.range.clone() })));
-        let Some(inner) = self.behind_indentation(plain, step, place, edges)? else {
+        let undecided = || Ok(Err(Why::Undecided(Alike { kind, range: place.range.clone() })));
+        let Some(inner) = self.behind_indentation(plain, kind, place, edges)? else {
             return undecided();
         };
         if edges.lead > 0 {
@@ -385,7 +396,7 @@ impl<'a> Locator<'a> {
             Fitted::Added(new) | Fitted::Removed(new) => Cow::Owned(new),
             Fitted::Joins => return Ok(Err(Why::Joins)),
         };
-        let has_fit = step == Step::Indentation;
+        let has_fit = kind == MatchKind::Indentation;
         let decided = if has_fit {
             let Some(decided) = self.decide(&plain.old, &new, place)? else {
                 return undecided();
@@ -399,9 +410,9 @@ impl<'a> Locator<'a> {
         } else {
             Decided { old: plain.old.clone(), new: new.clone().into_owned(), is_moved: true }
         };
-        let step = step.max(Step::LineEndings);
+        let kind = kind.max(MatchKind::LineEndings);
         let folded =
-            Folded::new(decided.old.as_bytes(), step, self.site.haystack.wide, self.site.call)?;
+            Folded::new(decided.old.as_bytes(), kind, self.site.haystack.wide, self.site.call)?;
         // Lines that are shifted together differ where they did before.
         let is_shared = new.len() == plain.new.len()
             && matches!(new, Cow::Borrowed(_))
@@ -415,7 +426,7 @@ impl<'a> Locator<'a> {
         };
         let Decided { old, new, .. } = decided;
         let fit = place.fit.clone();
-        Ok(Ok(Replacement { fit, next, edges, step, folded, old, new, regions, notes }))
+        Ok(Ok(PreparedText { fit, next, edges, kind, folded, old, new, regions, notes }))
     }
 
     /// `new_text` for a place that may begin behind the indentation of its line, without the blanks
@@ -423,7 +434,7 @@ impl<'a> Locator<'a> {
     fn behind_indentation<'p>(
         &self,
         plain: &'p Plain,
-        step: Step,
+        kind: MatchKind,
         place: &Place,
         edges: Edges,
     ) -> Result<Option<Cow<'p, str>>, Error> {
@@ -432,7 +443,7 @@ impl<'a> Locator<'a> {
         let blanks = edges::indentation_before(self.site.haystack.text, place.range.start);
         let is_behind = !blanks.is_empty() && !old.starts_with(char::is_whitespace);
         // Up to line endings the match is exact, and new_text is taken as it is.
-        if !is_behind || !matches!(step, Step::TrailingBlanks | Step::Typography) {
+        if !is_behind || !matches!(kind, MatchKind::TrailingBlanks | MatchKind::Typography) {
             return Ok(Some(Cow::Borrowed(inner)));
         }
         let full = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
@@ -474,13 +485,13 @@ impl<'a> Locator<'a> {
     /// Adds what changes at one place.
     fn replace(
         &self,
-        replacement: &Replacement,
+        replacement: &PreparedText,
         place: &Range<usize>,
         made: &mut Made,
     ) -> Result<Result<(), Why>, Error> {
         let Site { haystack, call, .. } = &self.site;
         let matched = checked::bytes(haystack.text, place.clone())?;
-        let file = Folded::new(matched, replacement.step, haystack.wide, call)?;
+        let file = Folded::new(matched, replacement.kind, haystack.wide, call)?;
         for (new, range) in replacement.in_file(&file) {
             let (new, range) = self.with_blanks(replacement, place, (new, range));
             let new = checked::text(&replacement.new, new)?;
@@ -507,7 +518,7 @@ impl<'a> Locator<'a> {
     /// does not become the end of another line.
     fn with_blanks(
         &self,
-        replacement: &Replacement,
+        replacement: &PreparedText,
         place: &Range<usize>,
         (new, range): (Range<usize>, Range<usize>),
     ) -> (Range<usize>, Range<usize>) {
@@ -617,21 +628,21 @@ impl Plain {
 }
 
 /// `new_text` and where it differs from `old_text`, the same for all places that are alike.
-struct Replacement {
+struct PreparedText {
     fit: Fit,
     next: Next,
     edges: Edges,
-    step: Step,
+    kind: MatchKind,
     /// Of `old`.
     folded: Folded,
-    /// As the file has it, but for what the step overlooks.
+    /// As the file has it, but for what the kind overlooks.
     old: String,
     new: String,
     regions: Vec<Region>,
     notes: Vec<&'static str>,
 }
 
-impl Replacement {
+impl PreparedText {
     /// Ranges of `new`, and of the matched text that they replace.
     fn in_file(&self, file: &Folded) -> Vec<(Range<usize>, Range<usize>)> {
         // Regions are apart by a whole line at least, and no fold is wider, so none meet.
@@ -641,20 +652,21 @@ impl Replacement {
 
 /// The last replacements, the newest first.
 #[derive(Default)]
-struct Replacements(Vec<Replacement>);
+struct PreparedTexts(Vec<PreparedText>);
 
-impl Replacements {
+impl PreparedTexts {
     /// How many are kept: places may take turns in how they are indented and in what follows.
     const KEPT: usize = 8;
 
-    fn of(&self, place: &Place, next: Next, edges: Edges) -> Option<&Replacement> {
-        let is_same =
-            |last: &&Replacement| last.fit == place.fit && last.next == next && last.edges == edges;
+    fn of(&self, place: &Place, next: Next, edges: Edges) -> Option<&PreparedText> {
+        let is_same = |last: &&PreparedText| {
+            last.fit == place.fit && last.next == next && last.edges == edges
+        };
         self.0.iter().find(is_same)
     }
 
-    fn keep(&mut self, replacement: Replacement) {
-        self.0.truncate(Replacements::KEPT - 1);
+    fn keep(&mut self, replacement: PreparedText) {
+        self.0.truncate(PreparedTexts::KEPT - 1);
         self.0.insert(0, replacement);
     }
 }

@@ -1,11 +1,10 @@
 //! Edits: `old_text` found in a file's bytes and replaced there, every other byte left as it is.
 //!
-//! All changes are located in the original; then all are applied, or none. In a step that
+//! All changes are located in the original; then all are applied, or none. In a match that
 //! overlooks something, only what differs between `old_text` and `new_text` is spliced: what
 //! both say alike stays in the file's own bytes, with its quotes, trailing blanks and line ends.
 
 mod blank_lines;
-mod change;
 mod checked;
 pub(crate) mod diff;
 mod done;
@@ -22,6 +21,7 @@ mod occurrences;
 mod places;
 mod refusal;
 mod regions;
+mod replacement;
 mod site;
 mod terminator;
 mod text;
@@ -38,9 +38,9 @@ mod tests;
 use std::ops::Range;
 
 use crate::context::Call;
-pub(crate) use crate::edit::change::{Change, Options, Splice};
-pub use crate::edit::change::{Matching, Step};
 use crate::edit::locate::{Located, Locator, Piece};
+pub use crate::edit::replacement::{MatchKind, Matching, Replacement};
+pub(crate) use crate::edit::replacement::{Options, Splice};
 use crate::edit::text::Text;
 use crate::edit::touched::Lines;
 pub(crate) use crate::edit::whereabouts::whereabouts;
@@ -53,7 +53,7 @@ pub(crate) struct Edited {
     /// What was replaced, in the order of the file.
     pub(crate) splices: Vec<Splice>,
     /// One for each change.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) match_kinds: Vec<MatchKind>,
     /// Repairs worth a sentence each.
     pub(crate) notes: Vec<String>,
     /// How many places were replaced, for each change.
@@ -71,7 +71,7 @@ pub(crate) struct Edited {
 pub(crate) fn apply(
     path: &str,
     content: &[u8],
-    changes: &[Change],
+    changes: &[Replacement],
     options: &Options,
     call: &Call,
 ) -> Result<Edited, Error> {
@@ -113,7 +113,7 @@ fn assemble(
     located: Vec<Located>,
     options: &Options,
 ) -> Result<Edited, Error> {
-    let steps = located.iter().map(|change| change.step).collect();
+    let match_kinds = located.iter().map(|change| change.kind).collect();
     let counts = located.iter().map(|change| change.places.len()).collect();
     let (mut notes, mut pieces, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for change in located {
@@ -133,7 +133,7 @@ fn assemble(
     }
     let mut new = Vec::with_capacity(content.len() + growth);
     let splices = splice(content, text, &pieces, &mut new)?;
-    Ok(Edited { content: new, splices, steps, notes, places: counts, lines })
+    Ok(Edited { content: new, splices, match_kinds, notes, places: counts, lines })
 }
 
 /// Copies the content with the pieces put in, and tells what was replaced.

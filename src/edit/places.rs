@@ -6,8 +6,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::edit::change::Step;
 use crate::edit::ladder::Found;
+use crate::edit::replacement::MatchKind;
 use crate::text::clip;
 use crate::text::gutter::Gutter;
 
@@ -79,9 +79,9 @@ impl<'a> Places<'a> {
         } else {
             format!("Lines {}", self.list(self.counted(&lines)))
         };
-        let overlooked = match self.found.step {
-            Step::Exact => String::new(),
-            step => format!(", found by overlooking {}", step.overlooked()),
+        let overlooked = match self.found.kind {
+            MatchKind::Exact => String::new(),
+            kind => format!(", found by overlooking {}", kind.overlooked()),
         };
         format!("{list}{overlooked}.")
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::indent::Shift;
-use crate::edit::{Change, Edited, Matching, Options, Step, apply, diff};
+use crate::edit::{Edited, MatchKind, Matching, Options, Replacement, apply, diff};
 use crate::error::ErrorCode;
 
 /// A small generator, so that a failure names a seed that brings it back.
@@ -41,7 +41,7 @@ fn place(text: &[u8], old: &[u8]) -> Result<Range<usize>, usize> {
     }
 }
 
-fn run(content: &[u8], change: Change, matching: Matching) -> Result<Edited, ErrorCode> {
+fn run(content: &[u8], change: Replacement, matching: Matching) -> Result<Edited, ErrorCode> {
     let options = Options { matching, replace_all: false, max_bytes: usize::MAX };
     let edited = apply("f", content, &[change], &options, &Call::default());
     edited.map_err(|error| {
@@ -59,7 +59,7 @@ fn an_exact_edit_is_what_the_simplest_model_does() {
         let content: Vec<u8> = (0..dice.below(30)).map(|_| bytes[dice.below(9)]).collect();
         let old_text = dice.text(&["a", "b", "\n", "é", "\r\n"], 3);
         let new_text = dice.text(&["a", "x", "\n", "é"], 3);
-        let change = Change { old_text: old_text.clone(), new_text: new_text.clone() };
+        let change = Replacement { old_text: old_text.clone(), new_text: new_text.clone() };
         let edited = run(&content, change, Matching::Exact).map(|edited| edited.content);
         let expected = match place(&content, old_text.as_bytes()) {
             _ if old_text.is_empty() || old_text == new_text => Err(ErrorCode::InvalidArgument),
@@ -71,16 +71,16 @@ fn an_exact_edit_is_what_the_simplest_model_does() {
     }
 }
 
-/// What every step overlooks taken out by the plainest means, indentation apart.
-fn folded(text: &str, step: Step) -> String {
+/// What every kind overlooks taken out by the plainest means, indentation apart.
+fn folded(text: &str, kind: MatchKind) -> String {
     let mut text = text.replace("\r\n", "\n");
-    if step >= Step::Typography {
+    if kind >= MatchKind::Typography {
         let pairs = [("“", "\""), ("…", "..."), ("\u{a0}", " "), ("\u{200b}", ""), ("–", "-")];
         for (fancy, plain) in pairs {
             text = text.replace(fancy, plain);
         }
     }
-    if step >= Step::TrailingBlanks {
+    if kind >= MatchKind::TrailingBlanks {
         let lines = text.split('\n').map(|line| line.trim_end_matches([' ', '\t']));
         text = lines.collect::<Vec<_>>().join("\n");
     }
@@ -94,18 +94,18 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         let mut dice = Dice::new(seed);
         let content = dice.text(&PIECES, 16);
         let (old_text, new_text) = (dice.text(&PIECES, 5), dice.text(&PIECES, 5));
-        let change = Change { old_text: old_text.clone(), new_text: new_text.clone() };
+        let change = Replacement { old_text: old_text.clone(), new_text: new_text.clone() };
         let Ok(edited) = run(content.as_bytes(), change, Matching::Safe) else { continue };
-        let step = edited.steps[0];
-        applied[step as usize] += 1;
-        let told = format!("seed {seed}, {step:?}: {content:?} {old_text:?} {new_text:?}");
+        let kind = edited.match_kinds[0];
+        applied[kind as usize] += 1;
+        let told = format!("seed {seed}, {kind:?}: {content:?} {old_text:?} {new_text:?}");
         let after = String::from_utf8(edited.content).expect("UTF-8 stays UTF-8");
-        if step == Step::Indentation {
+        if kind == MatchKind::Indentation {
             continue;
         }
         // The same replacement made in the folded text.
-        let step = step.max(Step::LineEndings);
-        let (file, old) = (folded(&content, step), folded(&old_text, step));
+        let kind = kind.max(MatchKind::LineEndings);
+        let (file, old) = (folded(&content, kind), folded(&old_text, kind));
         assert!(file.contains(&old), "{told}");
         let (start, rest) = (file.find(&old).unwrap(), file.len());
         let places =
@@ -113,10 +113,10 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         let models: Vec<String> = places
             .map(|at| {
                 let replaced = [&file[..at], &new_text, &file[at + old.len()..]].concat();
-                folded(&replaced, Step::Typography)
+                folded(&replaced, MatchKind::Typography)
             })
             .collect();
-        let read = folded(&after, Step::Typography);
+        let read = folded(&after, MatchKind::Typography);
         // The terminator that only one of the texts has is the file's.
         let is_mixed = old_text.ends_with('\n') != new_text.ends_with('\n');
         let squeezed = |text: &str| {
@@ -152,7 +152,7 @@ fn bytes_outside_the_splices_stay_and_the_diff_leads_to_the_new_content() {
         let mut changes = Vec::new();
         for _ in 0..=dice.below(3) {
             let old_text = dice.text(&PIECES, 4);
-            changes.push(Change { old_text, new_text: dice.text(&PIECES, 4) });
+            changes.push(Replacement { old_text, new_text: dice.text(&PIECES, 4) });
         }
         let replace_all = dice.below(2) == 0;
         let options = Options { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
@@ -190,9 +190,9 @@ fn an_edit_of_shifted_lines_is_the_shifted_edit() {
         let (old, new) = (dice.text(&lines, 5), dice.text(&lines, 5));
         let deep = |text: &str| shift.apply(text).unwrap();
         let content = format!("{head}{}{tail}", deep(&old));
-        let change = Change { old_text: old, new_text: new.clone() };
+        let change = Replacement { old_text: old, new_text: new.clone() };
         let Ok(edited) = run(content.as_bytes(), change, Matching::Safe) else { continue };
-        if edited.steps[0] == Step::Indentation {
+        if edited.match_kinds[0] == MatchKind::Indentation {
             let expected = format!("{head}{}{tail}", deep(&new));
             assert_eq!(String::from_utf8(edited.content).unwrap(), expected, "seed {seed}");
         }
@@ -202,9 +202,9 @@ fn an_edit_of_shifted_lines_is_the_shifted_edit() {
 #[test]
 fn periodic_text_is_counted_up_to_a_cap() {
     let content = vec![b'a'; 10 << 20];
-    let change = Change { old_text: "a".repeat(5 << 20), new_text: "b".into() };
+    let change = Replacement { old_text: "a".repeat(5 << 20), new_text: "b".into() };
     assert_eq!(run(&content, change, Matching::Safe).unwrap_err(), ErrorCode::PatternNotUnique);
-    let change = Change { old_text: "a".into(), new_text: "b".into() };
+    let change = Replacement { old_text: "a".into(), new_text: "b".into() };
     let options = Options { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
     let error = apply("f", &content, &[change], &options, &Call::default()).unwrap_err();
     let message = error.to_string();
@@ -229,7 +229,7 @@ fn places_that_are_all_refused_are_looked_at_once() {
         for replace_all in [false, true] {
             let started = std::time::Instant::now();
             let told = old_text.chars().next().zip(old_text.chars().next_back());
-            let change = Change { old_text: old_text.clone(), new_text: "x".into() };
+            let change = Replacement { old_text: old_text.clone(), new_text: "x".into() };
             let options = Options { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
             let call = Call::default();
             let edited = apply("f", content.as_bytes(), &[change], &options, &call);

@@ -6,10 +6,10 @@ mod tests;
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::edit::change::{Change, Matching, Options, Step};
 use crate::edit::hint::{self, Near};
 use crate::edit::ladder::{Found, MAX_REPLACED};
 use crate::edit::places::{Places, line_number, numbered};
+use crate::edit::replacement::{MatchKind, Matching, Options, Replacement};
 use crate::edit::site::Site;
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 use crate::text::escape;
@@ -52,16 +52,16 @@ pub(super) enum Why {
     NoChange,
 }
 
-/// A place that is like `old_text` but for what a step overlooks.
+/// A place that is like `old_text` but for what a kind overlooks.
 pub(super) struct Alike {
-    pub(super) step: Step,
+    pub(super) kind: MatchKind,
     pub(super) range: Range<usize>,
 }
 
 /// What the words are about.
 pub(super) struct Refusal<'r, 'a> {
     pub(super) site: &'r mut Site<'a>,
-    pub(super) change: &'r Change,
+    pub(super) change: &'r Replacement,
     /// Which of several changes it is.
     pub(super) label: String,
     /// How many other changes fail.
@@ -180,12 +180,12 @@ impl Refusal<'_, '_> {
         let mut hint = "";
         if let Some(near) = near {
             hint = "To change them, give old_text exactly as they are.";
-            let step = near.step.overlooked();
+            let kind = near.kind.overlooked();
             let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
             // Writing to a string cannot fail.
             let _ = write!(
                 message,
-                "\n\n{lines} without regard to {step}; nothing was changed:\n```\n{text}```\n"
+                "\n\n{lines} without regard to {kind}; nothing was changed:\n```\n{text}```\n"
             );
         }
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
@@ -195,10 +195,10 @@ impl Refusal<'_, '_> {
     fn stale(&self, origin: usize, near: &Alike) -> Error {
         let path = shown(self.site.path);
         let line = line_number(self.site.haystack.text, origin);
-        let step = near.step.overlooked();
+        let kind = near.kind.overlooked();
         let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
         let message = format!(
-            "{}old_text not found in {path}. {lines} without regard to {step}, but line {line} has \
+            "{}old_text not found in {path}. {lines} without regard to {kind}, but line {line} has \
              the indentation of old_text, so another place may be meant.\n\n```\n{text}```\n",
             self.label
         );
@@ -225,10 +225,10 @@ impl Refusal<'_, '_> {
 
     fn unclear(&self, near: &Alike, why: &str) -> Error {
         let path = shown(self.site.path);
-        let step = near.step.overlooked();
+        let kind = near.kind.overlooked();
         let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
         let message = format!(
-            "{}old_text not found in {path}. {lines} without regard to {step}, but {why}.\n\n\
+            "{}old_text not found in {path}. {lines} without regard to {kind}, but {why}.\n\n\
              ```\n{text}```\n",
             self.label
         );
@@ -309,7 +309,7 @@ impl Refusal<'_, '_> {
 
     /// The lines, from 1, that already are what `new_text` says, if that can be told.
     fn lines_of_new_text(&mut self) -> Result<Option<Range<usize>>, Error> {
-        let Change { old_text, new_text } = self.change;
+        let Replacement { old_text, new_text } = self.change;
         let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
         // What is short, or a part of the old text, is there for other reasons.
         if letters < 4 || old_text.contains(new_text.trim()) {

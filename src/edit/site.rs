@@ -1,8 +1,8 @@
 //! Where changes are made, and how.
 
 use crate::context::Call;
-use crate::edit::change::Options;
 use crate::edit::ladder::Haystack;
+use crate::edit::replacement::Options;
 
 /// A file that is edited, as all changes of a call see it.
 pub(super) struct Site<'a> {

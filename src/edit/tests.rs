@@ -11,12 +11,12 @@ fn all() -> Options {
     Options { replace_all: true, ..options(SAFE) }
 }
 
-fn change(old_text: &str, new_text: &str) -> Change {
-    Change { old_text: old_text.into(), new_text: new_text.into() }
+fn change(old_text: &str, new_text: &str) -> Replacement {
+    Replacement { old_text: old_text.into(), new_text: new_text.into() }
 }
 
 fn edit(content: &[u8], changes: &[(&str, &str)], options: &Options) -> Result<Edited, Error> {
-    let changes: Vec<Change> = changes.iter().map(|(old, new)| change(old, new)).collect();
+    let changes: Vec<Replacement> = changes.iter().map(|(old, new)| change(old, new)).collect();
     let edited = apply("f.txt", content, &changes, options, &Call::default())?;
     assert_splices(content, &edited);
     Ok(edited)
@@ -33,9 +33,9 @@ fn assert_splices(content: &[u8], edited: &Edited) {
     assert_eq!(content[old..], edited.content[new..]);
 }
 
-fn safe(content: &str, old: &str, new: &str) -> (String, Step) {
+fn safe(content: &str, old: &str, new: &str) -> (String, MatchKind) {
     let edited = edit(content.as_bytes(), &[(old, new)], &options(SAFE)).unwrap();
-    (String::from_utf8(edited.content).unwrap(), edited.steps[0])
+    (String::from_utf8(edited.content).unwrap(), edited.match_kinds[0])
 }
 
 fn refused(content: &str, changes: &[(&str, &str)], options: &Options) -> (ErrorCode, String) {
@@ -46,53 +46,53 @@ fn refused(content: &str, changes: &[(&str, &str)], options: &Options) -> (Error
 #[test]
 fn each_step_finds_what_it_overlooks_and_is_named() {
     let cases = [
-        ("a\nb\n", "a\nb", "a\nc", "a\nc\n", Step::Exact),
-        ("a\r\nb\r\n", "a\nb\n", "a\nc\nd\n", "a\r\nc\r\nd\r\n", Step::LineEndings),
-        ("a\nb\n", "a\r\nb\r\n", "a\r\nc\r\n", "a\nc\n", Step::LineEndings),
-        ("a  \nb\t\nc\n", "a\nb\n", "a\nX\n", "a  \nX\t\nc\n", Step::TrailingBlanks),
-        ("a\nb\nc\n", "a \nb   ", "a \nB   ", "a\nB\nc\n", Step::TrailingBlanks),
+        ("a\nb\n", "a\nb", "a\nc", "a\nc\n", MatchKind::Exact),
+        ("a\r\nb\r\n", "a\nb\n", "a\nc\nd\n", "a\r\nc\r\nd\r\n", MatchKind::LineEndings),
+        ("a\nb\n", "a\r\nb\r\n", "a\r\nc\r\n", "a\nc\n", MatchKind::LineEndings),
+        ("a  \nb\t\nc\n", "a\nb\n", "a\nX\n", "a  \nX\t\nc\n", MatchKind::TrailingBlanks),
+        ("a\nb\nc\n", "a \nb   ", "a \nB   ", "a\nB\nc\n", MatchKind::TrailingBlanks),
         (
             "say “hi” – now\n",
             "say \"hi\" - now",
             "say \"ho\" - now",
             "say “ho” – now\n",
-            Step::Typography,
+            MatchKind::Typography,
         ),
-        ("wait… what\n", "wait... what", "wait... who", "wait… who\n", Step::Typography),
-        ("wait... what\n", "wait… what", "wait… who", "wait... who\n", Step::Typography),
-        ("a\u{a0}b\u{200b}c\n", "a bc", "a bcd", "a\u{a0}b\u{200b}cd\n", Step::Typography),
-        ("x − y\u{a0}\nz\n", "x - y\nz", "x - y\nw", "x − y\u{a0}\nw\n", Step::Typography),
+        ("wait… what\n", "wait... what", "wait... who", "wait… who\n", MatchKind::Typography),
+        ("wait... what\n", "wait… what", "wait… who", "wait... who\n", MatchKind::Typography),
+        ("a\u{a0}b\u{200b}c\n", "a bc", "a bcd", "a\u{a0}b\u{200b}cd\n", MatchKind::Typography),
+        ("x − y\u{a0}\nz\n", "x - y\nz", "x - y\nw", "x − y\u{a0}\nw\n", MatchKind::Typography),
         (
             "  if a:\n    b\n",
             "if a:\n  b\n",
             "if a:\n  c\n  d\n",
             "  if a:\n    c\n    d\n",
-            Step::Indentation,
+            MatchKind::Indentation,
         ),
         (
             "\tf {\n\t\tg\n\n\t}\n",
             "f {\n\tg\n\n}\n",
             "f {\n\th\n\n}\n",
             "\tf {\n\t\th\n\n\t}\n",
-            Step::Indentation,
+            MatchKind::Indentation,
         ),
         (
             "if a:\n  b\n",
             "    if a:\n      b",
             "    if a:\n      c",
             "if a:\n  c\n",
-            Step::Indentation,
+            MatchKind::Indentation,
         ),
         (
             "  a\r\n  “b”\r\n",
             "a\n\"b\"\n",
             "a\nx\n\"b\"\n",
             "  a\r\n  x\r\n  “b”\r\n",
-            Step::Indentation,
+            MatchKind::Indentation,
         ),
     ];
-    for (content, old, new, expected, step) in cases {
-        assert_eq!(safe(content, old, new), (expected.to_owned(), step), "{content:?} {old:?}");
+    for (content, old, new, expected, kind) in cases {
+        assert_eq!(safe(content, old, new), (expected.to_owned(), kind), "{content:?} {old:?}");
     }
 }
 
@@ -133,8 +133,8 @@ fn nothing_looser_than_the_ladder_is_applied() {
 
 #[test]
 fn the_first_step_with_a_match_decides_and_must_be_unique() {
-    // One exact match wins over others that later steps would see.
-    assert_eq!(safe("“a”\n\"a\"\n", "\"a\"", "b"), ("“a”\nb\n".into(), Step::Exact));
+    // One exact match wins over others that looser comparisons would see.
+    assert_eq!(safe("“a”\n\"a\"\n", "\"a\"", "b"), ("“a”\nb\n".into(), MatchKind::Exact));
     let cases = [
         ("aaa", "aa"),
         ("a\r\nb\r\na\r\nb\r\n", "a\nb"),
@@ -269,7 +269,7 @@ fn text_composed_otherwise_is_found_and_what_stays_keeps_its_bytes() {
         let content = format!("before {nfd}\n{file}|{old}");
         let (old, new) = (format!("{text}|{old}"), format!("{text}|{new}"));
         let expected = format!("before {nfd}\n{file}{}", new.strip_prefix(text).unwrap());
-        assert_eq!(safe(&content, &old, &new), (expected, Step::Typography), "{old:?}");
+        assert_eq!(safe(&content, &old, &new), (expected, MatchKind::Typography), "{old:?}");
     }
     // What replaces it is taken as it is.
     assert_eq!(safe("e\u{301}t\u{e9}\n", "\u{e9}te\u{301}", "e\u{300}").0, "e\u{300}\n");
@@ -330,7 +330,7 @@ fn lines_that_both_texts_have_keep_the_bytes_of_the_file() {
     let old = "\"one\"\ntwo\n\"three\"\nfour\n\"five\"";
     let new = "\"one\"\nTWO\n\"three\"\nfour\n\"five\"!";
     let expected = "“one”  \r\nTWO\n“three”\t\nfour\r\n“five”!\n";
-    assert_eq!(safe(content, old, new), (expected.into(), Step::Typography));
+    assert_eq!(safe(content, old, new), (expected.into(), MatchKind::Typography));
     // What both folds make the same but the texts do not is replaced as asked.
     assert_eq!(safe("“a” \nb\n", "\"a\" \nb", "\"a\"\nb").0, "“a”\nb\n");
     assert_eq!(safe("a\u{200b}b\n“c”", "a\u{200b}b\n\"c\"", "ab\n\"c\"").0, "ab\n“c”");
@@ -599,8 +599,8 @@ fn a_match_behind_the_indentation_of_its_line_does_not_double_it() {
         ("    a = 'x'\n", "a = ‘x’\n", "a = ‘x’\nb = 1\n", "    a = 'x'\n    b = 1\n"),
         ("    a = 'x'\n    b\n", "a = ‘x’\n    b\n", "c\n    d\n", "    c\n    d\n"),
     ] {
-        let (content, step) = safe(file, old, new);
-        assert_eq!((content.as_str(), step), (expected, Step::Typography), "{old:?} {new:?}");
+        let (content, kind) = safe(file, old, new);
+        assert_eq!((content.as_str(), kind), (expected, MatchKind::Typography), "{old:?} {new:?}");
     }
     for (old, new) in [
         ("a = ‘x’", "        a = 'y'"),
@@ -620,7 +620,7 @@ fn an_exact_match_behind_the_indentation_of_its_line_does_not_double_it() {
     let file = "    a\n    b\n";
     let edited = edit(file.as_bytes(), &[("a\n    b", "    c\n    d")], &options(SAFE)).unwrap();
     assert_eq!(edited.content, b"    c\n    d\n");
-    assert_eq!(edited.steps, [Step::Exact]);
+    assert_eq!(edited.match_kinds, [MatchKind::Exact]);
     assert_eq!(
         edited.notes,
         ["old_text begins behind the indentation of its line and new_text begins with that \

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use crate::context::Call;
-use crate::edit::change::{Change, Matching, Options};
 use crate::edit::hint;
 use crate::edit::ladder::Haystack;
 use crate::edit::places::Places;
+use crate::edit::replacement::{Matching, Options, Replacement};
 use crate::edit::text::Text;
 use crate::edit::undecodable::Wide;
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub(crate) struct Whereabouts {
 /// `CANCELLED`, `TIMEOUT`, `TOO_LARGE`.
 pub(crate) fn whereabouts(
     content: &[u8],
-    change: &Change,
+    change: &Replacement,
     options: &Options,
     call: &Call,
 ) -> Result<Whereabouts, Error> {

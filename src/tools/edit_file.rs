@@ -1,15 +1,16 @@
 //! `edit_file`: other text in the place of text that a file holds.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::edit::{Matching, Step};
+pub use crate::edit::{MatchKind, Matching, Replacement};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::context::Call;
-use crate::edit::{self, Change, Options, diff};
+use crate::edit::{self, Options, diff};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::text::escape;
@@ -76,42 +77,10 @@ pub struct EditFileArgs {
 /// The most replacements of one call: each of them is looked for in the whole file.
 const MAX_EDITS: usize = 1000;
 
-/// One replacement of several.
-///
-/// ```
-/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Replacement};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one two\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let edits = [("one", "two"), ("two", "one")].map(|(old, new)| Replacement {
-///     old_text: old.into(),
-///     new_text: new.into(),
-/// });
-/// let args = EditFileArgs { path: "a.txt".into(), edits: edits.into(), ..EditFileArgs::default() };
-/// tools.run::<EditFile>(args, &Call::default())?;
-/// assert_eq!(std::fs::read_to_string(directory.path().join("a.txt"))?, "two one\n");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-pub struct Replacement {
-    /// The text to replace.
-    #[serde(alias = "oldText", alias = "old_string", alias = "old_str")]
-    pub old_text: String,
-    /// The text in its place.
-    #[serde(alias = "newText", alias = "new_string", alias = "new_str")]
-    pub new_text: String,
-}
-
 /// A file that was edited.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Step};
+/// use ripkit::tools::edit_file::{EditFile, EditFileArgs, MatchKind};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -121,7 +90,7 @@ pub struct Replacement {
 /// let (old_text, new_text) = (Some("one".into()), Some("one\ntwo".into()));
 /// let args = EditFileArgs { path: "a.txt".into(), old_text, new_text, dry_run: true, ..EditFileArgs::default() };
 /// let report = tools.run::<EditFile>(args, &Call::default())?;
-/// assert!(report.dry_run && report.step == Step::Exact);
+/// assert!(report.dry_run && report.match_kind == MatchKind::Exact);
 /// assert_eq!((report.old_lines, report.new_lines), (1, 2));
 /// assert!(report.diff.ends_with(" one\n+two\n"));
 /// # Ok(())
@@ -142,7 +111,7 @@ pub struct EditFileOutput {
     pub replacements: u64,
     /// What had to be overlooked to find the text; of several, the most.
     #[serde(rename = "match")]
-    pub step: Step,
+    pub match_kind: MatchKind,
     /// What changed, as a unified diff.
     pub diff: String,
     /// The version of the new content.
@@ -205,11 +174,11 @@ impl Tool for EditFile {
 
     fn run(&self, context: &ToolContext<'_>, args: EditFileArgs) -> Result<EditFileOutput, Error> {
         check_lengths(&args, context.limits.file_bytes)?;
-        let changes = changes(&args)?;
+        let replacements = replacements(&args)?;
         let EditFileArgs { matching, replace_all, .. } = args;
         let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
         let held = hold(context, &args, |error, bytes| {
-            conflict(error, bytes, &changes, &options, context.call)
+            conflict(error, bytes, &replacements, &options, context.call)
         })?;
         let Some(old) = held.content() else {
             return Err(Error::new(
@@ -219,14 +188,14 @@ impl Tool for EditFile {
         };
         let path = held.path().as_str().to_owned();
         refuse_omissions(&args, &path, old)?;
-        let edited = edit::apply(&path, old, &changes, &options, context.call)?;
+        let edited = edit::apply(&path, old, &replacements, &options, context.call)?;
         let room = context.limits.text_bytes / 2;
         let mut report = EditFileOutput {
             path: context.workspace.absolute(held.path()),
             old_lines: edited.lines.old as u64,
             new_lines: edited.lines.new as u64,
             replacements: edited.places.iter().sum::<usize>() as u64,
-            step: edited.steps.iter().copied().max().unwrap_or(Step::Exact),
+            match_kind: edited.match_kinds.iter().copied().max().unwrap_or(MatchKind::Exact),
             diff: diff::unified(&path, old, &edited.content, &edited.splices, room),
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
@@ -266,29 +235,23 @@ fn refuse_omissions(args: &EditFileArgs, path: &str, old: &[u8]) -> Result<(), E
 }
 
 /// The replacements, however they were asked for.
-fn changes(args: &EditFileArgs) -> Result<Vec<Change>, Error> {
+fn replacements(args: &EditFileArgs) -> Result<Cow<'_, [Replacement]>, Error> {
     let invalid = |message: &str| Err(Error::new(ErrorCode::InvalidArgument, message));
     match (&args.old_text, &args.new_text, args.edits.as_slice()) {
         (Some(old_text), Some(new_text), []) => {
-            Ok(vec![Change { old_text: old_text.clone(), new_text: new_text.clone() }])
+            let (old_text, new_text) = (old_text.clone(), new_text.clone());
+            Ok(Cow::Owned(vec![Replacement { old_text, new_text }]))
         }
         (None, None, []) => invalid("old_text and new_text are missing, and so is edits"),
         (None, None, edits) if edits.len() > MAX_EDITS => {
             invalid(&format!("{} edits are too many: {MAX_EDITS} are the limit", edits.len()))
         }
-        (None, None, edits) => Ok(edits.iter().map(Change::from).collect()),
+        (None, None, edits) => Ok(Cow::Borrowed(edits)),
         (None, Some(_), []) => invalid("old_text is missing: it is the text to replace"),
         (Some(_), None, []) => {
             invalid("new_text is missing: pass \"\" to delete the text, else what replaces it")
         }
         _ => invalid("either old_text and new_text are given or edits, not both"),
-    }
-}
-
-impl From<&Replacement> for Change {
-    fn from(replacement: &Replacement) -> Change {
-        let Replacement { old_text, new_text } = replacement.clone();
-        Change { old_text, new_text }
     }
 }
 
@@ -327,15 +290,15 @@ fn hold(
 fn conflict(
     error: Error,
     content: &[u8],
-    changes: &[Change],
+    replacements: &[Replacement],
     options: &Options,
     call: &Call,
 ) -> Error {
-    let Some(first) = changes.iter().find(|change| !change.old_text.is_empty()) else {
+    let Some(first) = replacements.iter().find(|edit| !edit.old_text.is_empty()) else {
         return error;
     };
     let Ok(found) = edit::whereabouts(content, first, options, call) else { return error };
-    let label = if changes.len() > 1 { "Of the first edit, " } else { "" };
+    let label = if replacements.len() > 1 { "Of the first edit, " } else { "" };
     let message = format!("{}. {label}{}", error.message(), found.told);
     let told = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
     told.with_hint(if found.is_there {
@@ -370,8 +333,8 @@ impl fmt::Display for EditFileOutput {
         if self.replacements > 1 {
             write!(f, ", in {} places", self.replacements)?;
         }
-        if self.step != Step::Exact {
-            write!(f, " (matched without regard to {})", self.step.overlooked())?;
+        if self.match_kind != MatchKind::Exact {
+            write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
         }
         write!(f, "\n{}", self.diff)
     }

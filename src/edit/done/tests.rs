@@ -1,12 +1,12 @@
 use crate::context::Call;
-use crate::edit::{Change, Matching, Options, apply};
+use crate::edit::{Matching, Options, Replacement, apply};
 use crate::error::ErrorCode;
 
 const SAFE: Options =
     Options { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
 
 fn edit(file: &str, old: &str, new: &str) -> Result<String, String> {
-    let change = Change { old_text: old.to_owned(), new_text: new.to_owned() };
+    let change = Replacement { old_text: old.to_owned(), new_text: new.to_owned() };
     let edited = apply("f.py", file.as_bytes(), &[change], &SAFE, &Call::default());
     edited.map(|edited| String::from_utf8(edited.content).unwrap()).map_err(|error| {
         assert_eq!(error.code(), ErrorCode::PatternNotFound, "{error}");

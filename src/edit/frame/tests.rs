@@ -1,14 +1,14 @@
 use crate::context::Call;
-use crate::edit::{Change, Matching, Options, Step, apply};
+use crate::edit::{MatchKind, Matching, Options, Replacement, apply};
 use crate::error::ErrorCode;
 
 /// The file after the edit, or `None` if it is refused for its indentation.
 fn edited(file: &str, old: &str, new: &str) -> Option<String> {
     let options = Options { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
-    let change = Change { old_text: old.to_owned(), new_text: new.to_owned() };
+    let change = Replacement { old_text: old.to_owned(), new_text: new.to_owned() };
     match apply("f.py", file.as_bytes(), &[change], &options, &Call::default()) {
         Ok(edited) => {
-            assert_eq!(edited.steps, [Step::Indentation], "{old:?}");
+            assert_eq!(edited.match_kinds, [MatchKind::Indentation], "{old:?}");
             Some(String::from_utf8(edited.content).unwrap())
         }
         Err(error) => {
@@ -140,7 +140,7 @@ fn a_block_whose_lines_lie_otherwise_to_each_other_is_never_found() {
         "def g(self):\nreturn 2\n",
         "\tdef g(self):\n        return 2\n",
     ] {
-        let change = Change { old_text: old.to_owned(), new_text: "new".to_owned() };
+        let change = Replacement { old_text: old.to_owned(), new_text: "new".to_owned() };
         let refused = apply("f", CLASS.as_bytes(), &[change], &options, &Call::default());
         assert_eq!(refused.unwrap_err().code(), ErrorCode::PatternNotFound, "{old:?}");
     }

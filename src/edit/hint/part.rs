@@ -6,10 +6,10 @@ mod tests;
 use memchr::memmem::Finder;
 
 use crate::context::Call;
-use crate::edit::change::go_on;
 use crate::edit::hint::difference;
 use crate::edit::hint::file::{CANDIDATES, File, MAX_HITS, probe_count, says_something};
 use crate::edit::hint::likeness::{MAX_LINE_BYTES, likeness};
+use crate::edit::replacement::go_on;
 use crate::error::Error;
 use crate::text::clip;
 use crate::text::gutter::Gutter;

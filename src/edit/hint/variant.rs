@@ -6,10 +6,10 @@ mod tests;
 use memchr::memmem;
 
 use crate::context::Call;
-use crate::edit::change::go_on;
 use crate::edit::hint::difference;
 use crate::edit::hint::file::File;
 use crate::edit::places::numbered;
+use crate::edit::replacement::go_on;
 use crate::error::Error;
 use crate::text::clip;
 

@@ -1,12 +1,13 @@
 use super::*;
-use crate::edit::Step;
+use crate::edit::MatchKind;
 use crate::edit::properties::Dice;
 use crate::edit::undecodable::Wide;
 
 fn found(file: &str, old: &str) -> Vec<Hit> {
     let call = Call::default();
-    let fold =
-        |text: &str| Folded::new(text.as_bytes(), Step::Typography, Wide(false), &call).unwrap();
+    let fold = |text: &str| {
+        Folded::new(text.as_bytes(), MatchKind::Typography, Wide(false), &call).unwrap()
+    };
     let (file, old) = (fold(file), fold(old));
     let relative = Relative::of(&file.text, &call).unwrap();
     let block = Block { file: &file, relative: &relative, old: &old, with_same: false };

@@ -1,5 +1,5 @@
 use crate::context::Call;
-use crate::edit::{Change, Matching, Options, apply};
+use crate::edit::{Matching, Options, Replacement, apply};
 use crate::error::{ErrorCode, MAX_MESSAGE_BYTES};
 
 const SAFE: Options =
@@ -18,8 +18,8 @@ fn refused_at(
 ) -> (ErrorCode, String) {
     let changes = changes
         .iter()
-        .map(|(old, new)| Change { old_text: (*old).to_owned(), new_text: (*new).to_owned() });
-    let changes: Vec<Change> = changes.collect();
+        .map(|(old, new)| Replacement { old_text: (*old).to_owned(), new_text: (*new).to_owned() });
+    let changes: Vec<Replacement> = changes.collect();
     let error = apply(path, content.as_bytes(), &changes, options, &Call::default());
     let error = error.unwrap_err();
     assert_eq!(error.path(), Some(path));

@@ -1,12 +1,12 @@
 use super::*;
 use crate::context::Call;
-use crate::edit::{Change, Edited, Matching, Options, apply};
+use crate::edit::{Edited, Matching, Options, Replacement, apply};
 
 fn edit(content: &str, changes: &[(&str, &str)], replace_all: bool) -> Edited {
     let changes = changes
         .iter()
-        .map(|(old, new)| Change { old_text: (*old).to_owned(), new_text: (*new).to_owned() });
-    let changes: Vec<Change> = changes.collect();
+        .map(|(old, new)| Replacement { old_text: (*old).to_owned(), new_text: (*new).to_owned() });
+    let changes: Vec<Replacement> = changes.collect();
     let options = Options { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
     apply("f", content.as_bytes(), &changes, &options, &Call::default()).unwrap()
 }

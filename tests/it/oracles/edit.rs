@@ -3,7 +3,7 @@
 use std::fs;
 
 use ripkit::tools::edit_file::{
-    EditFile, EditFileArgs, EditFileOutput, Matching, Replacement, Step,
+    EditFile, EditFileArgs, EditFileOutput, MatchKind, Matching, Replacement,
 };
 use ripkit::workspace::Version;
 use ripkit::{Call, Error, ErrorCode};
@@ -265,7 +265,7 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditFileOutpu
     let expected = expected(case);
     let told = || format!("{case:?}\nexpected {expected:?}\ngot {edited:?}\n{after:?}");
     match (&expected, edited) {
-        (Ok((text, places)), Ok(report)) if report.step == Step::Exact => {
+        (Ok((text, places)), Ok(report)) if report.match_kind == MatchKind::Exact => {
             assert_eq!(report.replacements, *places as u64, "{}", told());
             let version = Version::of(&case.stored.bytes(text)).to_string();
             let ends_lines = |(old, new): &(String, String)| {

@@ -8,11 +8,36 @@ use serde::{Deserialize, Serialize};
 use crate::context::Call;
 use crate::error::Error;
 
-/// One replacement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) old_text: String,
-    pub(crate) new_text: String,
+/// One replacement of several.
+///
+/// ```
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Replacement};
+/// # use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one two\n")?;
+/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let edits = [("one", "two"), ("two", "one")].map(|(old, new)| Replacement {
+///     old_text: old.into(),
+///     new_text: new.into(),
+/// });
+/// let args = EditFileArgs { path: "a.txt".into(), edits: edits.into(), ..EditFileArgs::default() };
+/// tools.run::<EditFile>(args, &Call::default())?;
+/// assert_eq!(std::fs::read_to_string(directory.path().join("a.txt"))?, "two one\n");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Replacement {
+    /// The text to replace.
+    #[serde(alias = "oldText", alias = "old_string", alias = "old_str")]
+    pub old_text: String,
+    /// The text in its place.
+    #[serde(alias = "newText", alias = "new_string", alias = "new_str")]
+    pub new_text: String,
 }
 
 /// How `old_text` is compared with the file.
@@ -56,7 +81,7 @@ pub enum Matching {
 /// What had to be overlooked for `old_text` to be found; each step includes those before it.
 ///
 /// ```
-/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Step};
+/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, MatchKind};
 /// # use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -66,8 +91,8 @@ pub enum Matching {
 /// let (old_text, new_text) = (Some("one\ntwo".into()), Some("three".into()));
 /// let args = EditFileArgs { path: "a.txt".into(), old_text, new_text, ..EditFileArgs::default() };
 /// let report = tools.run::<EditFile>(args, &Call::default())?;
-/// assert_eq!(report.step, Step::TrailingBlanks);
-/// assert!(report.step < Step::Typography, "nothing worth asking a person about");
+/// assert_eq!(report.match_kind, MatchKind::TrailingBlanks);
+/// assert!(report.match_kind < MatchKind::Typography, "nothing worth asking a person about");
 /// # Ok(())
 /// # }
 /// ```
@@ -75,7 +100,7 @@ pub enum Matching {
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 #[non_exhaustive]
-pub enum Step {
+pub enum MatchKind {
     /// Nothing.
     Exact,
     /// `\r\n` or `\n`.
@@ -88,15 +113,15 @@ pub enum Step {
     Indentation,
 }
 
-impl Step {
+impl MatchKind {
     /// What was overlooked, as in "found by overlooking ...".
     pub(crate) fn overlooked(self) -> &'static str {
         match self {
-            Step::Exact => "nothing",
-            Step::LineEndings => "line endings",
-            Step::TrailingBlanks => "trailing blanks",
-            Step::Typography => "typographic punctuation and spaces",
-            Step::Indentation => "uniform indentation",
+            MatchKind::Exact => "nothing",
+            MatchKind::LineEndings => "line endings",
+            MatchKind::TrailingBlanks => "trailing blanks",
+            MatchKind::Typography => "typographic punctuation and spaces",
+            MatchKind::Indentation => "uniform indentation",
         }
     }
 }
