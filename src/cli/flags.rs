@@ -1,187 +1,348 @@
-//! From a property of a tool's arguments to an argument of its command.
+//! The flags that are no arguments of a tool: those of every command and those for the form of the
+//! answer, and the workspace and toolkit that they select.
 
+use std::env;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 
-use clap::builder::{
-    OsStringValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser, ValueParser,
-};
-use clap::{Arg, ArgAction};
-use ripkit::{ToolSpec, path_text};
-use serde_json::{Number, Value};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use ripkit::workspace::OuterIgnores;
+use ripkit::{Effect, Error, ErrorCode, Limits, ToolSpec, Toolkit, Workspace, path_text};
+use serde_json::Value;
 
-use super::help::{self, first_sentence};
-use super::parameter::{Kind, Parameter, parameters};
+use super::help;
 
-/// Columns that the help has before the name of an option and after it, with its hyphens.
-const MARGINS: usize = 6 + 2 + 2;
+const ROOT: &str = "global-root";
+const RELAXED: &str = "global-relaxed";
+const READ_ONLY: &str = "global-read-only";
+const JSON: &str = "global-json";
+const COLOR: &str = "global-color";
+const ALL: &str = "global-all";
+const THREADS: &str = "global-threads";
+const ALLOW_COMMANDS: &str = "global-allow-commands";
 
-/// The arguments of a tool's command, positional or behind a flag.
-pub(super) fn arguments(spec: &ToolSpec) -> Vec<Arg> {
-    let parameters = parameters(spec);
-    let column = |positional| {
-        let alike = parameters.iter().filter(|parameter| parameter.positional == positional);
-        alike.map(columns).max().unwrap_or(0)
+const QUIET: &str = "view-quiet";
+const STATS: &str = "view-stats";
+const EVENTS: &str = "view-events";
+
+/// Whether the program was built with the tool that runs commands.
+const CAN_RUN_COMMANDS: bool = cfg!(all(unix, feature = "command"));
+
+/// The flags that every command takes.
+pub(super) struct GlobalFlags {
+    root: Option<PathBuf>,
+    relaxed: bool,
+    pub(super) read_only: bool,
+    pub(super) json: bool,
+    /// Whether standard output is coloured.
+    pub(super) color: bool,
+    pub(super) all: bool,
+    allow_commands: bool,
+    threads: Option<u16>,
+}
+
+impl GlobalFlags {
+    pub(super) fn parse(matches: &ArgMatches) -> GlobalFlags {
+        let when = matches.get_one::<String>(COLOR).map_or("auto", String::as_str);
+        GlobalFlags {
+            root: matches.get_one::<PathBuf>(ROOT).cloned(),
+            relaxed: is_given(matches, RELAXED),
+            read_only: is_given(matches, READ_ONLY),
+            json: is_given(matches, JSON),
+            color: is_coloured(when, &ColorEnvironment::read()),
+            // The events cannot express that results were cut.
+            all: is_given(matches, ALL) || is_given(matches, EVENTS),
+            allow_commands: is_given(matches, ALLOW_COMMANDS),
+            threads: matches.get_one::<u16>(THREADS).copied(),
+        }
+    }
+
+    /// The root as it was given: `--root`, else `RIPKIT_ROOT`, else the current directory.
+    fn root(&self) -> PathBuf {
+        let variable = env::var_os("RIPKIT_ROOT").filter(|root| !root.is_empty());
+        let root = self.root.clone().or(variable.map(PathBuf::from));
+        root.unwrap_or_else(|| PathBuf::from("."))
+    }
+
+    /// The limits of the call: none with `--all`, and `--threads` threads.
+    fn limits(&self) -> Limits {
+        let mut limits = if self.all { Limits::unbounded() } else { Limits::default() };
+        if let Some(threads) = self.threads {
+            limits.threads = threads.into();
+        }
+        limits
+    }
+
+    /// Opens the workspace below the root, in which files may be changed.
+    pub(super) fn open_workspace(&self) -> Result<Workspace, Error> {
+        let workspace = Workspace::open(self.root())?;
+        // Unlike the library, the program honours ignore files above the root and in the home
+        // directory.
+        let mut outer = OuterIgnores::above(workspace.root());
+        let excludes = may_look_up_home().then(ignore::gitignore::gitconfig_excludes_path);
+        if let Some(excludes) = excludes.flatten() {
+            outer = outer.with_global_excludes(&excludes);
+        }
+        let workspace = workspace.with_outer_ignores(outer);
+        Ok(if self.relaxed { workspace.relaxed() } else { workspace })
+    }
+
+    /// The toolkit over that workspace, without skills.
+    pub(super) fn open_toolkit(&self) -> Result<Toolkit, Error> {
+        let tools = Toolkit::new(self.open_workspace()?).with_limits(self.limits());
+        let tools = if self.allow_commands { with_commands(tools) } else { tools };
+        Ok(if self.read_only { tools.read_only() } else { tools })
+    }
+
+    /// Refuses a tool that starts programs if `--allow-commands` is not given.
+    pub(super) fn check_allowed(&self, spec: &ToolSpec) -> Result<(), Error> {
+        if self.allow_commands || spec.effect != Effect::Execute {
+            return Ok(());
+        }
+        let message = format!("{} starts programs, which nobody has allowed", spec.command);
+        let error = Error::new(ErrorCode::PolicyDenied, message);
+        Err(error.with_hint("A person who wants that adds --allow-commands."))
+    }
+
+    /// The position of the current directory in the workspace.
+    pub(super) fn current_dir(&self) -> CurrentDir {
+        CurrentDir::relative_to(&self.root())
+    }
+}
+
+/// The flags of every command, for the top of the command line.
+pub(super) fn global_options() -> Vec<Arg> {
+    let mut options = vec![
+        valued(
+            ROOT,
+            "root",
+            "DIR",
+            "The directory that the tools may touch [default: RIPKIT_ROOT, else .]",
+        )
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(clap::ValueHint::DirPath),
+        flag(RELAXED, "relaxed", "Also allow paths outside the root"),
+        flag(READ_ONLY, "read-only", "Leave out the tools that change files"),
+        flag(JSON, "json", "Print the whole answer as one line of JSON"),
+        valued(COLOR, "color", "WHEN", "When to use colours [default: auto]")
+            .value_parser(["auto", "always", "never"]),
+        flag(ALL, "all", "Lift the caps on results, text and lines"),
+        valued(THREADS, "threads", "N", "Threads of a search or listing, 0 for the main one only")
+            .value_parser(value_parser!(u16)),
+    ];
+    if CAN_RUN_COMMANDS {
+        let help = "Also allow what starts programs, which may do all that you may";
+        options.push(flag(ALLOW_COMMANDS, "allow-commands", help));
+    }
+    options.into_iter().map(|option| option.global(true)).collect()
+}
+
+fn flag(id: &'static str, long: &'static str, help: &'static str) -> Arg {
+    help::global(Arg::new(id).long(long).action(ArgAction::SetTrue), help)
+}
+
+fn valued(id: &'static str, long: &'static str, value: &'static str, help: &'static str) -> Arg {
+    help::global(Arg::new(id).long(long).value_name(value), help)
+}
+
+/// A flag that not every command has.
+fn is_given(matches: &ArgMatches, id: &str) -> bool {
+    matches.try_get_one::<bool>(id).ok().flatten().is_some_and(|given| *given)
+}
+
+/// Commands get a part of the environment, and a terminal without colours.
+#[cfg(all(unix, feature = "command"))]
+fn with_commands(tools: Toolkit) -> Toolkit {
+    /// A star stands for any end of the name.
+    const VARIABLES: [&str; 10] =
+        ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR"];
+    let policy = ripkit::CommandPolicy::new().allow_environment(VARIABLES, env::vars_os());
+    tools.with_commands(policy.with_environment([("TERM", "dumb")]))
+}
+
+#[cfg(not(all(unix, feature = "command")))]
+fn with_commands(tools: Toolkit) -> Toolkit {
+    tools
+}
+
+/// Whether it is safe to look up the home directory.
+///
+/// Without `HOME` the standard library asks the name service. A statically linked glibc program
+/// then loads the service's libraries, which were built for another C library, and crashes.
+pub(super) fn may_look_up_home() -> bool {
+    let is_static = cfg!(all(target_env = "gnu", target_feature = "crt-static"));
+    !is_static || env::var_os("HOME").is_some_and(|home| !home.is_empty())
+}
+
+/// What `--color auto` depends on.
+struct ColorEnvironment {
+    terminal: bool,
+    no_color: Option<OsString>,
+    term: Option<OsString>,
+}
+
+impl ColorEnvironment {
+    fn read() -> ColorEnvironment {
+        let terminal = io::stdout().is_terminal();
+        ColorEnvironment { terminal, no_color: env::var_os("NO_COLOR"), term: env::var_os("TERM") }
+    }
+}
+
+fn is_coloured(when: &str, environment: &ColorEnvironment) -> bool {
+    match when {
+        "always" => true,
+        "never" => false,
+        _ => {
+            let refused = environment.no_color.as_ref().is_some_and(|value| !value.is_empty());
+            let dumb = environment.term.as_ref().is_some_and(|term| term == "dumb");
+            environment.terminal && !refused && !dumb
+        }
+    }
+}
+
+/// The flags for the form of an answer.
+#[derive(Clone, Copy)]
+pub(super) struct OutputFlags {
+    /// Print nothing; the exit status is the answer.
+    pub(super) quiet: bool,
+    /// Print the scan statistics on standard error.
+    pub(super) stats: bool,
+    /// Print the events of `rg --json` instead of the text.
+    pub(super) events: bool,
+}
+
+impl OutputFlags {
+    pub(super) fn parse(matches: &ArgMatches) -> OutputFlags {
+        OutputFlags {
+            quiet: is_given(matches, QUIET),
+            stats: is_given(matches, STATS),
+            events: is_given(matches, EVENTS),
+        }
+    }
+}
+
+/// The flags for the form of this tool's answer: some need scan statistics, some matching lines.
+pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
+    let has = |pointer| spec.output_schema.pointer(pointer).is_some();
+    let option = |id, long: &'static str, help: &'static str| {
+        let option = Arg::new(id).long(long).help(help).action(ArgAction::SetTrue);
+        option.help_heading(help::FORM)
     };
-    let (places, flags) = (column(true), column(false));
-    let options = parameters.iter().flat_map(|parameter| {
-        options(parameter, if parameter.positional { places } else { flags })
-    });
-    options.collect()
+    let mut options = Vec::new();
+    if has("/properties/receipt") {
+        let quiet = "Print nothing; the status tells if anything was found";
+        options.push(option(QUIET, "quiet", quiet).short('q'));
+        let stats = "Tell on standard error what was looked at and for how long";
+        options.push(option(STATS, "stats", stats));
+    }
+    if has("/properties/files/items/properties/matches") {
+        let events = "Print all results as events, as `rg --json` does";
+        options.push(option(EVENTS, "json-lines", events).conflicts_with(QUIET));
+    }
+    options
 }
 
-/// Columns before the help of an argument.
-fn columns(parameter: &Parameter<'_>) -> usize {
-    let value = value_name(parameter).chars().count() + "<>".len();
-    match (parameter.positional, parameter.negation()) {
-        (true, _) => "  ".len() + value + "...  ".len(),
-        (_, Some(negation)) => MARGINS + negation.len(),
-        (..) => {
-            MARGINS
-                + parameter.flag().len()
-                + " ".len()
-                + value
-                + usize::from(parameter.kind == Kind::Flag) * 2
+/// The current directory of the process, relative to the root of the workspace.
+pub(super) struct CurrentDir {
+    /// With `/` and without a trailing slash; empty at the root and outside of it.
+    below: String,
+    /// Whether `below` is escaped, because not all its names are UTF-8.
+    is_escaped: bool,
+}
+
+impl CurrentDir {
+    /// Outside of `root`, paths are relative to the root.
+    fn relative_to(root: &Path) -> CurrentDir {
+        let here = env::current_dir().and_then(|here| here.canonicalize());
+        let (Ok(here), Ok(root)) = (here, root.canonicalize()) else {
+            return CurrentDir { below: String::new(), is_escaped: false };
+        };
+        let below = here.strip_prefix(&root).unwrap_or(Path::new(""));
+        let names: Option<Vec<&str>> = below.iter().map(|name| name.to_str()).collect();
+        match names {
+            Some(names) => CurrentDir { below: names.join("/"), is_escaped: false },
+            None => CurrentDir { below: path_text(below).into_owned(), is_escaped: true },
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn at(below: &str) -> CurrentDir {
+        CurrentDir { below: below.to_owned(), is_escaped: false }
+    }
+
+    /// The path or paths of an argument, relative to the root.
+    pub(super) fn to_root_relative(&self, paths: Value) -> Value {
+        match paths {
+            Value::String(path) if !self.below.is_empty() && Path::new(&path).is_relative() => {
+                Value::String(self.join_mention(&path))
+            }
+            Value::Array(paths) => {
+                paths.into_iter().map(|path| self.to_root_relative(path)).collect()
+            }
+            other => other,
+        }
+    }
+
+    /// Keeps the `@` of a mention such as `@lib.rs` in front, unless a file has that name.
+    fn join_mention(&self, path: &str) -> String {
+        match path.strip_prefix('@') {
+            Some(name) if Path::new(path).symlink_metadata().is_err() => {
+                format!("@{}/{name}", self.below)
+            }
+            _ => self.join(path),
+        }
+    }
+
+    /// The tools take a path that is plain or escaped as a whole, so both parts are escaped if one is.
+    fn join(&self, path: &str) -> String {
+        let escape = |plain: &str| plain.replace('\\', "\\\\");
+        let exists = || Path::new(path).symlink_metadata().is_ok();
+        let is_plain = !cfg!(unix) || !path.contains('\\') || exists();
+        match (self.is_escaped, is_plain) {
+            (false, false) => format!("{}/{path}", escape(&self.below)),
+            (true, true) => format!("{}/{}", self.below, escape(path)),
+            _ => format!("{}/{path}", self.below),
         }
     }
 }
 
-/// The argument of a property, and the one that turns it off.
-fn options(parameter: &Parameter<'_>, column: usize) -> Vec<Arg> {
-    let own = argument(parameter, column);
-    let Some(negation) = parameter.negation() else { return vec![own] };
-    // What is on by default is turned off by the flag that the help shows.
-    let sentence = format!("Turn off: {}", small(&first_sentence(description(parameter))));
-    let off = Arg::new(negation.clone())
-        .long(negation)
-        .help(help::beside(column, &sentence, ""))
-        .long_help(sentence)
-        .action(ArgAction::SetTrue)
-        .conflicts_with(parameter.name.to_owned());
-    vec![own.hide(true), off]
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// A sentence that goes on after a colon.
-fn small(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
-}
+    use super::*;
 
-fn argument(parameter: &Parameter<'_>, column: usize) -> Arg {
-    let argument = Arg::new(parameter.name.to_owned())
-        .required(parameter.required)
-        .help(short_help(parameter, column))
-        .long_help(long_help(parameter))
-        .value_parser(parser(parameter))
-        .value_name(value_name(parameter))
-        .action(if parameter.repeatable { ArgAction::Append } else { ArgAction::Set });
-    let argument = match (parameter.positional, parameter.repeatable) {
-        (true, true) => argument.num_args(1..),
-        (true, false) => argument,
-        (false, _) => argument.long(parameter.flag()),
-    };
-    match parameter.kind {
-        Kind::Flag => argument
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("true")
-            .hide_possible_values(true),
-        Kind::Choice(_) => argument.hide_possible_values(true),
-        Kind::Integer | Kind::Number => argument.allow_negative_numbers(true),
-        // As in every getopt: an option that needs a value takes what follows.
-        // Content may begin with one as well; the flags that are known come first.
-        Kind::Text if !parameter.positional || parameter.reads_input() => {
-            argument.allow_hyphen_values(true)
+    #[test]
+    fn colours_are_for_willing_terminals() {
+        let environment = |terminal, no_color: Option<&str>, term: Option<&str>| {
+            let (no_color, term) = (no_color.map(Into::into), term.map(Into::into));
+            ColorEnvironment { terminal, no_color, term }
+        };
+        let cases = [
+            ("auto", environment(true, None, Some("xterm")), true),
+            ("auto", environment(true, None, None), true),
+            ("auto", environment(false, None, Some("xterm")), false),
+            ("auto", environment(true, Some("1"), Some("xterm")), false),
+            ("auto", environment(true, Some(""), Some("xterm")), true),
+            ("auto", environment(true, None, Some("dumb")), false),
+            ("always", environment(false, Some("1"), Some("dumb")), true),
+            ("never", environment(true, None, Some("xterm")), false),
+        ];
+        for (number, (when, environment, wanted)) in cases.into_iter().enumerate() {
+            assert_eq!(is_coloured(when, &environment), wanted, "case {number}");
         }
-        _ => argument,
     }
-}
 
-/// What stands for a value in help and messages.
-pub(super) fn value_name(parameter: &Parameter<'_>) -> String {
-    match &parameter.kind {
-        Kind::Integer | Kind::Number if !parameter.positional => "N".to_owned(),
-        Kind::Flag => "BOOL".to_owned(),
-        Kind::Json => "JSON".to_owned(),
-        Kind::Choice(values) => values.join("|"),
-        _ => parameter.name.to_uppercase(),
-    }
-}
-
-/// Every parser makes JSON of one value; ranges are checked once, by the toolkit.
-pub(super) fn parser(parameter: &Parameter<'_>) -> ValueParser {
-    match &parameter.kind {
-        // A path need not be UTF-8, and text need be, as for rg.
-        Kind::Text if parameter.is_path() => {
-            ValueParser::new(PathBufValueParser::new().map(|path| Value::from(path_text(&path))))
-        }
-        Kind::Text => ValueParser::new(OsStringValueParser::new().try_map(text)),
-        Kind::Integer => ValueParser::new(integer),
-        Kind::Number => ValueParser::new(number),
-        Kind::Flag => ValueParser::new(
-            PossibleValuesParser::new(["true", "false"]).map(|text| Value::Bool(text == "true")),
-        ),
-        Kind::Choice(values) => {
-            ValueParser::new(PossibleValuesParser::new(values.clone()).map(Value::String))
-        }
-        Kind::Json => ValueParser::new(|text: &str| serde_json::from_str::<Value>(text)),
-    }
-}
-
-fn text(text: OsString) -> Result<Value, String> {
-    let refused = "not valid UTF-8; in a regular expression, (?-u:\\xFF) stands for the byte FF";
-    text.into_string().map(Value::from).map_err(|_| refused.to_owned())
-}
-
-fn integer(text: &str) -> Result<Value, String> {
-    let signed = text.parse::<i64>().map(Value::from);
-    signed
-        .or_else(|_| text.parse::<u64>().map(Value::from))
-        .map_err(|_| "not a whole number".to_owned())
-}
-
-fn number(text: &str) -> Result<Value, String> {
-    let number = text.parse::<f64>().ok().and_then(Number::from_f64);
-    number.map(Value::Number).ok_or_else(|| "not a number".to_owned())
-}
-
-/// The first sentence, and the default wherever it is told.
-fn short_help(parameter: &Parameter<'_>, column: usize) -> String {
-    let description = description(parameter);
-    let told = description.split_once("Default: ").map(|(_, default)| first_sentence(default));
-    let default = told.or_else(|| default(parameter));
-    let sentence = first_sentence(description);
-    let default = default.filter(|default| !sentence.contains("efault") && default != "0");
-    let default = default.map_or_else(String::new, |default| format!(" [default: {default}]"));
-    help::beside(column, &sentence, &format!("{}{default}", input(parameter)))
-}
-
-fn long_help(parameter: &Parameter<'_>) -> String {
-    let description = match input(parameter) {
-        "" => description(parameter).to_owned(),
-        input => description(parameter).trim_end_matches('.').to_owned() + input,
-    };
-    match default(parameter) {
-        Some(default) if !description.contains("efault") => {
-            format!("{description} [default: {default}]")
-        }
-        _ => description,
-    }
-}
-
-/// How to give what is long or comes from another program.
-fn input(parameter: &Parameter<'_>) -> &'static str {
-    if parameter.reads_input() { "; - for standard input" } else { "" }
-}
-
-fn description<'a>(parameter: &Parameter<'a>) -> &'a str {
-    parameter.schema.get("description").and_then(Value::as_str).unwrap_or_default()
-}
-
-/// The default of the schema; that a flag is off goes without saying.
-fn default(parameter: &Parameter<'_>) -> Option<String> {
-    match parameter.schema.get("default")? {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
+    #[test]
+    fn relative_paths_are_relative_to_the_current_directory() {
+        let below = CurrentDir::at("src/walk");
+        assert_eq!(below.to_root_relative(json!("mod.rs")), json!("src/walk/mod.rs"));
+        assert_eq!(below.to_root_relative(json!("../lib.rs")), json!("src/walk/../lib.rs"));
+        assert_eq!(below.to_root_relative(json!(["a", "/etc"])), json!(["src/walk/a", "/etc"]));
+        let mention = json!("@src/walk/no-such.rs:3");
+        assert_eq!(below.to_root_relative(json!("@no-such.rs:3")), mention);
+        let at_root = CurrentDir::at("");
+        assert_eq!(at_root.to_root_relative(json!("mod.rs")), json!("mod.rs"));
     }
 }

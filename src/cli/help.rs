@@ -1,24 +1,18 @@
-//! What the help says of a tool: one line for a screen, and examples before everything else.
+//! The layout of the help: short help that fits a screen, and examples first in the long help.
 
 use clap::{Arg, ArgAction, Command};
 use ripkit::ToolSpec;
-use serde_json::{Map, Value};
 
-use super::example;
-
-/// Columns of the narrowest screen that the short help has to fit.
+/// Columns of the screen that the short help has to fit.
 const WIDTH: usize = 80;
 
-/// Columns before what a command does, in the list of commands.
+/// Columns before the descriptions in the list of commands.
 const COMMAND_COLUMN: usize = 10;
 
-/// Columns of a sentence without which it says nothing.
-const LEAST: usize = 24;
+/// A sentence is not cut below this number of columns to make room for a suffix.
+const MIN_SENTENCE: usize = 24;
 
-/// Examples in the help of the whole program.
-const EXAMPLES: usize = 8;
-
-/// The heading of the options that stand for no argument of a tool.
+/// The heading of the options that are no arguments of a tool.
 pub(super) const GLOBAL: &str = "Global options";
 
 /// The heading of the options for the form of the answer.
@@ -27,11 +21,11 @@ pub(super) const FORM: &str = "Form of the answer";
 const TEMPLATE: &str = "{before-help}{about-with-newline}{usage-heading} {usage}\n\n\
     {all-args}{after-help}";
 
-/// The same with a line less, for the list of commands, which has to fit a screen.
+/// The same with a line less, so that the list of commands fits a screen.
 pub(super) const DENSE: &str = "{before-help}{about-with-newline}{usage-heading} {usage}\n\
     {all-args}{after-help}";
 
-/// The options for help and version, which the short help leaves out to fit a screen.
+/// `--help` and `--version`, which the short help leaves out to fit a screen.
 pub(super) fn options() -> [Arg; 2] {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).global(true);
     let version = Arg::new("version").short('V').long("version").action(ArgAction::Version);
@@ -39,14 +33,14 @@ pub(super) fn options() -> [Arg; 2] {
     helps.map(|(option, help)| global(option, help))
 }
 
-/// An option that every command takes, which only the long help of a command tells.
+/// An option of every command, shown in the long help only.
 pub(super) fn global(option: Arg, help: &'static str) -> Arg {
-    // Pages of the manual leave out the short text of what the short help leaves out.
+    // A manual page shows an option that the short help hides only by its long text.
     option.help(help).long_help(help).hide_short_help(true).help_heading(GLOBAL)
 }
 
-/// The same command with our form of help, and these examples in front of the long one.
-pub(super) fn shaped(command: Command, examples: &[String]) -> Command {
+/// The same command with our layout, and these examples before its long help.
+pub(super) fn with_layout(command: Command, examples: &[String]) -> Command {
     let command = command.help_template(TEMPLATE);
     if examples.is_empty() {
         return command;
@@ -54,22 +48,7 @@ pub(super) fn shaped(command: Command, examples: &[String]) -> Command {
     command.before_long_help(format!("Examples:\n  {}\n", examples.join("\n  ")))
 }
 
-/// The examples of a tool, as one types them.
-pub(super) fn examples(spec: &ToolSpec) -> Vec<String> {
-    given(spec).iter().filter_map(|args| example::line(spec, args)).collect()
-}
-
-/// An example of each of the first tools.
-pub(super) fn first_examples(specs: &[ToolSpec]) -> Vec<String> {
-    specs.iter().filter_map(|spec| examples(spec).into_iter().next()).take(EXAMPLES).collect()
-}
-
-/// The arguments that the author of a tool gives as examples.
-pub(super) fn given(spec: &ToolSpec) -> Vec<Map<String, Value>> {
-    spec.examples.iter().filter_map(Value::as_object).cloned().collect()
-}
-
-/// What a command does, in a line of the list of commands.
+/// The description of a command in the list of commands, in one line.
 pub(super) fn about(spec: &ToolSpec) -> String {
     let whole = match spec.summary {
         "" => first_sentence(&spec.description),
@@ -78,12 +57,12 @@ pub(super) fn about(spec: &ToolSpec) -> String {
     cut(&whole, WIDTH - COMMAND_COLUMN)
 }
 
-/// Help of an argument after `column` columns: the sentence, cut for `suffix` to find room, unless
-/// too little of it would be left.
-pub(super) fn beside(column: usize, sentence: &str, suffix: &str) -> String {
+/// The help of an argument in one line that begins after `column` columns: the sentence, cut to make
+/// room for `suffix`; without the suffix if too little of the sentence would be left.
+pub(super) fn one_line(column: usize, sentence: &str, suffix: &str) -> String {
     let room = WIDTH.saturating_sub(column);
-    let least = sentence.chars().count().min(LEAST);
-    match room.checked_sub(suffix.chars().count()).filter(|rest| *rest >= least) {
+    let min = sentence.chars().count().min(MIN_SENTENCE);
+    match room.checked_sub(suffix.chars().count()).filter(|rest| *rest >= min) {
         Some(rest) => cut(sentence, rest) + suffix,
         None => cut(sentence, room),
     }
@@ -101,7 +80,7 @@ fn abbreviated(text: &str, end: usize) -> bool {
     before.ends_with("e.g") || before.ends_with("i.e")
 }
 
-/// A sentence in at most `room` columns: cut where a part of it ends, or else between words.
+/// A sentence in at most `room` columns, cut after a clause or else between words.
 fn cut(sentence: &str, room: usize) -> String {
     let Some((end, _)) = sentence.char_indices().nth(room) else { return sentence.to_owned() };
     let ends = sentence.char_indices().take_while(|(at, _)| *at <= end);
@@ -114,9 +93,9 @@ fn cut(sentence: &str, room: usize) -> String {
         .map(|(at, _)| at)
         .collect();
     let part = ends.last().and_then(|end| sentence.get(..*end));
-    // Half of the room says more than a few words of it.
+    // A short part says less than the sentence cut between words.
     if let Some(part) = part.filter(|part| part.len() * 3 >= room) {
-        // Of a list the first is not the whole.
+        // What follows a colon is a list, which must not be shown in part.
         return part.split_once(": ").map_or(part, |(what, _)| what).to_owned();
     }
     let start = sentence.get(..end).unwrap_or_default();
@@ -131,7 +110,7 @@ mod tests {
     #[test]
     fn examples_come_before_all_else_in_the_long_help_only() {
         let command = Command::new("look").about("Look around");
-        let mut command = shaped(command, &["look x".to_owned(), "look y".to_owned()]);
+        let mut command = with_layout(command, &["look x".to_owned(), "look y".to_owned()]);
         let long = command.render_long_help().to_string();
         assert!(long.starts_with("Examples:\n  look x\n  look y\n\nLook around\n"), "{long}");
         let short = command.render_help().to_string();

@@ -1,4 +1,4 @@
-//! The command that serves the tools to a client of the Model Context Protocol.
+//! `ripkit mcp`, which serves the tools to a client of the Model Context Protocol.
 
 use std::io::{self, IsTerminal};
 
@@ -6,17 +6,16 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use ripkit::mcp::{Server, Stop};
 use ripkit::{Error, ErrorCode, SkillCatalog, Toolkit};
 
-use super::globals::Globals;
-use super::{exit, index, print, skills, toolkit};
+use super::call::exit;
+use super::flags::GlobalFlags;
+use super::{index, print, skills};
 
-/// The name of the command.
 pub(super) const NAME: &str = "mcp";
 const TOOLS: &str = "mcp-tools";
 
 const HELP: &str = "Serve the tools to a client of the Model Context Protocol, on standard input \
     and output.\n\nClients start this by themselves; the README has their settings.";
 
-/// The command line of it.
 pub(super) fn command() -> Command {
     let tools = Arg::new(TOOLS)
         .long("tools")
@@ -28,13 +27,13 @@ pub(super) fn command() -> Command {
         .about("Serve the tools over the Model Context Protocol")
         .long_about(HELP)
         .arg(tools)
-        .args(index::options_of_server())
+        .args(index::server_options())
 }
 
-/// Serves until the client leaves, or a signal comes. Standard output belongs to the client; what
-/// keeps the server from starting goes elsewhere.
-pub(super) fn run(matches: &ArgMatches, globals: &Globals) -> u8 {
-    match served(matches, globals) {
+/// Serves until the client closes standard input or a signal arrives. Standard output carries the
+/// protocol; errors and notes go to standard error.
+pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> u8 {
+    match serve(matches, globals) {
         Ok(()) => exit::DONE,
         Err(error) => {
             print::error(&error);
@@ -43,21 +42,21 @@ pub(super) fn run(matches: &ArgMatches, globals: &Globals) -> u8 {
     }
 }
 
-fn served(matches: &ArgMatches, globals: &Globals) -> Result<(), Error> {
-    let skills = skills::of_here(globals)?;
-    let tools = toolkit::without_skills(globals)?.with_listed_skills(skills.clone());
-    let tools = index::for_a_server(tools, matches)?;
+fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
+    let skills = skills::default_catalog(globals)?;
+    let tools = globals.open_toolkit()?.with_listed_skills(skills.clone());
+    let tools = index::for_server(tools, matches)?;
     let index = tools.index().cloned();
-    serve(tools, skills, matches)?;
+    serve_stdio(tools, skills, matches)?;
     index::save(index.as_ref());
     Ok(())
 }
 
-fn serve(tools: Toolkit, skills: SkillCatalog, matches: &ArgMatches) -> Result<(), Error> {
-    let server = Server::new(chosen(tools, matches)?);
-    // Who names tools wants those alone.
+fn serve_stdio(tools: Toolkit, skills: SkillCatalog, matches: &ArgMatches) -> Result<(), Error> {
+    let server = Server::new(selected_tools(tools, matches)?);
+    // With --tools, nothing else is served.
     let server = if matches.contains_id(TOOLS) { server } else { server.with_skills(skills) };
-    // Without this a signal ends the program at once.
+    // Without the handler, a signal ends the program at once.
     let _ = stop_on_signal(server.stop());
     if io::stdin().is_terminal() {
         print::note("a client speaks on standard input; the README tells how clients start this");
@@ -65,16 +64,16 @@ fn serve(tools: Toolkit, skills: SkillCatalog, matches: &ArgMatches) -> Result<(
     server.serve_stdio()
 }
 
-fn chosen(tools: Toolkit, matches: &ArgMatches) -> Result<Toolkit, Error> {
+fn selected_tools(tools: Toolkit, matches: &ArgMatches) -> Result<Toolkit, Error> {
     let Some(names) = matches.get_many::<String>(TOOLS) else { return Ok(tools) };
     let names: Vec<&str> = names.map(|name| name.trim()).collect();
     match names.iter().find(|name| tools.spec(name).is_none()) {
-        Some(unknown) => Err(no_such(&tools, unknown)),
+        Some(unknown) => Err(unknown_tool(&tools, unknown)),
         None => Ok(tools.only(names)),
     }
 }
 
-fn no_such(tools: &Toolkit, name: &str) -> Error {
+fn unknown_tool(tools: &Toolkit, name: &str) -> Error {
     let known: Vec<&str> = tools.specs().map(|spec| spec.name.as_str()).collect();
     let message = format!("--tools: there is no tool {name:?}");
     Error::new(ErrorCode::UnknownTool, message)
@@ -94,7 +93,7 @@ fn stop_on_signal(stop: Stop) -> io::Result<()> {
     Ok(())
 }
 
-/// Elsewhere a signal ends the program at once.
+/// On other systems a signal ends the program at once.
 #[cfg(not(unix))]
 fn stop_on_signal(_: Stop) -> io::Result<()> {
     Ok(())

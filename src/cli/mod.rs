@@ -1,84 +1,87 @@
-//! The command line, assembled from the toolkit: it names no tool.
+//! The `ripkit` program: its command line, assembled from the tools of the toolkit, and the commands
+//! that packagers use. It names no tool.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "a program reads its environment and starts at its directory; the library does not"
 )]
 
-mod allowance;
-mod arguments;
-mod assets;
+mod args;
 mod call;
-mod command_line;
-mod example;
-mod exit;
 mod flags;
-mod globals;
 mod help;
-mod home;
 mod index;
-mod input;
-mod interrupt;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod parameter;
-mod placed;
 mod print;
-mod printer;
-mod progress;
-mod render;
-mod root;
-mod running;
 mod skills;
-mod spec;
-mod stats;
 mod tool;
-mod toolkit;
-mod view;
 
+use std::collections::HashSet;
 use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::panic;
 use std::process::ExitCode;
 
-use clap::ArgMatches;
-use ripkit::ToolSpec;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Command};
+use clap_complete::Shell;
+use clap_mangen::Man;
 use ripkit::toolkit::standard_specs;
+use ripkit::{Error, ErrorCode, ToolSpec};
 
-use self::command_line::command_line;
-use self::globals::Globals;
+use self::call::exit;
+use self::flags::GlobalFlags;
+
+const COMPLETIONS: &str = "completions";
+const SHELL: &str = "shell";
+const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "powershell", "elvish"];
+
+const MAN: &str = "man";
+const PAGE: &str = "page";
+
+/// Examples in the help of the whole program.
+const MAX_EXAMPLES: usize = 8;
+
+const MORE: &str = "Options and examples: ripkit --help. One command: ripkit COMMAND -h.";
+
+const MORE_OF_ONE: &str = "--help tells all of it, with examples and global options.";
+
+const PACKAGERS: &str = "For packagers: ripkit completions SHELL, ripkit man [COMMAND].";
+
+const STATUSES: &str = "Exit status: 0 done or found, 1 nothing found, 2 error or bad usage, \
+    124 out of time, 130 interrupted.";
 
 /// Runs the program with the arguments of the process.
 pub(crate) fn run() -> ExitCode {
-    quiet_panics();
+    // A panic is reported as an error in one line, unless RUST_BACKTRACE asks for more.
+    if env::var_os("RUST_BACKTRACE").is_none() {
+        panic::set_hook(Box::new(|_| {}));
+    }
     let specs = standard_specs();
     let words: Vec<OsString> = env::args_os().collect();
-    let status = match command_line::matches(&command_line(&specs), &words) {
-        Ok(matches) => dispatched(&specs, &matches).unwrap_or_else(|error| print::trouble(&error)),
+    let status = match parse(&command_line(&specs), &words) {
+        Ok(matches) => {
+            run_command(&specs, &matches).unwrap_or_else(|error| print::write_error(&error))
+        }
         Err(usage) => print::usage(usage),
     };
     ExitCode::from(status)
 }
 
-/// A panic becomes an answer in one line; who wants to know more sets `RUST_BACKTRACE`.
-fn quiet_panics() {
-    if env::var_os("RUST_BACKTRACE").is_none() {
-        panic::set_hook(Box::new(|_| {}));
-    }
-}
-
-/// Runs the command that was named, and returns the exit status.
-fn dispatched(specs: &[ToolSpec], matches: &ArgMatches) -> io::Result<u8> {
+/// Runs the named command and returns the exit status.
+fn run_command(specs: &[ToolSpec], matches: &ArgMatches) -> io::Result<u8> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(exit::FAILED) };
-    let globals = Globals::of(matches);
+    let globals = GlobalFlags::parse(matches);
     match name {
         skills::NAME => skills::run(matches, &globals),
         index::NAME => index::run(matches, &globals),
-        call::NAME => call::run(specs, matches, &globals),
-        spec::NAME => spec::run(specs, matches, &globals),
-        assets::COMPLETIONS => assets::completions(command_line(specs), matches),
-        assets::MAN => assets::man(command_line(specs), matches),
+        tool::CALL => tool::run_call(specs, matches, &globals),
+        tool::SPEC => tool::run_spec(specs, matches, &globals),
+        COMPLETIONS => print_completions(command_line(specs), matches),
+        MAN => print_man_page(command_line(specs), matches),
         #[cfg(feature = "mcp")]
         mcp::NAME => Ok(mcp::run(matches, &globals)),
         _ => match specs.iter().find(|spec| spec.command == name) {
@@ -86,4 +89,112 @@ fn dispatched(specs: &[ToolSpec], matches: &ArgMatches) -> io::Result<u8> {
             None => Ok(exit::FAILED),
         },
     }
+}
+
+/// The whole command line: one command per tool, then the commands that are no tools.
+fn command_line(specs: &[ToolSpec]) -> Command {
+    // A command wins over the alias of a tool, and `help` over both.
+    let mut taken: HashSet<String> = ["help".to_owned()].into();
+    taken.extend(other_commands().iter().map(|command| command.get_name().to_owned()));
+    taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
+    let tools = specs.iter().map(|spec| tool::command(spec, free_aliases(spec, &mut taken)));
+    let line = Command::new("ripkit")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("The file tools of an LLM agent, from a shell")
+        .after_help(MORE)
+        .after_long_help(format!("{PACKAGERS}\n\n{STATUSES}"))
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args(help::options())
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .args(flags::global_options())
+        .subcommands(tools.collect::<Vec<_>>())
+        .subcommands(other_commands());
+    let first = specs.iter().filter_map(|spec| args::examples(spec).into_iter().next());
+    let examples: Vec<String> = first.take(MAX_EXAMPLES).collect();
+    let line = help::with_layout(line, &examples).help_template(help::DENSE);
+    line.mut_subcommands(|command| command.after_help(MORE_OF_ONE).after_long_help(STATUSES))
+}
+
+fn parse(line: &Command, words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    line.clone().try_get_matches_from(words).or_else(|error| match error.kind() {
+        // A positional argument that is missing may be given by its flag instead.
+        ErrorKind::MissingRequiredArgument => args::without_required_positionals(line.clone())
+            .try_get_matches_from(words)
+            .map_err(|_| error),
+        _ => Err(error),
+    })
+}
+
+/// The commands that are no tools. Those for packagers are not listed.
+fn other_commands() -> Vec<Command> {
+    let shells = PossibleValuesParser::new(SHELLS).try_map(|name| name.parse::<Shell>());
+    let shell = Arg::new(SHELL)
+        .value_name("SHELL")
+        .required(true)
+        .value_parser(shells)
+        .help("The shell that will read them");
+    let page = Arg::new(PAGE)
+        .value_name("COMMAND")
+        .help("The command to print the page of; without it, the program");
+    vec![
+        tool::call_command(),
+        tool::spec_command(),
+        skills::command(),
+        index::command(),
+        #[cfg(feature = "mcp")]
+        mcp::command(),
+        Command::new(COMPLETIONS).about("Print the completions for a shell").arg(shell).hide(true),
+        Command::new(MAN)
+            .about("Print the manual page of the program, or of one command")
+            .arg(page)
+            .hide(true),
+    ]
+}
+
+/// The name and aliases of a tool, with `_` and with `-`, that are not taken yet.
+fn free_aliases(spec: &ToolSpec, taken: &mut HashSet<String>) -> Vec<String> {
+    let names = std::iter::once(spec.name.as_str()).chain(spec.aliases.iter().copied());
+    let aliases = names.flat_map(|name| [name.to_owned(), name.replace('_', "-")]);
+    aliases.filter(|alias| taken.insert(alias.clone())).collect()
+}
+
+fn print_completions(mut line: Command, matches: &ArgMatches) -> io::Result<u8> {
+    let Some(shell) = matches.get_one::<Shell>(SHELL) else { return Ok(exit::FAILED) };
+    let name = line.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(*shell, &mut line, name, &mut script);
+    print::bytes(&script).map(|()| exit::DONE)
+}
+
+/// Prints a page of the manual in roff.
+fn print_man_page(mut line: Command, matches: &ArgMatches) -> io::Result<u8> {
+    line.build();
+    let page = match matches.get_one::<String>(PAGE) {
+        None => Ok(line),
+        Some(name) => man_page(&line, name),
+    };
+    match page {
+        Ok(page) => {
+            let mut text = Vec::new();
+            Man::new(page).render(&mut text)?;
+            print::bytes(&text).map(|()| exit::DONE)
+        }
+        Err(error) => {
+            print::error(&error);
+            Ok(exit::FAILED)
+        }
+    }
+}
+
+fn man_page(line: &Command, name: &str) -> Result<Command, Error> {
+    let command = line.find_subcommand(name).ok_or_else(|| {
+        let message = format!("there is no command {name:?}");
+        let hint = "`ripkit --help` lists them.";
+        Error::new(ErrorCode::InvalidArgument, message).with_hint(hint)
+    })?;
+    // The page of `ripkit search` is called ripkit-search.
+    let full = command.get_display_name().unwrap_or(name).to_owned();
+    Ok(command.clone().name(full).version(env!("CARGO_PKG_VERSION")))
 }

@@ -1,4 +1,4 @@
-//! `ripkit skills`: which skills there are, what one says, and whether they keep to the standard.
+//! `ripkit skills`: lists, shows and checks skills.
 
 use std::env;
 use std::io;
@@ -9,10 +9,10 @@ use ripkit::skills::{CLIENT_DIRECTORIES, Severity, Skill, SkillCatalog, SkillLoa
 use ripkit::{Error, ErrorCode, Workspace};
 use serde_json::{Value, json};
 
-use super::globals::Globals;
-use super::{exit, home, print, render, root};
+use super::call::exit;
+use super::flags::{self, GlobalFlags};
+use super::print;
 
-/// The name of the command.
 pub(super) const NAME: &str = "skills";
 
 const LIST: &str = "list";
@@ -22,10 +22,9 @@ const PROMPT: &str = "prompt";
 const SKILL: &str = "name";
 const DIRECTORIES: &str = "directories";
 
-/// Characters of a description in a list.
-const SHOWN_DESCRIPTION: usize = 100;
+/// Characters of a description in the list.
+const MAX_DESCRIPTION: usize = 100;
 
-/// The command line of it.
 pub(super) fn command() -> Command {
     let list = Command::new(LIST).about("List the skills with what they are for");
     let show = Command::new(SHOW)
@@ -53,21 +52,20 @@ fn directories() -> Arg {
         )
 }
 
-/// What is to be printed, and the exit status that goes with it.
+/// The text to print, and the exit status.
 type Printed = (String, u8);
 
 /// Runs the command.
-pub(super) fn run(matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
+pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(exit::FAILED) };
-    let done = match name {
+    let result = match name {
         LIST => list(matches, globals),
         SHOW => show(matches, globals),
         CHECK => check(matches, globals),
         _ => prompt(matches, globals),
     };
-    match done {
-        // Nothing from a skill moves the cursor of a terminal.
-        Ok((text, status)) => print::exact(&render::harmless(&text)).map(|()| status),
+    match result {
+        Ok((text, status)) => print::exact(&print::terminal_safe(&text)).map(|()| status),
         Err(error) => {
             print::error(&error);
             Ok(exit::FAILED)
@@ -75,26 +73,25 @@ pub(super) fn run(matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
     }
 }
 
-/// The skills that a person has here: those of the home directory, then those of the root.
-pub(super) fn of_here(globals: &Globals) -> Result<SkillCatalog, Error> {
-    let project = root::open_workspace(globals)?.read_only();
-    // Without a home directory there are no skills in it.
-    let home = home::may_be_asked().then(env::home_dir).flatten();
+/// The skills of the home directory and of the root; of two with one name, that of the root.
+pub(super) fn default_catalog(globals: &GlobalFlags) -> Result<SkillCatalog, Error> {
+    let project = globals.open_workspace()?.read_only();
+    let home = flags::may_look_up_home().then(env::home_dir).flatten();
     let home = home.and_then(|home| Workspace::open(home).ok());
-    let places = home.iter().chain([&project]);
+    let workspaces = home.iter().chain([&project]);
     let mut loader = SkillLoader::new();
-    for place in places {
+    for workspace in workspaces {
         for directory in CLIENT_DIRECTORIES {
-            loader = loader.below(place, directory);
+            loader = loader.below(workspace, directory);
         }
     }
     Ok(loader.load())
 }
 
-fn catalog(matches: &ArgMatches, globals: &Globals) -> Result<SkillCatalog, Error> {
+fn catalog(matches: &ArgMatches, globals: &GlobalFlags) -> Result<SkillCatalog, Error> {
     let named: Vec<&PathBuf> = matches.get_many(DIRECTORIES).into_iter().flatten().collect();
     if named.is_empty() {
-        return of_here(globals);
+        return default_catalog(globals);
     }
     named
         .into_iter()
@@ -102,7 +99,7 @@ fn catalog(matches: &ArgMatches, globals: &Globals) -> Result<SkillCatalog, Erro
         .map(|loader| loader.load())
 }
 
-/// A directory that was named; a SKILL.md stands for its directory.
+/// A directory of skills, which may be given by a SKILL.md in it.
 fn directory(path: &Path) -> Result<&Path, Error> {
     if path.is_dir() {
         return Ok(path);
@@ -120,12 +117,12 @@ fn directory(path: &Path) -> Result<&Path, Error> {
     }
 }
 
-fn list(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
+fn list(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
     if globals.json {
         return Ok((as_json(&catalog).to_string() + "\n", status(&catalog)));
     }
-    tell_warnings(&catalog);
+    print_warnings(&catalog);
     if catalog.is_empty() {
         return Ok(("No skills found.\n".to_owned(), exit::NOTHING));
     }
@@ -137,7 +134,7 @@ fn list(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
     Ok((lines.collect(), exit::DONE))
 }
 
-fn show(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
+fn show(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
     let name = matches.get_one::<String>(SKILL).map_or("", String::as_str);
     let body = catalog.load_body(name)?;
@@ -158,7 +155,7 @@ fn show(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
     Ok((body, exit::DONE))
 }
 
-fn check(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
+fn check(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
     let findings = catalog.findings();
     if catalog.is_empty() && findings.is_empty() {
@@ -183,9 +180,9 @@ fn check(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
     Ok((lines.join("\n") + "\n", status))
 }
 
-fn prompt(matches: &ArgMatches, globals: &Globals) -> Result<Printed, Error> {
+fn prompt(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Printed, Error> {
     let catalog = catalog(matches, globals)?;
-    tell_warnings(&catalog);
+    print_warnings(&catalog);
     let list = catalog.format_for_prompt();
     let end = if list.is_empty() { "" } else { "\n" };
     Ok((list + end, status(&catalog)))
@@ -195,7 +192,7 @@ fn status(catalog: &SkillCatalog) -> u8 {
     if catalog.is_empty() { exit::NOTHING } else { exit::DONE }
 }
 
-fn tell_warnings(catalog: &SkillCatalog) {
+fn print_warnings(catalog: &SkillCatalog) {
     catalog.warnings().for_each(|warning| print::note(&warning.to_string()));
 }
 
@@ -218,7 +215,7 @@ fn describe(skill: &Skill) -> Value {
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
-    match line.char_indices().nth(SHOWN_DESCRIPTION) {
+    match line.char_indices().nth(MAX_DESCRIPTION) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or(&line)),
         None => line,
     }

@@ -1,88 +1,183 @@
-//! The commands that stand for tools, as a person types them.
+//! The commands that call and describe tools: one for each tool, `ripkit call` and `ripkit spec`.
 
 use std::io;
 use std::time::Instant;
 
-use clap::{ArgMatches, Command};
-use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, ToolSpec};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command};
+use ripkit::schema::{self, Format};
+use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, ToolSpec, Toolkit};
 use serde_json::{Map, Value};
 
-use super::globals::Globals;
-use super::printer::Printer;
-use super::view::{self, View};
-use super::{allowance, arguments, exit, flags, help, index, placed, running, stats, toolkit};
+use super::args;
+use super::call::{exit, exit_status, run_interruptible};
+use super::flags::{self, GlobalFlags, OutputFlags};
+use super::help;
+use super::index;
+use super::print::{self, Printer};
+use super::skills;
 
-/// The most results that `--all` asks a tool for.
+pub(super) const CALL: &str = "call";
+const TOOL: &str = "name";
+const ARGUMENTS: &str = "arguments";
+
+pub(super) const SPEC: &str = "spec";
+const FORMAT: &str = "format";
+
+/// The `max_results` of `--all`, if the schema sets no lower maximum.
 const ALL_RESULTS: u64 = u32::MAX as u64;
 
-/// The command line of one tool, which is found under these names too.
+/// The command of one tool, with these aliases.
 pub(super) fn command(spec: &ToolSpec, aliases: Vec<String>) -> Command {
     let command = Command::new(spec.command)
         .aliases(aliases)
         .about(help::about(spec))
         .long_about(spec.description.clone())
-        .args(flags::arguments(spec))
-        .args(placed::twins(spec))
+        .args(args::options(spec))
+        .args(args::named_positionals(spec))
         .args(index::option(spec))
-        .args(view::options(spec));
-    help::shaped(command, &help::examples(spec))
+        .args(flags::output_options(spec));
+    help::with_layout(command, &args::examples(spec))
 }
 
 /// Calls the tool and prints its answer.
-pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: &Globals) -> io::Result<u8> {
-    let view = View::of(matches);
-    let printer = Printer::new(view, globals);
+pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8> {
+    let output = OutputFlags::parse(matches);
+    let printer = Printer::new(output, globals);
     let started = Instant::now();
-    let called = called(spec, matches, globals, printer.call());
+    let called = call_tool(spec, matches, globals, printer.call());
     let (answer, index) = called.unwrap_or_else(|error| (Answer::from(error), None));
     let elapsed = started.elapsed();
     printer.print(&answer, elapsed)?;
-    if view.stats {
-        stats::tell(answer.details(), elapsed);
+    if output.stats {
+        print::stats(answer.details(), elapsed);
     }
+    // As for grep, a result is all that -q asks for, even if the search is incomplete.
     let found = answer.outcome() == Some(Outcome::Done);
-    // As for grep, -q asks only whether something is there.
-    let status = if view.quiet && found { exit::DONE } else { exit::status(&answer) };
-    // Whoever interrupts wants an end.
+    let status = if output.quiet && found { exit::DONE } else { exit_status(&answer) };
+    // After an interrupt the program ends without delay.
     if status != exit::INTERRUPTED {
         index::save(index.as_ref());
     }
     Ok(status)
 }
 
-fn called(
+fn call_tool(
     spec: &ToolSpec,
     matches: &ArgMatches,
-    globals: &Globals,
+    globals: &GlobalFlags,
     call: Call,
 ) -> Result<(Answer, Option<Index>), Error> {
     if globals.read_only && spec.effect != Effect::Read {
         let message = format!("--read-only leaves out {}, which changes files", spec.command);
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
-    allowance::check(spec, globals.allows_commands)?;
-    let (tools, standing) = toolkit::open(globals, &spec.name)?;
-    let tools = index::for_a_call(tools, matches)?;
-    let mut args = arguments::arguments(spec, matches, &standing)?;
+    globals.check_allowed(spec)?;
+    let tools = open_toolkit(globals, &spec.name)?;
+    let current_dir = globals.current_dir();
+    let tools = index::for_one_call(tools, matches)?;
+    let mut args = args::parse(spec, matches, &current_dir)?;
     set_max_results(&mut args, spec, matches, globals);
     let args = Value::Object(args);
-    let answer = running::attended(call, |call| tools.call(&spec.name, args, call));
+    let answer = run_interruptible(call, |call| tools.call(&spec.name, args, call));
     Ok((answer, tools.index().cloned()))
 }
 
-/// All results with `--all`, and one where nothing but the status is wanted.
+/// The toolkit for calling one tool. Skills are loaded only if no other tool has that name.
+fn open_toolkit(globals: &GlobalFlags, name: &str) -> Result<Toolkit, Error> {
+    let tools = globals.open_toolkit()?;
+    Ok(match tools.spec(name) {
+        Some(_) => tools,
+        None => tools.with_listed_skills(skills::default_catalog(globals)?),
+    })
+}
+
+/// All results with `--all`; one with `--quiet`, whose answer is the exit status.
 fn set_max_results(
     args: &mut Map<String, Value>,
     spec: &ToolSpec,
     matches: &ArgMatches,
-    globals: &Globals,
+    globals: &GlobalFlags,
 ) {
-    let Some(capped) = spec.input_schema.pointer("/properties/max_results") else { return };
+    let Some(schema) = spec.input_schema.pointer("/properties/max_results") else { return };
     if globals.all {
-        let most = capped.get("maximum").and_then(Value::as_u64).unwrap_or(ALL_RESULTS);
-        args.entry("max_results").or_insert_with(|| most.min(ALL_RESULTS).into());
+        let max = schema.get("maximum").and_then(Value::as_u64).unwrap_or(ALL_RESULTS);
+        args.entry("max_results").or_insert_with(|| max.min(ALL_RESULTS).into());
     }
-    if View::of(matches).quiet {
+    if OutputFlags::parse(matches).quiet {
         args.entry("max_results").or_insert(1.into());
     }
+}
+
+/// The command `call`, which takes the JSON that an agent sends and prints the text that it reads.
+pub(super) fn call_command() -> Command {
+    let name =
+        Arg::new(TOOL).value_name("NAME").required(true).help("The tool, by any of its names");
+    let arguments = Arg::new(ARGUMENTS)
+        .value_name("JSON")
+        .default_value("{}")
+        .help("The arguments as one JSON object, or - for standard input");
+    Command::new(CALL).about("Call a tool as an agent does, with JSON").arg(name).arg(arguments)
+}
+
+/// Calls the tool and prints its answer.
+pub(super) fn run_call(
+    specs: &[ToolSpec],
+    matches: &ArgMatches,
+    globals: &GlobalFlags,
+) -> io::Result<u8> {
+    let answer = call_with_json(specs, matches, globals).unwrap_or_else(Answer::from);
+    if globals.json {
+        print::json(&answer)?;
+    } else {
+        print::text(&print::terminal_safe(answer.text()))?;
+    }
+    Ok(exit_status(&answer))
+}
+
+fn call_with_json(
+    specs: &[ToolSpec],
+    matches: &ArgMatches,
+    globals: &GlobalFlags,
+) -> Result<Answer, Error> {
+    let text = |id| matches.get_one::<String>(id).map_or("", String::as_str);
+    let name = text(TOOL);
+    let args = match text(ARGUMENTS) {
+        "-" => args::standard_input()?,
+        args => args.to_owned(),
+    };
+    let tools = open_toolkit(globals, name)?;
+    let left_out = specs.iter().find(|spec| tools.spec(name).is_none() && spec.is_called(name));
+    left_out.map_or(Ok(()), |spec| globals.check_allowed(spec))?;
+    Ok(run_interruptible(Call::default(), |call| tools.call(name, Value::String(args), call)))
+}
+
+/// The command `spec`, which prints the descriptions of the tools for a model.
+pub(super) fn spec_command() -> Command {
+    let names = PossibleValuesParser::new(Format::ALL.iter().map(|format| format.as_str()));
+    let format = Arg::new(FORMAT)
+        .long("format")
+        .value_name("FORMAT")
+        .value_parser(names)
+        .default_value(Format::default().as_str())
+        .help("The protocol or provider to render for");
+    Command::new(SPEC).about("Print the descriptions of the tools as one JSON document").arg(format)
+}
+
+/// Prints the descriptions of the tools that the global flags leave.
+pub(super) fn run_spec(
+    specs: &[ToolSpec],
+    matches: &ArgMatches,
+    globals: &GlobalFlags,
+) -> io::Result<u8> {
+    let name = matches.get_one::<String>(FORMAT);
+    let format =
+        Format::ALL.iter().find(|format| Some(format.as_str()) == name.map(String::as_str));
+    let shown = specs.iter().filter(|spec| {
+        let is_allowed = globals.check_allowed(spec).is_ok();
+        is_allowed && (!globals.read_only || spec.effect == Effect::Read)
+    });
+    let document = schema::render(shown, format.copied().unwrap_or_default());
+    print::text(&format!("{document:#}"))?;
+    Ok(exit::DONE)
 }

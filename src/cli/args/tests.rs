@@ -1,13 +1,11 @@
 use std::fmt;
 
-use ripkit::{Effect, Error, Output, Tool, ToolContext, Toolkit, Workspace};
+use ripkit::{Effect, Output, Tool, ToolContext, Toolkit, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::super::arguments::arguments;
-use super::super::example;
-use super::super::root::Standing;
+use super::super::command_line;
 use super::*;
 
 /// Looks for a pattern, e.g. a word. Reads nothing.
@@ -102,10 +100,10 @@ fn typed(words: &[&str]) -> Result<Value, String> {
     let spec = look();
     let line = command_line(std::slice::from_ref(&spec));
     let words: Vec<_> = ["ripkit"].iter().chain(words).map(Into::into).collect();
-    let matches = matches(&line, &words).map_err(|error| error.to_string())?;
+    let matches = super::super::parse(&line, &words).map_err(|error| error.to_string())?;
     let (_, matches) = matches.subcommand().expect("a command");
-    let standing = Standing::at("");
-    arguments(&spec, matches, &standing).map(Value::Object).map_err(|error| error.to_string())
+    let current_dir = CurrentDir::at("");
+    parse(&spec, matches, &current_dir).map(Value::Object).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -162,9 +160,9 @@ fn short_help_fits_one_screen() {
     let help = typed(&["look", "-h"]).expect_err("help");
     assert!(help.lines().count() <= 40, "{help}");
     assert!(help.starts_with("Looks for a pattern, e.g. a word\n"), "{help}");
-    let told =
+    let parts =
         ["Usage: ripkit look [OPTIONS] <PATTERN> [PATH]...", "--no-hidden", "[default: content]"];
-    for wanted in told {
+    for wanted in parts {
         assert!(help.contains(wanted), "{wanted}: {help}");
     }
 }
@@ -220,14 +218,14 @@ fn an_example_read_back_gives_its_arguments() {
     ];
     let spec = look();
     for (args, wanted) in cases {
-        let line = example::line(&spec, args.as_object().expect("an object")).expect("a line");
+        let line = example(&spec, args.as_object().expect("an object")).expect("a line");
         assert_eq!(line, wanted);
         let words = split(&line);
         let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
         assert_eq!(typed(&words), Ok(args), "{line}");
     }
     let unknown = json!({ "pattern": "x", "colour": "red" });
-    assert_eq!(example::line(&spec, unknown.as_object().expect("an object")), None);
+    assert_eq!(example(&spec, unknown.as_object().expect("an object")), None);
 }
 
 #[test]
@@ -235,13 +233,14 @@ fn the_examples_of_every_tool_read_back_as_they_were() {
     let specs = ripkit::toolkit::standard_specs();
     let whole = command_line(&specs);
     for spec in &specs {
-        for args in help::given(spec) {
-            let line = example::line(spec, &args).expect("a line");
+        for args in spec.examples.iter().filter_map(Value::as_object) {
+            let line = example(spec, args).expect("a line");
             let words: Vec<OsString> = split(&line).into_iter().map(Into::into).collect();
-            let matches = matches(&whole, &words).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let matches = super::super::parse(&whole, &words)
+                .unwrap_or_else(|error| panic!("{line}: {error}"));
             let (_, matches) = matches.subcommand().expect("a command");
-            let read = arguments(spec, matches, &Standing::at("")).expect("arguments");
-            assert_eq!(Value::Object(read), Value::Object(args), "{line}");
+            let read = parse(spec, matches, &CurrentDir::at("")).expect("arguments");
+            assert_eq!(Value::Object(read), Value::Object(args.clone()), "{line}");
         }
     }
 }
@@ -260,4 +259,50 @@ fn split(line: &str) -> Vec<String> {
         }
     }
     words
+}
+
+#[test]
+fn only_the_last_positional_can_be_repeated() {
+    let list = json!({ "type": "array", "items": { "type": "string" } });
+    let text = json!({ "type": "string" });
+    let made = |first| {
+        let mut made = [Parameter::new("names", first, true), Parameter::new("path", &text, false)];
+        keep_repeatable_last(&mut made);
+        made.map(|parameter| parameter.positional)
+    };
+    assert_eq!(made(&list), [false, true]);
+    assert_eq!(made(&text), [true, true]);
+    let mut alone = [Parameter::new("names", &list, true)];
+    keep_repeatable_last(&mut alone);
+    assert!(alone[0].positional && alone[0].always_list);
+}
+
+#[test]
+fn a_kind_follows_from_the_schema() {
+    let kinds = [
+        (json!({ "type": "integer" }), Kind::Integer),
+        (json!({ "type": "boolean" }), Kind::Flag),
+        (json!({ "type": "string", "enum": ["a"] }), Kind::Choice(vec!["a".into()])),
+        (json!({ "type": "array", "items": { "type": "integer" } }), Kind::Integer),
+        (json!({ "type": "array", "items": { "type": "object" } }), Kind::Json),
+        (json!({}), Kind::Json),
+    ];
+    for (schema, kind) in kinds {
+        assert_eq!(Parameter::new("x", &schema, false).kind, kind, "{schema}");
+    }
+}
+
+#[test]
+fn only_words_that_a_shell_would_change_are_quoted() {
+    let cases = [
+        ("src/lib.rs", "src/lib.rs"),
+        ("", "''"),
+        ("*.rs", "'*.rs'"),
+        ("fn a(x)", "'fn a(x)'"),
+        ("it's", r"'it'\''s'"),
+        ("~", "'~'"),
+    ];
+    for (word, wanted) in cases {
+        assert_eq!(shell_quoted(word), wanted);
+    }
 }
