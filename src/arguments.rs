@@ -42,17 +42,6 @@ pub(crate) const MAX_COMMAND_CHARS: usize = 128 * 1024;
 pub(crate) const MAX_CURSOR_CHARS: usize = 5 * MAX_PATH_BYTES;
 
 /// A list of texts that may also be given as a single text.
-///
-/// ```
-/// use ripkit::OneOrMany;
-///
-/// let one: OneOrMany = serde_json::from_str(r#""src""#)?;
-/// let many: OneOrMany = serde_json::from_str(r#"["src", "tests"]"#)?;
-/// assert_eq!(one.as_slice(), ["src"]);
-/// assert_eq!(many.as_slice(), ["src", "tests"]);
-/// assert_eq!((one, many), ("src".into(), ["src", "tests"].into()));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct OneOrMany(Vec<String>);
@@ -122,13 +111,6 @@ impl JsonSchema for OneOrMany {
 }
 
 /// The order of files.
-///
-/// ```
-/// use ripkit::Sort;
-/// use ripkit::tools::list_files::ListFilesArgs;
-///
-/// let newest_first = ListFilesArgs { sort: Sort::Modified, ..ListFilesArgs::default() };
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

@@ -9,15 +9,6 @@ use crate::sync::AtomicUsize;
 
 /// A flag that stops every call that was given a clone of it.
 ///
-/// ```
-/// use ripkit::Cancel;
-///
-/// let cancel = Cancel::new();
-/// let for_the_call = cancel.clone();
-/// cancel.cancel();
-/// assert!(for_the_call.is_cancelled());
-/// ```
-///
 /// A tokio `CancellationToken` is bridged by one task:
 /// `async move { token.cancelled().await; cancel.cancel() }`.
 #[derive(Clone, Debug, Default)]
@@ -41,19 +32,6 @@ impl Cancel {
 }
 
 /// How far a long call has come, as passed to the callback of [`Call::on_progress`].
-///
-/// ```
-/// use ripkit::{Call, Progress};
-/// use std::sync::{Arc, Mutex};
-///
-/// let bar = Arc::new(Mutex::new(String::new()));
-/// let shown = bar.clone();
-/// let call = Call::default().on_progress(move |Progress { files, results, .. }| {
-///     *shown.lock().expect("nobody panics") = format!("{files} files, {results} results");
-/// });
-/// call.report(Progress::default()); // as a tool does
-/// assert_eq!(*bar.lock().expect("nobody panics"), "0 files, 0 results");
-/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -272,17 +250,6 @@ impl Call {
     /// to be finished, also beyond the deadline; after `Err` the caller may have left, with the
     /// answer that nothing was changed. Asked again after `Ok`, it is `Ok`.
     ///
-    /// ```
-    /// use ripkit::{Call, Cancel, Incomplete};
-    ///
-    /// let cancel = Cancel::new();
-    /// let call = Call::default().with_cancel(cancel.clone());
-    /// assert_eq!(call.commit(), Ok(()));
-    /// cancel.cancel();
-    /// let late = Call::default().with_cancel(cancel);
-    /// assert_eq!(late.commit(), Err(Incomplete::Cancelled));
-    /// ```
-    ///
     /// # Errors
     /// Why the call should stop, if it should.
     pub fn commit(&self) -> Result<(), Incomplete> {
@@ -362,15 +329,6 @@ impl fmt::Debug for Call {
 }
 
 /// Why a call returned before it had looked at everything.
-///
-/// ```
-/// use ripkit::{Call, Cancel, Incomplete};
-///
-/// let cancel = Cancel::new();
-/// let call = Call::default().with_cancel(cancel.clone());
-/// cancel.cancel();
-/// assert_eq!(call.stop_reason(), Some(Incomplete::Cancelled));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -141,22 +141,6 @@ fn bounded(text: &str, room: usize) -> Cow<'_, str> {
 macro_rules! error_codes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// What kind of failure an [`Error`] is; the names are stable.
-        ///
-        /// ```
-        /// # use ripkit::tools::read_file::{ReadFileArgs, ReadFile};
-        /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-        ///
-        /// let tools = Toolkit::new(Workspace::open(".")?);
-        /// let args = ReadFileArgs { path: "missing.txt".into(), ..ReadFileArgs::default() };
-        /// let error = tools.run::<ReadFile>(args, &Call::default()).expect_err("it is missing");
-        /// let next = match error.code() {
-        ///     ErrorCode::FileNotFound | ErrorCode::InvalidPath => "look for it",
-        ///     ErrorCode::Conflict => "read it again",
-        ///     _ => "ask somebody",
-        /// };
-        /// assert_eq!((next, error.code().as_str()), ("look for it", "FILE_NOT_FOUND"));
-        /// # Ok::<(), ripkit::Error>(())
-        /// ```
         #[non_exhaustive]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ErrorCode {

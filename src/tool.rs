@@ -124,22 +124,6 @@ pub trait Tool: Send + Sync + 'static {
 }
 
 /// What a tool works with: the workspace, the limits, the threads and the call's conditions.
-///
-/// ```
-/// use ripkit::{Error, ToolContext};
-///
-/// /// The first lines that a tool of a host would look at, unless somebody wants it to stop.
-/// fn first_lines<'a>(context: &ToolContext<'_>, text: &'a str) -> Result<Vec<&'a str>, Error> {
-///     let mut lines = Vec::new();
-///     for line in text.lines().take(context.limits.page_lines) {
-///         if let Some(why) = context.call.stop_reason() {
-///             return Err(Error::new(why.into(), "the call ended before its lines"));
-///         }
-///         lines.push(line);
-///     }
-///     Ok(lines)
-/// }
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ToolContext<'a> {
@@ -168,17 +152,6 @@ impl ToolContext<'_> {
 }
 
 /// What a tool does to the world; protocol hints and read-only toolkits follow from it.
-///
-/// ```
-/// use ripkit::{Effect, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let reads = tools.specs().filter(|spec| spec.effect == Effect::Read);
-/// assert!(reads.count() >= 5);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
@@ -193,18 +166,6 @@ pub enum Effect {
 }
 
 /// The description of a tool, from which every provider's form is rendered.
-///
-/// ```
-/// use ripkit::{Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let spec = tools.spec("grep").expect("a name of search");
-/// assert_eq!(spec.name, "search");
-/// assert_eq!(spec.input_schema["required"][0], "pattern");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolSpec {

@@ -15,27 +15,6 @@ pub(crate) use self::scan_stats::counted;
 pub use self::scan_stats::{IndexUse, MAX_TROUBLE, MAX_WARNINGS, ReadError, ScanStats, Skipped};
 
 /// The result of a tool: `Display` is what a model reads, `Serialize` what a program reads.
-///
-/// ```
-/// use ripkit::{Outcome, Output};
-/// use schemars::JsonSchema;
-/// use serde::Serialize;
-///
-/// #[derive(Serialize, JsonSchema)]
-/// struct Sum {
-///     total: i64,
-/// }
-///
-/// impl std::fmt::Display for Sum {
-///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-///         write!(f, "The sum is {}.", self.total)
-///     }
-/// }
-///
-/// impl Output for Sum {}
-///
-/// assert_eq!(Sum { total: 3 }.outcome(), Outcome::Done);
-/// ```
 pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
     /// How the call ended, from which a shell's exit status follows. Default: [`Outcome::Done`].
     fn outcome(&self) -> Outcome {
@@ -74,19 +53,6 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
 }
 
 /// How a call that did not fail ended.
-///
-/// ```
-/// use ripkit::{Call, Outcome, Toolkit, Workspace};
-/// use serde_json::json;
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = json!({ "pattern": "no such text in here \\d{40}", "path": "Cargo.toml" });
-/// let answer = tools.call("search", args, &Call::default());
-/// assert_eq!(answer.outcome(), Some(Outcome::Empty));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -99,18 +65,6 @@ pub enum Outcome {
 }
 
 /// One piece of an answer.
-///
-/// ```
-/// use ripkit::{Call, Content, Toolkit, Workspace};
-/// use serde_json::json;
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let answer = tools.call("read_file", json!({ "path": "Cargo.toml" }), &Call::default());
-/// assert!(matches!(&answer.content()[..], [Content::Text { .. }]));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -131,13 +85,6 @@ pub enum Content {
 }
 
 /// Where and why an answer was cut.
-///
-/// ```
-/// use ripkit::Truncation;
-///
-/// assert_eq!(format!("cut by {}", Truncation::Bytes), "cut by bytes");
-/// assert_eq!(serde_json::json!(Truncation::Results), "results");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

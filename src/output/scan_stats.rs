@@ -8,20 +8,6 @@ use crate::text::escape;
 /// What a search or a listing looked at, and what it left out and why.
 ///
 /// An empty answer with this receipt says which kind of empty it is.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, Search};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = SearchArgs { pattern: "edition".into(), path: "Cargo.toml".into(), ..SearchArgs::default() };
-/// let report = tools.run::<Search>(args, &Call::default())?;
-/// assert_eq!(report.receipt.files, 1);
-/// assert!(report.receipt.trouble.is_empty());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -58,21 +44,6 @@ pub struct ScanStats {
 }
 
 /// What an index spared a search.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, Search};
-/// use ripkit::{Call, IndexOptions, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("src/text")?).with_index(IndexOptions::default())?;
-/// let args = SearchArgs { pattern: r"\w+".into(), ..SearchArgs::default() };
-/// let report = tools.run::<Search>(args, &Call::default())?;
-/// let index = report.receipt.index.expect("one is kept");
-/// assert!(!index.asked, "any word matches");
-/// assert_eq!(index.excluded, 0);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -85,22 +56,6 @@ pub struct IndexUse {
 }
 
 /// How many entries a scan left out, by reason; an ignored directory counts once.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, Search};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join(".gitignore"), "*.log\n")?;
-/// # std::fs::write(directory.path().join("app.log"), "TODO\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = SearchArgs { pattern: "TODO".into(), hidden: false, ..SearchArgs::default() };
-/// let skipped = tools.run::<Search>(args, &Call::default())?.receipt.skipped;
-/// assert_eq!((skipped.ignored_files, skipped.hidden), (1, 1)); // app.log, .gitignore
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -133,30 +88,6 @@ pub struct Skipped {
 }
 
 /// An entry or a named path that could not be read, and why.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, Search};
-/// use ripkit::{Call, Toolkit, ReadError, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("secret.txt"), "TODO\n")?;
-/// # #[cfg(unix)]
-/// # {
-/// #     use std::os::unix::fs::PermissionsExt;
-/// #     let nobody = std::fs::Permissions::from_mode(0);
-/// #     std::fs::set_permissions(directory.path().join("secret.txt"), nobody)?;
-/// # }
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = SearchArgs { pattern: "TODO".into(), ..SearchArgs::default() };
-/// let receipt = tools.run::<Search>(args, &Call::default())?.receipt;
-/// for ReadError { path, reason, .. } in &receipt.trouble {
-///     eprintln!("{path}: {reason}"); // secret.txt: Permission denied
-/// }
-/// assert_eq!(receipt.trouble.len() as u64, receipt.skipped.unreadable);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]

@@ -29,14 +29,6 @@ pub(crate) use self::bounds::Bounds;
 use self::portable::{Side, folded};
 
 /// The form in which a protocol or a provider wants the descriptions of tools.
-///
-/// ```
-/// use ripkit::schema::{self, Format};
-/// use ripkit::toolkit;
-///
-/// let document = schema::render(&toolkit::standard_specs(), Format::Mcp);
-/// assert_eq!(document[0]["name"], "search");
-/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -96,12 +88,6 @@ pub fn render<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, format: Format)
 ///
 /// `outputSchema` is left out where the structured answer is not an object, which the protocol
 /// does not allow.
-///
-/// ```
-/// # let specs = ripkit::toolkit::standard_specs();
-/// let tool = ripkit::schema::mcp(&specs[0]);
-/// assert_eq!(tool["annotations"]["readOnlyHint"], true);
-/// ```
 pub fn mcp(spec: &ToolSpec) -> Value {
     let mut tool = json!({
         "name": spec.name,
@@ -127,13 +113,6 @@ pub fn mcp(spec: &ToolSpec) -> Value {
 ///
 /// `input_examples` is there if the tool has examples; take it away for a service that speaks this
 /// API but does not know the field.
-///
-/// ```
-/// # let specs = ripkit::toolkit::standard_specs();
-/// let tool = ripkit::schema::anthropic(&specs[0]);
-/// assert_eq!(tool["input_schema"]["required"], serde_json::json!(["pattern"]));
-/// assert_eq!(tool["input_examples"][0]["pattern"], "TODO|FIXME");
-/// ```
 pub fn anthropic(spec: &ToolSpec) -> Value {
     let mut tool = json!({
         "name": spec.name,
@@ -149,12 +128,6 @@ pub fn anthropic(spec: &ToolSpec) -> Value {
 /// Renders one description for the Chat Completions API of OpenAI, without strict mode.
 ///
 /// The Responses API takes the fields of `function` beside `type`, not within `function`.
-///
-/// ```
-/// # let specs = ripkit::toolkit::standard_specs();
-/// let tool = ripkit::schema::openai(&specs[0]);
-/// assert_eq!(tool["function"]["strict"], false);
-/// ```
 pub fn openai(spec: &ToolSpec) -> Value {
     function(spec, &described(spec))
 }
@@ -166,13 +139,6 @@ pub fn openai(spec: &ToolSpec) -> Value {
 /// alone. A call with all these nulls is the same to [`Toolkit::call`](crate::Toolkit::call) as
 /// one without them. A tool whose arguments the mode cannot express, such as a map with any keys,
 /// is rendered as by [`openai`], with `strict` off.
-///
-/// ```
-/// # let specs = ripkit::toolkit::standard_specs();
-/// let tool = ripkit::schema::openai_strict(&specs[0]);
-/// let parameters = &tool["function"]["parameters"];
-/// assert_eq!(parameters["properties"]["cursor"]["type"], serde_json::json!(["string", "null"]));
-/// ```
 pub fn openai_strict(spec: &ToolSpec) -> Value {
     let described = described(spec);
     let strict = strict::parameters(&described);
@@ -186,12 +152,6 @@ pub fn openai_strict(spec: &ToolSpec) -> Value {
 /// Only what every version of the API takes is used: types, descriptions, properties, items and
 /// values that are texts. Where one text or a list is allowed, a list is asked for. `parameters` is
 /// left out for a tool that has none.
-///
-/// ```
-/// # let specs = ripkit::toolkit::standard_specs();
-/// let tool = ripkit::schema::gemini(&specs[0]);
-/// assert_eq!(tool["parameters"]["properties"]["path"]["type"], "array");
-/// ```
 pub fn gemini(spec: &ToolSpec) -> Value {
     let mut tool = json!({ "name": spec.name, "description": spec.description });
     if let Some(parameters) = gemini::parameters(&described(spec)) {

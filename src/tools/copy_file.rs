@@ -14,26 +14,6 @@ use crate::workspace::Expected;
 
 /// Copies the content of a file, and its permissions as far as new files may have them; never
 /// onto something that exists.
-///
-/// ```
-/// use ripkit::tools::copy_file::{CopyFileArgs, CopyFile};
-/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// # std::fs::write(directory.path().join("b.txt"), "two\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let onto_another = CopyFileArgs {
-///     source: "a.txt".into(),
-///     destination: "b.txt".into(),
-///     ..CopyFileArgs::default()
-/// };
-/// let refused = tools.run::<CopyFile>(onto_another, &Call::default()).expect_err("b is there");
-/// assert_eq!(refused.code(), ErrorCode::FileAlreadyExists);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyFileArgs {
@@ -51,23 +31,6 @@ pub struct CopyFileArgs {
 }
 
 /// A file that was copied.
-///
-/// ```
-/// use ripkit::tools::copy_file::{CopyFileArgs, CopyFile};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let (source, destination) = ("a.txt".into(), "new/b.txt".into());
-/// let args = CopyFileArgs { source, destination, ..CopyFileArgs::default() };
-/// let copied = tools.run::<CopyFile>(args, &Call::default())?;
-/// assert_eq!(copied.to_string(), "Copied a.txt to new/b.txt");
-/// assert_eq!(std::fs::read_to_string(&copied.destination)?, "one\n");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CopyFileOutput {

@@ -12,19 +12,6 @@ use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 
 /// Makes a directory, with those above it; that it exists already is no error.
-///
-/// ```
-/// use ripkit::tools::create_directory::{CreateDirectoryArgs, CreateDirectory};
-/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?.read_only());
-/// let args = CreateDirectoryArgs { path: "docs".into() };
-/// let refused = tools.run::<CreateDirectory>(args, &Call::default()).expect_err("read-only");
-/// assert_eq!(refused.code(), ErrorCode::ReadOnly);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateDirectoryArgs {
@@ -34,22 +21,6 @@ pub struct CreateDirectoryArgs {
 }
 
 /// A directory that exists now.
-///
-/// ```
-/// use ripkit::tools::create_directory::{CreateDirectoryArgs, CreateDirectory};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = |path: &str| CreateDirectoryArgs { path: path.into() };
-/// let first = tools.run::<CreateDirectory>(args("./docs/"), &Call::default())?;
-/// let second = tools.run::<CreateDirectory>(args("docs"), &Call::default())?;
-/// assert_eq!((first.relative_path.as_str(), first.created), ("docs", true));
-/// assert!(!second.created && second.path == first.path);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CreateDirectoryOutput {

@@ -13,25 +13,6 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::Expected;
 
 /// Deletes a file, or a symbolic link and not what it leads to. Directories are not deleted.
-///
-/// ```
-/// use ripkit::tools::delete_file::{DeleteFileArgs, DeleteFile};
-/// use ripkit::workspace::Version;
-/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "two\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = DeleteFileArgs {
-///     path: "a.txt".into(),
-///     expected_version: Some(Version::of(b"one\n").to_string()),
-/// };
-/// let refused = tools.run::<DeleteFile>(args, &Call::default()).expect_err("it says two by now");
-/// assert_eq!(refused.code(), ErrorCode::Conflict);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteFileArgs {
@@ -46,23 +27,6 @@ pub struct DeleteFileArgs {
 }
 
 /// A file that is gone.
-///
-/// ```
-/// use ripkit::tools::delete_file::{DeleteFileArgs, DeleteFile};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::create_dir(directory.path().join("docs"))?;
-/// # std::fs::write(directory.path().join("docs/a.txt"), "one\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = DeleteFileArgs { path: "docs/../docs/a.txt".into(), ..DeleteFileArgs::default() };
-/// let deleted = tools.run::<DeleteFile>(args, &Call::default())?;
-/// assert_eq!(deleted.relative_path, "docs/a.txt");
-/// assert!(!std::path::Path::new(&deleted.path).exists());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DeleteFileOutput {

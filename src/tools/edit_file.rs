@@ -19,28 +19,6 @@ use crate::workspace::{Access, Expected, Held, Version};
 
 /// Replaces text in a file: `old_text`, which must be there exactly once, by `new_text`; or
 /// several texts at once, with `edits`. Nothing else in the file changes.
-///
-/// ```
-/// use ripkit::tools::edit_file::{EditFileArgs, EditFile};
-/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one, one\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let mut args = EditFileArgs {
-///     path: "a.txt".into(),
-///     old_text: Some("one".into()),
-///     new_text: Some("two".into()),
-///     ..EditFileArgs::default()
-/// };
-/// let refused = tools.run::<EditFile>(args.clone(), &Call::default()).expect_err("there twice");
-/// assert_eq!(refused.code(), ErrorCode::PatternNotUnique);
-/// args.replace_all = true;
-/// assert_eq!(tools.run::<EditFile>(args, &Call::default())?.replacements, 2);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditFileArgs {
@@ -78,24 +56,6 @@ pub struct EditFileArgs {
 const MAX_EDITS: usize = 1000;
 
 /// A file that was edited.
-///
-/// ```
-/// use ripkit::tools::edit_file::{EditFile, EditFileArgs, MatchKind};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let (old_text, new_text) = (Some("one".into()), Some("one\ntwo".into()));
-/// let args = EditFileArgs { path: "a.txt".into(), old_text, new_text, dry_run: true, ..EditFileArgs::default() };
-/// let report = tools.run::<EditFile>(args, &Call::default())?;
-/// assert!(report.dry_run && report.match_kind == MatchKind::Exact);
-/// assert_eq!((report.old_lines, report.new_lines), (1, 2));
-/// assert!(report.diff.ends_with(" one\n+two\n"));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct EditFileOutput {

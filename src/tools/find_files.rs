@@ -17,20 +17,6 @@ use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
 /// Files that ignore files exclude are left out.
-///
-/// ```
-/// use ripkit::tools::find_files::{FindFilesArgs, FindFiles};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills")?);
-/// let (pattern, path) = ("with-files/**/*.py".into(), "good".into());
-/// let args = FindFilesArgs { pattern, path, ..FindFilesArgs::default() };
-/// let found = tools.run::<FindFiles>(args, &Call::default())?;
-/// assert_eq!(found.paths, ["good/with-files/scripts/count.py"]);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindFilesArgs {
@@ -71,20 +57,6 @@ pub struct FindFilesArgs {
 }
 
 /// What to find.
-///
-/// ```
-/// use ripkit::tools::find_files::{FindFilesArgs, FindFiles, FindKind};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills")?);
-/// let pattern = "script*".into();
-/// let args = FindFilesArgs { pattern, kind: FindKind::Directory, ..FindFilesArgs::default() };
-/// let found = tools.run::<FindFiles>(args, &Call::default())?;
-/// assert_eq!(found.paths, ["good/with-files/scripts/"]);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -120,21 +92,6 @@ fn default_max_results() -> u32 {
 }
 
 /// The paths that were found.
-///
-/// ```
-/// use ripkit::tools::find_files::{FindFilesArgs, FindFiles};
-/// use ripkit::{Call, Outcome, Output, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("src")?);
-/// let args = FindFilesArgs { pattern: "*.py".into(), ..FindFilesArgs::default() };
-/// let found = tools.run::<FindFiles>(args, &Call::default())?;
-/// assert_eq!((found.paths.len(), found.total), (0, 0));
-/// assert_eq!(found.outcome(), Outcome::Empty);
-/// assert!(found.to_string().starts_with("No files found\n"));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FindFilesOutput {

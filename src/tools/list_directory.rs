@@ -19,20 +19,6 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 
 /// Lists what is directly in a directory, a name a line, sorted without regard to case;
 /// directories end in `/`. Ignored and hidden entries are listed too.
-///
-/// ```
-/// use ripkit::tools::list_directory::{ListDirectoryArgs, ListDirectory};
-/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// assert_eq!(ListDirectoryArgs::default().path, ".");
-/// let args = ListDirectoryArgs { path: "Cargo.toml".into(), ..ListDirectoryArgs::default() };
-/// let refused = tools.run::<ListDirectory>(args, &Call::default()).expect_err("it is a file");
-/// assert_eq!(refused.code(), ErrorCode::InvalidPath);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDirectoryArgs {
@@ -61,21 +47,6 @@ fn default_max_results() -> u32 {
 }
 
 /// The entries of a directory.
-///
-/// ```
-/// use ripkit::tools::list_directory::{ListDirectoryArgs, ListDirectory};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let args = ListDirectoryArgs { max_results: 2, ..ListDirectoryArgs::default() };
-/// let first = tools.run::<ListDirectory>(args.clone(), &Call::default())?;
-/// assert_eq!((first.entries.len(), first.total, first.truncated), (2, 3, true));
-/// let rest = tools.run::<ListDirectory>(ListDirectoryArgs { cursor: first.cursor, ..args }, &Call::default())?;
-/// assert_eq!(rest.entries[0].name, "SKILL.md");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListDirectoryOutput {
@@ -98,20 +69,6 @@ pub struct ListDirectoryOutput {
 }
 
 /// An entry of a directory.
-///
-/// ```
-/// use ripkit::tools::list_directory::{ListDirectoryArgs, Entry, ListDirectory};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/minimal")?);
-/// let list = tools.run::<ListDirectory>(ListDirectoryArgs::default(), &Call::default())?;
-/// let Entry { name, size, .. } = &list.entries[0];
-/// assert_eq!(name, "SKILL.md");
-/// assert!(*size > 0);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -129,20 +86,6 @@ pub struct Entry {
 }
 
 /// What an entry is.
-///
-/// ```
-/// use ripkit::tools::list_directory::{ListDirectoryArgs, EntryType, ListDirectory};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let list = tools.run::<ListDirectory>(ListDirectoryArgs::default(), &Call::default())?;
-/// let directories = list.entries.iter().filter(|entry| entry.kind == EntryType::Directory);
-/// let names: Vec<&str> = directories.map(|entry| entry.name.as_str()).collect();
-/// assert_eq!(names, ["references", "scripts"]);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

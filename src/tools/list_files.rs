@@ -19,19 +19,6 @@ use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions, WalkRoot};
 
 /// Lists the files below a directory, a path a line, in path order. Files that ignore files
 /// exclude are left out. Use `find_files` to look for names at any depth.
-///
-/// ```
-/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let args = ListFilesArgs { max_depth: 1, ..ListFilesArgs::default() }; // 3 where nothing is said
-/// let list = tools.run::<ListFiles>(args, &Call::default())?;
-/// assert_eq!(list.files, ["SKILL.md"]);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListFilesArgs {
@@ -109,20 +96,6 @@ pub(super) fn default_timeout() -> u64 {
 }
 
 /// The files that were listed.
-///
-/// ```
-/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let list = tools.run::<ListFiles>(ListFilesArgs::default(), &Call::default())?;
-/// assert_eq!(list.files, ["SKILL.md", "references/forms.md", "scripts/count.py"]);
-/// assert_eq!(list.total, 3);
-/// assert_eq!(list.to_string(), "SKILL.md\nreferences/forms.md\nscripts/count.py");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListFilesOutput {
@@ -136,23 +109,6 @@ pub struct ListFilesOutput {
 }
 
 /// How a listing ended, the same for all tools that list.
-///
-/// ```
-/// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
-/// use ripkit::{Call, Toolkit, Truncation, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open("fixtures/skills/good/with-files")?);
-/// let mut args = ListFilesArgs { max_results: 2, ..ListFilesArgs::default() };
-/// let first = tools.run::<ListFiles>(args.clone(), &Call::default())?;
-/// assert_eq!(first.ending.truncation, Some(Truncation::Results));
-/// args.cursor = first.ending.cursor;
-/// let second = tools.run::<ListFiles>(args, &Call::default())?;
-/// assert_eq!(second.files, ["scripts/count.py"]);
-/// assert!(!second.ending.truncated && second.ending.cursor.is_none());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]

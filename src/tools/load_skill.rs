@@ -24,24 +24,6 @@ const MAX_LIST_BYTES: usize = 8 * 1024;
 
 /// Loads a skill: instructions for a kind of task, to be followed from then on. The text is that
 /// of its SKILL.md; further files that belong to it are named and read with `file`.
-///
-/// ```
-/// use ripkit::skills::SkillCatalog;
-/// use ripkit::tools::load_skill::{LoadSkillArgs, LoadSkill};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let skills = SkillCatalog::scan("fixtures/skills/good");
-/// let tools = Toolkit::new(Workspace::open(".")?).with_skills(skills);
-/// let args = LoadSkillArgs {
-///     name: "with-files".into(),
-///     file: Some("scripts/count.py".into()),
-///     ..LoadSkillArgs::default()
-/// };
-/// assert_eq!(tools.run::<LoadSkill>(args, &Call::default())?.body, "print(1)\n");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSkillArgs {
@@ -59,23 +41,6 @@ pub struct LoadSkillArgs {
 }
 
 /// The text of a skill, or of one of its files.
-///
-/// ```
-/// use ripkit::skills::SkillCatalog;
-/// use ripkit::tools::load_skill::{LoadSkillArgs, LoadSkill};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let skills = SkillCatalog::scan("fixtures/skills/good");
-/// let tools = Toolkit::new(Workspace::open(".")?).with_skills(skills);
-/// let args = LoadSkillArgs { name: "with-files".into(), ..LoadSkillArgs::default() };
-/// let loaded = tools.run::<LoadSkill>(args, &Call::default())?;
-/// assert!(loaded.body.starts_with("Run scripts/count.py"));
-/// assert_eq!(loaded.resources, ["references/forms.md", "scripts/count.py"]);
-/// assert!(!loaded.truncated && loaded.next_offset.is_none());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LoadSkillOutput {

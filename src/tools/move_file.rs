@@ -13,26 +13,6 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::Expected;
 
 /// Moves or renames a file or a symbolic link; never onto something that exists.
-///
-/// ```
-/// use ripkit::tools::move_file::{MoveFileArgs, MoveFile};
-/// use ripkit::tools::read_file::{self, ReadFile};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let read = read_file::ReadFileArgs { path: "a.txt".into(), ..Default::default() };
-/// let args = MoveFileArgs {
-///     source: "a.txt".into(),
-///     destination: "b.txt".into(),
-///     expected_version: tools.run::<ReadFile>(read, &Call::default())?.version,
-/// };
-/// assert!(tools.run::<MoveFile>(args, &Call::default()).is_ok());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MoveFileArgs {
@@ -50,23 +30,6 @@ pub struct MoveFileArgs {
 }
 
 /// A file that was moved.
-///
-/// ```
-/// use ripkit::tools::move_file::{MoveFileArgs, MoveFile};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let (source, destination) = ("a.txt".into(), "new/b.txt".into());
-/// let args = MoveFileArgs { source, destination, ..MoveFileArgs::default() };
-/// let moved = tools.run::<MoveFile>(args, &Call::default())?;
-/// assert_eq!(moved.to_string(), "Moved a.txt to new/b.txt");
-/// assert!(!std::path::Path::new(&moved.source).exists());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MoveFileOutput {

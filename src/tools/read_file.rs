@@ -22,15 +22,6 @@ use crate::workspace::WorkspacePath;
 
 /// Reads a text file, each line behind its number, or an image. A page ends at 2000 lines or
 /// 50 KB and says how to go on; files of any size can be paged.
-///
-/// ```
-/// # use ripkit::tools::read_file::{ReadFileArgs, ReadFile};
-/// # let tools = ripkit::Toolkit::new(ripkit::Workspace::open(".")?);
-/// let last = ReadFileArgs { path: "LICENSE-MIT".into(), offset: Some(-1), ..ReadFileArgs::default() };
-/// let page = tools.run::<ReadFile>(last, &ripkit::Call::default())?;
-/// assert_eq!(page.end_line, page.start_line);
-/// # Ok::<(), ripkit::Error>(())
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFileArgs {
@@ -54,16 +45,6 @@ pub struct ReadFileArgs {
 }
 
 /// A page of a text file, or an image; the fields of the other are absent.
-///
-/// ```
-/// # use ripkit::tools::read_file::{ReadFileArgs, ReadFile};
-/// # let tools = ripkit::Toolkit::new(ripkit::Workspace::open("fixtures/skills/good")?);
-/// let args = ReadFileArgs { path: "with-files/scripts/count.py".into(), ..ReadFileArgs::default() };
-/// let page = tools.run::<ReadFile>(args, &ripkit::Call::default())?;
-/// assert_eq!(page.content.as_deref(), Some("print(1)\n"));
-/// assert_eq!((page.total_lines, page.next_offset, page.mime), (Some(1), None, None));
-/// # Ok::<(), ripkit::Error>(())
-/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReadFileOutput {

@@ -20,16 +20,6 @@ const START: Duration = Duration::from_millis(250);
 /// Runs a command in a shell and returns what it prints, standard output and error in the order
 /// in which they came. Standard input is empty and there is no terminal. What it leaves running in
 /// the background is stopped when the command ends, unless the answer says otherwise.
-///
-/// ```
-/// # use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
-/// # let workspace = ripkit::Workspace::open("src")?;
-/// # let tools = ripkit::Toolkit::new(workspace).with_commands(ripkit::CommandPolicy::new());
-/// let args = RunCommandArgs { command: "ls".into(), cwd: "tools".into(), ..RunCommandArgs::default() };
-/// let report = tools.run::<RunCommand>(args, &ripkit::Call::default())?;
-/// assert!(report.output.contains("run_command.rs\n"));
-/// # Ok::<(), ripkit::Error>(())
-/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunCommandArgs {
@@ -57,16 +47,6 @@ fn default_timeout() -> u64 {
 }
 
 /// What a command printed and how it ended.
-///
-/// ```
-/// # use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
-/// # let workspace = ripkit::Workspace::open("src")?;
-/// # let tools = ripkit::Toolkit::new(workspace).with_commands(ripkit::CommandPolicy::new());
-/// let args = RunCommandArgs { command: "sleep 60".into(), timeout_ms: 50, ..RunCommandArgs::default() };
-/// let report = tools.run::<RunCommand>(args, &ripkit::Call::default())?;
-/// assert!(report.timed_out && report.exit_code.is_none());
-/// # Ok::<(), ripkit::Error>(())
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RunCommandOutput {
@@ -100,16 +80,6 @@ pub struct RunCommandOutput {
 }
 
 /// The processes that a command left running beside its shell.
-///
-/// ```
-/// # use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
-/// # let workspace = ripkit::Workspace::open("src")?;
-/// # let tools = ripkit::Toolkit::new(workspace).with_commands(ripkit::CommandPolicy::new());
-/// let args = RunCommandArgs { command: "sleep 60 & echo hi".into(), ..RunCommandArgs::default() };
-/// let report = tools.run::<RunCommand>(args, &ripkit::Call::default())?;
-/// assert_eq!((report.background.stopped, report.background.kept), (1, vec![]));
-/// # Ok::<(), ripkit::Error>(())
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]

@@ -24,25 +24,6 @@ const MAX_CONTEXT: u32 = 1000;
 /// Searches the contents of files with a regular expression (Rust syntax, as in ripgrep) and
 /// returns `path:line:text` for each matching line, in path order. Files that ignore files
 /// exclude are left out, links are not followed. Case does not matter unless asked.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, Search};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = SearchArgs {
-///     pattern: "pub struct Search;".into(),
-///     literal: true,
-///     path: "src".into(),
-///     include: ["*.rs", "!lib.rs"].into_iter().collect(),
-///     ..SearchArgs::default()
-/// };
-/// let report = tools.run::<Search>(args, &Call::default())?;
-/// assert!(report.files.iter().any(|file| file.path == "src/tools/search.rs"));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchArgs {
@@ -129,21 +110,6 @@ pub struct SearchArgs {
 }
 
 /// What a search returns.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, OutputMode, Search};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let (pattern, path) = (r"^\[package\]".into(), "Cargo.toml".into());
-/// let args = SearchArgs { pattern, path, output: OutputMode::Count, ..SearchArgs::default() };
-/// let report = tools.run::<Search>(args, &Call::default())?;
-/// assert_eq!(report.files[0].count, Some(1));
-/// assert_eq!(report.to_string(), "Cargo.toml:1");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

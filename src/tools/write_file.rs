@@ -17,26 +17,6 @@ use crate::workspace::{Expected, Held, Version, WorkspacePath};
 
 /// Writes a whole file: makes it and its directories, or replaces all of its content at once.
 /// To change a part of a file, use `edit_file`.
-///
-/// ```
-/// use ripkit::tools::write_file::{WriteFileArgs, WriteFile};
-/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let only_if_new = WriteFileArgs {
-///     path: "a.txt".into(),
-///     content: "two\n".into(),
-///     expected_version: Some("absent".into()),
-///     ..WriteFileArgs::default()
-/// };
-/// let refused = tools.run::<WriteFile>(only_if_new, &Call::default()).expect_err("it is there");
-/// assert_eq!(refused.code(), ErrorCode::FileAlreadyExists);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFileArgs {
@@ -63,24 +43,6 @@ pub struct WriteFileArgs {
 const BEGINNING: usize = 1 << 20;
 
 /// A file that was written.
-///
-/// ```
-/// use ripkit::tools::write_file::{WriteFileArgs, WriteFile};
-/// use ripkit::workspace::Version;
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = WriteFileArgs { path: "a.txt".into(), content: "two\n".into(), ..WriteFileArgs::default() };
-/// let written = tools.run::<WriteFile>(args, &Call::default())?;
-/// assert!(!written.created);
-/// assert_eq!(written.version, Version::of(b"two\n").to_string());
-/// assert!(written.diff.is_some_and(|diff| diff.ends_with("-one\n+two\n")));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WriteFileOutput {
