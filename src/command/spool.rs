@@ -2,7 +2,7 @@
 
 use super::policy::OutputFile;
 use crate::error::Error;
-use crate::workspace::{GrowingFile, Workspace};
+use crate::workspace::{SpoolFile, Workspace};
 
 /// How many files are kept.
 const MAX_FILES: usize = 20;
@@ -13,7 +13,7 @@ pub(super) struct Spool<'a> {
     workspace: &'a Workspace,
     /// What to make; taken when it is made.
     wanted: Option<&'a OutputFile>,
-    open: Option<(GrowingFile, u64)>,
+    open: Option<(SpoolFile, u64)>,
     trouble: Option<String>,
     is_full: bool,
 }
@@ -71,7 +71,7 @@ impl<'a> Spool<'a> {
     }
 }
 
-fn make(workspace: &Workspace, wanted: &OutputFile) -> Result<GrowingFile, Error> {
+fn make(workspace: &Workspace, wanted: &OutputFile) -> Result<SpoolFile, Error> {
     let (ignored, always) = &wanted.ignored;
     workspace.make_ignored(ignored, *always)?;
     workspace.grow(&wanted.directory, MAX_FILES)

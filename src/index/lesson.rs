@@ -5,7 +5,7 @@ use std::io;
 use crate::index::filter::FilterBuilder;
 use crate::index::record::{Bits, Content, Known};
 use crate::text::decode;
-use crate::workspace::{Dir, File, Kind, Stamp, Stat, now};
+use crate::workspace::{Dir, File, Fingerprint, Kind, Stat, now};
 
 /// Larger files get no filter, in bytes.
 const MAX_FILE: u64 = 64 << 20;
@@ -22,7 +22,7 @@ pub(crate) const MAX_LINE: usize = 4 << 20;
 /// A file that is about to be read and learned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lesson {
-    stamp: Stamp,
+    stamp: Fingerprint,
 }
 
 impl Lesson {
@@ -35,9 +35,9 @@ impl Lesson {
     }
 
     fn from(stat: &Stat, seen: i64) -> Option<Lesson> {
-        let stamp = Stamp::of(stat);
+        let stamp = Fingerprint::of(stat);
         let fits = stat.kind == Kind::File && stat.size <= MAX_FILE;
-        (fits && stamp.is_settled(seen)).then_some(Lesson { stamp })
+        (fits && !stamp.is_racy(seen)).then_some(Lesson { stamp })
     }
 
     /// What is known of the file, now that all of it was read.

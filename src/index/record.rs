@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::index::bundle::Column;
 use crate::index::status::IndexStatus;
 use crate::index::store::Part;
-use crate::workspace::{Kind, Stamp};
+use crate::workspace::{Fingerprint, Kind};
 
 /// What is known of the content of a file, for as long as its stamp is the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: Fingerprint,
     /// Bytes of its text, decoded.
     pub(crate) text_bytes: u64,
     pub(crate) content: Content,
@@ -114,7 +114,7 @@ impl Eq for Bits {}
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectoryRecord {
     /// The directory's own stamp when it was listed; none if it had not settled by then.
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<Fingerprint>,
     pub(crate) entries: Vec<EntryRecord>,
 }
 

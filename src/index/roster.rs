@@ -9,7 +9,7 @@ use crate::index::bundle::Column;
 use crate::index::query::Query;
 use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, Known};
 use crate::walk::{BATCH, CachedDir, DirListing, Generation, Reservation};
-use crate::workspace::{Kind, Stamp, Stat};
+use crate::workspace::{Fingerprint, Kind, Stat};
 
 /// The files of a directory, each by its place in the listing.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Slot {
             return true;
         }
         let Ok(stat) = stat() else { return false };
-        let is_same = stat.kind == Kind::File && Stamp::of(&stat) == self.known.stamp;
+        let is_same = stat.kind == Kind::File && Fingerprint::of(&stat) == self.known.stamp;
         // Nobody tells a watcher what is written by a name that lies elsewhere.
         if is_same && stat.links == 1 {
             self.verified.fetch_max(generation.current, Ordering::AcqRel);
@@ -180,7 +180,7 @@ impl Roster {
     }
 
     /// Everything, to be stored.
-    pub(crate) fn record(&self, stamp: Option<Stamp>) -> DirectoryRecord {
+    pub(crate) fn record(&self, stamp: Option<Fingerprint>) -> DirectoryRecord {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let entries = (0..self.listing.len()).filter_map(|index| {
             let (name, kind) = self.listing.get(index)?;

@@ -179,7 +179,7 @@ impl File {
 ///
 /// # Errors
 /// If that is more than there are: file systems in user space may say anything.
-pub(crate) fn told(buffer: &[u8], count: usize) -> io::Result<(&[u8], &[u8])> {
+pub(crate) fn split_at_count(buffer: &[u8], count: usize) -> io::Result<(&[u8], &[u8])> {
     let why = "the system tells of more bytes than it was given room for";
     buffer.split_at_checked(count).ok_or_else(|| io::Error::other(why))
 }

@@ -40,7 +40,7 @@ impl Named {
             return Ok(found);
         }
         // A model often cannot write the other name: it reads both as the same words.
-        let Ok(Some(path)) = workspace.look_up_alike(text) else { return Err(error) };
+        let Ok(Some(path)) = workspace.find_lookalike(text) else { return Err(error) };
         let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
         let Ok(asked) = str::from_utf8(&bytes) else { return Err(error) };
         let real = look::escaped(path.as_str(), asked);

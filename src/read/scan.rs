@@ -6,7 +6,7 @@ use crate::read::encoding::{Encoding, LineEnding, Utf8Check};
 use crate::read::index::Index;
 use crate::read::source::Source;
 use crate::read::units::Units;
-use crate::workspace::{Hasher, Version};
+use crate::workspace::{Version, VersionHasher};
 
 /// Bytes of one read; even, so that no unit of UTF-16 is cut.
 pub(super) const BLOCK: usize = 256 * 1024;
@@ -28,7 +28,7 @@ pub(super) struct Scan {
     after_feed: bool,
     utf8: Utf8Check,
     /// Of a file that is small enough for a version.
-    hasher: Option<Hasher>,
+    hasher: Option<VersionHasher>,
     most_hashed: u64,
 }
 
@@ -100,7 +100,7 @@ impl Scan {
             after_return: false,
             after_feed: false,
             utf8: Utf8Check::default(),
-            hasher: Some(Hasher::default()),
+            hasher: Some(VersionHasher::default()),
             most_hashed: 0,
         }
     }

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Access, Expected, Held, Version};
+use crate::workspace::{Access, Expected, Version, WriteGuard};
 
 /// Replaces text in a file: `old_text`, which must be there exactly once, by `new_text`; or
 /// several texts at once, with `edits`. Nothing else in the file changes.
@@ -137,21 +137,21 @@ impl Tool for EditFile {
         let replacements = replacements(&args)?;
         let EditFileArgs { matching, replace_all, .. } = args;
         let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
-        let held = hold(context, &args, |error, bytes| {
+        let guard = hold(context, &args, |error, bytes| {
             conflict(error, bytes, &replacements, &options, context.call)
         })?;
-        let Some(old) = held.content() else {
+        let Some(old) = guard.content() else {
             return Err(Error::new(
                 ErrorCode::Internal,
                 "the file was not read; nothing was changed",
             ));
         };
-        let path = held.path().as_str().to_owned();
+        let path = guard.path().as_str().to_owned();
         refuse_omissions(&args, &path, old)?;
         let edited = edit::apply(&path, old, &replacements, &options, context.call)?;
         let room = context.limits.text_bytes / 2;
         let mut report = EditFileOutput {
-            path: context.workspace.absolute(held.path()),
+            path: context.workspace.absolute(guard.path()),
             old_lines: edited.lines.old as u64,
             new_lines: edited.lines.new as u64,
             replacements: edited.places.iter().sum::<usize>() as u64,
@@ -163,7 +163,7 @@ impl Tool for EditFile {
             relative_path: path,
         };
         if !args.dry_run {
-            report.notes.extend(held.replace(&edited.content, context.call)?.notes);
+            report.notes.extend(guard.replace(&edited.content, context.call)?.notes);
         }
         Ok(report)
     }
@@ -221,7 +221,7 @@ fn hold(
     context: &ToolContext<'_>,
     args: &EditFileArgs,
     conflict: impl FnOnce(Error, &[u8]) -> Error,
-) -> Result<Held, Error> {
+) -> Result<WriteGuard, Error> {
     let path = &args.path;
     let expected = Expected::parse_version(args.expected_version.as_deref())?;
     // Asked for reading, a path that leads nowhere is answered with names that are near.
@@ -229,21 +229,21 @@ fn hold(
         let is_missing = error.code() == ErrorCode::FileNotFound;
         return Err(if is_missing { missing(path, &error) } else { error });
     }
-    let mut held = context.workspace.hold(path, context.call)?;
-    if held.size().is_none() {
+    let mut guard = context.workspace.lock_for_write(path, context.call)?;
+    if guard.size().is_none() {
         return Err(missing(path, &Error::new(ErrorCode::FileNotFound, "")));
     }
-    held.read(context.limits.file_bytes)?;
+    guard.read(context.limits.file_bytes)?;
     if let Some(expected) = expected {
-        let expected = held.expect(Expected::Version(expected), context.call);
+        let expected = guard.expect(Expected::Version(expected), context.call);
         if let Err(error) = expected {
-            return Err(match held.content() {
+            return Err(match guard.content() {
                 Some(bytes) if error.code() == ErrorCode::Conflict => conflict(error, bytes),
                 _ => error,
             });
         }
     }
-    Ok(held)
+    Ok(guard)
 }
 
 /// The error for a file of another version, with the text that is there now.

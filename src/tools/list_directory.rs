@@ -82,7 +82,7 @@ pub struct Entry {
     pub size: u64,
     /// Whether it is a link to a directory inside the workspace.
     #[serde(skip)]
-    leads_to_directory: bool,
+    links_to_directory: bool,
 }
 
 /// What an entry is.
@@ -254,17 +254,17 @@ fn describe(workspace: &Workspace, directory: &WorkspacePath, entry: &DirectoryE
         Kind::Link => (EntryType::Symlink, 0),
         Kind::Special => (EntryType::Other, 0),
     };
-    let leads_to_directory = entry.kind == Kind::Link
-        && workspace::leads_to_directory(workspace, directory, &entry.name);
+    let links_to_directory = entry.kind == Kind::Link
+        && workspace::links_to_directory(workspace, directory, &entry.name);
     let name = escape::exact_path(&entry.name).into_owned();
-    Entry { name, kind, size, leads_to_directory }
+    Entry { name, kind, size, links_to_directory }
 }
 
 impl Entry {
     /// Its line of the text, without the line end.
     fn printed(&self) -> Cow<'_, str> {
         let name = escape::display_path(self.name.as_bytes());
-        if self.kind == EntryType::Directory || self.leads_to_directory { name + "/" } else { name }
+        if self.kind == EntryType::Directory || self.links_to_directory { name + "/" } else { name }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::output::{Output, counted};
 use crate::read::returned::{self, Sign};
 use crate::text::{decode, escape, omission};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Expected, Held, Version, WorkspacePath};
+use crate::workspace::{Expected, Version, WorkspacePath, WriteGuard};
 
 /// Writes a whole file: makes it and its directories, or replaces all of its content at once.
 /// To change a part of a file, use `edit_file`.
@@ -119,20 +119,20 @@ impl Tool for WriteFile {
         check_content(&args, limit)?;
         let new = args.content.as_bytes();
         let must_be = Expected::parse(args.expected_version.as_deref())?;
-        let mut held = context.workspace.hold(&args.path, context.call)?;
-        if held.size().is_some_and(|size| size <= limit as u64) {
-            held.read(limit)?;
+        let mut guard = context.workspace.lock_for_write(&args.path, context.call)?;
+        if guard.size().is_some_and(|size| size <= limit as u64) {
+            guard.read(limit)?;
         }
         if let Some(must_be) = must_be {
-            held.expect(must_be, context.call)?;
+            guard.expect(must_be, context.call)?;
         }
-        check_what_is_left_out(&held, &args, context.limits)?;
-        if let Some(old) = held.content() {
-            check_bytes(held.path(), old, &args.content)?;
+        check_what_is_left_out(&guard, &args, context.limits)?;
+        if let Some(old) = guard.content() {
+            check_bytes(guard.path(), old, &args.content)?;
         }
-        let mut written = WriteFileOutput::expected(context, &held, &args);
+        let mut written = WriteFileOutput::expected(context, &guard, &args);
         if !args.dry_run && !written.unchanged {
-            written.notes.extend(held.replace(new, context.call)?.notes);
+            written.notes.extend(guard.replace(new, context.call)?.notes);
         }
         Ok(written)
     }
@@ -140,14 +140,18 @@ impl Tool for WriteFile {
 
 impl WriteFileOutput {
     /// The answer if all goes well.
-    fn expected(context: &ToolContext<'_>, held: &Held, args: &WriteFileArgs) -> WriteFileOutput {
-        let (path, old, new) = (held.path(), held.content(), args.content.as_bytes());
+    fn expected(
+        context: &ToolContext<'_>,
+        guard: &WriteGuard,
+        args: &WriteFileArgs,
+    ) -> WriteFileOutput {
+        let (path, old, new) = (guard.path(), guard.content(), args.content.as_bytes());
         let room = context.limits.text_bytes / 2;
         WriteFileOutput {
             path: context.workspace.absolute(path),
             relative_path: path.as_str().to_owned(),
             bytes: new.len() as u64,
-            created: held.size().is_none(),
+            created: guard.size().is_none(),
             version: Version::of(new).to_string(),
             diff: old.map(|old| diff::compare(path.as_str(), Some(old), new, room)),
             dry_run: args.dry_run,
@@ -174,22 +178,26 @@ fn check_content(args: &WriteFileArgs, limit: usize) -> Result<(), Error> {
 }
 
 /// Refuses content that leaves out text of the old file, most likely by mistake.
-fn check_what_is_left_out(held: &Held, args: &WriteFileArgs, limits: &Limits) -> Result<(), Error> {
+fn check_what_is_left_out(
+    guard: &WriteGuard,
+    args: &WriteFileArgs,
+    limits: &Limits,
+) -> Result<(), Error> {
     let beginning;
-    let old = if let Some(old) = held.content() {
+    let old = if let Some(old) = guard.content() {
         old
     } else {
-        beginning = held.beginning(BEGINNING)?;
+        beginning = guard.beginning(BEGINNING)?;
         &beginning
     };
     if let Some(sign) = returned::sign(&args.content, old, limits) {
-        check_page(held.path(), &sign, args.truncate)?;
+        check_page(guard.path(), &sign, args.truncate)?;
     }
     // In a new file nothing can be lost.
     if old.is_empty() {
         return Ok(());
     }
-    arguments::refuse_omissions("content", held.path().as_str(), &args.content, &[old])
+    arguments::refuse_omissions("content", guard.path().as_str(), &args.content, &[old])
 }
 
 /// Refuses a page of `read_file`: written over the whole file it would lose the rest.

@@ -12,7 +12,7 @@ use crate::walk::ignore_rules::{Found, IgnoreRules};
 use crate::walk::listing::DirListing;
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
 use crate::walk::report::{DirectoryReport, SkippedEntry};
-use crate::workspace::{Identity, Stamp, Volume, Workspace};
+use crate::workspace::{Fingerprint, Identity, Volume, Workspace};
 
 /// How many ways to walk a directory are remembered with what they leave of it.
 const MAX_SIEVED: usize = 4;
@@ -30,7 +30,7 @@ pub(crate) struct CachedDir {
     pub(super) found: Found,
     pub(crate) volume: Volume,
     /// None if the directory had not settled when it was listed; then only names are of use.
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<Fingerprint>,
     /// Which directory it was, if known.
     pub(super) identity: Option<Identity>,
     /// The epoch of the last call that found the stamp unchanged.
@@ -72,7 +72,7 @@ impl CachedDir {
     pub(super) fn new(
         prefix: Arc<[u8]>,
         (listing, found): (Arc<DirListing>, Found),
-        (volume, stamp, identity): (Volume, Option<Stamp>, Option<Identity>),
+        (volume, stamp, identity): (Volume, Option<Fingerprint>, Option<Identity>),
         changes: Arc<DirChanges>,
     ) -> CachedDir {
         CachedDir {

@@ -14,7 +14,7 @@ use crate::walk::listing::DirListing;
 use crate::walk::memory_budget::MemoryBudget;
 use crate::walk::recorded_walk::RecordedWalks;
 use crate::walk::watch_set::WatchSet;
-use crate::workspace::{Dir, Kind, OuterIgnores, RecentStamp, Stamp, Stat, Volume};
+use crate::workspace::{Dir, Fingerprint, Kind, OuterIgnores, RecentFingerprint, Stat, Volume};
 
 /// The most entries that are listed of a directory above the beginning of a walk, which nobody
 /// asked to be listed.
@@ -26,7 +26,7 @@ const MAX_LOOKS: usize = 256;
 /// Where directories are known from that no walk of this process has come by.
 pub(crate) trait StoredListings: fmt::Debug + Send + Sync {
     /// A directory as it was listed, with the stamp that it had.
-    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Stamp, Arc<DirListing>)>;
+    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Fingerprint, Arc<DirListing>)>;
 }
 
 /// What walks saw, for those that follow. Every answer is as of now: a directory is looked at
@@ -253,7 +253,7 @@ impl CacheView {
             None => Arc::new(self.cache.listed_earlier(prefix)?),
         };
         let stat = stat().ok().filter(|stat| stat.kind == Kind::Directory)?;
-        if cached.stamp != Some(Stamp::of(&stat)) {
+        if cached.stamp != Some(Fingerprint::of(&stat)) {
             return None;
         }
         cached.verify(self.generation.current);
@@ -270,7 +270,7 @@ impl CacheView {
             return Some(cached);
         }
         let dir = dir.open_dir(b".").ok().filter(|dir| dir.volume() == Volume::Disk)?;
-        let stamp = RecentStamp::of(&dir);
+        let stamp = RecentFingerprint::of(&dir);
         let changes = self.changes(prefix, stamp, &dir);
         let (mut listing, mut found) = (DirListing::default(), Found::default());
         let listed = dir.list(|name, kind| {
@@ -291,7 +291,7 @@ impl CacheView {
     pub(super) fn changes(
         &self,
         prefix: &Arc<[u8]>,
-        stamp: RecentStamp,
+        stamp: RecentFingerprint,
         dir: &Dir,
     ) -> Arc<DirChanges> {
         let old = self.cache.directory(prefix);
@@ -321,9 +321,9 @@ impl CacheView {
         &self,
         prefix: &Arc<[u8]>,
         (listing, found): (Arc<DirListing>, Found),
-        (stamp, changes): (RecentStamp, Arc<DirChanges>),
+        (stamp, changes): (RecentFingerprint, Arc<DirChanges>),
     ) -> Arc<CachedDir> {
-        let facts = (Volume::Disk, stamp.settled(), stamp.identity());
+        let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
         let cached = Arc::new(CachedDir::new(prefix.clone(), (listing, found), facts, changes));
         cached.verify(self.generation.current);
         self.cache.insert(cached.clone());

@@ -17,7 +17,7 @@ use crate::walk::options::WalkOptions;
 use crate::walk::pending_dir::PendingDir;
 use crate::walk::recorded_walk::EntryRange;
 use crate::walk::report::DirectoryReport;
-use crate::workspace::{Dir, Kind, RecentStamp, Volume, Workspace};
+use crate::workspace::{Dir, Kind, RecentFingerprint, Volume, Workspace};
 
 /// What one directory holds.
 #[derive(Debug, Default)]
@@ -145,7 +145,7 @@ impl DirReader {
         if let Some(view) = self.options.cache.as_ref().filter(|view| view.wants_watch(&cached)) {
             let dir = handle.open()?;
             // The path may lead to another one since it was looked at.
-            if cached.identity == RecentStamp::of(&dir).identity() {
+            if cached.identity == RecentFingerprint::of(&dir).identity() {
                 view.watch(&cached.prefix, &cached.changes, &dir);
             }
         }
@@ -169,7 +169,7 @@ impl DirReader {
         let dir = OpenDir::new(dir, &self.open);
         let view = self.view(&directory.prefix).filter(|_| dir.volume == Volume::Disk);
         let told = view.map(|view| {
-            let stamp = RecentStamp::of(&dir);
+            let stamp = RecentFingerprint::of(&dir);
             (stamp, view.changes(&directory.prefix, stamp, &dir))
         });
         let troubles = report.stats.trouble.len();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::walk::handle::OpenDir;
 use crate::walk::ignore_rules::Found;
-use crate::workspace::{Dir, IgnoreSource, Stamp, Workspace, exclude_below, now};
+use crate::workspace::{Dir, Fingerprint, IgnoreSource, Workspace, exclude_below, now};
 
 /// The stamps of the ignore files of one directory.
 #[derive(Debug)]
@@ -24,21 +24,21 @@ pub(super) struct IgnoreFingerprints {
 struct LinkedStamp {
     workspace: Workspace,
     prefix: Vec<u8>,
-    found: Option<(Vec<u8>, Stamp)>,
+    found: Option<(Vec<u8>, Fingerprint)>,
     is_settled: bool,
 }
 
 /// The stamp of `.git/info/exclude`, which lies where nobody watches and need not be there.
 #[derive(Debug)]
 struct ExcludeStamp {
-    stamp: Option<Stamp>,
+    stamp: Option<Fingerprint>,
     is_settled: bool,
 }
 
 #[derive(Debug)]
 struct RuleStamp {
     name: &'static [u8],
-    stamp: Option<Stamp>,
+    stamp: Option<Fingerprint>,
     is_settled: bool,
     /// The epoch of the last call that found it so.
     verified: AtomicU64,
@@ -57,18 +57,18 @@ impl IgnoreFingerprints {
         let names = IgnoreSource::FILES.iter().filter(|(source, _)| found.has(*source));
         let files = names.map(|(_, name)| {
             let (stamp, is_told_of) = stamp(directory, name.as_bytes());
-            let is_settled = stamp.is_none_or(|stamp| stamp.is_settled(seen));
+            let is_settled = stamp.is_none_or(|stamp| !stamp.is_racy(seen));
             let verified = AtomicU64::new(if is_told_of { current } else { 0 });
             RuleStamp { name: name.as_bytes(), stamp, is_settled, verified }
         });
         let files = files.collect();
         let exclude = found.has(IgnoreSource::Exclude).then(|| {
             let stamp = exclude(directory);
-            ExcludeStamp { stamp, is_settled: stamp.is_none_or(|stamp| stamp.is_settled(seen)) }
+            ExcludeStamp { stamp, is_settled: stamp.is_none_or(|stamp| !stamp.is_racy(seen)) }
         });
         let linked = found.has_git_file().then(|| {
             let found = linked(workspace, prefix);
-            let is_settled = found.as_ref().is_none_or(|(_, stamp)| stamp.is_settled(seen));
+            let is_settled = found.as_ref().is_none_or(|(_, stamp)| !stamp.is_racy(seen));
             LinkedStamp { workspace: workspace.clone(), prefix: prefix.to_vec(), found, is_settled }
         });
         IgnoreFingerprints { files, exclude, linked }
@@ -113,22 +113,22 @@ impl RuleStamp {
 
 /// The stamp of a file, and whether a watcher would tell of a change: nobody tells what is written
 /// by a name that lies elsewhere.
-fn stamp(directory: &Dir, name: &[u8]) -> (Option<Stamp>, bool) {
+fn stamp(directory: &Dir, name: &[u8]) -> (Option<Fingerprint>, bool) {
     let stat = directory.stat(name).ok();
-    (stat.as_ref().map(Stamp::of), stat.is_none_or(|stat| stat.links == 1))
+    (stat.as_ref().map(Fingerprint::of), stat.is_none_or(|stat| stat.links == 1))
 }
 
-fn exclude(directory: &Dir) -> Option<Stamp> {
+fn exclude(directory: &Dir) -> Option<Fingerprint> {
     let info = directory.traverse(b".git").ok()?.traverse(b"info").ok()?;
     // Of whatever kind: what is no file is told of.
-    info.stat(b"exclude").ok().map(|stat| Stamp::of(&stat))
+    info.stat(b"exclude").ok().map(|stat| Fingerprint::of(&stat))
 }
 
-fn linked(workspace: &Workspace, prefix: &[u8]) -> Option<(Vec<u8>, Stamp)> {
+fn linked(workspace: &Workspace, prefix: &[u8]) -> Option<(Vec<u8>, Fingerprint)> {
     let path = exclude_below(workspace, prefix)?;
     let (directory, name) = path.entry();
     let stat = directory.stat(name).ok()?;
-    Some((path.relative().to_vec(), Stamp::of(&stat)))
+    Some((path.relative().to_vec(), Fingerprint::of(&stat)))
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ struct Layer {
     /// Bytes of the directory's path, with its `/`, to take off a path of the workspace.
     strip: usize,
     /// The way from an outer directory down to the root, to put before it.
-    way_down: Vec<u8>,
+    path_to_root: Vec<u8>,
     matchers: [Option<Gitignore>; SOURCES],
     /// Rules of outer repositories' `.gitignore` end here.
     is_repository: bool,
@@ -143,8 +143,9 @@ impl IgnoreRules {
                     *slot = compile(text, "an ignore file above the root", warnings);
                 }
             }
-            let way_down = directory.way_down.clone();
-            rules = rules.with(Layer::new(0, way_down, matchers, directory.is_repository, false));
+            let path_to_root = directory.path_to_root.clone();
+            rules =
+                rules.with(Layer::new(0, path_to_root, matchers, directory.is_repository, false));
         }
         rules
     }
@@ -253,7 +254,7 @@ impl IgnoreRules {
 impl Layer {
     fn new(
         strip: usize,
-        way_down: Vec<u8>,
+        path_to_root: Vec<u8>,
         matchers: [Option<Gitignore>; SOURCES],
         is_repository: bool,
         is_global: bool,
@@ -262,7 +263,7 @@ impl Layer {
         Layer {
             above,
             strip,
-            way_down,
+            path_to_root,
             matchers,
             is_repository,
             is_global,
@@ -282,10 +283,10 @@ impl Layer {
 
     fn relative<'a>(&self, path: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
         let path = path.get(self.strip..).unwrap_or_default();
-        if self.way_down.is_empty() {
+        if self.path_to_root.is_empty() {
             return path.into();
         }
-        [self.way_down.as_slice(), path].concat().into()
+        [self.path_to_root.as_slice(), path].concat().into()
     }
 }
 

@@ -3,10 +3,10 @@
 use std::io;
 
 use crate::error::{Error, ErrorCode};
-use crate::os::{Dir, File, Identity, Kind, Stat, Volume, told};
+use crate::os::{Dir, File, Identity, Kind, Stat, Volume, split_at_count};
 use crate::workspace::WorkspacePath;
 use crate::workspace::parents::commit;
-use crate::workspace::present::Present;
+use crate::workspace::present::OpenFile;
 use crate::workspace::refusal::changed;
 use crate::workspace::remove::{remove_as_it_is, remove_if};
 use crate::workspace::replace::place_exclusive;
@@ -53,7 +53,7 @@ impl<'a> Duplicate<'a> {
     /// There is no copy then.
     pub(super) fn replace_file(
         route: &'a Route<'a>,
-        source: &Present,
+        source: &OpenFile,
     ) -> Result<Vec<String>, Error> {
         let duplicate = Duplicate::whole(route, source)?;
         // Its lock, which we hold, keeps the source from being swept while it is set aside.
@@ -74,7 +74,7 @@ impl<'a> Duplicate<'a> {
         Ok(duplicate.keep())
     }
 
-    fn whole(route: &'a Route<'a>, source: &Present) -> Result<Duplicate<'a>, Error> {
+    fn whole(route: &'a Route<'a>, source: &OpenFile) -> Result<Duplicate<'a>, Error> {
         let failed = |error| Error::io("move", route.source.as_str(), error);
         sweep(&route.parents.dir, route.call);
         let temporary = Temporary::create(&route.parents.dir, 0o600).map_err(failed)?;
@@ -230,7 +230,7 @@ impl Filling<'_> {
         let most = most.min(self.buffer.len());
         let (room, _) = self.buffer.split_at_mut(most);
         let read = self.from.read_at(room, at).and_then(|count| {
-            let (bytes, _) = told(room, count)?;
+            let (bytes, _) = split_at_count(room, count)?;
             if !is_zeros(bytes) {
                 self.to.write_at(bytes, at)?;
             }

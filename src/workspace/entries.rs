@@ -45,7 +45,7 @@ pub(crate) fn size(directory: &WorkspacePath, name: &[u8]) -> u64 {
 }
 
 /// Tells whether a link in a directory leads to a directory inside the workspace.
-pub(crate) fn leads_to_directory(
+pub(crate) fn links_to_directory(
     workspace: &Workspace,
     directory: &WorkspacePath,
     name: &[u8],

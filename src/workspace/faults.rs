@@ -140,7 +140,10 @@ fn assert_done(workspace: &Workspace, base: &Path, before: &Tree, now: &Tree, pl
 }
 
 fn write(workspace: &Workspace, path: &str, content: &str) -> Result<(), Error> {
-    workspace.hold(path, &Call::default())?.replace(content.as_bytes(), &Call::default()).map(drop)
+    workspace
+        .lock_for_write(path, &Call::default())?
+        .replace(content.as_bytes(), &Call::default())
+        .map(drop)
 }
 
 const EVERY: [Durability; 3] = [Durability::Fast, Durability::File, Durability::Full];
@@ -157,11 +160,11 @@ fn a_write_over_an_old_file_is_whole_or_not_at_all() {
 fn an_edit_is_whole_or_not_at_all() {
     each_call_fails("edit", Durability::File, |workspace| {
         let call = Call::default();
-        let mut held = workspace.hold("d/file", &call)?;
-        held.expect(Expected::Version(Version::of(OLD.as_bytes())), &call)?;
-        held.read(1000)?;
-        assert_eq!(held.content(), Some(OLD.as_bytes()));
-        held.replace(NEW.as_bytes(), &call).map(drop)
+        let mut guard = workspace.lock_for_write("d/file", &call)?;
+        guard.expect(Expected::Version(Version::of(OLD.as_bytes())), &call)?;
+        guard.read(1000)?;
+        assert_eq!(guard.content(), Some(OLD.as_bytes()));
+        guard.replace(NEW.as_bytes(), &call).map(drop)
     });
 }
 
@@ -381,11 +384,11 @@ const APPENDED: &str = "appended\n";
 /// Replaces the first line of a file, as it is, by another.
 fn edit_first_line(workspace: &Workspace, line: &str) -> Result<Vec<String>, Error> {
     let call = Call::default();
-    let mut held = workspace.hold("log", &call)?;
-    held.read(1 << 20)?;
-    let content = String::from_utf8(held.content().unwrap().to_vec()).unwrap();
+    let mut guard = workspace.lock_for_write("log", &call)?;
+    guard.read(1 << 20)?;
+    let content = String::from_utf8(guard.content().unwrap().to_vec()).unwrap();
     let (_, rest) = content.split_once('\n').unwrap();
-    held.replace(format!("{line}\n{rest}").as_bytes(), &call).map(|replaced| replaced.notes)
+    guard.replace(format!("{line}\n{rest}").as_bytes(), &call).map(|replaced| replaced.notes)
 }
 
 /// Edits the log while `disturb` appends to it before each system call in turn; tells for how many

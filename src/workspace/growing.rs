@@ -20,7 +20,7 @@ const EVERYTHING: &[u8] = b"*\n";
 
 /// A new file to which bytes are appended.
 #[derive(Debug)]
-pub(crate) struct GrowingFile {
+pub(crate) struct SpoolFile {
     path: WorkspacePath,
     file: File,
     length: u64,
@@ -32,7 +32,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`] and of making directories and files.
-    pub(crate) fn grow(&self, directory: &str, most: usize) -> Result<GrowingFile, Error> {
+    pub(crate) fn grow(&self, directory: &str, most: usize) -> Result<SpoolFile, Error> {
         self.make_directory(directory, &Call::default())?;
         let listed = self.resolve(directory, Access::Read)?.open_dir()?;
         remove_oldest(&listed, most.saturating_sub(1));
@@ -42,7 +42,7 @@ impl Workspace {
         let (parent, name) = path.entry();
         let made = parent.create_file(name, PRIVATE);
         let file = made.map_err(|error| Error::io("make", path.as_str(), error))?;
-        Ok(GrowingFile { path, file, length: 0 })
+        Ok(SpoolFile { path, file, length: 0 })
     }
 
     /// Makes a directory that repositories and searches leave out, by an ignore file in it. One
@@ -68,7 +68,7 @@ impl Workspace {
     }
 }
 
-impl GrowingFile {
+impl SpoolFile {
     /// Its path, relative to the workspace.
     pub(crate) fn path(&self) -> &str {
         self.path.as_str()

@@ -8,7 +8,7 @@ use crate::os::{Dir, Identity};
 use crate::workspace::expected::Expected;
 use crate::workspace::locks::{FileLock, Key};
 use crate::workspace::names::names_directory;
-use crate::workspace::present::Present;
+use crate::workspace::present::OpenFile;
 use crate::workspace::refusal::{exists, gone, not_a_file};
 use crate::workspace::{Access, Workspace, WorkspacePath};
 
@@ -18,10 +18,10 @@ const NOWHERE: Identity = Identity { device: 0, inode: 0 };
 /// The right to change a file or to make it: no other call of this workspace changes it
 /// meanwhile, and no other process that uses this crate.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct WriteGuard {
     pub(super) workspace: Workspace,
     pub(super) path: WorkspacePath,
-    pub(super) present: Option<Present>,
+    pub(super) present: Option<OpenFile>,
     /// Whether the caller wants to make the file, and not to write over one.
     pub(super) expects_none: bool,
     _lock: FileLock,
@@ -34,14 +34,14 @@ impl Workspace {
     /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file,
     /// `PERMISSION_DENIED` for a file that must not be written, `TIMEOUT` and `CANCELLED` while
     /// waiting for others.
-    pub(crate) fn hold(&self, path: &str, call: &Call) -> Result<Held, Error> {
+    pub(crate) fn lock_for_write(&self, path: &str, call: &Call) -> Result<WriteGuard, Error> {
         let (path, lock) = self.lock_to_write(path, call)?;
         let (parent, name) = path.entry();
-        let present = Present::open(parent, name, &path, call)?;
+        let present = OpenFile::open(parent, name, &path, call)?;
         if let Some(present) = &present {
             check_writable(parent, name, present, &path)?;
         }
-        Ok(Held { workspace: self.clone(), path, present, expects_none: false, _lock: lock })
+        Ok(WriteGuard { workspace: self.clone(), path, present, expects_none: false, _lock: lock })
     }
 
     fn lock_to_write(&self, text: &str, call: &Call) -> Result<(WorkspacePath, FileLock), Error> {
@@ -84,7 +84,7 @@ fn key(path: &WorkspacePath) -> Result<Key, Error> {
 fn check_writable(
     parent: &Dir,
     name: &[u8],
-    present: &Present,
+    present: &OpenFile,
     path: &WorkspacePath,
 ) -> Result<(), Error> {
     if present.stat.is_read_only() {
@@ -96,7 +96,7 @@ fn check_writable(
     parent.check_writable(name).map_err(|error| Error::io("write", path.as_str(), error))
 }
 
-impl Held {
+impl WriteGuard {
     /// The checked path.
     pub(crate) fn path(&self) -> &WorkspacePath {
         &self.path

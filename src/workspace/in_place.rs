@@ -9,9 +9,9 @@ use std::io;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::os::{File, told};
+use crate::os::{File, split_at_count};
 use crate::workspace::parents::commit;
-use crate::workspace::present::{Present, read_whole};
+use crate::workspace::present::{OpenFile, read_whole};
 use crate::workspace::refusal::{changed, too_large};
 use crate::workspace::{Durability, WorkspacePath};
 
@@ -21,7 +21,7 @@ const MAX_UNDO: usize = 256 << 20;
 /// Writes `content` over the file, and says why this was necessary.
 pub(super) fn write(
     (path, call): (&WorkspacePath, &Call),
-    present: &Present,
+    present: &OpenFile,
     content: &[u8],
     durability: Durability,
     why: &str,
@@ -57,7 +57,7 @@ fn keep_mode(file: &File, mode: u32) -> bool {
     file.stat().is_ok_and(|now| now.mode == mode) || file.set_mode(mode).is_ok()
 }
 
-fn read_old(path: &WorkspacePath, present: &Present) -> Result<Vec<u8>, Error> {
+fn read_old(path: &WorkspacePath, present: &OpenFile) -> Result<Vec<u8>, Error> {
     if present.stat.size > MAX_UNDO as u64 {
         return Err(too_large(path, present.stat.size, MAX_UNDO));
     }
@@ -74,7 +74,7 @@ fn read_old(path: &WorkspacePath, present: &Present) -> Result<Vec<u8>, Error> {
 /// is made longer by appending too, and before it is cut what is behind the old end is moved.
 fn put(file: &File, old: &[u8], content: &[u8]) -> io::Result<()> {
     let same = old.iter().zip(content).take_while(|(old, new)| old == new).count();
-    let (_, changed) = told(content, same)?;
+    let (_, changed) = split_at_count(content, same)?;
     let end = old.len() as u64;
     match content.get(old.len()..) {
         Some(longer @ [_, ..]) => {
@@ -105,7 +105,7 @@ fn read_range(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     while let Some(room) = bytes.get_mut(at..).filter(|room| !room.is_empty()) {
         match file.read_at(room, start + at as u64)? {
             0 => break,
-            count => at += told(room, count)?.0.len(),
+            count => at += split_at_count(room, count)?.0.len(),
         }
     }
     bytes.truncate(at);

@@ -7,6 +7,7 @@ mod expected;
 #[cfg(test)]
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod faults;
+mod fingerprint;
 mod git_file;
 #[cfg(all(unix, feature = "command"))]
 mod growing;
@@ -26,7 +27,6 @@ mod remove;
 mod replace;
 mod resolve;
 mod route;
-mod stamp;
 mod steps;
 mod temporary;
 mod transfer;
@@ -41,12 +41,13 @@ pub(crate) use crate::os::watch::{Event as WatchEvent, WatchId, Watcher};
 pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume};
 use crate::text::escape;
 pub use durability::Durability;
-pub(crate) use entries::{DirectoryEntry, entries, leads_to_directory, link_target, size};
+pub(crate) use entries::{DirectoryEntry, entries, link_target, links_to_directory, size};
 pub(crate) use expected::Expected;
+pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
 pub(crate) use git_file::exclude_below;
 #[cfg(all(unix, feature = "command"))]
-pub(crate) use growing::GrowingFile;
-pub(crate) use held::Held;
+pub(crate) use growing::SpoolFile;
+pub(crate) use held::WriteGuard;
 use locks::FileLocks;
 pub use outer::OuterIgnores;
 pub(crate) use outer::{IgnoreSource, MAX_IGNORE_BYTES};
@@ -54,10 +55,9 @@ pub use path::WorkspacePath;
 pub use policy::Access;
 pub(crate) use policy::{PathPolicy, as_path};
 pub(crate) use random_names::RandomNames;
-pub(crate) use stamp::{RecentStamp, Stamp, now};
 pub(crate) use temporary::is_temporary;
-pub(crate) use version::Hasher;
 pub use version::Version;
+pub(crate) use version::VersionHasher;
 
 /// A directory tree that the tools may touch, and the rules for doing so.
 ///
@@ -231,8 +231,8 @@ impl Workspace {
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
-    pub(crate) fn look_up_alike(&self, path: &str) -> Result<Option<WorkspacePath>, Error> {
-        let found = resolve::look_up_alike(self, path)?;
+    pub(crate) fn find_lookalike(&self, path: &str) -> Result<Option<WorkspacePath>, Error> {
+        let found = resolve::find_lookalike(self, path)?;
         found.map(|found| self.permitted(path, found)).transpose()
     }
 

@@ -72,7 +72,7 @@ pub struct OuterIgnores {
 #[derive(Clone, Debug)]
 pub(crate) struct OuterDirectory {
     /// The path from there to the root, ending in `/`.
-    pub(crate) way_down: Vec<u8>,
+    pub(crate) path_to_root: Vec<u8>,
     /// What its ignore files say.
     pub(crate) files: Vec<(IgnoreSource, Vec<u8>)>,
     /// Whether it is the root of a repository.
@@ -125,8 +125,8 @@ impl OuterDirectory {
     /// root lies in a repository that reaches up to here.
     fn read(directory: &Path, root: &Path, is_governed: bool) -> Option<OuterDirectory> {
         let below = root.strip_prefix(directory).ok()?;
-        let mut way_down = below.as_os_str().as_encoded_bytes().to_vec();
-        way_down.push(b'/');
+        let mut path_to_root = below.as_os_str().as_encoded_bytes().to_vec();
+        path_to_root.push(b'/');
         let read = |name: &str| os::read_ambient(&directory.join(name), MAX_IGNORE_BYTES).ok();
         let is_repository = is_governed && os::exists_ambient(&directory.join(".git"));
         let mut files: Vec<_> = IgnoreSource::FILES
@@ -138,6 +138,6 @@ impl OuterDirectory {
             let exclude = git_file::exclude_ambient(directory);
             files.extend(exclude.map(|text| (IgnoreSource::Exclude, text)));
         }
-        Some(OuterDirectory { way_down, files, is_repository })
+        Some(OuterDirectory { path_to_root, files, is_repository })
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::os::{Dir, File, Kind, Leased, Stat, Volume, told};
+use crate::os::{Dir, File, Kind, Leased, Stat, Volume, split_at_count};
 use crate::workspace::WorkspacePath;
 use crate::workspace::refusal::{changed, not_a_file, too_large};
 use crate::workspace::version::Version;
@@ -23,7 +23,7 @@ const REOPENINGS: usize = 1000;
 
 /// The file as it was found.
 #[derive(Debug)]
-pub(super) struct Present {
+pub(super) struct OpenFile {
     /// Open, so that its number is not given to another file.
     pub(super) file: File,
     pub(super) stat: Stat,
@@ -35,14 +35,14 @@ pub(super) struct Present {
     pub(super) settled: bool,
 }
 
-impl Present {
+impl OpenFile {
     /// Opens a file and takes its lock, which other processes see; `None` if there is nothing.
     pub(super) fn open(
         parent: &Dir,
         name: &[u8],
         path: &WorkspacePath,
         call: &Call,
-    ) -> Result<Option<Present>, Error> {
+    ) -> Result<Option<OpenFile>, Error> {
         // A path with missing parents has several names here, none of which exists.
         if name.contains(&b'/') {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Present {
             let is_current = parent.stat(name).is_ok_and(|now| now.identity == stat.identity);
             if is_current && stat.kind == Kind::File {
                 let settled = is_settled(&stat, parent.volume());
-                return Ok(Some(Present { file, stat, content: None, version: None, settled }));
+                return Ok(Some(OpenFile { file, stat, content: None, version: None, settled }));
             }
         }
         Err(changed(path, "it is being replaced again and again"))
@@ -177,8 +177,8 @@ fn holds(file: &File, content: &[u8]) -> io::Result<bool> {
     let mut offset = 0;
     loop {
         let count = file.read_at(&mut buffer, offset as u64)?;
-        let (read, _) = told(&buffer, count)?;
-        let (_, rest) = told(content, offset)?;
+        let (read, _) = split_at_count(&buffer, count)?;
+        let (_, rest) = split_at_count(content, offset)?;
         match read {
             [] => return Ok(rest.is_empty()),
             read if rest.starts_with(read) => offset += count,

@@ -6,7 +6,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Kind, Rename, Stat};
 use crate::workspace::parents::commit;
-use crate::workspace::present::Present;
+use crate::workspace::present::OpenFile;
 use crate::workspace::refusal::{changed, gone};
 use crate::workspace::replace::place_exclusive;
 use crate::workspace::temporary::{keep_aside, random_name};
@@ -128,7 +128,7 @@ pub(super) fn present(
     path: &WorkspacePath,
     expected: Version,
     call: &Call,
-) -> Result<Present, Error> {
+) -> Result<OpenFile, Error> {
     if path.kind() == Some(Kind::Link) {
         let message = format!("{path} is a link, which has no version");
         return Err(Error::new(ErrorCode::InvalidArgument, message)
@@ -136,7 +136,7 @@ pub(super) fn present(
             .with_hint("Leave out expected_version."));
     }
     let (parent, name) = path.entry();
-    let mut present = Present::open(parent, name, path, call)?.ok_or_else(|| gone(path))?;
+    let mut present = OpenFile::open(parent, name, path, call)?.ok_or_else(|| gone(path))?;
     present.expect(expected, call, path)?;
     Ok(present)
 }

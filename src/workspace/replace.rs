@@ -11,9 +11,9 @@ use std::sync::Arc;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Lease, Leased, Rename};
-use crate::workspace::held::{Held, entry};
+use crate::workspace::held::{WriteGuard, entry};
 use crate::workspace::parents::{Parents, commit};
-use crate::workspace::present::Present;
+use crate::workspace::present::OpenFile;
 use crate::workspace::refusal::{changed, exists};
 use crate::workspace::temporary::{Temporary, sweep};
 use crate::workspace::{Durability, in_place};
@@ -31,7 +31,7 @@ pub(crate) struct Replaced {
     pub(crate) notes: Vec<String>,
 }
 
-impl Held {
+impl WriteGuard {
     /// Gives the file this content; makes it, and its parents, if it does not exist.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Held {
 
     fn exchange(
         &self,
-        present: &Present,
+        present: &OpenFile,
         content: &[u8],
         call: &Call,
     ) -> Result<Vec<String>, Error> {
@@ -131,7 +131,7 @@ impl Held {
 
     fn swap(
         &self,
-        present: &Present,
+        present: &OpenFile,
         lease: Option<&Lease<'_>>,
         (parent, name): (&Arc<Dir>, &[u8]),
         mut temporary: Temporary,
@@ -174,7 +174,7 @@ impl Held {
         }
     }
 
-    fn check_unchanged(&self, present: &Present, parent: &Dir, name: &[u8]) -> Result<(), Error> {
+    fn check_unchanged(&self, present: &OpenFile, parent: &Dir, name: &[u8]) -> Result<(), Error> {
         match parent.stat(name) {
             Ok(now) if present.is_unchanged(&now) => Ok(()),
             Ok(_) => Err(changed(&self.path, "somebody else wrote it meanwhile")),

@@ -160,7 +160,7 @@ fn alike(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
 }
 
 /// The one path that exists and looks like this one, which does not.
-pub(super) fn look_up_alike(
+pub(super) fn find_lookalike(
     workspace: &Workspace,
     text: &str,
 ) -> Result<Option<WorkspacePath>, Error> {

@@ -6,7 +6,7 @@ use crate::context::Call;
 use crate::error::Error;
 use crate::os::{Dir, Rename};
 use crate::workspace::parents::Parents;
-use crate::workspace::present::Present;
+use crate::workspace::present::OpenFile;
 use crate::workspace::refusal::{changed, gone, taken};
 use crate::workspace::replace::place_exclusive;
 use crate::workspace::{Durability, Workspace, WorkspacePath};
@@ -47,7 +47,7 @@ impl<'a> Route<'a> {
     }
 
     /// Gives the old name back if what was moved is not what the caller expected.
-    pub(super) fn check_moved(&self, found: Option<&Present>) -> Result<(), Error> {
+    pub(super) fn check_moved(&self, found: Option<&OpenFile>) -> Result<(), Error> {
         let Some(found) = found else { return Ok(()) };
         let (dir, name) = self.place();
         let wrong = match dir.stat(name).and_then(|now| found.is_as_read(&now)) {

@@ -8,7 +8,7 @@ use crate::os::Kind;
 use crate::workspace::duplicate::Duplicate;
 use crate::workspace::names::names_directory;
 use crate::workspace::parents::{Parents, commit};
-use crate::workspace::present::Present;
+use crate::workspace::present::OpenFile;
 use crate::workspace::refusal::{changed, exists, gone, taken};
 use crate::workspace::remove::present;
 use crate::workspace::route::Route;
@@ -119,7 +119,7 @@ impl Workspace {
 }
 
 /// Moves to another file system; `found` is the source, if a version of it was expected.
-fn move_far(route: &Route<'_>, found: Option<Present>) -> Result<Vec<String>, Error> {
+fn move_far(route: &Route<'_>, found: Option<OpenFile>) -> Result<Vec<String>, Error> {
     let source = route.source;
     if source.kind() == Some(Kind::Link) {
         return Duplicate::replace_link(route);
@@ -127,7 +127,7 @@ fn move_far(route: &Route<'_>, found: Option<Present>) -> Result<Vec<String>, Er
     let (parent, name) = source.entry();
     let found = match found {
         Some(found) => found,
-        None => Present::open(parent, name, source, route.call)?.ok_or_else(|| gone(source))?,
+        None => OpenFile::open(parent, name, source, route.call)?.ok_or_else(|| gone(source))?,
     };
     Duplicate::replace_file(route, &found)
 }

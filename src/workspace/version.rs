@@ -5,7 +5,7 @@ use std::io;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorCode};
-use crate::os::told;
+use crate::os::split_at_count;
 
 /// A token for the content of a file: 128 bits of its BLAKE3 hash.
 ///
@@ -30,12 +30,12 @@ impl Version {
     pub(crate) fn of_stream(
         mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
     ) -> io::Result<Version> {
-        let mut hasher = Hasher::default();
+        let mut hasher = VersionHasher::default();
         let mut buffer = vec![0; 256 * 1024];
         loop {
             match read(&mut buffer)? {
                 0 => return Ok(hasher.finish()),
-                count => hasher.update(told(&buffer, count)?.0),
+                count => hasher.update(split_at_count(&buffer, count)?.0),
             }
         }
     }
@@ -72,9 +72,9 @@ impl FromStr for Version {
 
 /// Makes the version of content that comes in pieces, for whoever reads it anyway.
 #[derive(Debug, Default)]
-pub(crate) struct Hasher(blake3::Hasher);
+pub(crate) struct VersionHasher(blake3::Hasher);
 
-impl Hasher {
+impl VersionHasher {
     /// Takes the next piece.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         self.0.update(piece);

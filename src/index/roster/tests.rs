@@ -46,7 +46,7 @@ impl Fixture {
     }
 
     fn known(&self, name: &str) -> Known {
-        let stamp = Stamp::of(&self.stat(name).unwrap());
+        let stamp = Fingerprint::of(&self.stat(name).unwrap());
         Known { stamp, text_bytes: 1, content: Content::Binary }
     }
 }

@@ -9,7 +9,7 @@ use super::is_name;
 use super::part::{Part, Source};
 use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, Known};
 use crate::os::Identity;
-use crate::workspace::{Kind, Stamp};
+use crate::workspace::{Fingerprint, Kind};
 
 /// The most bytes of a block: what holds more, some gigabytes of text in one directory, is left
 /// out, so that asking for a directory never takes long.
@@ -64,8 +64,8 @@ fn put_entry<'a>(block: &mut Block<'a>, entry: &'a EntryRecord) -> Option<()> {
     Some(())
 }
 
-fn put_stamp(record: &mut Vec<u8>, stamp: &Stamp) {
-    let Stamp { identity: Identity { device, inode }, size, modified, changed } = *stamp;
+fn put_stamp(record: &mut Vec<u8>, stamp: &Fingerprint) {
+    let Fingerprint { identity: Identity { device, inode }, size, modified, changed } = *stamp;
     for number in [device, inode, size] {
         record.extend_from_slice(&number.to_le_bytes());
     }
@@ -160,11 +160,11 @@ impl Reader<'_> {
         Some(part)
     }
 
-    fn stamp(&mut self) -> Option<Stamp> {
+    fn stamp(&mut self) -> Option<Fingerprint> {
         let cursor = &mut self.record;
         let identity = Identity { device: cursor.u64()?, inode: cursor.u64()? };
         let (size, modified, changed) = (cursor.u64()?, cursor.i64()?, cursor.i64()?);
-        Some(Stamp { identity, size, modified, changed })
+        Some(Fingerprint { identity, size, modified, changed })
     }
 }
 

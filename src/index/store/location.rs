@@ -14,7 +14,7 @@ use crate::index::roster::Roster;
 use crate::index::rosters::Rosters;
 use crate::index::{Index, IndexOptions};
 use crate::walk::{DirListing, StoredListings};
-use crate::workspace::{Stamp, Workspace};
+use crate::workspace::{Fingerprint, Workspace};
 
 /// What the name of an index ends with.
 const SUFFIX: &str = ".ripkit-index";
@@ -113,7 +113,7 @@ impl Store {
 }
 
 impl StoredListings for Store {
-    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Stamp, Arc<DirListing>)> {
+    fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Fingerprint, Arc<DirListing>)> {
         let record = self.image()?.directory(prefix)?;
         let stamp = record.stamp?;
         let listing = Arc::new(listing(&record));

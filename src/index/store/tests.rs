@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::{Image, StoreKey, is_prefix, write};
 use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, Known};
 use crate::os::{Dir, Identity};
-use crate::workspace::{Kind, Stamp};
+use crate::workspace::{Fingerprint, Kind};
 
 const NAME: &str = "index";
 
@@ -52,10 +52,10 @@ impl Dice {
         name
     }
 
-    fn stamp(&mut self) -> Stamp {
+    fn stamp(&mut self) -> Fingerprint {
         let identity = Identity { device: self.number(), inode: self.number() };
         let (modified, changed) = (self.number().cast_signed(), self.number().cast_signed());
-        Stamp { identity, size: self.number(), modified, changed }
+        Fingerprint { identity, size: self.number(), modified, changed }
     }
 
     fn known(&mut self) -> Known {

@@ -7,7 +7,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, Mode, SeekFrom};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::{attempt, facts};
-use crate::os::{Stat, Volume, attributes, told};
+use crate::os::{Stat, Volume, attributes, split_at_count};
 
 /// An opened file.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl File {
             if count == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
-            (_, bytes) = told(bytes, count)?;
+            (_, bytes) = split_at_count(bytes, count)?;
             offset += count as u64;
         }
         Ok(())

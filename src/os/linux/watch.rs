@@ -26,7 +26,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 use super::{Dir, attempt, volume};
 use crate::os::watch::{Event, WatchId};
-use crate::os::{Volume, told};
+use crate::os::{Volume, split_at_count};
 
 /// What is asked for. A handle that could write and is gone counts as a change, for the sake of
 /// mappings and `splice`.
@@ -102,7 +102,7 @@ impl Watcher {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 read => read?,
             };
-            tell(told(&buffer, count)?.0, each);
+            tell(split_at_count(&buffer, count)?.0, each);
             queued = queued.saturating_sub(count as u64);
         }
         Ok(())

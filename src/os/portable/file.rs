@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{facts, retry, system};
-use crate::os::{Leased, Stat, Volume, told};
+use crate::os::{Leased, Stat, Volume, split_at_count};
 
 /// An opened file.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl File {
             if count == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
-            (_, bytes) = told(bytes, count)?;
+            (_, bytes) = split_at_count(bytes, count)?;
             offset += count as u64;
         }
         Ok(())

@@ -15,7 +15,7 @@ use super::*;
 use crate::walk::dir_cache::DirCache;
 use crate::walk::handle::OpenCount;
 use crate::walk::ignore_rules::RuleMatch;
-use crate::workspace::{Dir, RecentStamp};
+use crate::workspace::{Dir, RecentFingerprint};
 
 /// A call of this epoch that believes what was looked at from `min_valid` on.
 fn at(current: u64, min_valid: u64) -> Generation {
@@ -32,8 +32,8 @@ fn cached(root: &Path, changes: Arc<DirChanges>) -> CachedDir {
         std::ops::ControlFlow::Continue(())
     });
     listed.unwrap();
-    let stamp = RecentStamp::of(&dir);
-    let facts = (Volume::Disk, stamp.settled(), stamp.identity());
+    let stamp = RecentFingerprint::of(&dir);
+    let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
     CachedDir::new(Arc::from(&b""[..]), (Arc::new(listing), found), facts, changes)
 }
 

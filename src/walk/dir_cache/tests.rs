@@ -109,10 +109,10 @@ fn calls_have_numbers_of_their_own_and_are_counted_while_they_last() {
 }
 
 #[derive(Debug)]
-struct Stored(Stamp);
+struct Stored(Fingerprint);
 
 impl StoredListings for Stored {
-    fn directory(&self, _: &Arc<[u8]>) -> Option<(Stamp, Arc<DirListing>)> {
+    fn directory(&self, _: &Arc<[u8]>) -> Option<(Fingerprint, Arc<DirListing>)> {
         let mut listing = DirListing::default();
         listing.push(b".ignore", Kind::File);
         Some((self.0, Arc::new(listing)))
@@ -124,7 +124,7 @@ fn what_another_process_left_is_held_against_the_stamp_too() {
     let temporary = TempDir::new().unwrap();
     let dir = Dir::open_ambient(temporary.path()).unwrap();
     let prefix: Arc<[u8]> = Arc::from(&b""[..]);
-    let stamp = Stamp::of(&dir.stat(b".").unwrap());
+    let stamp = Fingerprint::of(&dir.stat(b".").unwrap());
     let recalled = |stamp| {
         let cache = cache(temporary.path(), usize::MAX);
         cache.look_into(Some(Arc::new(Stored(stamp))));
@@ -132,7 +132,7 @@ fn what_another_process_left_is_held_against_the_stamp_too() {
         assert_eq!(cached.is_some(), cache.directory(&prefix).is_some());
         cached
     };
-    assert!(recalled(Stamp { modified: 1, ..stamp }).is_none());
+    assert!(recalled(Fingerprint { modified: 1, ..stamp }).is_none());
     let cached = recalled(stamp).unwrap();
     assert!(!cached.found.is_empty() && cached.is_held());
 }
