@@ -1,4 +1,4 @@
-//! What a call carries besides its arguments: cancellation, deadline, progress and limits.
+//! The conditions of a call (cancellation, deadline, progress, streaming) and the limits of a host.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,26 +25,26 @@ impl Cancel {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Tells whether the flag was raised.
+    /// Whether the flag was raised.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 }
 
-/// How far a long call has come, as passed to the callback of [`Call::on_progress`].
+/// The progress of a call, as passed to the callback of [`Call::with_progress`].
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Files looked at so far; never falls.
+    /// Files scanned so far; never decreases.
     pub files: u64,
-    /// Results found so far; never falls.
+    /// Results found so far; never decreases.
     pub results: u64,
 }
 
 /// The callback that receives [`Progress`].
 type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// A writer that takes the text of an answer piece by piece, from whichever thread has it.
+/// A shared writer to which the text of an answer is streamed, from any thread.
 ///
 /// ```
 /// use ripkit::{Call, TextStream, Toolkit, Workspace};
@@ -63,7 +63,7 @@ type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 pub struct TextStream(Arc<Mutex<dyn fmt::Write + Send>>);
 
 impl TextStream {
-    /// Shares a writer; keep a clone of the `Arc` to have it back after the call.
+    /// Makes a stream that writes to `writer`; keep a clone of the `Arc` to read it after the call.
     pub fn new<W: fmt::Write + Send + 'static>(writer: Arc<Mutex<W>>) -> TextStream {
         TextStream(writer)
     }
@@ -71,7 +71,7 @@ impl TextStream {
     /// Writes a piece.
     ///
     /// # Errors
-    /// That of the writer; the call then stops early.
+    /// Those of the writer; the call then stops early.
     pub fn write(&self, text: fmt::Arguments<'_>) -> fmt::Result {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write_fmt(text)
     }
@@ -83,7 +83,7 @@ impl fmt::Debug for TextStream {
     }
 }
 
-/// A writer that can be closed: a call whose caller has left writes nothing more.
+/// A stream that the caller closes when it leaves the call, so that nothing is written later.
 struct ClosableText {
     inner: TextStream,
     closed: bool,
@@ -99,40 +99,40 @@ impl fmt::Write for ClosableText {
     }
 }
 
-/// Whether a call may still make its change: the thread that runs it and a caller that wants to
-/// leave decide that once: the first of them wins.
+/// Decides between the thread that wants to make its change and the caller that wants to leave the
+/// call. The first of them wins, and the decision is final.
 #[derive(Debug, Default)]
 struct CommitPoint(AtomicUsize);
 
-/// Nothing is decided.
+/// Undecided.
 const OPEN: usize = 0;
-/// The change is being made, or was made.
+/// The change has begun.
 const COMMITTING: usize = 1;
-/// The caller has left, and nothing must be changed any more.
+/// The caller has left; the change must not begin.
 const LEFT: usize = 2;
 
 impl CommitPoint {
-    /// Tells whether the state is `wanted` afterwards.
+    /// Moves to `wanted` if undecided, and returns whether that is the decision.
     fn decide(&self, wanted: usize) -> bool {
         let decided = self.0.compare_exchange(OPEN, wanted, Ordering::AcqRel, Ordering::Acquire);
         decided.is_ok() || decided == Err(wanted)
     }
 }
 
-/// What remains with the caller of a call that runs on another thread.
-pub(crate) struct CallerSide {
+/// The caller's side of a call that runs on another thread.
+pub(crate) struct CallHandle {
     commit: Arc<CommitPoint>,
     text: Option<Arc<Mutex<ClosableText>>>,
     progress_closed: Option<Arc<Mutex<bool>>>,
 }
 
-impl CallerSide {
-    /// Forbids the change; false if it has begun.
+impl CallHandle {
+    /// Forbids the change. Returns false if it has begun.
     pub(crate) fn leave(&self) -> bool {
         self.commit.decide(LEFT)
     }
 
-    /// Tells whether a piece of text is being written to the host, who may be slow to take it.
+    /// Whether text is being written to the host at this moment, which the host may delay.
     pub(crate) fn is_writing(&self) -> bool {
         let is_locked = |text: &Arc<Mutex<ClosableText>>| {
             matches!(text.try_lock(), Err(std::sync::TryLockError::WouldBlock))
@@ -140,8 +140,7 @@ impl CallerSide {
         self.text.as_ref().is_some_and(is_locked)
     }
 
-    /// From now on, nothing is written or reported to the host. A piece that is being written, and
-    /// a report that is being made, are waited for.
+    /// Stops writing and reporting to the host, after waiting for a write or report in progress.
     pub(crate) fn close(&self) {
         if let Some(text) = &self.text {
             text.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
@@ -152,10 +151,10 @@ impl CallerSide {
     }
 }
 
-/// The conditions of one call: cancel flag, deadline and progress callback.
+/// The conditions of one call: cancel flag, deadline, progress callback and text stream.
 ///
-/// The default never cancels, has no deadline beyond the tool's own `timeout_ms`, and reports
-/// no progress.
+/// By default a call is not cancelled, has no deadline beyond the tool's own `timeout_ms`, reports
+/// no progress and keeps its text.
 ///
 /// ```
 /// use ripkit::{Call, Cancel};
@@ -172,7 +171,7 @@ pub struct Call {
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
     exact_lines: bool,
-    /// `None` where the caller waits to the end in any case.
+    /// `None` if the caller waits until the call returns.
     commit: Option<Arc<CommitPoint>>,
 }
 
@@ -187,56 +186,55 @@ impl Call {
     /// Default: none.
     pub fn with_timeout(self, timeout: Duration) -> Call {
         match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.until(deadline),
+            Some(deadline) => self.with_deadline(deadline),
             None => self,
         }
     }
 
     /// Stops the call at `deadline`; an earlier one stays in force. Default: none.
-    pub fn until(mut self, deadline: Instant) -> Call {
+    pub fn with_deadline(mut self, deadline: Instant) -> Call {
         self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
         self
     }
 
-    /// Calls `on_progress` now and then, at most ten times a second, while the call runs.
-    /// Default: nobody is told.
-    pub fn on_progress(mut self, on_progress: impl Fn(Progress) + Send + Sync + 'static) -> Call {
+    /// Calls `on_progress` at most ten times a second while the call runs. Default: no reports.
+    pub fn with_progress(mut self, on_progress: impl Fn(Progress) + Send + Sync + 'static) -> Call {
         self.on_progress = Some(Arc::new(on_progress));
         self
     }
 
-    /// Writes the text of a success to `text` as it comes, and keeps neither text nor results in
-    /// the answer: for answers that would be large in memory. Notes stay with the answer only.
-    /// Default: the answer keeps all of it.
+    /// Streams the text of a successful answer to `text`, and keeps neither text nor results in the
+    /// answer, which could be large. Notes are kept in the answer and not streamed. Default: the
+    /// answer keeps its text and results.
     pub fn with_text(mut self, text: TextStream) -> Call {
         self.text = Some(text);
         self
     }
 
-    /// Keeps found lines byte for byte, with the places they have in their files, for
-    /// [`Output::events`](crate::Output::events). Together with [`Call::with_text`], events are
-    /// written instead of text, as they come. Default: lines are kept as shown.
+    /// Keeps matching lines byte for byte, with their offsets, so that they can be printed as the
+    /// events of `rg --json`. With [`Call::with_text`], these events are streamed instead of the
+    /// text. Default: lines are kept as shown.
     pub fn with_exact_lines(mut self) -> Call {
         self.exact_lines = true;
         self
     }
 
-    /// Whether found lines are kept byte for byte.
+    /// Whether matching lines are kept byte for byte.
     pub fn keeps_exact_lines(&self) -> bool {
         self.exact_lines
     }
 
-    /// Where the text goes as it comes, if it does.
+    /// The stream for the text, if there is one.
     pub fn text(&self) -> Option<&TextStream> {
         self.text.as_ref()
     }
 
-    /// The moment at which the call stops, if there is one.
+    /// The time at which the call stops, if there is one.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Why the call should stop now, or `None` to go on. Every loop asks.
+    /// Why the call should stop now, or `None` to continue. Long loops must check this.
     pub fn stop_reason(&self) -> Option<Incomplete> {
         if self.cancel.is_cancelled() {
             return Some(Incomplete::Cancelled);
@@ -245,13 +243,13 @@ impl Call {
         late.then_some(Incomplete::Timeout)
     }
 
-    /// Begins the change that this call is made for. A tool asks before the first step that others
-    /// can see and makes the change only after `Ok`. From then on the caller waits for the change
-    /// to be finished, also beyond the deadline; after `Err` the caller may have left, with the
-    /// answer that nothing was changed. Asked again after `Ok`, it is `Ok`.
+    /// Begins a change. A tool calls this before the first visible step of its change, and makes the
+    /// change only after `Ok`. The caller then waits for the change to finish, even beyond the
+    /// deadline. After `Err` the caller may have left, and has then reported that nothing was
+    /// changed. After one `Ok`, further calls return `Ok`.
     ///
     /// # Errors
-    /// Why the call should stop, if it should.
+    /// The reason to stop, if the call was cancelled or its deadline passed.
     pub fn commit(&self) -> Result<(), Incomplete> {
         let Some(commit) = &self.commit else {
             return self.stop_reason().map_or(Ok(()), Err);
@@ -264,8 +262,8 @@ impl Call {
         }
     }
 
-    /// The same call for another thread, and what the caller keeps to leave that thread.
-    pub(crate) fn for_another_thread(&self) -> (Call, CallerSide) {
+    /// The same call for another thread, and the handle by which its caller can leave it.
+    pub(crate) fn detached(&self) -> (Call, CallHandle) {
         let commit = Arc::new(CommitPoint::default());
         let text = self
             .text
@@ -276,11 +274,11 @@ impl Call {
         let call = Call {
             cancel: self.cancel.clone(),
             deadline: self.deadline,
-            on_progress: on_progress.map(|(tell, closed)| -> OnProgress {
+            on_progress: on_progress.map(|(report, closed)| -> OnProgress {
                 Arc::new(move |progress| {
                     let closed = closed.lock().unwrap_or_else(PoisonError::into_inner);
                     if !*closed {
-                        tell(progress);
+                        report(progress);
                     }
                 })
             }),
@@ -288,27 +286,27 @@ impl Call {
             exact_lines: self.exact_lines,
             commit: Some(commit.clone()),
         };
-        (call, CallerSide { commit, text, progress_closed })
+        (call, CallHandle { commit, text, progress_closed })
     }
 
-    /// The same call after some work that told of `before`: what it tells comes on top.
-    pub(crate) fn going_on_from(mut self, before: Progress) -> Call {
-        self.on_progress = self.on_progress.map(|tell| -> OnProgress {
+    /// The same call, whose reports are added to `before`, the progress of earlier work.
+    pub(crate) fn with_progress_offset(mut self, before: Progress) -> Call {
+        self.on_progress = self.on_progress.map(|report| -> OnProgress {
             Arc::new(move |Progress { files, results }| {
                 let (files, results) = (before.files + files, before.results + results);
-                tell(Progress { files, results });
+                report(Progress { files, results });
             })
         });
         self
     }
 
-    /// The same call, which tells nothing of how far it has come.
-    pub(crate) fn in_silence(mut self) -> Call {
+    /// The same call without progress reports.
+    pub(crate) fn without_progress(mut self) -> Call {
         self.on_progress = None;
         self
     }
 
-    /// Tells the host how far the call has come.
+    /// Reports progress to the host.
     pub fn report(&self, progress: Progress) {
         if let Some(on_progress) = &self.on_progress {
             on_progress(progress);
@@ -348,7 +346,7 @@ impl fmt::Display for Incomplete {
     }
 }
 
-/// The bounds that a host can change; everything over them is cut and said.
+/// The limits that a host can change. An answer that exceeds one is cut and says so.
 ///
 /// ```
 /// use ripkit::{Call, Limits, Toolkit, Workspace};
@@ -366,26 +364,26 @@ impl fmt::Display for Incomplete {
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most results that one call may ask for. Default: 100,000.
+    /// The maximum number of results of one call. Default: 100,000.
     pub results: usize,
-    /// Bytes of the text that a model reads. Default: 51,200.
+    /// Maximum size of the text that a model reads, in bytes. Default: 51,200.
     pub text_bytes: usize,
-    /// Bytes shown of one line; a longer one becomes a window round its match. Default: 500.
+    /// Maximum length of a shown line, in bytes; of a longer line, a window around the match is
+    /// shown. Default: 500.
     pub line_bytes: usize,
-    /// The longest time one call may take, whatever it asks for. Default: 10 minutes.
+    /// Maximum time of one call, whatever its arguments. Default: 10 minutes.
     pub time: Duration,
-    /// Threads of one search or listing. With 0, a toolkit starts no threads for its calls: each is
-    /// done on the thread of its caller, which then cannot leave a call that is blocked in the file
-    /// system. Default: as many as the machine runs at once.
+    /// Threads of one search or listing. With 0, calls run on the thread of their caller, which then
+    /// cannot leave a call that is blocked in the file system. Default: the available parallelism.
     pub threads: usize,
-    /// The longest regular expression, in bytes. Default: 4,096.
+    /// Maximum length of a regular expression, in bytes. Default: 4,096.
     pub pattern_bytes: usize,
-    /// The largest file that is read whole for a multi-line search, in bytes. Default: 64 MiB.
+    /// Maximum size of a file in a multi-line search, in bytes. Default: 64 MiB.
     pub multiline_bytes: usize,
-    /// The largest file that is edited or written, and for which `read_file` gives a version, in
-    /// bytes. Default: 64 MiB.
+    /// Maximum size of a file that is edited or written, or for which `read_file` returns a version,
+    /// in bytes. Default: 64 MiB.
     pub file_bytes: usize,
-    /// Lines of one page of a file where the call names no number. Default: 2,000.
+    /// Lines of a page of `read_file` if the call gives no number. Default: 2,000.
     pub page_lines: usize,
 }
 
@@ -406,8 +404,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No bound on results, text or lines: for programs and terminals rather than models.
-    /// Time, threads and pattern length stay at their defaults.
+    /// No limit on results, text and lines, for programs and terminals. Other limits are the
+    /// defaults.
     pub fn unbounded() -> Limits {
         Limits {
             results: usize::MAX,
@@ -426,17 +424,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_on_is_told_on_top_of_what_was_done_and_in_silence_nothing() {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let keep = told.clone();
-        let call = Call::default().on_progress(move |Progress { files, results }| {
+    fn progress_is_added_to_that_of_earlier_work() {
+        let reports = Arc::new(Mutex::new(Vec::new()));
+        let keep = reports.clone();
+        let call = Call::default().with_progress(move |Progress { files, results }| {
             keep.lock().unwrap().push((files, results));
         });
         call.report(Progress { files: 1, results: 2 });
-        let later = call.clone().going_on_from(Progress { files: 10, results: 20 });
+        let later = call.clone().with_progress_offset(Progress { files: 10, results: 20 });
         later.report(Progress { files: 1, results: 2 });
-        later.going_on_from(Progress { files: 5, results: 5 }).report(Progress::default());
-        call.in_silence().report(Progress { files: 99, results: 99 });
-        assert_eq!(*told.lock().unwrap(), [(1, 2), (11, 22), (15, 25)]);
+        later.with_progress_offset(Progress { files: 5, results: 5 }).report(Progress::default());
+        call.without_progress().report(Progress { files: 99, results: 99 });
+        assert_eq!(*reports.lock().unwrap(), [(1, 2), (11, 22), (15, 25)]);
     }
 }

@@ -135,7 +135,7 @@ fn get_stuck(tools: &Toolkit, tool: &'static str, first: usize) -> mpsc::Receive
                 _ => json!({ "path": path }),
             };
             let deadline = Instant::now() + DEADLINE;
-            tools.call(tool, arguments, &Call::default().until(deadline));
+            tools.call(tool, arguments, &Call::default().with_deadline(deadline));
             // Nobody may wait any more.
             let _ = send.send(deadline.elapsed());
         });

@@ -115,7 +115,7 @@ impl ProgressLine {
             return call;
         }
         let (state, started) = (Arc::clone(&self.state), self.started);
-        call.on_progress(move |progress| {
+        call.with_progress(move |progress| {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             if *state != ProgressState::Over && started.elapsed() >= PROGRESS_DELAY {
                 *state = ProgressState::Shown;

@@ -230,7 +230,7 @@ mod tests {
     fn a_command_has_the_least_of_the_times_that_bound_it() {
         let now = Instant::now();
         let seconds = Duration::from_secs;
-        let until = |count| Call::default().until(now + seconds(count));
+        let until = |count| Call::default().with_deadline(now + seconds(count));
         let policy = CommandPolicy::new().with_max_time(seconds(20));
         let table = [
             (seconds(10), Call::default(), seconds(10), None),

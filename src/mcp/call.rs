@@ -73,7 +73,7 @@ impl Calls {
         let mut reporter = None;
         if let Some(token) = context.meta.get_progress_token() {
             let (report, reports) = watch::channel(Progress::default());
-            call = call.on_progress(move |progress| {
+            call = call.with_progress(move |progress| {
                 report.send_replace(progress);
             });
             reporter = Some(ProgressReporter::new(token, context.peer.clone(), reports));

@@ -108,8 +108,8 @@ impl ScanStats {
     /// Adds what another part of the same scan counted.
     pub(crate) fn absorb(&mut self, mut other: ScanStats) {
         self.count(&other);
-        self.unsettle();
-        other.unsettle();
+        self.remove_summary();
+        other.remove_summary();
         // Parts come in path order, so the first are those that will be named.
         let room = MAX_TROUBLE.saturating_sub(self.trouble.len());
         self.trouble.extend(other.trouble.into_iter().take(room));
@@ -144,8 +144,8 @@ impl ScanStats {
     }
 
     /// Puts the lists into path order and cuts them, once everything is counted.
-    pub(crate) fn settle(&mut self) {
-        self.unsettle();
+    pub(crate) fn sort_and_cap(&mut self) {
+        self.remove_summary();
         self.trouble.sort();
         self.trouble.truncate(MAX_TROUBLE);
         self.warnings.sort();
@@ -157,7 +157,7 @@ impl ScanStats {
     }
 
     /// Takes back the sentence on further warnings, so that others can join them.
-    fn unsettle(&mut self) {
+    fn remove_summary(&mut self) {
         if let Some(summary) = self.summary() {
             self.warnings.retain(|warning| *warning != summary);
         }

@@ -60,7 +60,7 @@ impl Pool {
         if let Some(workers) = &self.workers {
             return workers.run(call, work);
         }
-        let (call, _) = call.for_another_thread();
+        let (call, _) = call.detached();
         catch_unwind(AssertUnwindSafe(|| work(&call))).map_err(Unfinished::Panicked)
     }
 

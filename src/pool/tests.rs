@@ -238,7 +238,7 @@ impl Job for Endless {
 #[cfg_attr(miri, ignore)]
 fn a_callback_that_panics_stops_the_job_before_the_panic_goes_on() {
     let (pool, job) = (Pool::new(2), Arc::new(Endless::default()));
-    let call = Call::default().on_progress(|_| panic!("of the host"));
+    let call = Call::default().with_progress(|_| panic!("of the host"));
     let panic = catch_unwind(AssertUnwindSafe(|| pool.run(&job, &call))).unwrap_err();
     assert_eq!(panic_text(&*panic), "of the host");
     let patience = Instant::now() + Duration::from_secs(20);

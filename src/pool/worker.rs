@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::shift::TICK;
-use crate::context::{Call, CallerSide, Incomplete};
+use crate::context::{Call, CallHandle, Incomplete};
 use crate::error::{Error, ErrorCode};
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
 
@@ -72,7 +72,7 @@ impl Workers {
         if self.blocked.load(Ordering::Acquire) >= MAX_BLOCKED {
             return Err(Unfinished::Refused(too_many_stuck(MAX_BLOCKED)));
         }
-        let (call, caller) = call.for_another_thread();
+        let (call, caller) = call.detached();
         let handover = Arc::new(Handover::default());
         let task: Task = Box::new({
             let (call, handover) = (call.clone(), handover.clone());
@@ -181,7 +181,7 @@ impl<R> Handover<R> {
     fn wait(
         &self,
         call: &Call,
-        caller: &CallerSide,
+        caller: &CallHandle,
         blocked: &Arc<AtomicUsize>,
     ) -> Result<R, Unfinished> {
         let mut stopped: Option<(Incomplete, Instant)> = None;

@@ -86,7 +86,7 @@ impl Collector {
         let mut report = self.report;
         let listed = ordered.and_then(Ordered::incomplete);
         report.incomplete = incomplete.or(listed);
-        report.receipt.settle();
+        report.receipt.sort_and_cap();
         // The order of a listing that ended early is not the order of the next.
         if (report.truncated || incomplete.is_some()) && listed.is_none() {
             report.cursor = self.reached.take().map(|cursor| {

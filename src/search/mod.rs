@@ -110,7 +110,7 @@ fn look_into(
     mut options: SearchOptions,
 ) -> Option<LeftOutMatch> {
     let until = Instant::now().checked_add(HINT_TIME)?;
-    let call = call.clone().until(until);
+    let call = call.clone().with_deadline(until);
     let count = OpenCount::default();
     let starts: Vec<WalkRoot> = left_out
         .iter()

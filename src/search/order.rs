@@ -50,7 +50,7 @@ pub(super) fn newest_first(
 ) -> Result<Ordered, Error> {
     let list = ListOptions { newest_first: true, ..ListOptions::new(options.walk.clone()) };
     // What is listed is not searched yet, and no result.
-    let listed = list::list(workspace, (pool, &call.clone().in_silence()), list)?;
+    let listed = list::list(workspace, (pool, &call.clone().without_progress()), list)?;
     // What was not seen may be newer, and there is no time left to look into what was.
     let mut files = if listed.incomplete.is_some() { Vec::new() } else { listed.entries };
     if let Some(cursor) = &options.cursor {

@@ -21,7 +21,7 @@ pub(super) fn search(
 ) -> Result<(Collector, Option<Incomplete>), Error> {
     for files in ordered.parts(PART) {
         let walk = WalkOptions { files: Some(files), ..walk.clone() };
-        let call = call.clone().going_on_from(collector.progress());
+        let call = call.clone().with_progress_offset(collector.progress());
         let visit = (searcher.clone(), collector);
         let (taken, incomplete) = Walk::run(workspace, walk, (pool, &call), visit)?;
         collector = taken;

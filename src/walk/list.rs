@@ -130,7 +130,7 @@ pub(crate) fn list(
             entry.path = shown;
         }
     }
-    report.stats.settle();
+    report.stats.sort_and_cap();
     Ok(report)
 }
 

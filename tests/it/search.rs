@@ -1119,7 +1119,8 @@ fn thousands_of_files_come_in_the_order_of_time_over_all_pages_and_progress_neve
     loop {
         let keep = told.clone();
         keep.lock().unwrap().clear();
-        let call = Call::default().on_progress(move |progress| keep.lock().unwrap().push(progress));
+        let call =
+            Call::default().with_progress(move |progress| keep.lock().unwrap().push(progress));
         let said = Said::new(&tools.call("search", arguments.clone(), &call)).succeeds();
         found.extend(said.paths());
         // Of what comes behind the last result one file tells that there is more.

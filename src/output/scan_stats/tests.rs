@@ -36,7 +36,7 @@ fn warnings_without_room_are_counted_in_the_last_entry() {
     {
         let mut receipt = ScanStats::default();
         receipt.absorb(warned(0..count));
-        receipt.settle();
+        receipt.sort_and_cap();
         assert_eq!(receipt.warnings.len(), MAX_WARNINGS);
         assert_eq!(receipt.warnings.last().unwrap(), last);
         assert_eq!(receipt.warnings[18], "warning 18");
@@ -48,7 +48,7 @@ fn a_warning_that_is_repeated_counts_once() {
     let mut receipt = ScanStats::default();
     receipt.absorb(warned(0..20));
     receipt.absorb(warned(0..20));
-    receipt.settle();
+    receipt.sort_and_cap();
     assert_eq!(receipt.warnings, warned(0..20).warnings);
 }
 
@@ -56,14 +56,14 @@ fn a_warning_that_is_repeated_counts_once() {
 fn a_settled_receipt_can_be_absorbed_and_settled_again() {
     let mut listed = ScanStats::default();
     listed.absorb(warned(0..25));
-    listed.settle();
+    listed.sort_and_cap();
     let settled = listed.clone();
-    listed.settle();
+    listed.sort_and_cap();
     assert_eq!(listed, settled);
     let mut searched = ScanStats::default();
     searched.absorb(listed);
     searched.absorb(warned(30..33));
-    searched.settle();
+    searched.sort_and_cap();
     assert_eq!(searched.warnings.len(), MAX_WARNINGS);
     assert_eq!(searched.warnings.last().unwrap(), "and 9 more warnings");
 }
@@ -74,7 +74,7 @@ fn trouble_is_sorted_and_cut() {
     for number in (0..30).rev() {
         receipt.unreadable(format!("{number:02}"), "denied".into());
     }
-    receipt.settle();
+    receipt.sort_and_cap();
     assert_eq!(receipt.skipped.unreadable, 30);
     assert_eq!(receipt.trouble.len(), MAX_TROUBLE);
     assert_eq!(receipt.trouble[0].path, "00");

@@ -10,7 +10,7 @@ use crate::sync::in_every_order;
 
 /// A call that makes a change if it may, as [`Workers::run`] hands it over.
 struct Changing {
-    caller: CallerSide,
+    caller: CallHandle,
     call: Call,
     handover: Arc<Handover<bool>>,
     changed: Arc<AtomicUsize>,
@@ -20,7 +20,7 @@ struct Changing {
 impl Changing {
     fn new(cancel: &Cancel) -> Changing {
         let call = Call::default().with_cancel(cancel.clone());
-        let (call, caller) = call.for_another_thread();
+        let (call, caller) = call.detached();
         let (changed, blocked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         Changing { caller, call, handover: Arc::default(), changed, blocked }
     }

@@ -103,7 +103,7 @@ fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
     let text = Arc::new(std::sync::Mutex::new(String::new()));
     let reports = Arc::new(AtomicUsize::new(0));
     let counter = reports.clone();
-    let call = hurried().with_text(TextStream::new(text.clone())).on_progress(move |_| {
+    let call = hurried().with_text(TextStream::new(text.clone())).with_progress(move |_| {
         counter.fetch_add(1, Ordering::Relaxed);
     });
     let speak = |call: &Call| {
@@ -129,7 +129,7 @@ fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
 fn a_caller_that_leaves_and_a_change_that_begins_agree_on_who_was_first() {
     let (mut left, mut made) = (0, 0);
     for round in 0..ROUNDS {
-        let (call, caller) = Call::default().for_another_thread();
+        let (call, caller) = Call::default().detached();
         let (changed, start) = (AtomicBool::new(false), Barrier::new(2));
         thread::scope(|scope| {
             scope.spawn(|| {

@@ -60,7 +60,7 @@ fn g12_a_progress_callback_that_panics_hangs_nothing() {
         workspace.put(format!("{number}.txt"), "needle\n");
     }
     let tools = workspace.tools();
-    let call = Call::default().on_progress(|_| panic!("a callback of the host"));
+    let call = Call::default().with_progress(|_| panic!("a callback of the host"));
     let search = json!({ "pattern": "absent" });
     let said = ask_within(PATIENCE, tools, "search", search.clone(), call);
     assert!(matches!(said.code, None | Some(ErrorCode::Internal)), "{:?}", said.code);
