@@ -4,11 +4,41 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode};
 use crate::text::omission;
+
+/// Implements `Display` for an enum by its names on the wire, and with `parse` also `FromStr`.
+macro_rules! impl_wire_names {
+    ($($type:ty),* ; parse) => {
+        $crate::arguments::impl_wire_names!($($type),*);
+        $(impl std::str::FromStr for $type {
+            type Err = $crate::error::Error;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                $crate::arguments::parse_wire_name(name)
+            }
+        })*
+    };
+    ($($type:ty),*) => {
+        $(impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                serde::Serialize::serialize(self, f)
+            }
+        })*
+    };
+}
+pub(crate) use impl_wire_names;
+
+/// The value of an enum with this name on the wire.
+pub(crate) fn parse_wire_name<T: DeserializeOwned>(name: &str) -> Result<T, Error> {
+    T::deserialize(name.into_deserializer()).map_err(|reason: serde::de::value::Error| {
+        Error::new(ErrorCode::InvalidArgument, reason.to_string())
+    })
+}
 
 /// The most different paths of one call.
 pub(crate) const MAX_PATHS: usize = 10_000;
@@ -122,6 +152,8 @@ pub enum Sort {
     /// The last modified first, then by path.
     Modified,
 }
+
+impl_wire_names!(Sort; parse);
 
 /// The path of the workspace root, the default of every `path`.
 pub(crate) fn root() -> String {

@@ -1,6 +1,7 @@
 //! The one error type of the crate and its stable codes.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 use std::{fmt, io};
 
 use crate::context::Incomplete;
@@ -259,6 +260,19 @@ impl From<Incomplete> for ErrorCode {
 impl serde::Serialize for ErrorCode {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl FromStr for ErrorCode {
+    type Err = Error;
+
+    /// # Errors
+    /// `INVALID_ARGUMENT` for an unknown name.
+    fn from_str(name: &str) -> Result<ErrorCode, Error> {
+        let code = ErrorCode::ALL.iter().find(|code| code.as_str() == name);
+        code.copied().ok_or_else(|| {
+            Error::new(ErrorCode::InvalidArgument, format!("unknown error code {name:?}"))
+        })
     }
 }
 

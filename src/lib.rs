@@ -136,6 +136,8 @@ pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
 pub use index::{Index, IndexOptions, IndexStatus};
 pub use output::{Content, IndexUse, Outcome, Output, ReadError, ScanStats, Skipped, Truncation};
+pub use schemars;
+pub use serde_json::{Value, json};
 pub use skills::SkillCatalog;
 pub use text::escape::{path_text, printable};
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::arguments::impl_wire_names;
 use crate::context::{Call, Limits};
 use crate::error::Error;
 use crate::index::Index;
@@ -152,7 +154,8 @@ impl ToolContext<'_> {
 }
 
 /// What a tool does to the world; protocol hints and read-only toolkits follow from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
     /// Changes nothing.
@@ -165,8 +168,10 @@ pub enum Effect {
     Execute,
 }
 
+impl_wire_names!(Effect; parse);
+
 /// The description of a tool, from which every provider's form is rendered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
     /// The name on the wire.

@@ -170,14 +170,12 @@ pub(super) fn run_spec(
     matches: &ArgMatches,
     globals: &GlobalFlags,
 ) -> io::Result<u8> {
-    let name = matches.get_one::<String>(FORMAT);
-    let format =
-        Format::ALL.iter().find(|format| Some(format.as_str()) == name.map(String::as_str));
+    let format = matches.get_one::<String>(FORMAT).and_then(|name| name.parse::<Format>().ok());
     let shown = specs.iter().filter(|spec| {
         let is_allowed = globals.check_allowed(spec).is_ok();
         is_allowed && (!globals.read_only || spec.effect == Effect::Read)
     });
-    let document = schema::render(shown, format.copied().unwrap_or_default());
+    let document = schema::render(shown, format.unwrap_or_default());
     print::text(&format!("{document:#}"))?;
     Ok(exit::DONE)
 }

@@ -1,4 +1,4 @@
-//! What every answer is made of: an outcome, content, the statistics of a scan, and how it was cut.
+//! The parts of every answer: outcome, content, scan statistics and truncation.
 
 mod scan_stats;
 
@@ -14,41 +14,47 @@ use crate::context::Incomplete;
 pub(crate) use self::scan_stats::counted;
 pub use self::scan_stats::{IndexUse, MAX_TROUBLE, MAX_WARNINGS, ReadError, ScanStats, Skipped};
 
-/// The result of a tool: `Display` is what a model reads, `Serialize` what a program reads.
+/// The output of a tool: `Display` is the text for a model, `Serialize` the data for a program.
 pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
-    /// How the call ended, from which a shell's exit status follows. Default: [`Outcome::Done`].
+    /// How the call ended. Default: [`Outcome::Done`].
     fn outcome(&self) -> Outcome {
         Outcome::Done
     }
 
-    /// Whether the text is exactly what a file holds, so that a program that prints it adds no
-    /// line end. Default: it is not.
-    fn is_verbatim(&self) -> bool {
-        false
-    }
-
-    /// The exit status of a shell's command for this answer, where the outcome does not say it
-    /// all. Default: none.
-    fn exit_status(&self) -> Option<u8> {
-        None
-    }
-
-    /// Repairs and surprises worth a sentence each. Default: none.
+    /// Notes on repairs and unexpected findings, a sentence each. Default: none.
     fn notes(&self) -> &[String] {
         &[]
     }
 
-    /// The results as the events that `rg --json` prints, with `elapsed` as the time the call took;
-    /// for a call made with [`Call::with_exact_lines`](crate::Call::with_exact_lines). Those that
-    /// went to a [`TextStream`](crate::TextStream) are not repeated.
-    /// Default: there is no such form.
-    fn events(&self, _elapsed: Duration) -> Option<Vec<Value>> {
+    /// Non-text content, such as an image. Default: none.
+    fn attachments(&self) -> Vec<Content> {
+        Vec::new()
+    }
+
+    /// What the command line needs besides the text. Default: none.
+    #[doc(hidden)]
+    fn for_shell(&self) -> Option<&dyn ShellOutput> {
+        None
+    }
+}
+
+/// What the `ripkit` program needs of an output besides its text.
+#[doc(hidden)]
+pub trait ShellOutput {
+    /// Whether the text is exactly the content of a file, so that no line end is added to it.
+    fn is_verbatim(&self) -> bool {
+        false
+    }
+
+    /// The exit status, if it does not follow from the outcome.
+    fn exit_status(&self) -> Option<u8> {
         None
     }
 
-    /// What goes with the text and is none, such as an image. Default: nothing.
-    fn attachments(&self) -> Vec<Content> {
-        Vec::new()
+    /// The results as the events of `rg --json`, for a call with exact lines that took `elapsed`.
+    /// Those that were streamed are not repeated.
+    fn events(&self, _elapsed: Duration) -> Option<Vec<Value>> {
+        None
     }
 }
 
@@ -56,15 +62,15 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It did its work, or found something.
+    /// The work is done, or something was found.
     Done,
-    /// It looked at everything and found nothing.
+    /// The scan was complete and found nothing.
     Empty,
-    /// It stopped early; the answer holds what was there by then.
+    /// The call stopped early; the answer holds partial results.
     Partial(Incomplete),
 }
 
-/// One piece of an answer.
+/// A part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

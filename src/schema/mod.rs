@@ -19,10 +19,14 @@ mod gemini;
 mod portable;
 mod strict;
 
+use std::fmt;
+use std::str::FromStr;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+use crate::error::{Error, ErrorCode};
 use crate::tool::{Effect, ToolSpec};
 
 pub(crate) use self::bounds::Bounds;
@@ -59,6 +63,25 @@ impl Format {
             Format::OpenAiStrict => "openai-strict",
             Format::Gemini => "gemini",
         }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// # Errors
+    /// `INVALID_ARGUMENT` for an unknown name.
+    fn from_str(name: &str) -> Result<Format, Error> {
+        let format = Format::ALL.iter().find(|format| format.as_str() == name);
+        format.copied().ok_or_else(|| {
+            Error::new(ErrorCode::InvalidArgument, format!("unknown format {name:?}"))
+        })
     }
 }
 

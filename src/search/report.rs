@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::context::Incomplete;
-use crate::output::{Outcome, Output, ScanStats, Truncation, counted};
+use crate::output::{Outcome, Output, ScanStats, ShellOutput, Truncation, counted};
 use crate::search::events::{self, Stats};
 use crate::search::file_matches::FileMatches;
 use crate::search::options::Report;
@@ -118,13 +118,19 @@ impl Output for SearchOutput {
         }
     }
 
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn for_shell(&self) -> Option<&dyn ShellOutput> {
+        Some(self)
+    }
+}
+
+impl ShellOutput for SearchOutput {
     /// As for grep, a path that cannot be searched is an error, whatever the others hold.
     fn exit_status(&self) -> Option<u8> {
         (!self.receipt.missing.is_empty()).then_some(2)
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {

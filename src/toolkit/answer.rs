@@ -1,19 +1,20 @@
-//! What a call gives back: text for a model, details for a program, and how it ended.
+//! The answer of a call: text for a model, details for a program, and how the call ended.
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::context::TextStream;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Content, Outcome, Output};
+use crate::output::{Content, Outcome, Output, ShellOutput};
 
-/// The answer of a call, be it a success or a failure.
+/// The answer of a call, a success or a failure. An [`Error`] converts into an answer.
 ///
-/// An [`Error`] becomes an answer by `Answer::from`.
+/// `Display` writes [`Answer::text`], and `Serialize` is [`Answer::to_json`].
 ///
 /// ```
 /// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
@@ -30,11 +31,11 @@ use crate::output::{Content, Outcome, Output};
 /// ```
 pub struct Answer {
     text: String,
-    /// Where the notes begin in `text`.
+    /// The length of the text before the notes.
     body: usize,
     notes: Vec<String>,
     ending: Ending,
-    /// Made when first asked for: whoever prints the text of a big search pays for no JSON.
+    /// Serialized on first use, as printing a large text needs no JSON.
     details: OnceLock<Value>,
 }
 
@@ -53,11 +54,9 @@ pub(super) trait AnyOutput: Send {
     fn write_text(&self, to: &TextStream) -> fmt::Result;
     fn details(&self) -> Option<Value>;
     fn outcome(&self) -> Outcome;
-    fn exit_status(&self) -> Option<u8>;
-    fn is_verbatim(&self) -> bool;
     fn notes(&self) -> &[String];
-    fn events(&self, elapsed: Duration) -> Option<Vec<Value>>;
     fn attachments(&self) -> Vec<Content>;
+    fn for_shell(&self) -> Option<&dyn ShellOutput>;
 }
 
 impl<O: Output> AnyOutput for O {
@@ -77,24 +76,16 @@ impl<O: Output> AnyOutput for O {
         Output::outcome(self)
     }
 
-    fn exit_status(&self) -> Option<u8> {
-        Output::exit_status(self)
-    }
-
-    fn is_verbatim(&self) -> bool {
-        Output::is_verbatim(self)
-    }
-
     fn notes(&self) -> &[String] {
         Output::notes(self)
     }
 
-    fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
-        Output::events(self, elapsed)
-    }
-
     fn attachments(&self) -> Vec<Content> {
         Output::attachments(self)
+    }
+
+    fn for_shell(&self) -> Option<&dyn ShellOutput> {
+        Output::for_shell(self)
     }
 }
 
@@ -103,7 +94,7 @@ impl Answer {
     pub(super) fn new(output: Box<dyn AnyOutput>, notes: Vec<String>) -> Answer {
         let mut text = output.text();
         let body = text.len();
-        let answer = Answer::told(output, notes);
+        let answer = Answer::streamed(output, notes);
         for note in &answer.notes {
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
@@ -114,25 +105,25 @@ impl Answer {
         Answer { text, body, ..answer }
     }
 
-    /// The answer whose text was written elsewhere.
-    pub(super) fn told(output: Box<dyn AnyOutput>, mut notes: Vec<String>) -> Answer {
+    /// An answer whose text was streamed.
+    pub(super) fn streamed(output: Box<dyn AnyOutput>, mut notes: Vec<String>) -> Answer {
         notes.extend_from_slice(output.notes());
         let ending = Ending::Done { outcome: output.outcome(), output: Mutex::new(output) };
         Answer { text: String::new(), body: 0, notes, ending, details: OnceLock::new() }
     }
 
-    /// What a model reads: the output's text and its notes, or the error's message and code.
+    /// The text for a model: that of the output and the notes, or the message and code of the error.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text without the notes, for those who show notes elsewhere.
+    /// The text without the notes.
     pub fn body(&self) -> &str {
         self.text.get(..self.body).unwrap_or(&self.text)
     }
 
-    /// What a program reads: the output as JSON, or `code`, `message`, `path` and `hint` of the
-    /// error. `null` if the output cannot be written as JSON.
+    /// The data for a program: the output as JSON, or `code`, `message`, `path` and `hint` of the
+    /// error. `null` if the output cannot be serialized.
     pub fn details(&self) -> &Value {
         self.details.get_or_init(|| match &self.ending {
             Ending::Failed(error) => error_details(error),
@@ -140,7 +131,7 @@ impl Answer {
         })
     }
 
-    /// Tells whether the call failed.
+    /// Whether the call failed.
     pub fn is_error(&self) -> bool {
         self.error().is_some()
     }
@@ -158,34 +149,35 @@ impl Answer {
         }
     }
 
-    /// Whether the body is exactly what a file holds; see [`Output::is_verbatim`].
+    /// Whether the body is exactly the content of a file.
+    #[doc(hidden)]
     pub fn is_verbatim(&self) -> bool {
-        self.ask(AnyOutput::is_verbatim)
+        self.ask(|output| output.for_shell().is_some_and(ShellOutput::is_verbatim))
     }
 
-    /// The exit status for a shell where the outcome does not say it all; see
-    /// [`Output::exit_status`].
+    /// The exit status, if it does not follow from the outcome.
+    #[doc(hidden)]
     pub fn exit_status(&self) -> Option<u8> {
-        self.ask(AnyOutput::exit_status)
+        self.ask(|output| output.for_shell()?.exit_status())
     }
 
-    /// Repairs of the arguments and surprises of the tool, a sentence each.
+    /// Notes on repaired arguments and unexpected findings, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The pieces of the answer, for protocols that carry more than text: the text, then what
-    /// goes with it.
+    /// The parts of the answer, for protocols that carry more than text: the text, then attachments
+    /// such as images.
     pub fn content(&self) -> Vec<Content> {
         let mut content = vec![Content::Text { text: self.text.clone() }];
         content.append(&mut self.ask(AnyOutput::attachments));
         content
     }
 
-    /// The results as the events of `rg --json`, or `None` where there is no such form; see
-    /// [`Output::events`].
+    /// The results as the events of `rg --json`, if the output has such a form.
+    #[doc(hidden)]
     pub fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
-        self.ask(|output| output.events(elapsed))
+        self.ask(|output| output.for_shell()?.events(elapsed))
     }
 
     /// How the call ended, or `None` if it failed.
@@ -208,11 +200,11 @@ impl Answer {
         })
     }
 
-    /// Asks the output; nothing where there is none, or if it panics.
-    fn ask<R: Default>(&self, question: impl FnOnce(&(dyn AnyOutput + 'static)) -> R) -> R {
+    /// Queries the output; the default value if the call failed or the output panics.
+    fn ask<R: Default>(&self, query: impl FnOnce(&(dyn AnyOutput + 'static)) -> R) -> R {
         let Ending::Done { output, .. } = &self.ending else { return R::default() };
         let output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        panic::catch_unwind(AssertUnwindSafe(|| question(&**output))).unwrap_or_default()
+        panic::catch_unwind(AssertUnwindSafe(|| query(&**output))).unwrap_or_default()
     }
 }
 
@@ -230,6 +222,18 @@ impl From<Error> for Answer {
         let text = format!("{error} [{}]", error.code());
         let (body, details) = (text.len(), OnceLock::new());
         Answer { text, body, notes: Vec::new(), ending: Ending::Failed(error), details }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
     }
 }
 

@@ -265,7 +265,7 @@ impl Toolkit {
                 Some(text) => {
                     // A writer that fails keeps its own error.
                     let _ = output.write_text(text);
-                    Ok(Answer::told(output, notes))
+                    Ok(Answer::streamed(output, notes))
                 }
             }
         })

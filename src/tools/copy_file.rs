@@ -14,7 +14,7 @@ use crate::workspace::Expected;
 
 /// Copies the content of a file, and its permissions as far as new files may have them; never
 /// onto something that exists.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyFileArgs {
     /// The file; a link is followed.

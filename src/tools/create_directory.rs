@@ -12,7 +12,7 @@ use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 
 /// Makes a directory, with those above it; that it exists already is no error.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateDirectoryArgs {
     /// The directory.

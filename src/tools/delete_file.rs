@@ -13,7 +13,7 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::Expected;
 
 /// Deletes a file, or a symbolic link and not what it leads to. Directories are not deleted.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteFileArgs {
     /// The file.

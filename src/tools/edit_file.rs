@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::edit::{MatchKind, Matching, Replacement};
 
-use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names};
 use crate::context::Call;
 use crate::edit::{self, Options, diff};
 use crate::error::{Error, ErrorCode};
@@ -19,7 +19,7 @@ use crate::workspace::{Access, Expected, Version, WriteGuard};
 
 /// Replaces text in a file: `old_text`, which must be there exactly once, by `new_text`; or
 /// several texts at once, with `edits`. Nothing else in the file changes.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditFileArgs {
     /// The file.
@@ -54,6 +54,9 @@ pub struct EditFileArgs {
 
 /// The most replacements of one call: each of them is looked for in the whole file.
 const MAX_EDITS: usize = 1000;
+
+impl_wire_names!(Matching; parse);
+impl_wire_names!(MatchKind);
 
 /// A file that was edited.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, Sort, at_least_one, root, yes};
+use crate::arguments::{
+    MAX_CURSOR_CHARS, MAX_PATH_CHARS, Sort, at_least_one, impl_wire_names, root, yes,
+};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -17,7 +19,7 @@ use crate::workspace::{Access, Workspace};
 
 /// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
 /// Files that ignore files exclude are left out.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindFilesArgs {
     /// The glob. Without `/` it is matched against names at any depth, as `*.toml`; with `/` against
@@ -70,6 +72,8 @@ pub enum FindKind {
     /// Both.
     Any,
 }
+
+impl_wire_names!(FindKind; parse);
 
 impl Default for FindFilesArgs {
     fn default() -> FindFilesArgs {

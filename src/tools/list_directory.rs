@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, impl_wire_names, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, Truncation};
@@ -19,7 +19,7 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 
 /// Lists what is directly in a directory, a name a line, sorted without regard to case;
 /// directories end in `/`. Ignored and hidden entries are listed too.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDirectoryArgs {
     /// The directory. Default: the workspace root.
@@ -100,6 +100,8 @@ pub enum EntryType {
     /// A FIFO, socket or device.
     Other,
 }
+
+impl_wire_names!(EntryType);
 
 /// How many entries are put into order when the call is over: sorting millions takes seconds.
 const MAX_LATE_ENTRIES: usize = 1000;

@@ -19,7 +19,7 @@ use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions, WalkRoot};
 
 /// Lists the files below a directory, a path a line, in path order. Files that ignore files
 /// exclude are left out. Use `find_files` to look for names at any depth.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListFilesArgs {
     /// The directory. Default: the workspace root.

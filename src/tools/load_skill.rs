@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Outcome, Output};
+use crate::output::{Outcome, Output, ShellOutput};
 use crate::read::{self, Content, PageOptions};
 use crate::skills::{Skill, SkillCatalog, envelope};
 use crate::text::escape::display_path;
@@ -24,7 +24,7 @@ const MAX_LIST_BYTES: usize = 8 * 1024;
 
 /// Loads a skill: instructions for a kind of task, to be followed from then on. The text is that
 /// of its SKILL.md; further files that belong to it are named and read with `file`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSkillArgs {
     /// The name of the skill.
@@ -282,12 +282,18 @@ impl Output for LoadSkillOutput {
         self.incomplete.map_or(Outcome::Done, Outcome::Partial)
     }
 
-    fn is_verbatim(&self) -> bool {
-        !self.is_wrapped
+    fn for_shell(&self) -> Option<&dyn ShellOutput> {
+        Some(self)
     }
 
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+}
+
+impl ShellOutput for LoadSkillOutput {
+    fn is_verbatim(&self) -> bool {
+        !self.is_wrapped
     }
 }
 

@@ -13,7 +13,7 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::Expected;
 
 /// Moves or renames a file or a symbolic link; never onto something that exists.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MoveFileArgs {
     /// The file.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{MAX_PATH_CHARS, at_least_one};
 use crate::context::{Incomplete, Limits};
 use crate::error::{Error, ErrorCode};
-use crate::output::{Content, Outcome, Output};
+use crate::output::{Content, Outcome, Output, ShellOutput};
 use crate::read::image::{Format, Image};
 use crate::read::named::Named;
 use crate::read::{self, PageOptions, TextPage, Total, page};
@@ -22,7 +22,7 @@ use crate::workspace::WorkspacePath;
 
 /// Reads a text file, each line behind its number, or an image. A page ends at 2000 lines or
 /// 50 KB and says how to go on; files of any size can be paged.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFileArgs {
     /// The file.
@@ -362,13 +362,19 @@ impl Output for ReadFileOutput {
         &self.notes
     }
 
-    fn is_verbatim(&self) -> bool {
-        self.raw && self.mime.is_none()
+    fn for_shell(&self) -> Option<&dyn ShellOutput> {
+        Some(self)
     }
 
     fn attachments(&self) -> Vec<Content> {
         let Some(mime_type) = self.mime.clone() else { return Vec::new() };
         vec![Content::Image { data: STANDARD.encode(&self.image), mime_type }]
+    }
+}
+
+impl ShellOutput for ReadFileOutput {
+    fn is_verbatim(&self) -> bool {
+        self.raw && self.mime.is_none()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, root};
 use crate::command::{self, CommandPolicy, Ending, Report, Request};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Outcome, Output, counted};
+use crate::output::{Outcome, Output, ShellOutput, counted};
 use crate::tool::{Effect, Tool, ToolContext};
 
 /// How long finding the directory of a command and starting it may take, beside the time that the
@@ -20,7 +20,7 @@ const START: Duration = Duration::from_millis(250);
 /// Runs a command in a shell and returns what it prints, standard output and error in the order
 /// in which they came. Standard input is empty and there is no terminal. What it leaves running in
 /// the background is stopped when the command ends, unless the answer says otherwise.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunCommandArgs {
     /// The command, as it would be typed into a shell.
@@ -252,7 +252,17 @@ impl Output for RunCommandOutput {
         }
     }
 
-    /// As a shell tells it: the command's own, or 128 and the signal.
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn for_shell(&self) -> Option<&dyn ShellOutput> {
+        Some(self)
+    }
+}
+
+impl ShellOutput for RunCommandOutput {
+    /// As in a shell: that of the command, or 128 plus the number of the signal.
     fn exit_status(&self) -> Option<u8> {
         let signalled = self.signal.map(|signal| signal.saturating_add(128));
         u8::try_from(self.exit_code.or(signalled)?).ok()
@@ -260,10 +270,6 @@ impl Output for RunCommandOutput {
 
     fn is_verbatim(&self) -> bool {
         !self.output.is_empty() && self.endings().is_empty()
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
     }
 }
 

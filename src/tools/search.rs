@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, impl_wire_names, yes,
 };
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
@@ -24,7 +24,7 @@ const MAX_CONTEXT: u32 = 1000;
 /// Searches the contents of files with a regular expression (Rust syntax, as in ripgrep) and
 /// returns `path:line:text` for each matching line, in path order. Files that ignore files
 /// exclude are left out, links are not followed. Case does not matter unless asked.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchArgs {
     /// What to search for: a regular expression, at most 4096 bytes. No look-around, no
@@ -123,6 +123,8 @@ pub enum OutputMode {
     /// How many lines match in each file.
     Count,
 }
+
+impl_wire_names!(OutputMode; parse);
 
 impl Default for SearchArgs {
     fn default() -> SearchArgs {

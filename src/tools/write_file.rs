@@ -17,7 +17,7 @@ use crate::workspace::{Expected, Version, WorkspacePath, WriteGuard};
 
 /// Writes a whole file: makes it and its directories, or replaces all of its content at once.
 /// To change a part of a file, use `edit_file`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFileArgs {
     /// The file.

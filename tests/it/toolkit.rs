@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use ripkit::{
     Call, Cancel, Content, Effect, Error, ErrorCode, Limits, Outcome, Output, Tool, ToolContext,
-    Toolkit,
+    Toolkit, Workspace,
 };
 use serde_json::{Value, json};
 
@@ -191,16 +191,8 @@ impl std::fmt::Display for Fragile {
 }
 
 impl Output for Fragile {
-    fn is_verbatim(&self) -> bool {
-        panic!("asked whether it is verbatim")
-    }
-
-    fn exit_status(&self) -> Option<u8> {
-        panic!("asked for a status")
-    }
-
-    fn events(&self, _: Duration) -> Option<Vec<Value>> {
-        panic!("asked for events")
+    fn for_shell(&self) -> Option<&dyn ripkit::output::ShellOutput> {
+        panic!("asked what a shell needs")
     }
 
     fn attachments(&self) -> Vec<Content> {
@@ -229,4 +221,29 @@ fn an_answer_whose_output_panics_still_answers() {
     assert_eq!((answer.is_verbatim(), answer.exit_status()), (false, None));
     assert_eq!(answer.events(Duration::ZERO), None);
     assert_eq!(answer.content(), [Content::Text { text: "text".to_owned() }]);
+}
+
+#[test]
+fn arguments_answers_and_names_have_the_standard_conversions() {
+    let tools = Toolkit::new(Workspace::open(env!("CARGO_MANIFEST_DIR")).expect("a workspace"));
+    let args = ripkit::tools::search::SearchArgs {
+        pattern: "fn ".to_owned(),
+        path: "src/lib.rs".into(),
+        ..ripkit::tools::search::SearchArgs::default()
+    };
+    let written = serde_json::to_value(&args).expect("arguments as JSON");
+    let read: ripkit::tools::search::SearchArgs =
+        serde_json::from_value(written.clone()).expect("arguments from JSON");
+    assert_eq!(serde_json::to_value(&read).expect("arguments as JSON"), written);
+    let answer = tools.call("search", written, &Call::default());
+    assert!(!answer.is_error(), "{answer}");
+    assert_eq!(answer.to_string(), answer.text());
+    assert_eq!(json!(answer), answer.to_json());
+    let mode: ripkit::tools::search::OutputMode = "count".parse().expect("a name");
+    assert_eq!(mode.to_string(), "count");
+    assert_eq!("FILE_NOT_FOUND".parse::<ErrorCode>().ok(), Some(ErrorCode::FileNotFound));
+    let unknown = "counts".parse::<ripkit::tools::search::OutputMode>().expect_err("no such name");
+    assert_eq!(unknown.code(), ErrorCode::InvalidArgument);
+    let spec = json!(tools.spec("search").expect("a tool"));
+    assert_eq!((&spec["name"], &spec["effect"]), (&json!("search"), &json!("read")));
 }
