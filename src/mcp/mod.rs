@@ -11,66 +11,47 @@
 //! # }
 //! ```
 //!
-//! Every revision of the protocol is spoken that the SDK knows, from 2024-11-05 to 2025-11-25 after
-//! `initialize`, and 2026-07-28 without it; which one is up to each request. What a tool tells of
-//! itself and what it answers is rendered, never changed: [`crate::schema::mcp`] makes the listing.
+//! Revisions 2024-11-05 to 2025-11-25 are spoken after `initialize`, and 2026-07-28 without it, as
+//! each request asks. The tools are listed as [`crate::schema::mcp`] renders them.
 //!
-//! - A tool that fails answers with `isError` and the text that a model reads. Errors of the
-//!   protocol are for messages that are none, unknown methods and unknown tools.
-//! - Calls run side by side, each on a thread of its own: [`DEFAULT_CALLS`] that may take long, such
-//!   as searches, and as many others; the rest wait. One that is stuck delays nobody, and a short
-//!   one never waits for long ones.
-//! - Answers that the client does not read take 64 MiB at most, besides those of the calls that are
-//!   running; while there is no room, further calls wait before they run.
-//! - A request whose id an earlier one has, which is open or was cancelled, is answered with the
-//!   error -32600 under that id, and not carried out. The open request is answered all the same, so
-//!   the client then has two answers with one id: it has to use an id once.
-//! - `notifications/cancelled` raises the flag of that call, and nothing more is sent for it.
-//! - Progress is told to those who sent a token, at most ten times a second.
-//! - A line over [`MAX_LINE_BYTES`], or one that is no message, is answered with an error; the
-//!   connection lives on.
-//! - Skills are resources, `skill://NAME/SKILL.md` and the files beside it, with the extension
-//!   that lists them.
+//! - A tool that fails answers with `isError` and the text that a model reads. Protocol errors are
+//!   for malformed messages, unknown methods and unknown tools.
+//! - Each call has a thread. At most [`DEFAULT_CALLS`] calls of tools that may take long, such as
+//!   searches, run at once, and as many others; the rest wait. A short call never waits for a long
+//!   one, and a call that is stuck delays no other.
+//! - Answers that the client has not read take at most 64 MiB. While there is no room, no further
+//!   call begins.
+//! - A request with the id of an earlier one that is open or was cancelled is not carried out and
+//!   gets the error -32600 under that id. The earlier request is still answered, so the client
+//!   then receives two answers with one id.
+//! - `notifications/cancelled` cancels the call, and nothing more is sent for it.
+//! - Progress is reported for requests with a progress token, at most ten times a second.
+//! - A line over [`MAX_LINE_BYTES`], or one that is not a message, is answered with an error, and
+//!   the session goes on.
+//! - Skills are resources, `skill://NAME/SKILL.md` and the files beside it, and are listed by the
+//!   protocol's extension for skills.
 //! - When the input ends, running calls have a quarter of a second to answer. Then they are
-//!   cancelled, and [`Server::serve`] returns within a second, whatever is stuck.
+//!   cancelled, and [`Server::serve`] returns within a second, even if a call is stuck.
 
-mod answer;
-mod call;
-mod encoding;
-mod ending;
+mod framing;
 mod instructions;
-mod lines;
-mod message;
-mod outbox;
-mod progress;
-mod requests;
-mod service;
+mod jsonrpc;
+mod protocol;
+mod session;
 mod skills;
-mod transport;
 
-use std::any::Any;
 use std::io::{self, Read, Write};
-use std::sync::Arc;
-use std::thread;
 
-use rmcp::service::serve_directly;
-use tokio::runtime::{Builder, Runtime};
-
-pub use self::ending::Stop;
-pub use self::lines::MAX_LINE_BYTES;
-use self::outbox::Outbox;
-use self::service::ToolService;
-use self::transport::Lines;
+pub use self::framing::MAX_LINE_BYTES;
+use self::protocol::Service;
+use self::session::Session;
+pub use self::session::Stop;
 use crate::error::{Error, ErrorCode};
-use crate::pool::panic_text;
 use crate::skills::SkillCatalog;
 use crate::toolkit::Toolkit;
 
-/// How many calls of each kind, long and short, run at once where the host says nothing.
+/// How many calls of each kind, long and short, run at once by default.
 pub const DEFAULT_CALLS: usize = 32;
-
-/// How many threads read skills for resources.
-const SKILL_THREADS: usize = 4;
 
 /// A server over one toolkit, for one client.
 ///
@@ -141,66 +122,27 @@ impl Server {
 
     /// Serves one client, until `reader` ends, `writer` is closed or the server is stopped.
     ///
-    /// It blocks, and runs an async runtime of its own meanwhile. When it returns, every call is
-    /// over or cancelled; a thread that is stuck in the operating system, or in `reader` or
-    /// `writer`, is left behind.
+    /// It blocks. When it returns, every call is over or cancelled; a thread that is stuck in the
+    /// operating system, or in `reader` or `writer`, is left behind.
     ///
     /// # Errors
-    /// `RESOURCE_EXHAUSTED` or `IO_ERROR` if no thread can be started, `INTERNAL` if the server
-    /// panicked. That the client is gone is no error.
+    /// `RESOURCE_EXHAUSTED` or `IO_ERROR` if no thread can be started; `INTERNAL` if a schema of a
+    /// host's tool cannot be encoded. That the client is gone is
+    /// not an error.
     pub fn serve<R, W>(self, reader: R, writer: W) -> Result<(), Error>
     where
         R: Read + Send + 'static,
         W: Write + Send + 'static,
     {
-        let serve = move || {
-            let runtime = runtime(self.calls)?;
-            let served = runtime.block_on(self.session(reader, writer));
-            // Threads that are stuck must not hold the host.
-            runtime.shutdown_background();
-            served
-        };
-        // A thread that belongs to another runtime may wait for this one, but not be it.
-        let started = thread::Builder::new().name("ripkit-mcp".to_owned()).spawn(serve);
-        let ended = started.map_err(no_thread)?.join().map_err(|payload| panicked(&*payload))?;
-        ended.map_err(no_thread)
-    }
-
-    async fn session<R, W>(self, reader: R, writer: W) -> io::Result<()>
-    where
-        R: Read + Send + 'static,
-        W: Write + Send + 'static,
-    {
         let Server { toolkit, skills, calls, stop } = self;
-        let requests = Arc::default();
-        let outbox = Outbox::new(Arc::clone(&requests));
-        let lines = Lines::start(reader, writer, requests, stop.clone())?;
-        let service = ToolService::new((toolkit, skills), calls, outbox, stop.clone());
-        let calls = service.calls();
-        let running = serve_directly(service, lines, None);
-        tokio::select! {
-            _ = running.waiting() => {}
-            () = stop.overdue() => {}
-        }
-        stop.stop();
-        calls.settle().await;
-        Ok(())
+        let service = Service::new(toolkit, skills).map_err(|reason| {
+            let message = format!("cannot encode the descriptions of the tools: {reason}");
+            Error::new(ErrorCode::Internal, message)
+        })?;
+        Session::run(service, calls, stop, (reader, writer)).map_err(|reason| {
+            let code = ErrorCode::of_io(&reason);
+            let message = format!("cannot start a thread of the server: {reason}");
+            Error::new(code, message).because(reason)
+        })
     }
-}
-
-fn runtime(calls: usize) -> io::Result<Runtime> {
-    Builder::new_current_thread()
-        .enable_time()
-        .max_blocking_threads(calls.saturating_mul(2).saturating_add(SKILL_THREADS))
-        .thread_name("ripkit-mcp-call")
-        .build()
-}
-
-fn no_thread(reason: io::Error) -> Error {
-    let code = ErrorCode::of_io(&reason);
-    Error::new(code, format!("cannot start a thread of the server: {reason}")).because(reason)
-}
-
-fn panicked(payload: &(dyn Any + Send)) -> Error {
-    Error::new(ErrorCode::Internal, format!("the server failed: {}", panic_text(payload)))
 }

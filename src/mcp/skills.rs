@@ -1,22 +1,51 @@
 //! Skills as resources: `skill://NAME/SKILL.md`, and the files beside it.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::model::{
-    ErrorData, ReadResourceResult, Resource, ResourceContents, Skill, SkillFrontmatter,
-    SkillResource, SkillResources as Manifest,
-};
-use tokio::task::spawn_blocking;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
+use super::jsonrpc::RpcError;
 use crate::error::Error;
-use crate::skills::{self, SkillCatalog};
+use crate::skills::{Skill, SkillCatalog};
 
 const SCHEME: &str = "skill://";
 const NAME: &str = "SKILL.md";
 const MARKDOWN: &str = "text/markdown";
 
 /// The skills of one catalog.
+#[derive(Debug)]
 pub(super) struct SkillResources(SkillCatalog);
+
+/// A skill as the protocol's extension for skills describes it.
+#[derive(Serialize)]
+pub(super) struct SkillEntry {
+    uri: String,
+    frontmatter: Map<String, Value>,
+    resources: Manifest,
+}
+
+/// The files of a skill with their digests.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Manifest {
+    Files(Vec<SkillFile>),
+    /// The string `dynamic`, by which the extension says that there are no stable digests: the
+    /// skill has more files than are listed, or some that cannot be read.
+    Dynamic(&'static str),
+}
+
+#[derive(Serialize)]
+struct SkillFile {
+    uri: String,
+    /// `sha256:` and 64 hexadecimal digits.
+    digest: String,
+    /// In bytes.
+    size: usize,
+}
 
 impl SkillResources {
     pub(super) fn new(catalog: SkillCatalog) -> SkillResources {
@@ -27,90 +56,92 @@ impl SkillResources {
         self.0.is_empty()
     }
 
-    /// The SKILL.md of each skill; the files beside it are read without being listed here.
-    pub(super) fn resources(&self) -> Vec<Resource> {
-        self.0.skills().iter().filter(|skill| is_plain(skill.name())).map(resource).collect()
-    }
-
-    /// What the extension for skills tells of each, as the files are now.
-    pub(super) async fn list(&self) -> Result<Vec<Skill>, ErrorData> {
-        let catalog = self.0.clone();
-        let listed =
-            move || catalog.skills().iter().filter_map(|skill| entry(skill).ok()).collect();
-        spawn_blocking(listed).await.map_err(|_| panicked())
-    }
-
-    /// The same of one, by the URI of its SKILL.md.
-    pub(super) async fn get(&self, uri: String) -> Result<Skill, ErrorData> {
-        let catalog = self.0.clone();
-        let found = move || {
-            let (skill, path) = find(&catalog, &uri).ok_or_else(|| unknown(&uri))?;
-            if path != NAME {
-                return Err(unknown(&uri));
-            }
-            entry(skill).map_err(|error| unreadable(&error))
+    /// The SKILL.md of each skill; the files beside it can be read, but are not listed here.
+    pub(super) fn resources(&self) -> Vec<Value> {
+        let skills = self.0.skills().iter().filter(|skill| is_plain(skill.name()));
+        let resource = |skill: &Skill| {
+            json!({
+                "uri": uri(skill, NAME),
+                "name": skill.name(),
+                "description": skill.description(),
+                "mimeType": MARKDOWN,
+            })
         };
-        spawn_blocking(found).await.map_err(|_| panicked())?
+        skills.map(resource).collect()
+    }
+
+    /// All skills that can be read, as their files are now.
+    pub(super) fn list(&self) -> Vec<SkillEntry> {
+        self.0.skills().iter().filter_map(|skill| SkillEntry::read(skill).ok()).collect()
+    }
+
+    /// One skill by the URI of its SKILL.md.
+    pub(super) fn get(&self, uri: &str) -> Result<SkillEntry, RpcError> {
+        if !uri.ends_with(&format!("/{NAME}")) {
+            let reason = format!("{uri} is not the uri of a SKILL.md");
+            return Err(RpcError::invalid_params(reason));
+        }
+        let (skill, path) = find(&self.0, uri).ok_or_else(|| unknown(uri))?;
+        if path != NAME {
+            return Err(unknown(uri));
+        }
+        SkillEntry::read(skill).map_err(|error| unreadable(&error))
     }
 
     /// The content of a file of a skill.
-    pub(super) async fn read(&self, uri: String) -> Result<ReadResourceResult, ErrorData> {
-        let catalog = self.0.clone();
-        let read = move || {
-            let (skill, path) = find(&catalog, &uri).ok_or_else(|| unknown(&uri))?;
-            let bytes = skill.bytes_of(&path).map_err(|error| unreadable(&error))?;
-            let contents = match String::from_utf8(bytes) {
-                Ok(text) if is_markdown(&path) => {
-                    ResourceContents::text(text, uri).with_mime_type(MARKDOWN)
-                }
-                Ok(text) => ResourceContents::text(text, uri),
-                Err(error) => ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri),
-            };
-            Ok(ReadResourceResult::new(vec![contents]))
+    pub(super) fn read(&self, uri: &str) -> Result<Value, RpcError> {
+        let (skill, path) = find(&self.0, uri).ok_or_else(|| unknown(uri))?;
+        let bytes = skill.bytes_of(&path).map_err(|error| unreadable(&error))?;
+        Ok(match String::from_utf8(bytes) {
+            Ok(text) if is_markdown(&path) => {
+                json!({ "uri": uri, "mimeType": MARKDOWN, "text": text })
+            }
+            Ok(text) => json!({ "uri": uri, "mimeType": "text/plain", "text": text }),
+            Err(error) => json!({ "uri": uri, "blob": STANDARD.encode(error.as_bytes()) }),
+        })
+    }
+}
+
+impl SkillEntry {
+    fn read(skill: &Skill) -> Result<SkillEntry, Error> {
+        let mut frontmatter = Map::new();
+        frontmatter.insert("name".to_owned(), skill.name().into());
+        frontmatter.insert("description".to_owned(), skill.description().into());
+        for (key, value) in skill.frontmatter().fields() {
+            frontmatter.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        let mut files = vec![SkillFile::read(skill, NAME)?];
+        let resources = skill.resources()?;
+        let others: Result<Vec<_>, _> =
+            resources.files.iter().map(|path| SkillFile::read(skill, path)).collect();
+        let resources = match others {
+            Ok(others) if !resources.has_more => {
+                files.extend(others);
+                Manifest::Files(files)
+            }
+            _ => Manifest::Dynamic("dynamic"),
         };
-        spawn_blocking(read).await.map_err(|_| panicked())?
+        Ok(SkillEntry { uri: uri(skill, NAME), frontmatter, resources })
     }
 }
 
-fn resource(skill: &skills::Skill) -> Resource {
-    Resource::new(uri(skill, NAME), skill.name())
-        .with_description(skill.description())
-        .with_mime_type(MARKDOWN)
-}
-
-/// A skill with the digests of all its files; of one with more files than are listed, or with
-/// files that cannot be read, it is only said that they change.
-fn entry(skill: &skills::Skill) -> Result<Skill, Error> {
-    let frontmatter = skill.frontmatter();
-    let mut told = SkillFrontmatter::new(skill.name(), skill.description());
-    for (key, value) in frontmatter.fields() {
-        if key != "name" && key != "description" {
-            told = told.with_field(key.clone(), value.clone());
+impl SkillFile {
+    fn read(skill: &Skill, path: &str) -> Result<SkillFile, Error> {
+        let bytes = skill.bytes_of(path)?;
+        let mut digest = "sha256:".to_owned();
+        for byte in Sha256::digest(&bytes) {
+            let _ = write!(digest, "{byte:02x}"); // a string takes everything
         }
+        Ok(SkillFile { uri: uri(skill, path), digest, size: bytes.len() })
     }
-    let mut files = vec![file(skill, NAME)?];
-    let resources = skill.resources()?;
-    let read: Result<Vec<_>, _> = resources.files.iter().map(|path| file(skill, path)).collect();
-    let manifest = match read {
-        Ok(read) if !resources.has_more => {
-            files.extend(read);
-            Manifest::Files(files)
-        }
-        _ => Manifest::Dynamic,
-    };
-    Ok(Skill::new(uri(skill, NAME), told, manifest))
 }
 
-fn file(skill: &skills::Skill, path: &str) -> Result<SkillResource, Error> {
-    Ok(SkillResource::from_bytes(uri(skill, path), &skill.bytes_of(path)?))
-}
-
-fn uri(skill: &skills::Skill, path: &str) -> String {
+fn uri(skill: &Skill, path: &str) -> String {
     format!("{SCHEME}{}/{}", skill.name(), encoded(path))
 }
 
 /// The skill and the path in it that a URI names.
-fn find<'a>(catalog: &'a SkillCatalog, uri: &str) -> Option<(&'a skills::Skill, String)> {
+fn find<'a>(catalog: &'a SkillCatalog, uri: &str) -> Option<(&'a Skill, String)> {
     let (name, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let skill = catalog.by_name(name).filter(|skill| is_plain(skill.name()))?;
     Some((skill, decoded(path)?))
@@ -151,16 +182,12 @@ fn decoded(path: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn unknown(uri: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("there is no resource {uri}"), None)
+fn unknown(uri: &str) -> RpcError {
+    RpcError::invalid_params(format!("there is no resource {uri}"))
 }
 
-fn unreadable(error: &Error) -> ErrorData {
-    ErrorData::invalid_params(error.to_string(), None)
-}
-
-fn panicked() -> ErrorData {
-    ErrorData::internal_error("reading the skills failed unexpectedly", None)
+fn unreadable(error: &Error) -> RpcError {
+    RpcError::invalid_params(error.to_string())
 }
 
 #[cfg(test)]

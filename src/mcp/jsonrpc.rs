@@ -1,0 +1,397 @@
+//! JSON-RPC 2.0: what a line from the client is, and the responses to it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::error::Category;
+use serde_json::{Map, Value};
+
+/// The id of a request. A number and a string are never the same id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
+pub(super) enum RequestId {
+    Number(i64),
+    String(String),
+}
+
+impl RequestId {
+    /// The id that a JSON value stands for, if it is a string or an integer.
+    pub(super) fn from_value(value: Value) -> Option<RequestId> {
+        match value {
+            Value::Number(number) => number.as_i64().map(RequestId::Number),
+            Value::String(text) => Some(RequestId::String(text)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequestId::Number(number) => number.fmt(f),
+            RequestId::String(text) => text.fmt(f),
+        }
+    }
+}
+
+/// An error of the protocol. Errors of a tool are results with `isError`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct RpcError {
+    code: i32,
+    message: Cow<'static, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+}
+
+impl RpcError {
+    /// The line is not JSON.
+    pub(super) fn parse(message: impl Into<Cow<'static, str>>) -> RpcError {
+        RpcError::new(-32700, message)
+    }
+
+    /// The line is JSON, but not a message that is allowed here.
+    pub(super) fn invalid_request(message: impl Into<Cow<'static, str>>) -> RpcError {
+        RpcError::new(-32600, message)
+    }
+
+    pub(super) fn no_method(method: &str) -> RpcError {
+        let shown: String = method.chars().take(100).collect();
+        RpcError::new(-32601, format!("there is no method {shown}"))
+    }
+
+    pub(super) fn invalid_params(message: impl Into<Cow<'static, str>>) -> RpcError {
+        RpcError::new(-32602, message)
+    }
+
+    pub(super) fn internal(message: impl Into<Cow<'static, str>>) -> RpcError {
+        RpcError::new(-32603, message)
+    }
+
+    /// An error with a code of the Model Context Protocol.
+    pub(super) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> RpcError {
+        RpcError { code, message: message.into(), data: None }
+    }
+
+    pub(super) fn with_data(mut self, data: Value) -> RpcError {
+        self.data = Some(data);
+        self
+    }
+}
+
+/// The response to a request.
+#[derive(Serialize)]
+pub(super) struct Response<'a, T> {
+    jsonrpc: &'static str,
+    /// Absent where the request has no id that could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a RequestId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a RpcError>,
+}
+
+impl<'a, T> Response<'a, T> {
+    pub(super) fn result(id: &'a RequestId, result: T) -> Response<'a, T> {
+        Response { jsonrpc: "2.0", id: Some(id), result: Some(result), error: None }
+    }
+}
+
+impl<'a> Response<'a, ()> {
+    pub(super) fn error(id: Option<&'a RequestId>, error: &'a RpcError) -> Response<'a, ()> {
+        Response { jsonrpc: "2.0", id, result: None, error: Some(error) }
+    }
+}
+
+/// A message to which the client sends no response.
+#[derive(Serialize)]
+pub(super) struct Notification<T> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: T,
+}
+
+impl<T> Notification<T> {
+    pub(super) fn new(method: &'static str, params: T) -> Notification<T> {
+        Notification { jsonrpc: "2.0", method, params }
+    }
+}
+
+/// A request of the client.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) id: RequestId,
+    pub(super) method: String,
+    params: Option<Map<String, Value>>,
+}
+
+impl Request {
+    /// The member `_meta` of the params; empty where there is none.
+    ///
+    /// # Errors
+    /// Invalid params if it is not an object.
+    pub(super) fn meta(&self) -> Result<Map<String, Value>, RpcError> {
+        match self.params.as_ref().and_then(|params| params.get("_meta")) {
+            None => Ok(Map::new()),
+            Some(Value::Object(meta)) => Ok(meta.clone()),
+            Some(_) => Err(self.misfit("_meta is not an object")),
+        }
+    }
+
+    /// The params as the method defines them; missing ones are an empty object.
+    ///
+    /// # Errors
+    /// Invalid params, with the reason.
+    pub(super) fn params<T: DeserializeOwned>(&mut self) -> Result<T, RpcError> {
+        let params = self.params.take().unwrap_or_default();
+        serde_json::from_value(Value::Object(params))
+            .map_err(|reason| self.misfit(&reason.to_string()))
+    }
+
+    fn misfit(&self, reason: &str) -> RpcError {
+        RpcError::invalid_params(format!("the params of {} do not fit: {reason}", self.method))
+    }
+}
+
+/// What a line of the client is.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    Request(Request),
+    /// The client cancels one of its requests.
+    Cancelled(RequestId),
+    /// An error to be sent, with the id of the request that it answers, if the line has one.
+    Invalid(RpcError, Option<RequestId>),
+    /// A notification without meaning to this server, or a response to nothing.
+    Ignored,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+impl Incoming {
+    /// Parses one line.
+    pub(super) fn parse(line: &[u8]) -> Incoming {
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
+        match line.first() {
+            None => return Incoming::Ignored,
+            Some(b'{') => {}
+            Some(_) => return Incoming::Invalid(not_an_object(line), None),
+        }
+        // Without the params: where they are nested too deeply, the error still has the id.
+        let envelope = match serde_json::from_slice::<Envelope>(line) {
+            Ok(envelope) => envelope,
+            Err(reason) => return Incoming::Invalid(malformed(&reason), None),
+        };
+        let id = envelope.id.map(RequestId::from_value);
+        if id == Some(None) {
+            let error = RpcError::invalid_request("an id is a string or an integer");
+            return Incoming::Invalid(error, None);
+        }
+        let id = id.flatten();
+        let method = match envelope.method {
+            Some(Value::String(method)) => method,
+            None if envelope.result.is_some() || envelope.error.is_some() => {
+                return Incoming::Ignored;
+            }
+            _ => {
+                return Incoming::Invalid(
+                    RpcError::invalid_request("the message has no method"),
+                    id,
+                );
+            }
+        };
+        if envelope.jsonrpc != "2.0" {
+            return Incoming::Invalid(RpcError::invalid_request("jsonrpc must be \"2.0\""), id);
+        }
+        let params = serde_json::from_slice::<WithParams>(line).map(|message| message.params);
+        match id {
+            Some(id) => request(id, method, params),
+            None => notification(&method, params.ok().flatten()),
+        }
+    }
+}
+
+/// The members that every message may have, but for its params.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(default)]
+    jsonrpc: Value,
+    /// `Some(Value::Null)` for `null`, which is not the same as no id.
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    method: Option<Value>,
+    result: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct WithParams {
+    params: Option<Value>,
+}
+
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
+}
+
+fn request(id: RequestId, method: String, params: serde_json::Result<Option<Value>>) -> Incoming {
+    match params {
+        Ok(None) => Incoming::Request(Request { id, method, params: None }),
+        Ok(Some(Value::Object(params))) => {
+            Incoming::Request(Request { id, method, params: Some(params) })
+        }
+        Ok(Some(_)) => {
+            let reason = format!("the params of {method} do not fit: they are not an object");
+            Incoming::Invalid(RpcError::invalid_params(reason), Some(id))
+        }
+        Err(reason) => Incoming::Invalid(malformed(&reason), Some(id)),
+    }
+}
+
+fn notification(method: &str, params: Option<Value>) -> Incoming {
+    let id = match params {
+        Some(Value::Object(mut params)) if method == "notifications/cancelled" => {
+            params.remove("requestId").and_then(RequestId::from_value)
+        }
+        _ => None,
+    };
+    id.map_or(Incoming::Ignored, Incoming::Cancelled)
+}
+
+fn not_an_object(line: &[u8]) -> RpcError {
+    match serde_json::from_slice::<IgnoredAny>(line) {
+        Err(reason) => malformed(&reason),
+        Ok(_) if line.starts_with(b"[") => {
+            RpcError::invalid_request("batches are not supported; send one message a line")
+        }
+        Ok(_) => RpcError::invalid_request("a message is a JSON object"),
+    }
+}
+
+fn malformed(reason: &serde_json::Error) -> RpcError {
+    match reason.classify() {
+        // A message is one line, so the place is left out.
+        Category::Data => {
+            let reason = reason.to_string();
+            let bare = reason.split(" at line ").next().unwrap_or(&reason);
+            RpcError::invalid_request(bare.to_owned())
+        }
+        _ => RpcError::parse(format!("the line is not JSON: {reason}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a line is, in one word or in its error: code, id and message.
+    fn described(line: &[u8]) -> String {
+        match Incoming::parse(line) {
+            Incoming::Ignored => "ignored".to_owned(),
+            Incoming::Cancelled(id) => format!("cancelled {id}"),
+            Incoming::Invalid(RpcError { code, message, .. }, id) => {
+                let id = id.map_or("-".to_owned(), |id| id.to_string());
+                format!("{code} {id} {message}")
+            }
+            Incoming::Request(request) => format!("{} {}", request.id, request.method),
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_message_or_the_error_that_answers_it() {
+        let cases: &[(&str, &str)] = &[
+            ("", "ignored"),
+            (" \r\n", "ignored"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "1 ping"),
+            (r#"{"method":"no/such","id":"x","jsonrpc":"2.0","params":{}}"#, "x no/such"),
+            ("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":-7,\"method\":\"ping\"}\r\n", "-7 ping"),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","method":"tools/list","params":[]}"#,
+                "-32602 a the params of tools/list do not fit: they are not an object",
+            ),
+            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "ignored"),
+            (r#"{"jsonrpc":"2.0","method":"tools/call"}"#, "ignored"),
+            (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":7}"#, "ignored"),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#,
+                "cancelled 7",
+            ),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "ignored"),
+            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#, "ignored"),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                "-32600 - an id is a string or an integer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                "-32600 - an id is a string or an integer",
+            ),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "-32600 1 jsonrpc must be \"2.0\""),
+            (r#"{"id":1,"method":"ping"}"#, "-32600 1 jsonrpc must be \"2.0\""),
+            (r#"{"jsonrpc":"2.0","id":1}"#, "-32600 1 the message has no method"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "-32600 1 the message has no method"),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, "-32600 - duplicate field `id`"),
+            ("7", "-32600 - a message is a JSON object"),
+            ("[]", "-32600 - batches are not supported; send one message a line"),
+            (
+                "{\"id\"",
+                "-32700 - the line is not JSON: EOF while parsing an object at line 1 column 5",
+            ),
+            ("hello", "-32700 - the line is not JSON: expected value at line 1 column 1"),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(described(line.as_bytes()), *wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn params_that_do_not_fit_are_an_error_with_the_reason() {
+        #[derive(Debug, Deserialize)]
+        struct Params {
+            #[expect(dead_code, reason = "only whether it can be read matters")]
+            name: String,
+        }
+        let parse = |params: &str| {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{params}}}"#);
+            match Incoming::parse(line.as_bytes()) {
+                Incoming::Request(mut request) => {
+                    request.meta()?;
+                    request.params::<Params>()
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        parse(r#"{"name":"x","other":1,"_meta":{}}"#).unwrap();
+        for (params, reason) in [
+            ("{}", "missing field `name`"),
+            (r#"{"name":5}"#, "invalid type: integer `5`, expected a string"),
+            (r#"{"name":"x","_meta":7}"#, "_meta is not an object"),
+        ] {
+            let error = parse(params).unwrap_err();
+            assert_eq!(error.code, -32602);
+            assert_eq!(error.message, format!("the params of m do not fit: {reason}"));
+        }
+    }
+
+    #[test]
+    fn params_that_are_nested_too_deeply_are_refused_with_the_id() {
+        let deep = "[".repeat(10_000) + &"]".repeat(10_000);
+        let batch = "-32600 - batches are not supported; send one message a line";
+        assert_eq!(described(deep.as_bytes()), batch);
+        for params in [deep.clone(), format!(r#"{{"name":"x","arguments":{{"a":{deep}}}}}"#)] {
+            let call =
+                format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#);
+            let text = described(call.as_bytes());
+            assert!(text.starts_with("-32700 5 the line is not JSON: recursion limit"), "{text}");
+        }
+        let text = described(format!(r#"{{"id":{deep}}}"#).as_bytes());
+        assert!(text.starts_with("-32700 - the line is not JSON: recursion limit"), "{text}");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_not_json() {
+        let text = described(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xFF\"}");
+        assert!(text.starts_with("-32700 - the line is not JSON: invalid unicode code point"));
+    }
+}

@@ -1,0 +1,381 @@
+//! The Model Context Protocol: its revisions, and what is answered to each method.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::framing;
+use super::instructions;
+use super::jsonrpc::{Request, RpcError};
+use super::skills::SkillResources;
+use crate::context::Call;
+use crate::output::Content;
+use crate::schema;
+use crate::skills::SkillCatalog;
+use crate::toolkit::{Answer, Toolkit};
+
+/// The revisions that are spoken, oldest first.
+const REVISIONS: [&str; 5] =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", STATELESS_REVISION];
+
+/// The revision that has no `initialize`: each request names its revision and its client.
+const STATELESS_REVISION: &str = "2026-07-28";
+
+/// What `initialize` agrees on where the client asks for a revision that is not known.
+const LATEST_WITH_INITIALIZE: &str = "2025-11-25";
+
+const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
+
+/// The error code for a revision that is not known.
+const UNSUPPORTED_REVISION: i32 = -32022;
+
+/// How long a client may cache what never changes while the server runs, in milliseconds.
+const CACHE_MS: u64 = 5 * 60 * 1000;
+
+/// Which members a result has besides those of its method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Era {
+    /// Revisions with `initialize`: none.
+    Sessions,
+    /// Later ones: `resultType`, and for what may be cached `ttlMs` and `cacheScope`.
+    Stateless,
+}
+
+impl Era {
+    fn of(revision: &str) -> Era {
+        // Revisions are dates, so they compare as strings.
+        if revision >= STATELESS_REVISION { Era::Stateless } else { Era::Sessions }
+    }
+}
+
+/// How long a client may cache a result, and for whom.
+#[derive(Clone, Copy)]
+enum Cache {
+    /// The result is not of the kind that may be cached.
+    Never,
+    /// It may change at any time.
+    Expired,
+}
+
+/// What a request asks for.
+#[derive(Debug)]
+pub(super) enum Action {
+    /// It was answered at once.
+    Respond(Value),
+    /// The tools are to be listed.
+    ListTools(Era),
+    /// A tool is to be called.
+    Call(ToolCall),
+    /// Skills are to be read, which takes a while.
+    Read(SkillRead),
+}
+
+/// A call of a tool.
+#[derive(Debug)]
+pub(super) struct ToolCall {
+    pub(super) name: String,
+    pub(super) arguments: Value,
+    /// Whether the tool may take long ([`crate::Tool::LONG`]).
+    pub(super) is_long: bool,
+    /// What the client calls the progress of this call, if it wants to hear of it: a string or a
+    /// number.
+    pub(super) progress_token: Option<Value>,
+    pub(super) era: Era,
+}
+
+/// A request for skills.
+#[derive(Debug)]
+pub(super) struct SkillRead {
+    what: SkillQuery,
+    era: Era,
+}
+
+#[derive(Debug)]
+enum SkillQuery {
+    List,
+    Get(String),
+    Resource(String),
+}
+
+/// The revision that a session has agreed on, if `initialize` was called.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Negotiated(Option<&'static str>);
+
+/// The tools and skills of one server, as the protocol describes them.
+#[derive(Debug)]
+pub(super) struct Service {
+    toolkit: Toolkit,
+    /// The descriptions of all tools, encoded once: they take some 40 KiB.
+    tools: Box<RawValue>,
+    instructions: String,
+    skills: SkillResources,
+}
+
+#[derive(Deserialize)]
+struct ListParams {
+    cursor: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct CallParams {
+    name: String,
+    arguments: Option<Map<String, Value>>,
+}
+
+#[derive(Deserialize)]
+struct UriParams {
+    uri: String,
+}
+
+#[derive(Deserialize)]
+struct InitializeParams {
+    #[serde(rename = "protocolVersion")]
+    revision: String,
+}
+
+/// The result of `tools/list`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolList<'a> {
+    #[serde(flatten)]
+    hints: Option<CacheHints>,
+    tools: &'a RawValue,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CacheHints {
+    result_type: &'static str,
+    ttl_ms: u64,
+    cache_scope: &'static str,
+}
+
+/// The result of `tools/call`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CallResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    content: Vec<Content>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a Value>,
+    is_error: bool,
+}
+
+impl<'a> CallResult<'a> {
+    /// The text with its attachments; for a success also the details, if they are an object. The
+    /// details of an error are left out: the output schema of the tool does not describe them.
+    pub(super) fn new(answer: &'a Answer, era: Era) -> CallResult<'a> {
+        let details = answer.details();
+        CallResult {
+            result_type: (era == Era::Stateless).then_some("complete"),
+            content: answer.content(),
+            structured_content: (!answer.is_error() && details.is_object()).then_some(details),
+            is_error: answer.is_error(),
+        }
+    }
+}
+
+impl Service {
+    /// # Errors
+    /// The descriptions of the tools cannot be encoded.
+    pub(super) fn new(toolkit: Toolkit, skills: SkillCatalog) -> serde_json::Result<Service> {
+        let tools: Vec<Value> = toolkit.specs().map(schema::mcp).collect();
+        let tools = framing::encode_raw(&tools)?;
+        let instructions = instructions::of(toolkit.specs());
+        Ok(Service { toolkit, tools, instructions, skills: SkillResources::new(skills) })
+    }
+
+    pub(super) fn tool_list(&self, era: Era) -> ToolList<'_> {
+        let hints = CacheHints { result_type: "complete", ttl_ms: CACHE_MS, cache_scope: "public" };
+        ToolList { hints: (era == Era::Stateless).then_some(hints), tools: &self.tools }
+    }
+
+    pub(super) fn call(&self, name: &str, arguments: Value, call: &Call) -> Answer {
+        self.toolkit.call(name, arguments, call)
+    }
+
+    /// What is to be done for a request. `negotiated` changes where the request is `initialize`.
+    ///
+    /// # Errors
+    /// What the client is to be told instead of a result.
+    pub(super) fn action(
+        &self,
+        request: &mut Request,
+        negotiated: &mut Negotiated,
+    ) -> Result<Action, RpcError> {
+        let meta = request.meta()?;
+        if request.method == "initialize" {
+            let params: InitializeParams = request.params()?;
+            return Ok(Action::Respond(self.initialize(&params.revision, negotiated)));
+        }
+        let era = era(&request.method, &meta, *negotiated)?;
+        let respond = |cache, members| Ok(Action::Respond(result(era, cache, members)));
+        match request.method.as_str() {
+            "ping" if era == Era::Sessions => Ok(Action::Respond(json!({}))),
+            "server/discover" => Ok(Action::Respond(self.discover())),
+            "tools/list" => {
+                if request.params::<ListParams>()?.cursor.is_some() {
+                    let reason = "there is one page, and it has no cursor";
+                    return Err(RpcError::invalid_params(reason));
+                }
+                Ok(Action::ListTools(era))
+            }
+            "tools/call" => self.tool_call(request, &meta, era).map(Action::Call),
+            "resources/list" => {
+                respond(Cache::Expired, json!({ "resources": self.skills.resources() }))
+            }
+            "resources/templates/list" => {
+                respond(Cache::Expired, json!({ "resourceTemplates": [] }))
+            }
+            "resources/read" => {
+                let what = SkillQuery::Resource(request.params::<UriParams>()?.uri);
+                Ok(Action::Read(SkillRead { what, era }))
+            }
+            "prompts/list" => respond(Cache::Expired, json!({ "prompts": [] })),
+            "completion/complete" => {
+                respond(Cache::Never, json!({ "completion": { "values": [] } }))
+            }
+            "skills/list" if !self.skills.is_empty() => {
+                Ok(Action::Read(SkillRead { what: SkillQuery::List, era }))
+            }
+            "skills/get" if !self.skills.is_empty() => {
+                let what = SkillQuery::Get(request.params::<UriParams>()?.uri);
+                Ok(Action::Read(SkillRead { what, era }))
+            }
+            method => Err(RpcError::no_method(method)),
+        }
+    }
+
+    /// Reads skills, which blocks.
+    ///
+    /// # Errors
+    /// What the client is to be told instead of a result.
+    pub(super) fn read_skills(&self, read: &SkillRead) -> Result<Value, RpcError> {
+        let members = match &read.what {
+            SkillQuery::List => json!({ "skills": self.skills.list() }),
+            SkillQuery::Get(uri) => json!({ "skill": self.skills.get(uri)? }),
+            SkillQuery::Resource(uri) => json!({ "contents": [self.skills.read(uri)?] }),
+        };
+        Ok(result(read.era, Cache::Expired, members))
+    }
+
+    fn initialize(&self, asked: &str, negotiated: &mut Negotiated) -> Value {
+        let known = REVISIONS.iter().find(|known| **known == asked);
+        let known = known.filter(|known| Era::of(known) == Era::Sessions);
+        let agreed = known.copied().unwrap_or(LATEST_WITH_INITIALIZE);
+        *negotiated = Negotiated(Some(agreed));
+        json!({
+            "protocolVersion": agreed,
+            "capabilities": self.capabilities(),
+            "serverInfo": implementation(),
+            "instructions": self.instructions,
+        })
+    }
+
+    fn discover(&self) -> Value {
+        json!({
+            "resultType": "complete",
+            "supportedVersions": REVISIONS,
+            "capabilities": self.capabilities(),
+            "instructions": self.instructions,
+            "ttlMs": CACHE_MS,
+            "cacheScope": "public",
+            "_meta": { SERVER_KEY: implementation() },
+        })
+    }
+
+    fn capabilities(&self) -> Value {
+        if self.skills.is_empty() {
+            return json!({ "tools": {} });
+        }
+        json!({
+            "extensions": { "io.modelcontextprotocol/skills": {} },
+            "resources": {},
+            "tools": {},
+        })
+    }
+
+    fn tool_call(
+        &self,
+        request: &mut Request,
+        meta: &Map<String, Value>,
+        era: Era,
+    ) -> Result<ToolCall, RpcError> {
+        let CallParams { name, arguments } = request.params()?;
+        let Some(spec) = self.toolkit.spec(&name) else {
+            // The toolkit suggests a name.
+            let answer = self.toolkit.call(&name, Value::Null, &Call::default());
+            let reason = answer.error().map_or_else(String::new, ToString::to_string);
+            return Err(RpcError::invalid_params(reason));
+        };
+        let token = meta.get("progressToken").filter(|token| token.is_string() || token.is_i64());
+        Ok(ToolCall {
+            is_long: spec.is_long,
+            name,
+            arguments: Value::Object(arguments.unwrap_or_default()),
+            progress_token: token.cloned(),
+            era,
+        })
+    }
+}
+
+/// The era of a request: by the revision that it names, or else by that of its session.
+fn era(
+    method: &str,
+    meta: &Map<String, Value>,
+    Negotiated(negotiated): Negotiated,
+) -> Result<Era, RpcError> {
+    let named = meta.get(REVISION_KEY).and_then(Value::as_str);
+    if let Some(named) = named.filter(|named| !REVISIONS.contains(named)) {
+        let error = RpcError::new(UNSUPPORTED_REVISION, "Unsupported protocol version");
+        return Err(error.with_data(json!({ "requested": named, "supported": REVISIONS })));
+    }
+    let is_stateless = named.is_some_and(|named| Era::of(named) == Era::Stateless);
+    if is_stateless || method == "server/discover" {
+        let keys = [
+            (REVISION_KEY, named.is_some()),
+            (CAPABILITIES_KEY, meta.get(CAPABILITIES_KEY).is_some_and(Value::is_object)),
+        ];
+        let missing: Vec<&str> = keys.iter().filter(|(_, has)| !has).map(|(key, _)| *key).collect();
+        if !missing.is_empty() {
+            return Err(RpcError::invalid_params(format!(
+                "request _meta is missing or has malformed required fields: {}",
+                missing.join(", ")
+            )));
+        }
+    }
+    match named.or(negotiated) {
+        Some(revision) => Ok(Era::of(revision)),
+        None if method == "ping" => Ok(Era::Sessions),
+        None => Err(RpcError::invalid_params(
+            "send initialize first, or name the protocol version of the request in its _meta",
+        )),
+    }
+}
+
+/// A result with the members that its era asks for before those of its method.
+fn result(era: Era, cache: Cache, members: Value) -> Value {
+    if era == Era::Sessions {
+        return members;
+    }
+    let mut whole = json!({ "resultType": "complete" });
+    if let Cache::Expired = cache {
+        whole["ttlMs"] = 0.into();
+        whole["cacheScope"] = "private".into();
+    }
+    if let (Value::Object(whole), Value::Object(members)) = (&mut whole, members) {
+        whole.extend(members);
+    }
+    whole
+}
+
+fn implementation() -> Value {
+    json!({
+        "name": "ripkit",
+        "title": "ripkit file tools",
+        "version": env!("CARGO_PKG_VERSION"),
+    })
+}

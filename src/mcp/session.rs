@@ -1,0 +1,537 @@
+//! One session with a client: which requests are open, which threads carry them out, and what is
+//! still to be written.
+//!
+//! One thread reads lines and answers what needs no work; one writes lines; each call of a tool
+//! has a thread. They share one [`State`] behind a mutex and wait on one condition variable.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::io::{self, BufReader, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::framing::{self, Line, MAX_LINE_BYTES};
+use super::jsonrpc::{Incoming, Notification, Request, RequestId, Response, RpcError};
+use super::protocol::{Action, CallResult, Negotiated, Service, SkillRead, ToolCall};
+use crate::context::{Call, Cancel, Progress};
+use crate::output::counted;
+use crate::pool::lock;
+
+/// How many requests of one client may be open or have an answer that waits; more are refused.
+const MAX_OPEN: usize = 1024;
+
+/// Bytes of answers that may wait for the client to read them. While there is no room, no further
+/// call begins and no further line is read.
+const MAX_UNSENT_BYTES: usize = 64 << 20;
+
+/// What is set aside for the answer of a running call: most answers are smaller.
+const RESERVED_BYTES: usize = 256 << 10;
+
+/// Progress is left out while more bytes than this wait for the client.
+const MAX_UNSENT_BEFORE_PROGRESS: usize = 64 << 10;
+
+/// The shortest time between two notifications about the progress of a call.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How many threads read skills.
+const SKILL_THREADS: usize = 4;
+
+/// How long calls may still answer after the end of the input.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// How long a session that was stopped waits for cancelled calls to end and answers to be written.
+const SHUTDOWN: Duration = Duration::from_millis(400);
+
+/// What the threads of a session share.
+pub(super) struct Session {
+    service: Service,
+    stop: Stop,
+}
+
+/// What ends a server from another thread, such as one that waits for a signal.
+///
+/// Cloning is cheap; every clone ends the same server.
+///
+/// ```
+/// use ripkit::mcp::Server;
+/// use ripkit::{Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Toolkit::new(Workspace::open(".")?));
+/// let (reader, _client) = std::io::pipe()?;
+/// let stop = server.stop();
+/// let serving = std::thread::spawn(|| server.serve(reader, std::io::sink()));
+/// stop.stop();
+/// serving.join().expect("no panic")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Stop(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// Everything that changes during a session.
+#[derive(Default)]
+struct State {
+    stopped: bool,
+    /// Nothing more will be queued: the writer may end once the queue is empty.
+    closed: bool,
+    input_ended: bool,
+    /// The requests that have no answer yet, and how to cancel those that are calls.
+    open: HashMap<RequestId, Cancel>,
+    /// Requests that were cancelled. Their ids stay taken, since a late answer must not be taken
+    /// for that of another request.
+    cancelled: HashSet<RequestId>,
+    lanes: [Lane; 3],
+    /// Lines for the client, with whether each is an answer.
+    outgoing: VecDeque<(Vec<u8>, bool)>,
+    /// Bytes of `outgoing` and of the line that is being written.
+    unsent_bytes: usize,
+    /// Answers in `outgoing`.
+    unsent_answers: usize,
+}
+
+/// Which jobs share threads, so that those of one kind do not wait for those of another.
+#[derive(Clone, Copy)]
+enum LaneId {
+    Long,
+    Short,
+    Skills,
+}
+
+/// Jobs of one kind: so many at once, the others in the order in which they came.
+#[derive(Default)]
+struct Lane {
+    max_running: usize,
+    running: usize,
+    waiting: VecDeque<Job>,
+}
+
+/// A request that needs a thread.
+struct Job {
+    id: RequestId,
+    work: Work,
+}
+
+enum Work {
+    Call(ToolCall, Cancel),
+    Read(SkillRead),
+}
+
+impl Stop {
+    pub(super) fn new() -> Stop {
+        Stop(Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() }))
+    }
+
+    /// Cancels every call and ends the server; a second time changes nothing.
+    pub fn stop(&self) {
+        lock(&self.0.state).stopped = true;
+        self.0.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.0.state)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.0.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Waits for a change, at most until `deadline`.
+    fn wait_until<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        deadline: Instant,
+    ) -> MutexGuard<'a, State> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let waited = self.0.changed.wait_timeout(state, left);
+        waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stop").field(&self.lock().stopped).finish()
+    }
+}
+
+impl Session {
+    /// Serves one client until the input ends, the output is closed or `stop` is used. `max_calls`
+    /// is how many long calls run at once, and how many short ones.
+    ///
+    /// # Errors
+    /// The reason why a thread cannot be started.
+    pub(super) fn run<R, W>(
+        service: Service,
+        max_calls: usize,
+        stop: Stop,
+        (reader, writer): (R, W),
+    ) -> io::Result<()>
+    where
+        R: Read + Send + 'static,
+        W: Write + Send + 'static,
+    {
+        stop.lock().lanes = [max_calls, max_calls, SKILL_THREADS]
+            .map(|max_running| Lane { max_running, ..Lane::default() });
+        let session = Arc::new(Session { service, stop });
+        let (reading, writing) = (Arc::clone(&session), Arc::clone(&session));
+        start_thread("ripkit-mcp-out", move || writing.write_lines(writer))?;
+        let started = start_thread("ripkit-mcp-in", move || reading.read_lines(reader));
+        if started.is_ok() {
+            session.wait_for_end();
+        }
+        session.shut_down();
+        started
+    }
+
+    /// Waits until the session is stopped, or the input has ended and either all requests are
+    /// answered or the time for that is over.
+    fn wait_for_end(&self) {
+        let mut state = self.stop.lock();
+        let mut deadline = None;
+        while !state.stopped {
+            if !state.input_ended {
+                state = self.stop.wait(state);
+                continue;
+            }
+            let deadline = *deadline.get_or_insert_with(|| Instant::now() + GRACE);
+            if state.open.is_empty() || Instant::now() >= deadline {
+                break;
+            }
+            state = self.stop.wait_until(state, deadline);
+        }
+    }
+
+    /// Cancels what is running, and waits a moment for it to end and for answers to be written.
+    fn shut_down(&self) {
+        self.stop.stop();
+        let deadline = Instant::now() + SHUTDOWN;
+        let mut state = self.stop.lock();
+        for lane in &mut state.lanes {
+            lane.waiting.clear();
+        }
+        let ended = RpcError::internal("the server ends");
+        for (id, cancel) in std::mem::take(&mut state.open) {
+            cancel.cancel();
+            if let Ok(line) = framing::encode_line(&Response::error(Some(&id), &ended)) {
+                state.queue(line, true);
+            }
+        }
+        state.closed = true;
+        self.stop.0.changed.notify_all();
+        let is_busy = |state: &State| {
+            state.unsent_bytes > 0 || state.lanes.iter().any(|lane| lane.running > 0)
+        };
+        while is_busy(&state) && Instant::now() < deadline {
+            state = self.stop.wait_until(state, deadline);
+        }
+    }
+
+    /// Reads lines until the input ends or the session is stopped.
+    fn read_lines(self: Arc<Session>, reader: impl Read) {
+        let mut reader = BufReader::with_capacity(64 * 1024, reader);
+        let mut negotiated = Negotiated::default();
+        // An input that cannot be read any more has ended.
+        while let Ok(Some(line)) = framing::read_line(&mut reader, MAX_LINE_BYTES) {
+            let incoming = match line {
+                Line::Whole(line) => Incoming::parse(&line),
+                Line::TooLong => {
+                    let reason = format!("the line is longer than {MAX_LINE_BYTES} bytes");
+                    Incoming::Invalid(RpcError::invalid_request(reason), None)
+                }
+            };
+            match incoming {
+                Incoming::Ignored => {}
+                Incoming::Cancelled(id) => self.cancel(&id),
+                Incoming::Invalid(error, id) => self.refuse(id.as_ref(), &error),
+                Incoming::Request(request) => self.request(request, &mut negotiated),
+            }
+            if self.stop.lock().stopped {
+                break;
+            }
+        }
+        self.stop.lock().input_ended = true;
+        self.stop.0.changed.notify_all();
+    }
+
+    fn request(self: &Arc<Session>, mut request: Request, negotiated: &mut Negotiated) {
+        let id = request.id.clone();
+        // This thread alone opens requests, so the id stays free until then.
+        let refusal = self.stop.lock().refusal(&id);
+        let action = match refusal {
+            Some(error) => Err(error),
+            None => self.service.action(&mut request, negotiated),
+        };
+        match action {
+            Err(error) => self.refuse(Some(&id), &error),
+            Ok(Action::Respond(result)) => self.send(&Response::result(&id, result)),
+            Ok(Action::ListTools(era)) => {
+                self.send(&Response::result(&id, self.service.tool_list(era)));
+            }
+            Ok(Action::Call(call)) => {
+                let lane = if call.is_long { LaneId::Long } else { LaneId::Short };
+                let cancel = Cancel::new();
+                self.begin(lane, Job { id, work: Work::Call(call, cancel.clone()) }, cancel);
+            }
+            Ok(Action::Read(read)) => {
+                self.begin(LaneId::Skills, Job { id, work: Work::Read(read) }, Cancel::new());
+            }
+        }
+    }
+
+    /// Hands a job to a thread of its lane, or lets it wait for one.
+    fn begin(self: &Arc<Session>, lane_id: LaneId, job: Job, cancel: Cancel) {
+        let mut state = self.stop.lock();
+        if state.stopped {
+            return;
+        }
+        let id = job.id.clone();
+        state.open.insert(id.clone(), cancel);
+        let lane = state.lane(lane_id);
+        lane.waiting.push_back(job);
+        if lane.running >= lane.max_running {
+            return;
+        }
+        lane.running += 1;
+        drop(state);
+        let session = Arc::clone(self);
+        if start_thread("ripkit-mcp-call", move || session.work(lane_id)).is_err() {
+            let mut state = self.stop.lock();
+            state.lane(lane_id).running -= 1;
+            state.lane(lane_id).waiting.retain(|job| job.id != id);
+            let is_open = state.open.remove(&id).is_some();
+            drop(state);
+            if is_open {
+                let error = RpcError::internal("no thread can be started for the call");
+                self.refuse(Some(&id), &error);
+            }
+        }
+    }
+
+    /// Carries out jobs of a lane until none waits.
+    fn work(&self, lane_id: LaneId) {
+        loop {
+            let mut state = self.stop.lock();
+            let job = loop {
+                let reserved = state.running() * RESERVED_BYTES;
+                let has_room =
+                    state.unsent_bytes == 0 || state.unsent_bytes + reserved <= MAX_UNSENT_BYTES;
+                if state.stopped || state.lane(lane_id).waiting.is_empty() {
+                    state.lane(lane_id).running -= 1;
+                    self.stop.0.changed.notify_all();
+                    return;
+                }
+                if has_room && let Some(job) = state.lane(lane_id).waiting.pop_front() {
+                    break job;
+                }
+                state = self.stop.wait(state);
+            };
+            drop(state);
+            let id = job.id.clone();
+            // A tool that panics is an answer of the toolkit; this is for what is around it.
+            let line = catch_unwind(AssertUnwindSafe(|| self.carry_out(job)));
+            let line = line.unwrap_or_else(|_| {
+                let error = RpcError::internal("the call failed unexpectedly");
+                framing::encode_line(&Response::error(Some(&id), &error))
+            });
+            if let Ok(line) = line {
+                self.answer(&id, line);
+            }
+        }
+    }
+
+    /// The line that answers a job.
+    fn carry_out(&self, job: Job) -> serde_json::Result<Vec<u8>> {
+        let Job { id, work } = job;
+        match work {
+            Work::Call(tool, cancel) => {
+                let mut call = Call::default().with_cancel(cancel);
+                if let Some(token) = tool.progress_token {
+                    let stop = self.stop.clone();
+                    let reporter = Mutex::new(ProgressReporter::new(id.clone(), token, stop));
+                    call = call.with_progress(move |progress| lock(&reporter).report(progress));
+                }
+                let answer = self.service.call(&tool.name, tool.arguments, &call);
+                let result = CallResult::new(&answer, tool.era);
+                framing::encode_line(&Response::result(&id, result))
+            }
+            Work::Read(read) => match self.service.read_skills(&read) {
+                Ok(result) => framing::encode_line(&Response::result(&id, result)),
+                Err(error) => framing::encode_line(&Response::error(Some(&id), &error)),
+            },
+        }
+    }
+
+    /// Queues the answer of a job, once there is room, unless the request was cancelled.
+    fn answer(&self, id: &RequestId, line: Vec<u8>) {
+        let mut state = self.stop.lock();
+        while state.open.contains_key(id) {
+            if state.has_room_for(line.len()) {
+                state.open.remove(id);
+                state.queue(line, true);
+                break;
+            }
+            state = self.stop.wait(state);
+        }
+        self.stop.0.changed.notify_all();
+    }
+
+    fn refuse(&self, id: Option<&RequestId>, error: &RpcError) {
+        self.send(&Response::error(id, error));
+    }
+
+    /// Queues an answer that needed no work. While there is no room, no further line is read.
+    fn send(&self, response: &impl Serialize) {
+        let Ok(line) = framing::encode_line(response) else { return };
+        let mut state = self.stop.lock();
+        let is_full =
+            |state: &State| !state.has_room_for(line.len()) || state.unsent_answers >= MAX_OPEN;
+        while !state.stopped && is_full(&state) {
+            state = self.stop.wait(state);
+        }
+        if !state.closed {
+            state.queue(line, true);
+        }
+        self.stop.0.changed.notify_all();
+    }
+
+    /// Cancels a request, which is not answered then. One that is answered already stays as it is.
+    fn cancel(&self, id: &RequestId) {
+        let mut state = self.stop.lock();
+        if let Some(cancel) = state.open.remove(id) {
+            cancel.cancel();
+            state.cancelled.insert(id.clone());
+            for lane in &mut state.lanes {
+                lane.waiting.retain(|job| job.id != *id);
+            }
+        }
+        self.stop.0.changed.notify_all();
+    }
+
+    /// Writes lines until nothing more will come. The first failure stops the session.
+    fn write_lines(&self, mut writer: impl Write) {
+        loop {
+            let mut state = self.stop.lock();
+            let line = loop {
+                if let Some((line, is_answer)) = state.outgoing.pop_front() {
+                    // Before it is written: the client may answer before this thread goes on.
+                    state.unsent_answers -= usize::from(is_answer);
+                    break line;
+                }
+                if state.closed {
+                    return;
+                }
+                state = self.stop.wait(state);
+            };
+            drop(state);
+            let written = writer.write_all(&line).and_then(|()| writer.flush());
+            let mut state = self.stop.lock();
+            state.unsent_bytes = state.unsent_bytes.saturating_sub(line.len());
+            if written.is_err() {
+                state.outgoing.clear();
+                (state.unsent_bytes, state.unsent_answers) = (0, 0);
+                (state.stopped, state.closed) = (true, true);
+            }
+            drop(state);
+            self.stop.0.changed.notify_all();
+            if written.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl State {
+    fn lane(&mut self, lane: LaneId) -> &mut Lane {
+        let [long, short, skills] = &mut self.lanes;
+        match lane {
+            LaneId::Long => long,
+            LaneId::Short => short,
+            LaneId::Skills => skills,
+        }
+    }
+
+    fn running(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.running).sum()
+    }
+
+    /// Why a request with this id is not carried out, if it is not.
+    fn refusal(&self, id: &RequestId) -> Option<RpcError> {
+        if self.open.contains_key(id) || self.cancelled.contains(id) {
+            let reason = format!("the id {id} is taken by an earlier request");
+            return Some(RpcError::invalid_request(reason));
+        }
+        if self.open.len() + self.unsent_answers >= MAX_OPEN {
+            let reason = format!("{MAX_OPEN} requests are open; wait for answers");
+            return Some(RpcError::internal(reason));
+        }
+        None
+    }
+
+    /// Whether a line of so many bytes may wait for the client. One of any size may if it is alone.
+    fn has_room_for(&self, bytes: usize) -> bool {
+        self.unsent_bytes == 0 || self.unsent_bytes + bytes <= MAX_UNSENT_BYTES
+    }
+
+    fn queue(&mut self, line: Vec<u8>, is_answer: bool) {
+        self.unsent_bytes += line.len();
+        self.unsent_answers += usize::from(is_answer);
+        self.outgoing.push_back((line, is_answer));
+    }
+}
+
+/// Reports how far a call has come: rising numbers, and not too often.
+struct ProgressReporter {
+    id: RequestId,
+    token: Value,
+    stop: Stop,
+    sent: u64,
+    not_before: Instant,
+}
+
+impl ProgressReporter {
+    fn new(id: RequestId, token: Value, stop: Stop) -> ProgressReporter {
+        let not_before = Instant::now() + PROGRESS_INTERVAL;
+        ProgressReporter { id, token, stop, sent: 0, not_before }
+    }
+
+    /// Sends a notification if it is time for one and something was done since the last.
+    fn report(&mut self, Progress { files, results }: Progress) {
+        let sum = files.saturating_add(results);
+        let now = Instant::now();
+        if sum <= self.sent || now < self.not_before {
+            return;
+        }
+        let files = counted(files, "file", "files");
+        let results = counted(results, "result", "results");
+        let params = json!({
+            "progressToken": self.token,
+            "progress": sum as f64,
+            "message": format!("{files}, {results}"),
+        });
+        let notification = Notification::new("notifications/progress", params);
+        let Ok(line) = framing::encode_line(&notification) else { return };
+        let mut state = self.stop.lock();
+        // Nothing may follow the answer, and a client that does not read needs no news.
+        if !state.open.contains_key(&self.id) || state.unsent_bytes > MAX_UNSENT_BEFORE_PROGRESS {
+            return;
+        }
+        state.queue(line, false);
+        drop(state);
+        self.stop.0.changed.notify_all();
+        (self.sent, self.not_before) = (sum, now + PROGRESS_INTERVAL);
+    }
+}
+
+fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
+}
