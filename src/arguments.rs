@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode};
-use crate::text::omission;
+use crate::text::placeholder;
 
 /// Implements `Display` for an enum by its names on the wire, and with `parse` also `FromStr`.
 macro_rules! impl_wire_names {
@@ -245,7 +245,7 @@ pub(crate) fn refuse_omissions(
     new: &str,
     old: &[&[u8]],
 ) -> Result<(), Error> {
-    let Some(found) = omission::first_added(new, old, path) else { return Ok(()) };
+    let Some(found) = placeholder::first_added(new, old, path) else { return Ok(()) };
     let message = format!(
         "line {} of {argument} for {path} stands for text that was left out: {}; nothing was written",
         found.line, found.text

@@ -2,7 +2,7 @@
 
 use crate::edit::places::line_number;
 use crate::edit::replacement::Replacement;
-use crate::text::gutter;
+use crate::text::line_number;
 
 /// How lines are numbered: as `read_file` and `search` print them, or as other programs do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum Format {
 }
 
 const FORMATS: [Format; 12] = [
-    Format::Number(gutter::MARK),
+    Format::Number(line_number::MARK),
     Format::Path,
     Format::Letter(": "),
     Format::Letter(":"),
@@ -76,7 +76,8 @@ fn strip(change: &Replacement, format: Format, path: &str) -> Option<Bare> {
     if !counts_up || old.others > 0 || old.text.is_empty() {
         return None;
     }
-    let is_sure = old.has_zeros || !matches!(format, Format::Number(mark) if mark != gutter::MARK);
+    let is_sure =
+        old.has_zeros || !matches!(format, Format::Number(mark) if mark != line_number::MARK);
     let is_sure = is_sure && format != Format::Sign;
     let new = Numbered::of(&change.new_text, format, path);
     let is_new_stripped = !new.numbers.is_empty();
@@ -111,7 +112,7 @@ struct Numbered {
 
 impl Numbered {
     fn of(text: &str, format: Format, path: &str) -> Numbered {
-        let text = without_path(gutter::without_header(text), path);
+        let text = without_path(line_number::without_header(text), path);
         let stripped = String::with_capacity(text.len());
         let mut all = Numbered { numbers: Vec::new(), others: 0, text: stripped, has_zeros: false };
         for line in text.split_inclusive('\n') {

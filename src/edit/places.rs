@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::edit::ladder::Found;
 use crate::edit::replacement::MatchKind;
 use crate::text::clip;
-use crate::text::gutter::Gutter;
+use crate::text::line_number::LineNumber;
 
 /// Bytes shown of a line.
 pub(super) const LINE_BYTES: usize = 160;
@@ -28,7 +28,7 @@ const CONTEXT: usize = 2;
 pub(super) fn numbered(line: &[u8], number: usize, spans: &[(usize, usize)]) -> (String, usize) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let window = clip::window(line, spans, LINE_BYTES);
-    (format!("{}{}\n", Gutter(number as u64), window.text), window.spans.len())
+    (format!("{}{}\n", LineNumber(number as u64), window.text), window.spans.len())
 }
 
 /// Places with the lines on which they begin.

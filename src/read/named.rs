@@ -1,7 +1,7 @@
 //! A file as people name it: `src/a.rs:42`, `@src/a.rs`.
 
 use crate::error::{Error, ErrorCode};
-use crate::text::{escape, look};
+use crate::text::{confusable, escape};
 use crate::workspace::{Access, Workspace, WorkspacePath};
 
 /// A file as a model names it.
@@ -43,8 +43,8 @@ impl Named {
         let Ok(Some(path)) = workspace.find_lookalike(text) else { return Err(error) };
         let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
         let Ok(asked) = str::from_utf8(&bytes) else { return Err(error) };
-        let real = look::escaped(path.as_str(), asked);
-        let asked = look::escaped(asked, path.as_str());
+        let real = confusable::escaped(path.as_str(), asked);
+        let asked = confusable::escaped(asked, path.as_str());
         Ok(Named { path, line: None, note: Some(format!("path: took {asked} as {real}")) })
     }
 }

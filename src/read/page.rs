@@ -8,7 +8,7 @@ use crate::read::encoding::decoded;
 use crate::read::scan::BLOCK;
 use crate::read::source::Source;
 use crate::read::units::Units;
-use crate::text::gutter::Gutter;
+use crate::text::line_number::LineNumber;
 
 /// How much a page may hold.
 #[derive(Clone, Copy, Debug)]
@@ -188,7 +188,7 @@ fn shown_bytes(line: &str, number: i64, numbered: bool) -> usize {
         return line.len();
     }
     let text = shown_line(line);
-    Gutter(number).len() + text.len() + 1
+    LineNumber(number).len() + text.len() + 1
 }
 
 /// A line without its line end, as it is shown behind its number.

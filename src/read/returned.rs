@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::context::Limits;
 use crate::read::page::{Room, Span, spans};
-use crate::text::{decode, gutter};
+use crate::text::{decode, line_number};
 
 /// How many lines at the end of a page, or at the beginning of a later one, tell that an edited
 /// page is still that page. Fewer may be equal by chance, such as closing braces.
@@ -95,15 +95,15 @@ fn without_notices(content: &str) -> &str {
 /// Tells whether the lines begin with their numbers in the old text, or are numbered throughout
 /// as only a page is.
 fn has_numbers(content: &str, old: &str) -> bool {
-    if gutter::is_page(content) && !gutter::is_page(old) {
-        let first = content.lines().find(|line| gutter::split(line).is_some());
+    if line_number::is_page(content) && !line_number::is_page(old) {
+        let first = content.lines().find(|line| line_number::split(line).is_some());
         return !old.lines().any(|line| Some(line) == first);
     }
     let lines = content.lines().filter(|line| !is_told(line)).count();
     let after_end = old.lines().zip(2..).map(|(_, next)| next).last().unwrap_or(1);
     let mut old = old.lines().zip(1_i64..);
     let (mut equal, mut texts) = (0, 0);
-    for (number, text) in content.lines().filter_map(gutter::split) {
+    for (number, text) in content.lines().filter_map(line_number::split) {
         // A page from the end of a huge file has numbers that count from there.
         let number = if number < 0 { number.saturating_add(after_end) } else { number };
         // Numbers that do not ascend are not those of a page.

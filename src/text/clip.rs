@@ -1,22 +1,21 @@
-//! Cutting text at safe boundaries: never inside a character, never in time that grows with
-//! the line.
+//! Truncating text at character boundaries, in time that does not depend on the length of a line.
 
-/// What stands where a line was cut.
+/// Replaces text that was cut.
 const CUT_MARK: &str = "…";
 
-/// A line as shown: a window round the first match.
+/// A window around the first match of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clipped {
     /// The shown text, with `…` where the line was cut.
     pub text: String,
     /// The matches in it, as byte offsets into `text`.
     pub spans: Vec<[usize; 2]>,
-    /// Whether a part of the line is missing.
+    /// Whether part of the line is missing.
     pub cut: bool,
 }
 
-/// Shows at most `limit` bytes of `line` round the first of its `spans`, which are in order;
-/// bytes that are not UTF-8 become U+FFFD.
+/// At most `limit` bytes of `line` around the first of its sorted `spans`. Invalid UTF-8 becomes
+/// U+FFFD.
 pub(crate) fn window(line: &[u8], spans: &[(usize, usize)], limit: usize) -> Clipped {
     let (from, to) = bounds(line, spans.first().copied(), limit);
     let shown = line.get(from..to).unwrap_or_default();
@@ -34,7 +33,7 @@ pub(crate) fn window(line: &[u8], spans: &[(usize, usize)], limit: usize) -> Cli
     Clipped { text, spans, cut: from > 0 || to < line.len() }
 }
 
-/// The longest start of `text` that has at most `limit` bytes and ends between characters.
+/// The longest prefix of `text` of at most `limit` bytes that ends at a character boundary.
 pub(crate) fn truncate(text: &str, limit: usize) -> &str {
     text.get(..text.floor_char_boundary(limit)).unwrap_or(text)
 }
@@ -51,7 +50,7 @@ fn bounds(line: &[u8], first: Option<(usize, usize)>, limit: usize) -> (usize, u
     (off_character(line, from, Toward::End).min(to), to)
 }
 
-/// Which way a cut moves to leave a character whole.
+/// The direction in which a cut moves to keep a character whole.
 #[derive(Clone, Copy)]
 enum Toward {
     Start,
@@ -68,32 +67,32 @@ fn off_character(line: &[u8], at: usize, toward: Toward) -> usize {
         Toward::Start => at.saturating_sub(step),
         Toward::End => at + step,
     });
-    // Four continuation bytes in a row are no character, so any cut is as good.
+    // Four continuation bytes in a row are not a character: cut anywhere.
     moved.into_iter().find(|&at| !is_inside(at)).unwrap_or(at)
 }
 
-/// The part of `span` inside `window`, or `None` when nothing of it is shown.
+/// The part of `span` inside `window`, if any.
 fn intersection(span: (usize, usize), window: (usize, usize)) -> Option<(usize, usize)> {
     let (start, end) = (span.0.max(window.0), span.1.min(window.1));
     let is_shown = start < end || (start == end && span.0 == span.1);
     is_shown.then_some((start, end))
 }
 
-/// Bytes as text, with the place of each run of valid text in both.
+/// Lossily decoded bytes, with the positions of each valid run in bytes and text.
 struct Lossy {
     text: String,
     runs: Vec<Run>,
 }
 
-/// A run of valid text and the invalid bytes after it.
+/// A run of valid UTF-8 and the invalid bytes after it.
 struct Run {
-    /// Where it starts in the bytes.
+    /// Its start in the bytes.
     source: usize,
-    /// Where it starts in the text.
+    /// Its start in the text.
     target: usize,
     /// Its length, the same in both.
     valid: usize,
-    /// The bytes after it that one U+FFFD stands for.
+    /// The number of bytes after it that one U+FFFD replaces.
     invalid: usize,
 }
 
@@ -115,7 +114,7 @@ impl Lossy {
         Lossy { text, runs }
     }
 
-    /// The place in the text of a span of the bytes, widened to whole characters.
+    /// The span of the text for a span of the bytes, extended to whole characters.
     fn span(&self, start: usize, end: usize) -> [usize; 2] {
         let (from, _) = self.offset(start);
         let (floor, ceiling) = self.offset(end);
@@ -123,7 +122,7 @@ impl Lossy {
         [from, to.max(from)]
     }
 
-    /// The character boundaries of the text at or before, and at or after, a place of the bytes.
+    /// The character boundaries of the text at or before, and at or after, an offset of the bytes.
     fn offset(&self, source: usize) -> (usize, usize) {
         let after = self.runs.partition_point(|run| run.source <= source);
         let Some(run) = after.checked_sub(1).and_then(|at| self.runs.get(at)) else {

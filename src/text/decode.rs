@@ -1,8 +1,8 @@
-//! What the first bytes of a file say about its text.
+//! Byte order marks, UTF-16, and how much of a file with NUL bytes ripgrep searches.
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
-/// How much of a file ripgrep has in hand at a time; a NUL byte condemns all of it.
+/// The size of ripgrep's line buffer; it checks each filling of it for NUL bytes.
 pub(crate) const WINDOW: usize = 64 * 1024;
 
 /// The byte order mark of UTF-8.
@@ -20,12 +20,12 @@ pub(crate) fn text<'a>(bytes: &'a [u8], decoded: &'a mut String) -> &'a [u8] {
     decoded.as_bytes()
 }
 
-/// Tells whether the bytes begin with a byte order mark of UTF-16.
+/// Whether the bytes begin with a UTF-16 byte order mark.
 pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
     utf16(bytes).is_some()
 }
 
-/// The encoding, and what follows the byte order mark.
+/// The encoding and the bytes after the byte order mark.
 fn utf16(bytes: &[u8]) -> Option<(&'static Encoding, &[u8])> {
     match bytes {
         [0xFF, 0xFE, units @ ..] => Some((UTF_16LE, units)),
@@ -34,8 +34,8 @@ fn utf16(bytes: &[u8]) -> Option<(&'static Encoding, &[u8])> {
     }
 }
 
-/// How much of a text ripgrep searches when its first NUL byte is at `nul`: whole lines, up to
-/// the window in which it meets the byte.
+/// How many bytes of a text ripgrep searches if the first NUL byte is at `nul`: the whole lines
+/// before the window that contains it.
 pub(crate) fn before_binary(text: &[u8], nul: usize) -> usize {
     let (mut start, mut window) = (0, WINDOW);
     loop {

@@ -1,11 +1,12 @@
-//! Names and text shown without surprises: control characters, direction marks and bytes that
-//! are not UTF-8 become escapes, and a name's escapes lead back to its bytes.
+//! Escapes for control characters, bidirectional marks and invalid UTF-8 in names and text. Escaped
+//! names can be turned back into their bytes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The name as shown: exact when it is clean UTF-8, else escaped so that [`unescape`] returns it.
+/// The name for display: unchanged if it is UTF-8 without control characters, else escaped for
+/// [`unescape`].
 pub(crate) fn display_path(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(name) if !name.chars().any(is_unsafe) => Cow::Borrowed(name),
@@ -13,7 +14,7 @@ pub(crate) fn display_path(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The name for programs: exact whenever it is UTF-8, else escaped as in [`display_path`].
+/// The name for programs: unchanged if it is UTF-8, else escaped as in [`display_path`].
 pub(crate) fn exact_path(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(name) => Cow::Borrowed(name),
@@ -40,7 +41,7 @@ pub fn path_text(path: &Path) -> Cow<'_, str> {
     exact_path(path.as_os_str().as_encoded_bytes())
 }
 
-/// The bytes of an escaped name, or `None` when `text` holds no escape or a malformed one.
+/// The bytes of an escaped name, or `None` if `text` has no escape or a malformed one.
 pub(crate) fn unescape(text: &str) -> Option<Vec<u8>> {
     if !text.contains('\\') {
         return None;
@@ -55,13 +56,13 @@ pub(crate) fn unescape(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The same as [`exact_path`], without a copy where the bytes are UTF-8.
+/// Like [`exact_path`], without a copy if the bytes are UTF-8.
 pub(crate) fn into_exact(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| escape_name(error.as_bytes()))
 }
 
-/// Text for a terminal: line ends and tabs stay, other control characters and direction marks
-/// are escaped, so that no file can move the cursor or turn text round.
+/// Text for a terminal: control characters other than line ends and tabs, and bidirectional marks,
+/// are escaped, so that a file cannot move the cursor or reorder text.
 ///
 /// ```
 /// assert_eq!(ripkit::printable("a\tb\r\n\u{1b}[2J"), "a\tb\r\n\\u{1b}[2J");
@@ -84,8 +85,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The text with the five characters escaped that mean something in XML; what XML does not take
-/// becomes U+FFFD.
+/// The text with the five special characters of XML escaped; characters that XML does not allow
+/// become U+FFFD.
 pub(crate) fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -109,7 +110,7 @@ pub(crate) fn xml(text: &str) -> String {
     escaped
 }
 
-/// Whether a character can move the cursor, end the line or reorder the text round it.
+/// Whether a character can move the cursor, end the line or reorder the text around it.
 pub(crate) fn is_unsafe(ch: char) -> bool {
     ch.is_control()
         || matches!(ch,
@@ -142,8 +143,8 @@ fn write_escape(shown: &mut String, ch: char) {
     }
 }
 
-/// Appends what the escape at the start of `text` (after its backslash) stands for, and returns
-/// what follows it.
+/// Decodes the escape at the start of `text` (after its backslash) into `bytes`; returns the text
+/// after it.
 fn read_escape<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Option<&'a str> {
     let mut chars = text.chars();
     match chars.next()? {
@@ -168,7 +169,7 @@ fn read_escape<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Option<&'a str> {
     Some(chars.as_str())
 }
 
-/// Refuses the sign that number parsing would accept.
+/// Rejects the sign that number parsing would accept.
 fn hexadecimal(digits: &str) -> Option<&str> {
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(digits)
 }

@@ -1,8 +1,8 @@
-//! Text without files: decoding, cutting, escaping and numbering lines.
+//! Text without files: decoding, truncating, escaping and numbering lines.
 
 pub(crate) mod clip;
+pub(crate) mod confusable;
 pub(crate) mod decode;
 pub(crate) mod escape;
-pub(crate) mod gutter;
-pub(crate) mod look;
-pub(crate) mod omission;
+pub(crate) mod line_number;
+pub(crate) mod placeholder;

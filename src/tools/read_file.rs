@@ -16,7 +16,7 @@ use crate::read::named::Named;
 use crate::read::{self, PageOptions, TextPage, Total, page};
 pub use crate::read::{Encoding, LineEnding};
 use crate::text::escape;
-use crate::text::gutter::Gutter;
+use crate::text::line_number::LineNumber;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::WorkspacePath;
 
@@ -393,7 +393,7 @@ impl fmt::Display for ReadFileOutput {
         // There may be no room for even one character of a line.
         let nothing = (is_cut && content.is_empty()).then_some("");
         for (count, line) in (0..).zip(content.split_inclusive('\n').chain(nothing)) {
-            let number = Gutter(page::line_number(first, count));
+            let number = LineNumber(page::line_number(first, count));
             write!(f, "\n{number}{}", page::shown_line(line))?;
         }
         if is_cut {

@@ -11,7 +11,7 @@ use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Output, counted};
 use crate::read::returned::{self, Sign};
-use crate::text::{decode, escape, omission};
+use crate::text::{decode, escape, placeholder};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Expected, Version, WorkspacePath, WriteGuard};
 
@@ -255,7 +255,7 @@ fn check_bytes(path: &WorkspacePath, old: &[u8], new: &str) -> Result<(), Error>
 
 /// A new file with a line such as `// ... existing code ...` is not what its writer believes.
 fn omission_note(path: &WorkspacePath, content: &str) -> Option<String> {
-    let found = omission::first_added(content, &[], path.as_str())?;
+    let found = placeholder::first_added(content, &[], path.as_str())?;
     Some(format!(
         "line {} seems to stand for text that was left out, and was written as it is: {}",
         found.line, found.text

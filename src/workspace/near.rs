@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::os::Dir;
-use crate::text::{escape, look};
+use crate::text::{confusable, escape};
 use crate::workspace::PathPolicy;
 
 /// How many entries of a directory are looked at.
@@ -52,7 +52,7 @@ pub(super) fn alike(
     let (existing, absent) = path.split_at(path.len().saturating_sub(missing));
     let Some((wanted, below)) = absent.split_first() else { return Vec::new() };
     let Ok(wanted) = str::from_utf8(wanted) else { return Vec::new() };
-    let look = look::folded(wanted);
+    let look = confusable::skeleton(wanted);
     let mut found = Vec::new();
     let entry = |name: &[u8]| {
         let names: Vec<&[u8]> = existing.iter().map(Vec::as_slice).chain([name]).collect();
@@ -64,7 +64,7 @@ pub(super) fn alike(
         |name| {
             let is_alike = |name: &str| {
                 // Two names in ASCII look different.
-                !(name.is_ascii() && wanted.is_ascii()) && look::folded(name) == look
+                !(name.is_ascii() && wanted.is_ascii()) && confusable::skeleton(name) == look
             };
             if str::from_utf8(name).is_ok_and(is_alike) {
                 found.push(name.to_owned());

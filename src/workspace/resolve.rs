@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode};
 use crate::os::Kind;
-use crate::text::{escape, look};
+use crate::text::{confusable, escape};
 use crate::workspace::names::{Names, Target, invalid};
 use crate::workspace::steps::Steps;
 use crate::workspace::{Access, Workspace, WorkspacePath, near, policy};
@@ -135,8 +135,8 @@ fn alike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
         let followed = follow_alike(workspace, asked, path.clone());
         let path = followed.map_or(path, |(path, _)| path);
         let path = str::from_utf8(&path).ok()?;
-        shown.push(look::escaped(path, asked));
-        difference = Some(look::difference(path, asked));
+        shown.push(confusable::escaped(path, asked));
+        difference = Some(confusable::difference(path, asked));
     }
     let hint = format!("Did you mean {}?", shown.join(" or "));
     match shown.len() {

@@ -12,7 +12,7 @@ use crate::edit::hint::likeness::{MAX_LINE_BYTES, likeness};
 use crate::edit::replacement::go_on;
 use crate::error::Error;
 use crate::text::clip;
-use crate::text::gutter::Gutter;
+use crate::text::line_number::LineNumber;
 
 /// The fewest bytes of a piece that is looked for.
 const PIECE_BYTES: usize = 6;
@@ -136,7 +136,7 @@ impl<'a> Part<'a> {
         let left = room.saturating_sub(sentence.len());
         let window = Some(self.window(same, WINDOW_BYTES)).filter(|window| window.len() <= left);
         let window = window.unwrap_or_else(|| self.window(same, LEAST_WINDOW_BYTES));
-        format!("Did you mean:\n```\n{}{window}\n```\n{sentence}", Gutter(number as u64))
+        format!("Did you mean:\n```\n{}{window}\n```\n{sentence}", LineNumber(number as u64))
     }
 
     /// At most `limit` bytes of the line: all of the part, or what is round the first difference.

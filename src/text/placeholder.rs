@@ -1,18 +1,18 @@
-//! Lines that stand for text which their writer left out, such as `// ... existing code ...`.
+//! Placeholder lines such as `// ... existing code ...`, which stand for omitted text.
 //!
-//! Models shorten the files they write by such comments; stored as they are, the text they stand
-//! for is lost. A line counts only if its comment says nothing but that something is left out. A
-//! comment that says anything else is an ordinary comment, and `...` outside of a comment is code
-//! or prose.
+//! Models abbreviate the files they write with such comments; written to disk as they are, they
+//! would delete the omitted text. A line is a placeholder only if its comment says nothing except
+//! that text is omitted. Any other comment is ordinary, and `...` outside a comment is code or
+//! prose.
 
 use std::collections::HashSet;
 
 use crate::text::decode;
 
-/// What begins a comment that ends with its line.
+/// The openers of comments that end with the line.
 const LINE_COMMENTS: [&str; 5] = ["//", "#", "--", ";", "%"];
 
-/// What begins and what ends other comments. Longer openers come before their own prefixes.
+/// Openers and closers of other comments. Longer openers come before their own prefixes.
 const BLOCK_COMMENTS: [(&str, &str); 11] = [
     ("{/*", "*/}"),
     ("<!--", "-->"),
@@ -27,30 +27,31 @@ const BLOCK_COMMENTS: [(&str, &str); 11] = [
     ("/*", "*/"),
 ];
 
-/// Extensions of prose. There `#` begins a heading, and fenced blocks hold examples, which are
-/// often shortened on purpose.
+/// Extensions of prose, in which `#` begins a heading and fenced blocks hold examples, which are
+/// often abbreviated on purpose.
 const PROSE: [&str; 8] = ["md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org"];
 
-/// A longer line is no placeholder, in bytes.
+/// The maximum length of a placeholder line, in bytes.
 const MAX_LINE: usize = 300;
 
-/// What may stand alone, without a word on what is meant.
+/// Words that are placeholders on their own, without naming the omitted text.
 const LONE_STATES: [&str; 6] = ["unchanged", "unmodified", "omitted", "elided", "snip", "brevity"];
 
-/// A longer comment of dots alone is a dotted line, in bytes.
+/// The maximum length of a placeholder that consists of dots, in bytes; longer ones are dotted
+/// lines.
 const MAX_DOTS: usize = 8;
 
-/// A line that stands for text which was left out.
+/// A line that stands for omitted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placeholder<'a> {
     /// The number of the line, from 1.
     pub(crate) line: usize,
-    /// The line without the blanks around it.
+    /// The line without surrounding whitespace.
     pub(crate) text: &'a str,
 }
 
-/// The first placeholder of `new` that is not a line of one of the `old` texts already, whatever
-/// its indentation there. The `path` only tells prose from code.
+/// The first placeholder of `new` that is not already a line of one of the `old` texts, regardless
+/// of indentation. The `path` is only used to distinguish prose from code.
 pub(crate) fn first_added<'a>(new: &'a str, old: &[&[u8]], path: &str) -> Option<Placeholder<'a>> {
     let mut found = placeholders(new, is_prose(path)).peekable();
     found.peek()?;
@@ -85,7 +86,7 @@ fn placeholders(text: &str, prose: bool) -> impl Iterator<Item = Placeholder<'_>
     })
 }
 
-/// Tells whether a line of prose begins, ends or belongs to a fenced block.
+/// Whether a line of prose begins, ends or belongs to a fenced block.
 fn is_fenced(line: &str, fence: &mut Option<&'static str>) -> bool {
     let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
     match (*fence, mark) {
@@ -97,7 +98,7 @@ fn is_fenced(line: &str, fence: &mut Option<&'static str>) -> bool {
     true
 }
 
-/// A line between its neighbours, all trimmed.
+/// A line and its neighbours, all trimmed.
 struct Line<'a> {
     text: &'a str,
     before: &'a str,
@@ -126,7 +127,7 @@ impl Line<'_> {
         stands_alone(line) || !self.prose && is_behind_code(line)
     }
 
-    /// Tells whether a comment without an ellipsis is a part of a sentence over several lines:
+    /// Whether a comment without an ellipsis is part of a sentence over several lines:
     /// "only the header is rewritten; / the rest of the file is unchanged".
     fn is_in_sentence(&self, opener: &str, text: &str) -> bool {
         let continues = |text: &str| text.trim().starts_with(char::is_lowercase);
@@ -134,8 +135,7 @@ impl Line<'_> {
             || neighbour(self.next, opener).is_some_and(continues)
     }
 
-    /// Tells whether a comment of dots alone stands between others, as in code that is commented
-    /// out and in examples.
+    /// Whether a comment of dots is between other comments, as in examples and commented-out code.
     fn is_in_comment(&self, opener: &str) -> bool {
         [self.before, self.next].into_iter().all(|line| neighbour(line, opener).is_some())
     }
@@ -147,7 +147,7 @@ fn neighbour<'a>(line: &'a str, opener: &str) -> Option<&'a str> {
     (other == opener && !text.trim().is_empty()).then_some(text)
 }
 
-/// The opener and the text of a line that is nothing but a comment.
+/// The opener and the text of a line that consists of a comment.
 fn comment(line: &str) -> Option<(&'static str, &str)> {
     for (opener, closer) in BLOCK_COMMENTS {
         if let Some(text) = line.strip_prefix(opener) {
@@ -163,9 +163,9 @@ fn comment(line: &str) -> Option<(&'static str, &str)> {
     Some((opener, line.trim_start_matches(first)))
 }
 
-/// Tells whether a line without a comment stands for text: `... existing code ...`,
-/// `[rest of the file unchanged]`. Much code begins with dots or brackets, so that it must be
-/// words between blanks.
+/// Whether a line that is not a comment is a placeholder: `... existing code ...`,
+/// `[rest of the file unchanged]`. Code also begins with dots or brackets, so only space-separated
+/// words count.
 fn stands_alone(line: &str) -> bool {
     let phrase = Phrase::of(line);
     let is_code = line.contains(['=', ';', '"', '\'', '`', '{', '|'])
@@ -181,7 +181,7 @@ fn stands_alone(line: &str) -> bool {
             || phrase.names_text() && phrase.has(&["here", "unchanged"]))
 }
 
-/// Tells whether a comment behind code, or between braces, stands for text.
+/// Whether a comment after code, or between braces, is a placeholder.
 fn is_behind_code(line: &str) -> bool {
     let openers = ["//", "#", "{/*", "/*", "<!--"];
     let places = openers.into_iter().filter_map(|opener| Some((line.find(opener)?, opener)));
@@ -198,7 +198,7 @@ fn is_behind_code(line: &str) -> bool {
     let (text, behind) = block.unwrap_or((rest.trim_start_matches(['/', '#']), ""));
     let phrase = Phrase::of(text);
     if phrase.words.is_empty() {
-        // The body of a function, and not an argument that has no name.
+        // The body of a function, not an unnamed argument.
         return phrase.leading
             && code.trim_end().ends_with('{')
             && behind.trim_start().starts_with('}');
@@ -209,22 +209,22 @@ fn is_behind_code(line: &str) -> bool {
     phrase.leading && phrase.unknown == 0 && (phrase.names_text() || phrase.is_left_as_it_was())
 }
 
-/// What a word tells about whether its comment is a placeholder.
+/// The meaning of a word in a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
-    /// All that follows: `rest`.
+    /// All text that follows: `rest`.
     Rest,
-    /// What is there already: `existing`.
+    /// Text that already exists: `existing`.
     Kept,
-    /// A part of a program that is seldom an object of its algorithms: `imports`.
+    /// A part of a program that programs rarely process themselves: `imports`.
     Core,
     /// Any part of a text: `lines`.
     Part,
-    /// That it is not shown or not changed: `omitted`.
+    /// Not shown or not changed: `omitted`.
     State,
     /// `remains`.
     Stays,
-    /// Words between these.
+    /// Function words between these.
     Glue,
     /// Any other word.
     Unknown,
@@ -275,7 +275,7 @@ impl Meaning {
     }
 }
 
-/// The words of a comment, and the dots and brackets around them.
+/// The words of a comment and the dots and brackets around them.
 #[derive(Debug, Default)]
 struct Phrase {
     /// In lower case, without punctuation.
@@ -283,11 +283,11 @@ struct Phrase {
     unknown: usize,
     /// Whether dots come first.
     leading: bool,
-    /// Whether the first dots and the first word are one: `...rest`.
+    /// Whether no space separates the leading dots from the first word: `...rest`.
     glued: bool,
     /// Whether dots come last.
     trailing: bool,
-    /// Whether brackets hold all of it.
+    /// Whether brackets enclose all of it.
     bracketed: bool,
 }
 
@@ -298,7 +298,7 @@ impl Phrase {
         let is_decoration = |letter: char| !letter.is_alphanumeric();
         let core = text.trim_matches(is_decoration);
         let Some(start) = text.find(core).filter(|_| !core.is_empty()) else {
-            // Neither a dotted line nor a part of a drawing.
+            // Neither a dotted line nor part of a drawing.
             let is_dots = text.chars().all(|letter| "./[]() ".contains(letter));
             let dots = text.contains(DOTS) && is_dots && text.len() <= MAX_DOTS;
             return Phrase { leading: dots, trailing: dots, ..Phrase::default() };
@@ -336,13 +336,13 @@ impl Phrase {
         self.words.iter().any(|(word, _)| words.contains(&word.as_str()))
     }
 
-    /// Tells whether these words follow each other.
+    /// Whether these words follow each other.
     fn runs(&self, words: &[&str]) -> bool {
         let is_run = |run: &[(String, Meaning)]| run.iter().map(|(word, _)| word).eq(words);
         self.words.windows(words.len()).any(is_run)
     }
 
-    /// Whether dots or brackets set the words off.
+    /// Whether dots or brackets surround the words.
     fn is_marked(&self) -> bool {
         self.leading || self.trailing || self.bracketed
     }
@@ -371,7 +371,7 @@ impl Phrase {
             && (self.has(&["same", "as"]) || self.means(Meaning::State) || self.unknown == 0)
     }
 
-    /// Tells whether a comment says nothing but that something is left out.
+    /// Whether a comment says nothing except that text is omitted.
     fn stands_for_text(&self) -> bool {
         let (is_text, is_kept) = (self.names_text(), self.is_left_as_it_was());
         let is_core = self.means(Meaning::Core);
@@ -413,13 +413,13 @@ impl Phrase {
         }
     }
 
-    /// Tells whether words stand for text without any dots: more is asked of them.
+    /// Whether words without dots are a placeholder; the criteria are stricter.
     fn is_plain_placeholder(&self) -> bool {
         let is_core = self.means(Meaning::Core);
         let names_code = self.has(&["code", "implementation"]);
         let same = self.stays_the_same() && (self.has(&["same"]) || self.means(Meaning::State));
         if self.unknown > 0 {
-            // An unknown word at the end says more: "if the write fails".
+            // An unknown word at the end adds information: "if the write fails".
             let names = self.words.last().is_some_and(|(_, last)| *last != Meaning::Unknown);
             let rest = self.runs(&["rest", "of"]) && self.unknown <= 12;
             return same && is_core && (names && self.unknown <= 2 || rest);
@@ -437,7 +437,7 @@ impl Phrase {
             || self.has(&["keep", "leave"]) && all && self.words.len() > 2
     }
 
-    /// `rest of the code`, `rest of your file here`, and nothing behind that.
+    /// `rest of the code`, `rest of your file here`, and nothing after that.
     fn is_rest_of_code(&self) -> bool {
         let rest = self.words.iter().position(|(word, _)| word == "rest" || word == "remainder");
         let behind = rest.and_then(|rest| self.words.get(rest + 1..)).unwrap_or_default();
@@ -448,7 +448,7 @@ impl Phrase {
         of == "of" && noun.len() <= 4 && noun.last().is_some_and(is_end)
     }
 
-    /// `unchanged`, `omitted for brevity`, `no changes here`, without a word on what.
+    /// `unchanged`, `omitted for brevity`, `no changes here`, without naming the omitted text.
     fn is_lone_state(&self) -> bool {
         if self.words.len() == 3 && self.runs(&["no", "changes"]) {
             return self.has(&["here", "below", "above"]);

@@ -1,5 +1,5 @@
-//! Names that look the same and are not: composed otherwise, with another blank or quotation mark,
-//! with characters that do not show, or with letters of another script.
+//! Confusable names: different code points that look the same, because of Unicode normalization,
+//! other spaces or quotation marks, invisible characters, or letters of another script.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,22 +7,23 @@ use std::fmt::Write;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// How many code points a difference names of each side.
+/// The maximum number of code points listed for each side of a difference.
 const MAX_SHOWN: usize = 4;
 
-/// What all names have in common that look like this one.
-pub(crate) fn folded(name: &str) -> String {
+/// The form that all names confusable with this one share (a reduced version of the skeleton of
+/// Unicode Technical Standard 39).
+pub(crate) fn skeleton(name: &str) -> String {
     name.nfd().filter(|letter| !is_invisible(*letter)).map(plain).collect()
 }
 
-/// Characters that take no room on the screen.
+/// Whether a character has no width on the screen.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// The ASCII character that looks like this one, else this one.
+/// The ASCII character that looks like this one, or the character itself.
 fn plain(letter: char) -> char {
     match letter {
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
@@ -62,8 +63,8 @@ fn plain(letter: char) -> char {
     }
 }
 
-/// The name with escapes for what does not show and for what the `other` name does not have, as
-/// [`unescape`](super::escape::unescape) reads them.
+/// The name with escapes for invisible characters and for those that `other` does not contain, in
+/// the syntax of [`unescape`](super::escape::unescape).
 pub(crate) fn escaped(name: &str, other: &str) -> String {
     let known: BTreeSet<char> = other.chars().collect();
     let is_plain = |letter: char| {
@@ -83,7 +84,7 @@ pub(crate) fn escaped(name: &str, other: &str) -> String {
     shown
 }
 
-/// In which code points two names differ: "it has U+202F where the path has U+0020".
+/// Describes the code points in which two names differ: "it has U+202F where the path has U+0020".
 pub(crate) fn difference(name: &str, asked: &str) -> String {
     let (here, there) = differing(name, asked);
     let listed = |letters: &BTreeSet<char>| {
@@ -104,8 +105,7 @@ pub(crate) fn difference(name: &str, asked: &str) -> String {
     }
 }
 
-/// The characters of each name between what both begin with and what both end with. What both
-/// have there is left out unless it is all that one of them has.
+/// The characters that only one of the names has, apart from their common prefix and suffix.
 fn differing(name: &str, asked: &str) -> (BTreeSet<char>, BTreeSet<char>) {
     let (mut name, mut asked): (Vec<char>, Vec<char>) =
         (name.chars().collect(), asked.chars().collect());
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::text::escape::unescape;
 
-    /// Pairs of a name and of another that looks so, with their difference.
+    /// A name, another that looks the same, and their difference.
     const ALIKE: [(&str, &str, &str); 12] = [
         ("caf\u{e9}", "cafe\u{301}", "It has U+00E9 where the path has U+0065, U+0301"),
         ("cafe\u{301}", "caf\u{e9}", "It has U+0065, U+0301 where the path has U+00E9"),
@@ -150,11 +150,11 @@ mod tests {
     #[test]
     fn names_that_look_the_same_are_folded_alike_and_others_are_not() {
         for (name, asked, expected) in ALIKE {
-            assert_eq!(folded(name), folded(asked), "{expected}");
+            assert_eq!(skeleton(name), skeleton(asked), "{expected}");
             assert_eq!(difference(name, asked), expected);
         }
         for (one, other) in [("a", "b"), ("a", "A"), ("a b", "ab"), ("e", "\u{e9}"), ("1", "l")] {
-            assert_ne!(folded(one), folded(other), "{one} {other}");
+            assert_ne!(skeleton(one), skeleton(other), "{one} {other}");
         }
     }
 

@@ -1,18 +1,17 @@
-//! Line numbers before lines, as an answer shows them.
+//! The line-number prefix of lines in answers, `  12 | text`: writing it and recognizing it.
 
 use std::fmt;
 
-/// What stands between a number and its line.
+/// The separator between a number and its line.
 pub(crate) const MARK: &str = " | ";
 
-/// The least digits of a number, blanks among them.
+/// The minimum width of a number, padded with spaces.
 const DIGITS: usize = 4;
 
-/// What stands before the number and the line: `  12 | text`. A negative number is counted from the
-/// end of a file: ` -12 | text`.
-pub(crate) struct Gutter<N>(pub(crate) N);
+/// The prefix of a numbered line. A negative number counts from the end of a file: ` -12 | text`.
+pub(crate) struct LineNumber<N>(pub(crate) N);
 
-impl<N: Copy + Into<i128>> Gutter<N> {
+impl<N: Copy + Into<i128>> LineNumber<N> {
     /// Its length in bytes.
     pub(crate) fn len(&self) -> usize {
         let number: i128 = self.0.into();
@@ -21,22 +20,22 @@ impl<N: Copy + Into<i128>> Gutter<N> {
     }
 }
 
-impl<N: fmt::Display> fmt::Display for Gutter<N> {
+impl<N: fmt::Display> fmt::Display for LineNumber<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>DIGITS$}{MARK}", self.0)
     }
 }
 
-/// Tells whether a text is a page as `read_file` shows it: numbers that count up before every
-/// line, below a header or with blanks before the first, which a table would not have.
+/// Whether a text is a page as `read_file` shows it: consecutive numbers before every line, and
+/// either a header or padded numbers, which distinguish it from a table.
 pub(crate) fn is_page(text: &str) -> bool {
     let mut lines = text.lines().peekable();
     let has_header = lines.next_if(|line| is_header(line)).is_some();
-    // Sentences about the page and its file.
-    let is_told = |line: &&str| line.starts_with("... (") || line.starts_with("Note: ");
+    // Notices about the page and its file.
+    let is_notice = |line: &&str| line.starts_with("... (") || line.starts_with("Note: ");
     let number_of =
         |line| if has_header { split(line).map(|(number, _)| number) } else { number(line) };
-    let numbers = lines.filter(|line| !is_told(line)).map(number_of);
+    let numbers = lines.filter(|line| !is_notice(line)).map(number_of);
     let Some(numbers) = numbers.collect::<Option<Vec<i64>>>() else { return false };
     let count_up = numbers.windows(2).all(|pair| matches!(pair, [a, b] if a + 1 == *b));
     let is_padded = text.starts_with(' ') && numbers.len() > 1;
@@ -70,7 +69,7 @@ pub(crate) fn split(line: &str) -> Option<(i64, &str)> {
             (number, text)
         }
         _ => {
-            // Blanks at the end of a line may be lost.
+            // Trailing whitespace may have been stripped.
             let (number, text) = line.split_once(MARK.trim_end())?;
             (number.len() >= DIGITS).then_some(())?;
             (number, text.strip_prefix(' ').unwrap_or(text))
@@ -135,8 +134,8 @@ mod tests {
             (-999, "-999 | "),
             (-1000, "-1000 | "),
         ] {
-            assert_eq!(Gutter(number).to_string(), shown);
-            assert_eq!(Gutter(number).len(), shown.len());
+            assert_eq!(LineNumber(number).to_string(), shown);
+            assert_eq!(LineNumber(number).len(), shown.len());
         }
     }
 }
