@@ -1,12 +1,11 @@
-//! The encoding of a file and its line ends: how they are named, recognised and decoded.
+//! The encoding of a file and its line endings: detection and decoding.
 
 use std::borrow::Cow;
 
 use encoding_rs::{UTF_16BE, UTF_16LE};
+use memchr::{memchr, memchr_iter};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::read::units::Units;
 
 /// How the text of a file is written down.
 ///
@@ -47,7 +46,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// What the first bytes of a file say.
+    /// The encoding that the first bytes of a file indicate.
     pub(super) fn of(head: &[u8]) -> Encoding {
         match head {
             [0xEF, 0xBB, 0xBF, ..] => Encoding::Utf8Bom,
@@ -57,15 +56,15 @@ impl Encoding {
         }
     }
 
-    pub(super) fn units(self) -> Units {
+    pub(super) fn units(self) -> CodeUnits {
         match self {
-            Encoding::Utf16Le => Units::Utf16Le,
-            Encoding::Utf16Be => Units::Utf16Be,
-            _ => Units::Bytes,
+            Encoding::Utf16Le => CodeUnits::Utf16Le,
+            Encoding::Utf16Be => CodeUnits::Utf16Be,
+            _ => CodeUnits::Bytes,
         }
     }
 
-    /// Bytes of the byte order mark.
+    /// The length of the byte order mark in bytes.
     pub(super) fn mark(self) -> u64 {
         match self {
             Encoding::Utf8Bom => 3,
@@ -75,12 +74,12 @@ impl Encoding {
     }
 }
 
-/// Whole lines of a file as text; what does not fit the encoding becomes U+FFFD.
-pub(super) fn decoded(bytes: &[u8], units: Units) -> Cow<'_, str> {
+/// Decodes whole lines; invalid sequences become U+FFFD.
+pub(super) fn decoded(bytes: &[u8], units: CodeUnits) -> Cow<'_, str> {
     match units {
-        Units::Bytes => String::from_utf8_lossy(bytes),
-        Units::Utf16Le => UTF_16LE.decode_without_bom_handling(bytes).0,
-        Units::Utf16Be => UTF_16BE.decode_without_bom_handling(bytes).0,
+        CodeUnits::Bytes => String::from_utf8_lossy(bytes),
+        CodeUnits::Utf16Le => UTF_16LE.decode_without_bom_handling(bytes).0,
+        CodeUnits::Utf16Be => UTF_16BE.decode_without_bom_handling(bytes).0,
     }
 }
 
@@ -116,7 +115,7 @@ pub enum LineEnding {
 }
 
 impl LineEnding {
-    /// Of a file with `feeds` line feeds, `pairs` of them behind a carriage return.
+    /// The line ending of a file with `feeds` line feeds, `pairs` of them after a carriage return.
     pub(super) fn of(feeds: u64, pairs: u64) -> LineEnding {
         match (feeds, pairs) {
             (0, _) => LineEnding::None,
@@ -127,10 +126,10 @@ impl LineEnding {
     }
 }
 
-/// Checks block by block whether a file is UTF-8.
+/// An incremental check whether a file is UTF-8.
 #[derive(Debug, Default)]
 pub(super) struct Utf8Check {
-    /// The beginning of a character that the last block cut.
+    /// The start of a character that the end of the last block split.
     begun: Vec<u8>,
     refuted: bool,
 }
@@ -138,7 +137,7 @@ pub(super) struct Utf8Check {
 impl Utf8Check {
     pub(super) fn add(&mut self, block: &[u8]) {
         let Some(rest) = self.finish_character(block).filter(|_| !self.refuted) else { return };
-        // Most blocks are, and this is twice as fast.
+        // Most blocks are ASCII, and this check is twice as fast.
         if rest.is_ascii() {
             return;
         }
@@ -150,12 +149,12 @@ impl Utf8Check {
         }
     }
 
-    /// Whether everything so far is UTF-8; at the end of a file, also its last character.
+    /// Whether all blocks so far are UTF-8; `at_end` requires the last character to be complete.
     pub(super) fn holds(&self, at_end: bool) -> bool {
         !self.refuted && (!at_end || self.begun.is_empty())
     }
 
-    /// What follows the character that the last block cut; nothing if that does not end here.
+    /// The rest of the block after the character that the last block split, if it ends here.
     fn finish_character<'a>(&mut self, block: &'a [u8]) -> Option<&'a [u8]> {
         let mut rest = block;
         while !self.begun.is_empty() {
@@ -173,6 +172,92 @@ impl Utf8Check {
         }
         Some(rest)
     }
+}
+
+/// The code units of an encoding, in which line ends are found without decoding. A block of UTF-16
+/// begins at an even offset of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CodeUnits {
+    Bytes,
+    Utf16Le,
+    Utf16Be,
+}
+
+impl CodeUnits {
+    /// The size of a code unit in bytes.
+    pub(super) fn width(self) -> usize {
+        if self == CodeUnits::Bytes { 1 } else { 2 }
+    }
+
+    /// The number of line feeds in a block.
+    pub(super) fn feeds(self, block: &[u8]) -> u64 {
+        let count = match self {
+            CodeUnits::Bytes => memchr_iter(b'\n', block).count(),
+            _ => block.chunks_exact(2).filter(|unit| self.is(unit, b'\n')).count(),
+        };
+        count as u64
+    }
+
+    /// The number of line feeds after a carriage return; `after_return` is whether one ends the
+    /// previous block.
+    pub(super) fn pairs(self, block: &[u8], after_return: bool) -> u64 {
+        let width = self.width();
+        let first = block.get(..width).is_some_and(|unit| self.is(unit, b'\n'));
+        let inner = match self {
+            // Most files have none, and this is much faster than counting pairs.
+            CodeUnits::Bytes if memchr(b'\r', block).is_none() => 0,
+            CodeUnits::Bytes => byte_pairs(block),
+            _ => {
+                let next = block.chunks_exact(2).skip(1);
+                let pairs = block.chunks_exact(2).zip(next);
+                pairs.filter(|(one, two)| self.is(one, b'\r') && self.is(two, b'\n')).count() as u64
+            }
+        };
+        inner + u64::from(first && after_return)
+    }
+
+    /// Whether the block ends with this ASCII character.
+    pub(super) fn ends_with(self, block: &[u8], letter: u8) -> bool {
+        let whole = block.len() - block.len() % self.width();
+        let last = block.get(whole.saturating_sub(self.width())..whole);
+        whole == block.len() && last.is_some_and(|unit| self.is(unit, letter))
+    }
+
+    /// The end of the first line of `bytes`, including its line feed.
+    pub(super) fn line_end(self, bytes: &[u8]) -> Option<usize> {
+        let (inside, zero) = match self {
+            CodeUnits::Bytes => return memchr(b'\n', bytes).map(|at| at + 1),
+            CodeUnits::Utf16Le => (0, 1),
+            CodeUnits::Utf16Be => (1, 0),
+        };
+        let starts = memchr_iter(b'\n', bytes).filter_map(|at| at.checked_sub(inside));
+        let mut feeds =
+            starts.filter(|start| start.is_multiple_of(2) && bytes.get(start + zero) == Some(&0));
+        feeds.next().map(|start| start + 2)
+    }
+
+    fn is(self, unit: &[u8], letter: u8) -> bool {
+        match self {
+            CodeUnits::Bytes => unit == [letter],
+            CodeUnits::Utf16Le => unit == [letter, 0],
+            CodeUnits::Utf16Be => unit == [0, letter],
+        }
+    }
+}
+
+/// Counts `\r\n` in steps that the compiler vectorizes.
+fn byte_pairs(block: &[u8]) -> u64 {
+    // The counter of a step is a byte.
+    const STEP: usize = 255;
+    let next = block.get(1..).unwrap_or_default();
+    let steps = block.chunks(STEP).zip(next.chunks(STEP));
+    let counts = steps.map(|(these, those)| {
+        let pairs = these.iter().zip(those);
+        let count: u8 =
+            pairs.map(|(one, two)| u8::from(*one == b'\r') & u8::from(*two == b'\n')).sum();
+        u64::from(count)
+    });
+    counts.sum()
 }
 
 #[cfg(test)]
@@ -230,6 +315,68 @@ mod tests {
         ];
         for (feeds, pairs, ending) in cases {
             assert_eq!(LineEnding::of(feeds, pairs), ending);
+        }
+    }
+
+    fn utf16(text: &str, units: CodeUnits) -> Vec<u8> {
+        let bytes = |unit: u16| match units {
+            CodeUnits::Utf16Be => unit.to_be_bytes(),
+            _ => unit.to_le_bytes(),
+        };
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn line_ends_are_counted_alike_in_bytes_and_utf16() {
+        // U+0A0A and U+0D0A hold the bytes of line ends and are none.
+        let cases = [
+            ("", 0, 0),
+            ("a\nb\n", 2, 0),
+            ("a\r\nb\r\n\n", 3, 2),
+            ("\r\r\n\n\r", 2, 1),
+            ("\u{a0a}\u{d0a}\u{a0d}\n\u{a00}", 1, 0),
+        ];
+        for (text, feeds, pairs) in cases {
+            assert_eq!(CodeUnits::Bytes.feeds(text.as_bytes()), feeds, "{text:?}");
+            assert_eq!(CodeUnits::Bytes.pairs(text.as_bytes(), false), pairs, "{text:?}");
+            for units in [CodeUnits::Utf16Le, CodeUnits::Utf16Be] {
+                let bytes = utf16(text, units);
+                assert_eq!(units.feeds(&bytes), feeds, "{text:?} {units:?}");
+                assert_eq!(units.pairs(&bytes, false), pairs, "{text:?} {units:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_may_lie_across_two_blocks() {
+        for units in [CodeUnits::Bytes, CodeUnits::Utf16Le, CodeUnits::Utf16Be] {
+            let bytes =
+                |text| if units == CodeUnits::Bytes { Vec::from(text) } else { utf16(text, units) };
+            assert!(units.ends_with(&bytes("a\r"), b'\r'));
+            assert!(!units.ends_with(&bytes("\ra"), b'\r'));
+            assert!(!units.ends_with(&[], b'\r'));
+            assert_eq!(units.pairs(&bytes("\nb"), true), 1);
+            assert_eq!(units.pairs(&bytes("b\n"), true), 0);
+        }
+    }
+
+    #[test]
+    fn many_pairs_are_all_counted() {
+        for length in [0, 1, 126, 127, 128, 254, 255, 256, 5000] {
+            assert_eq!(
+                CodeUnits::Bytes.pairs("\r\n".repeat(length).as_bytes(), false),
+                length as u64
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_ends_behind_its_line_feed() {
+        assert_eq!(CodeUnits::Bytes.line_end(b"ab\nc\n"), Some(3));
+        assert_eq!(CodeUnits::Bytes.line_end(b"ab"), None);
+        for units in [CodeUnits::Utf16Le, CodeUnits::Utf16Be] {
+            assert_eq!(units.line_end(&utf16("\u{a0a}\u{a00}b\nc\n", units)), Some(8));
+            assert_eq!(units.line_end(&utf16("\u{a0a}\u{a00}\u{d0a}", units)), None);
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Images: recognised by their content, with their size in pixels, and checked to be whole.
+//! Images: detection by content, dimensions, and a check that they are complete.
+
+use memchr::memmem;
 
 use crate::error::{Error, ErrorCode};
-use crate::read::source::Source;
+use crate::read::line_scan::SourceFile;
 
-mod jpeg;
-
-/// The largest image that is handed on, in bytes.
+/// The maximum size of an image, in bytes.
 pub(crate) const MAX_IMAGE_BYTES: u64 = 20 << 20;
 
 /// An image format that models can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum ImageFormat {
     Png,
     Jpeg,
     Gif,
@@ -18,56 +18,57 @@ pub(crate) enum Format {
     Bmp,
 }
 
-impl Format {
+impl ImageFormat {
     pub(crate) fn mime(self) -> &'static str {
         match self {
-            Format::Png => "image/png",
-            Format::Jpeg => "image/jpeg",
-            Format::Gif => "image/gif",
-            Format::Webp => "image/webp",
-            Format::Bmp => "image/bmp",
+            ImageFormat::Png => "image/png",
+            ImageFormat::Jpeg => "image/jpeg",
+            ImageFormat::Gif => "image/gif",
+            ImageFormat::Webp => "image/webp",
+            ImageFormat::Bmp => "image/bmp",
         }
     }
 
-    /// What the extension of a name promises.
-    pub(crate) fn of_extension(extension: &str) -> Option<Format> {
+    /// The format that a file extension indicates.
+    pub(crate) fn of_extension(extension: &str) -> Option<ImageFormat> {
         match extension.to_ascii_lowercase().as_str() {
-            "png" => Some(Format::Png),
-            "jpg" | "jpeg" => Some(Format::Jpeg),
-            "gif" => Some(Format::Gif),
-            "webp" => Some(Format::Webp),
-            "bmp" => Some(Format::Bmp),
+            "png" => Some(ImageFormat::Png),
+            "jpg" | "jpeg" => Some(ImageFormat::Jpeg),
+            "gif" => Some(ImageFormat::Gif),
+            "webp" => Some(ImageFormat::Webp),
+            "bmp" => Some(ImageFormat::Bmp),
             _ => None,
         }
     }
 }
 
-/// A whole image.
+/// A complete image.
 #[derive(Debug)]
 pub(crate) struct Image {
-    pub(crate) format: Format,
+    pub(crate) format: ImageFormat,
     pub(crate) bytes: Vec<u8>,
     /// Width and height in pixels.
     pub(crate) pixels: (u32, u32),
 }
 
 impl Image {
-    /// Reads an image, or tells why it is none.
+    /// Reads an image. The inner error is the reason why the content is not a valid image.
     pub(super) fn read(
-        source: &Source<'_>,
-        format: Format,
+        source: &SourceFile<'_>,
+        format: ImageFormat,
         size: u64,
     ) -> Result<Result<Image, &'static str>, Error> {
         if size > MAX_IMAGE_BYTES {
             return Err(too_large(source, size));
         }
-        // The size is where to begin: it may have grown, or the file system tells a wrong one.
+        // Only the initial buffer size: the file may have grown, or the reported size be wrong.
         let mut bytes = Vec::new();
-        let mut room = usize::try_from(size).unwrap_or_default() + 1;
+        let mut room = usize::try_from(size).unwrap_or(0) + 1;
         loop {
             let length = bytes.len();
             bytes.resize(length + room, 0);
-            let count = source.fill(bytes.get_mut(length..).unwrap_or_default(), length as u64)?;
+            let free = bytes.get_mut(length..).ok_or_else(|| source.overrun())?;
+            let count = source.fill(free, length as u64)?;
             bytes.truncate(length + count);
             if bytes.len() as u64 > MAX_IMAGE_BYTES {
                 return Err(too_large(source, bytes.len() as u64));
@@ -81,36 +82,36 @@ impl Image {
     }
 }
 
-fn too_large(source: &Source<'_>, size: u64) -> Error {
+fn too_large(source: &SourceFile<'_>, size: u64) -> Error {
     let path = source.path;
     let message = format!("Image too large: {path} has {size} bytes, over {MAX_IMAGE_BYTES}");
     Error::new(ErrorCode::TooLarge, message).at(path.as_str())
 }
 
-/// The format that the first bytes of a file promise.
-pub(super) fn recognise(head: &[u8]) -> Option<Format> {
+/// The format that the first bytes of a file indicate.
+pub(super) fn detect(head: &[u8]) -> Option<ImageFormat> {
     match head {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Format::Png),
-        [0xFF, 0xD8, 0xFF, ..] => Some(Format::Jpeg),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Format::Gif),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Format::Webp),
-        // Two letters are little; the length of the second header is one of a few.
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(ImageFormat::Png),
+        [0xFF, 0xD8, 0xFF, ..] => Some(ImageFormat::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageFormat::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(ImageFormat::Webp),
+        // Two letters are weak evidence, so the length of the second header is checked too.
         [b'B', b'M', ..] => {
             let header = little(head, 14, 4)?;
-            matches!(header, 12 | 40 | 52 | 56 | 64 | 108 | 124).then_some(Format::Bmp)
+            matches!(header, 12 | 40 | 52 | 56 | 64 | 108 | 124).then_some(ImageFormat::Bmp)
         }
         _ => None,
     }
 }
 
-/// The size of a whole image in pixels, or what is wrong with it.
-fn pixels(format: Format, bytes: &[u8]) -> Result<(u32, u32), &'static str> {
+/// The dimensions of a complete image, or the reason why it is not valid.
+fn pixels(format: ImageFormat, bytes: &[u8]) -> Result<(u32, u32), &'static str> {
     let pixels = match format {
-        Format::Png => png(bytes),
-        Format::Jpeg => jpeg::pixels(bytes),
-        Format::Gif => gif(bytes),
-        Format::Webp => webp(bytes),
-        Format::Bmp => bmp(bytes),
+        ImageFormat::Png => png(bytes),
+        ImageFormat::Jpeg => jpeg(bytes),
+        ImageFormat::Gif => gif(bytes),
+        ImageFormat::Webp => webp(bytes),
+        ImageFormat::Bmp => bmp(bytes),
     };
     match pixels {
         Some((0, _) | (_, 0)) => Err("its size in pixels is zero"),
@@ -119,7 +120,7 @@ fn pixels(format: Format, bytes: &[u8]) -> Result<(u32, u32), &'static str> {
     }
 }
 
-/// Chunks from the header to the end, with some data between.
+/// A header chunk, an image data chunk and an end chunk, with correct checksums.
 fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     let pixels = (big(bytes, 16, 4)?, big(bytes, 20, 4)?);
     if bytes.get(8..16)? != b"\0\0\0\x0DIHDR" {
@@ -141,7 +142,46 @@ fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Blocks from the screen to the trailer, with an image between.
+/// A frame header, a scan and an end marker.
+fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
+    let mut at = 2;
+    let mut pixels = None;
+    loop {
+        if *bytes.get(at)? != 0xFF {
+            return None;
+        }
+        let marker = *bytes.get(at + 1)?;
+        match marker {
+            // Fill bytes before a marker.
+            0xFF => {
+                at += 1;
+                continue;
+            }
+            0x01 | 0xD0..=0xD7 => {
+                at += 2;
+                continue;
+            }
+            0xD9 => return None,
+            _ => {}
+        }
+        let length = big(bytes, at + 2, 2)? as usize;
+        if is_frame(marker) {
+            pixels = Some((big(bytes, at + 7, 2)?, big(bytes, at + 5, 2)?));
+        }
+        at = at.checked_add(2)?.checked_add(length.max(2))?;
+        // Start of scan: the end marker must follow.
+        if marker == 0xDA {
+            return memmem::rfind(bytes.get(at..)?, &[0xFF, 0xD9]).and(pixels);
+        }
+    }
+}
+
+/// Start of frame: `C0` to `CF` except the Huffman and arithmetic coding tables.
+fn is_frame(marker: u8) -> bool {
+    matches!(marker, 0xC0..=0xCF) && !matches!(marker, 0xC4 | 0xC8 | 0xCC)
+}
+
+/// A screen descriptor, an image and a trailer.
 fn gif(bytes: &[u8]) -> Option<(u32, u32)> {
     let pixels = (little(bytes, 6, 2)?, little(bytes, 8, 2)?);
     let mut at = 13 + colours(*bytes.get(10)?);
@@ -156,7 +196,7 @@ fn gif(bytes: &[u8]) -> Option<(u32, u32)> {
             0x3B => return image.then_some(pixels),
             _ => return None,
         }
-        // Data comes in pieces; an empty one ends it.
+        // Data sub-blocks, terminated by an empty one.
         while let length @ 1.. = *bytes.get(at)? {
             at += 1 + usize::from(length);
         }
@@ -164,12 +204,12 @@ fn gif(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Bytes of the colour table that the flags of a GIF tell of.
+/// The size of the GIF colour table that the flags describe.
 fn colours(flags: u8) -> usize {
     if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
 }
 
-/// The first chunk tells the size, and the file is as long as it says.
+/// The first chunk has the dimensions, and the file has the length in its header.
 fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
     let length = little(bytes, 4, 4)? as usize;
     if bytes.len() < length.checked_add(8)? {
@@ -196,18 +236,18 @@ fn bmp(bytes: &[u8]) -> Option<(u32, u32)> {
     if little(bytes, 14, 4)? == 12 {
         return Some((little(bytes, 18, 2)?, little(bytes, 20, 2)?));
     }
-    // A negative height means that the first row is the upper one.
+    // A negative height means that rows are stored from top to bottom.
     let height = little(bytes, 22, 4)?.cast_signed().unsigned_abs();
     Some((little(bytes, 18, 4)?, height))
 }
 
-/// A number of up to four bytes, the low one first.
+/// A little-endian number of up to four bytes.
 fn little(bytes: &[u8], at: usize, width: usize) -> Option<u32> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte)))
 }
 
-/// A number of up to four bytes, the high one first.
+/// A big-endian number of up to four bytes.
 fn big(bytes: &[u8], at: usize, width: usize) -> Option<u32> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     Some(bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))

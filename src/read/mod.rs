@@ -1,19 +1,15 @@
-//! Reading a file for a model: a page of its text, or an image.
+//! Reads a page of a text file, or an image.
 //!
-//! One pass counts the lines and remembers coarsely where they are; then the page alone is read.
-//! So a file of any size costs a few blocks of memory. Of a large file only the beginning is counted,
-//! and what is before the page; a page near its end is found from the end.
+//! A first pass counts the lines and builds a sparse line index; then only the page is read, so
+//! memory use does not depend on the size of the file. In a large file, lines are counted only near
+//! the beginning and before the page, and a page near the end is located by reading backwards.
 
 mod encoding;
-mod ending;
+pub(crate) mod file_reference;
 pub(crate) mod image;
-mod index;
-pub(crate) mod named;
+mod line_scan;
 pub(crate) mod page;
-pub(crate) mod returned;
-mod scan;
-mod source;
-mod units;
+pub(crate) mod pasted_page;
 
 #[cfg(test)]
 mod tests;
@@ -21,41 +17,41 @@ mod tests;
 use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
 use crate::output::counted;
-use crate::read::image::Image;
-use crate::read::page::{Lines, Page, Room, line_number};
-use crate::read::scan::{BLOCK, Extent, Scan};
-use crate::read::source::Source;
+use crate::read::encoding::CodeUnits;
+use crate::read::image::{Image, ImageFormat};
+use crate::read::line_scan::{BLOCK, Extent, LineScan, SourceFile, TailStart, find_last_lines};
+use crate::read::page::{LineReader, Page, PageLimits, line_number};
 use crate::workspace::{File, Version, WorkspacePath};
 
 pub use encoding::{Encoding, LineEnding};
 
-/// The first bytes, in which a NUL byte tells that a file is no text.
+/// How many bytes at the start of a file are checked for NUL bytes.
 const HEAD: usize = 8000;
 
-/// Bytes of a file that is too large for a version after which lines are not counted any more, unless
-/// they come before the page: 16 MiB.
+/// In a file that is too large for a version, lines after the page are counted only in this many
+/// bytes.
 pub(crate) const MAX_COUNTED_BYTES: u64 = 16 << 20;
 
-/// Which page of a file is wanted.
+/// Which page of a file to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageOptions {
-    /// The first line from 1, or from the end when negative; 0 is 1.
+    /// The first line, from 1; negative counts from the end; 0 means 1.
     pub(crate) offset: i64,
-    /// The most lines; with 0, all lines are counted, whatever the size of the file.
-    pub(crate) lines: u64,
-    /// The most bytes of the text as it is shown.
-    pub(crate) bytes: usize,
-    /// Whether line numbers are shown and count as bytes.
+    /// The maximum number of lines; with 0, all lines are counted, whatever the size of the file.
+    pub(crate) max_lines: u64,
+    /// The maximum size of the text as shown, in bytes.
+    pub(crate) max_bytes: usize,
+    /// Whether lines are shown with numbers, which count towards `max_bytes`.
     pub(crate) numbered: bool,
-    /// The largest file that gets a version.
-    pub(crate) most_hashed: u64,
-    /// Bytes of a larger file of which lines are counted, whatever the page.
-    pub(crate) most_counted: u64,
+    /// The maximum size of a file that gets a version.
+    pub(crate) max_hashed_bytes: u64,
+    /// In a larger file, how many bytes are searched for lines in any case.
+    pub(crate) max_counted_bytes: u64,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     Text(TextPage),
     Image(Image),
 }
@@ -65,49 +61,49 @@ pub(crate) enum Content {
 pub(crate) struct TextPage {
     /// The lines with their line ends.
     pub(crate) content: String,
-    /// How many lines the file has.
-    pub(crate) total_lines: Total,
-    /// The first line of the page; negative if it is counted from the end of the file.
+    pub(crate) total_lines: TotalLines,
+    /// The first line of the page; negative if counted from the end of the file.
     pub(crate) start: i64,
-    /// The last line of the page, counted like the first; one less than that if there is none.
+    /// The last line of the page, counted like the first; one less than the first if the page is
+    /// empty.
     pub(crate) end: i64,
-    /// Whether the file goes on behind the page.
+    /// Whether the file continues after the page.
     pub(crate) more: bool,
-    /// Whether bytes ended the page, and not the number of lines.
+    /// Whether `max_bytes` ended the page.
     pub(crate) full: bool,
-    /// Bytes of the one line that did not fit and of which only the beginning is here.
+    /// The length of the only line, if it was cut to fit.
     pub(crate) cut_line: Option<u64>,
     pub(crate) version: Option<Version>,
     pub(crate) encoding: Encoding,
     pub(crate) line_ending: LineEnding,
-    /// Why the file was not read to its end.
+    /// Why reading stopped before the end of the file.
     pub(crate) stopped: Option<Incomplete>,
-    /// Whether the file changed while it was read, twice.
+    /// Whether the file changed during both attempts to read it.
     pub(crate) changed: bool,
 }
 
 /// How many lines a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Total {
+pub(crate) enum TotalLines {
     Exactly(u64),
-    /// The file is too large to count them all.
+    /// The file is too large to count all lines.
     MoreThan(u64),
-    /// The reading was stopped.
+    /// Reading was stopped.
     AtLeast(u64),
 }
 
 /// Reads a page of a text file, or an image.
 ///
 /// # Errors
-/// `INVALID_PATH` for anything but a regular file, `NOT_TEXT` for what is neither text nor a
-/// sound image, `TOO_LARGE` for an image over 20 MiB, `INVALID_ARGUMENT` for an offset behind the
-/// end, `CONFLICT` for a file that shrinks all the time, `TIMEOUT` or `CANCELLED` if the page was
-/// not reached.
+/// `INVALID_PATH` for anything but a regular file, `NOT_TEXT` for a file that is neither text nor
+/// a complete image, `TOO_LARGE` for an image over 20 MiB, `INVALID_ARGUMENT` for an offset after
+/// the end, `CONFLICT` if the file shrinks while it is read, `TIMEOUT` or `CANCELLED` if the page
+/// was not reached.
 pub(crate) fn read(
     path: &WorkspacePath,
     options: &PageOptions,
     call: &Call,
-) -> Result<Content, Error> {
+) -> Result<FileContent, Error> {
     let file = path.open_file()?;
     let (content, changed) = read_once(&file, path, options, call);
     if !changed {
@@ -115,80 +111,81 @@ pub(crate) fn read(
     }
     let (content, changed) = read_once(&file, path, options, call);
     let mut content = content?;
-    if let (Content::Text(page), true) = (&mut content, changed) {
-        // It may belong to a content that never was.
+    if let (FileContent::Text(page), true) = (&mut content, changed) {
+        // The bytes may come from different states of the file.
         page.version = None;
         page.changed = true;
     }
     Ok(content)
 }
 
-/// Reads, and tells whether the file changed meanwhile.
+/// Reads the file; the flag is whether it changed meanwhile.
 fn read_once(
     file: &File,
     path: &WorkspacePath,
     options: &PageOptions,
     call: &Call,
-) -> (Result<Content, Error>, bool) {
-    let source = Source { file, path };
-    let before = source.moment();
-    let size = before.as_ref().map_or(0, |moment| moment.0);
-    let reading = Reading { source, size, options, call };
-    let content = reading.content();
-    let changed = match (before, reading.source.moment()) {
+) -> (Result<FileContent, Error>, bool) {
+    let source = SourceFile { file, path };
+    let before = source.fingerprint();
+    let size = before.as_ref().map_or(0, |fingerprint| fingerprint.0);
+    let reader = PageReader { source, size, options, call };
+    let content = reader.content();
+    let changed = match (before, reader.source.fingerprint()) {
         (Ok(before), Ok(after)) => before != after,
         _ => false,
     };
     (content, changed)
 }
 
-/// One reading of a file.
-struct Reading<'a> {
-    source: Source<'a>,
-    /// Bytes of the file when it began.
+/// One attempt to read a file.
+struct PageReader<'a> {
+    source: SourceFile<'a>,
+    /// The size of the file at the beginning of the attempt.
     size: u64,
     options: &'a PageOptions,
     call: &'a Call,
 }
 
-impl Reading<'_> {
-    fn content(&self) -> Result<Content, Error> {
+impl PageReader<'_> {
+    fn content(&self) -> Result<FileContent, Error> {
         let mut buffer = vec![0; self.block()];
         let count = self.source.fill(&mut buffer, 0)?;
         let head = buffer.get(..count.min(HEAD)).ok_or_else(|| self.source.overrun())?;
-        let is_text = Encoding::of(head).units() != units::Units::Bytes || !head.contains(&0);
-        if let Some(format) = image::recognise(head) {
+        let is_text = Encoding::of(head).units() != CodeUnits::Bytes || !head.contains(&0);
+        if let Some(format) = image::detect(head) {
             match Image::read(&self.source, format, self.size)? {
-                Ok(image) => return Ok(Content::Image(image)),
-                // A text may begin like an image of a format that begins with letters.
+                Ok(image) => return Ok(FileContent::Image(image)),
+                // Some image signatures consist of letters, so this may be text.
                 Err(_) if is_text && is_utf8(head) => {}
                 Err(why) => return Err(broken_image(self.source.path, format, why)),
             }
         }
-        // UTF-32 begins like UTF-16 and goes on with a NUL.
+        // The byte order mark of UTF-32 begins with that of UTF-16.
         if !is_text || head.starts_with(b"\xFF\xFE\0\0") {
             return Err(binary(self.source.path, self.size, "in its first bytes"));
         }
-        let scan = Scan::run(&self.source, &mut buffer, count, self.extent(), self.call)?;
-        self.text_page(&scan, buffer).map(Content::Text)
+        let scan = LineScan::run(&self.source, &mut buffer, count, self.extent(), self.call)?;
+        self.text_page(&scan, buffer).map(FileContent::Text)
     }
 
-    /// How far lines are counted.
+    /// How far to count lines.
     fn extent(&self) -> Extent {
-        let PageOptions { offset, lines, most_hashed, most_counted, .. } = *self.options;
-        let is_counted = self.size <= most_hashed.max(most_counted) || lines == 0;
+        let PageOptions { offset, max_lines, max_hashed_bytes, max_counted_bytes, .. } =
+            *self.options;
+        let is_counted = self.size <= max_hashed_bytes.max(max_counted_bytes) || max_lines == 0;
         let before = u64::try_from(offset).map_or(0, |offset| offset.saturating_sub(1));
         Extent {
-            most_hashed,
-            bytes: (!is_counted).then_some(most_counted),
+            max_hashed_bytes,
+            bytes: (!is_counted).then_some(max_counted_bytes),
             feeds: before,
             size: self.size,
         }
     }
 
-    /// Bytes of one read: one beyond the size, so that a short read tells the end.
+    /// The size of a read: one byte more than the file, so that a short read shows the end.
     fn block(&self) -> usize {
-        // What tells no size may have any.
+        // Special file systems report no size.
         if self.size == 0 {
             return BLOCK;
         }
@@ -196,9 +193,8 @@ impl Reading<'_> {
         block.next_multiple_of(2)
     }
 
-    fn text_page(&self, scan: &Scan, buffer: Vec<u8>) -> Result<TextPage, Error> {
-        let found = self.find(scan, buffer)?;
-        let Found { start, page } = found;
+    fn text_page(&self, scan: &LineScan, buffer: Vec<u8>) -> Result<TextPage, Error> {
+        let (start, page) = self.locate(scan, buffer)?;
         let end = line_number(start, page.lines) - 1;
         if page.content.contains('\0') {
             let place = if start == end {
@@ -210,26 +206,27 @@ impl Reading<'_> {
         }
         let total = scan.lines();
         let is_uncounted = !scan.whole && scan.stopped.is_none();
-        let is_there = is_uncounted || i64::try_from(total).is_ok_and(|total| total >= start);
-        if page.lines == 0 && is_there && self.options.lines > 0 {
+        let exists = is_uncounted || i64::try_from(total).is_ok_and(|total| total >= start);
+        if page.lines == 0 && exists && self.options.max_lines > 0 {
             return Err(shrinking(self.source.path));
         }
         let last = u64::try_from(end).ok();
         let total_lines = match (last, scan.stopped) {
-            // Only a file that changes while it is read has another end than the scan saw.
-            (Some(last), None) if page.at_end && page.lines > 0 => Total::Exactly(last),
-            (Some(last), None) if is_uncounted && page.end >= self.size => Total::Exactly(last),
-            (last, None) if scan.whole => Total::Exactly(total.max(last.unwrap_or(0))),
-            // Each of these line feeds ends a line, and more follows.
-            (last, None) => Total::MoreThan(scan.feeds.max(last.unwrap_or(0))),
-            (last, Some(_)) => Total::AtLeast(total.max(last.unwrap_or(0))),
+            // The end differs from the scan's only if the file changes while it is read.
+            (Some(last), None) if page.at_end && page.lines > 0 => TotalLines::Exactly(last),
+            (Some(last), None) if is_uncounted && page.end >= self.size => {
+                TotalLines::Exactly(last)
+            }
+            (last, None) if scan.whole => TotalLines::Exactly(total.max(last.unwrap_or(0))),
+            // Each of these line feeds ends a line, and more text follows.
+            (last, None) => TotalLines::MoreThan(scan.feeds.max(last.unwrap_or(0))),
+            (last, Some(_)) => TotalLines::AtLeast(total.max(last.unwrap_or(0))),
         };
         let more = match (total_lines, last) {
-            (Total::Exactly(total), Some(last)) => last < total,
+            (TotalLines::Exactly(total), Some(last)) => last < total,
             _ => !page.at_end && page.end < self.size,
         };
-        // What the scan did not see is looked at here.
-        let beyond = (page.begin >= scan.bytes).then(|| ending::feeds(&page.content));
+        let line_ending = scan.line_ending(&page.content, page.begin);
         let is_unknown = page.is_lossy && scan.encoding() == Encoding::Utf8;
         Ok(TextPage {
             content: page.content,
@@ -241,79 +238,67 @@ impl Reading<'_> {
             cut_line: page.cut_line,
             version: scan.version(),
             encoding: if is_unknown { Encoding::Unknown } else { scan.encoding() },
-            line_ending: scan.line_ending(beyond.unwrap_or_default()),
+            line_ending,
             stopped: scan.stopped.or(page.stopped),
             changed: false,
         })
     }
 
-    /// Finds the page that was asked for.
-    fn find(&self, scan: &Scan, buffer: Vec<u8>) -> Result<Found, Error> {
+    /// Reads the requested page; returns it with the number of its first line.
+    fn locate(&self, scan: &LineScan, buffer: Vec<u8>) -> Result<(i64, Page), Error> {
         if self.options.offset < 0 && !scan.whole && scan.stopped.is_none() {
-            return self.find_from_end(scan, buffer);
+            return self.locate_from_end(scan, buffer);
         }
         let start = start(self.source.path, scan, self.options)?;
-        let place = match scan.index.before(start - 1) {
+        let position = match scan.index.before(start - 1) {
             (0, _) => (scan.encoding.mark(), start - 1),
             (offset, feeds) => (offset, start - 1 - feeds),
         };
         let start = i64::try_from(start).unwrap_or(i64::MAX);
-        Ok(Found { start, page: self.page(scan, place, start, buffer)? })
+        Ok((start, self.page(scan, position, start, buffer)?))
     }
 
-    /// The same in a file that was not counted to its end.
-    fn find_from_end(&self, scan: &Scan, mut buffer: Vec<u8>) -> Result<Found, Error> {
-        let wanted = self.options.offset;
-        buffer.resize(BLOCK, 0);
+    /// Like `locate`, for an offset from the end of a file whose lines were not all counted.
+    fn locate_from_end(&self, scan: &LineScan, mut buffer: Vec<u8>) -> Result<(i64, Page), Error> {
+        let start = self.options.offset;
+        let wanted = (self.size, start.unsigned_abs());
         let units = scan.encoding.units();
-        let lines = wanted.unsigned_abs();
-        let found = ending::find(&self.source, units, self.size, lines, &mut buffer, self.call)?;
-        match found {
-            ending::Found::At { offset, skipped } => {
-                let place = (offset, skipped);
-                let page = self.page(scan, place, wanted, buffer)?;
-                Ok(Found { start: wanted, page })
+        match find_last_lines(&self.source, units, wanted, &mut buffer, self.call)? {
+            TailStart::At { offset, skipped } => {
+                Ok((start, self.page(scan, (offset, skipped), start, buffer)?))
             }
-            ending::Found::Fewer => {
-                let page = self.page(scan, (scan.encoding.mark(), 0), 1, buffer)?;
-                Ok(Found { start: 1, page })
-            }
-            ending::Found::Stopped(why, lines) => Err(not_reached(self.source.path, why, lines)),
+            TailStart::Fewer => Ok((1, self.page(scan, (scan.encoding.mark(), 0), 1, buffer)?)),
+            TailStart::Stopped(why, lines) => Err(not_reached(self.source.path, why, lines)),
         }
     }
 
-    /// The lines of the page that begins at a place, after some further line feeds.
+    /// Reads the page that begins after `skipped` line feeds from `offset`.
     fn page(
         &self,
-        scan: &Scan,
-        place: (u64, u64),
+        scan: &LineScan,
+        (offset, skipped): (u64, u64),
         number: i64,
         buffer: Vec<u8>,
     ) -> Result<Page, Error> {
-        let PageOptions { lines, bytes, numbered, .. } = *self.options;
-        // What is appended meanwhile would have no number.
-        let lines = if number < 0 { lines.min(number.unsigned_abs()) } else { lines };
+        let PageOptions { max_lines, max_bytes, numbered, .. } = *self.options;
+        // Lines that are appended meanwhile would have no number.
+        let lines = if number < 0 { max_lines.min(number.unsigned_abs()) } else { max_lines };
         if lines == 0 {
             return Ok(Page::default());
         }
-        let lines_from = Lines::at(&self.source, scan.encoding.units(), place, buffer)?;
-        Page::take(lines_from, number, Room { lines, bytes, numbered }, self.call)
+        let units = scan.encoding.units();
+        let reader = LineReader::at(&self.source, units, (offset, skipped), buffer)?;
+        Page::read(reader, number, PageLimits { lines, bytes: max_bytes, numbered }, self.call)
     }
 }
 
-/// A page, and the number of its first line.
-struct Found {
-    start: i64,
-    page: Page,
-}
-
-/// Tells whether bytes are UTF-8, of which the last character may be cut.
+/// Whether bytes are UTF-8; the last character may be incomplete.
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).err().is_none_or(|error| error.error_len().is_none())
 }
 
 /// The number of the first line of the page.
-fn start(path: &WorkspacePath, scan: &Scan, options: &PageOptions) -> Result<u64, Error> {
+fn start(path: &WorkspacePath, scan: &LineScan, options: &PageOptions) -> Result<u64, Error> {
     let total = scan.lines();
     let from_end = options.offset.unsigned_abs();
     let start = match options.offset {
@@ -324,8 +309,7 @@ fn start(path: &WorkspacePath, scan: &Scan, options: &PageOptions) -> Result<u64
         let is_known = options.offset >= 0 && start - 1 <= scan.feeds;
         return if is_known { Ok(start) } else { Err(not_reached(path, why, total)) };
     }
-    // Of a file that was not counted to its end, enough was.
-    if start > total.max(1) && options.lines > 0 && scan.whole {
+    if start > total.max(1) && options.max_lines > 0 && scan.whole {
         let message = format!(
             "{path} has {}; offset {start} is past the end",
             counted(total, "line", "lines")
@@ -347,7 +331,7 @@ fn binary(path: &WorkspacePath, size: u64, place: &str) -> Error {
     Error::new(ErrorCode::NotText, message).at(path.as_str())
 }
 
-fn broken_image(path: &WorkspacePath, format: image::Format, why: &str) -> Error {
+fn broken_image(path: &WorkspacePath, format: ImageFormat, why: &str) -> Error {
     let message = format!("{path} begins like an image ({}), but {why}", format.mime());
     Error::new(ErrorCode::NotText, message).at(path.as_str())
 }

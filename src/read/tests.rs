@@ -4,14 +4,14 @@ use super::*;
 use crate::context::Cancel;
 use crate::workspace::{Access, Workspace};
 
-fn options(offset: i64, lines: u64, bytes: usize) -> PageOptions {
+fn options(offset: i64, max_lines: u64, max_bytes: usize) -> PageOptions {
     PageOptions {
         offset,
-        lines,
-        bytes,
+        max_lines,
+        max_bytes,
         numbered: false,
-        most_hashed: 1 << 20,
-        most_counted: MAX_COUNTED_BYTES,
+        max_hashed_bytes: 1 << 20,
+        max_counted_bytes: MAX_COUNTED_BYTES,
     }
 }
 
@@ -23,8 +23,8 @@ fn page(content: &[u8], options: PageOptions, call: &Call) -> Result<TextPage, E
     let workspace = Workspace::open(directory.path()).unwrap();
     let path = workspace.resolve("a", Access::Read).unwrap();
     match read(&path, &options, call)? {
-        Content::Text(page) => Ok(page),
-        Content::Image(image) => panic!("{:?}", image.format),
+        FileContent::Text(page) => Ok(page),
+        FileContent::Image(image) => panic!("{:?}", image.format),
     }
 }
 
@@ -41,7 +41,7 @@ fn lines_across_blocks_are_counted_and_found() {
         assert_eq!(page.content, lines[start..lines.len().min(start + 3)].concat());
         assert_eq!(
             (page.total_lines, page.line_ending),
-            (Total::Exactly(20_000), LineEnding::Crlf)
+            (TotalLines::Exactly(20_000), LineEnding::Crlf)
         );
         assert_eq!(page.encoding, Encoding::Utf8);
         assert_eq!(page.more, offset < 19_998);
@@ -53,7 +53,10 @@ fn a_line_longer_than_blocks_is_cut_and_measured() {
     let text = format!("short\n{}\nlast", "é".repeat(BLOCK));
     let cut = page(text.as_bytes(), options(2, 5, 11), &Call::default()).unwrap();
     assert_eq!((cut.content.as_str(), cut.cut_line), ("ééééé", Some(2 * BLOCK as u64)));
-    assert_eq!((cut.start, cut.end, cut.total_lines, cut.more), (2, 2, Total::Exactly(3), true));
+    assert_eq!(
+        (cut.start, cut.end, cut.total_lines, cut.more),
+        (2, 2, TotalLines::Exactly(3), true)
+    );
     let before = page(text.as_bytes(), options(1, 5, 11), &Call::default()).unwrap();
     assert_eq!((before.content.as_str(), before.full, before.cut_line), ("short\n", true, None));
 }
@@ -68,7 +71,7 @@ fn a_page_that_was_reached_is_given_when_the_call_is_over() {
     assert_eq!((first.content.as_str(), first.start, first.end), ("line\nline\n", 3, 4));
     assert_eq!((first.stopped, first.more), (Some(Incomplete::Cancelled), true));
     assert_eq!(first.version, None);
-    let Total::AtLeast(counted) = first.total_lines else { panic!("{:?}", first.total_lines) };
+    let TotalLines::AtLeast(counted) = first.total_lines else { panic!("{:?}", first.total_lines) };
     assert!(counted < 2 * BLOCK as u64, "at least {counted}");
     for offset in [-1, 500_000] {
         let error = page(text.as_bytes(), options(offset, 2, 1000), &over).unwrap_err();
@@ -101,7 +104,7 @@ fn a_long_line_is_not_measured_to_its_end_when_the_call_is_over() {
 
 /// Options under which lines are counted no further than they must.
 fn hasty(offset: i64, lines: u64) -> PageOptions {
-    PageOptions { most_hashed: 0, most_counted: 1, ..options(offset, lines, usize::MAX) }
+    PageOptions { max_hashed_bytes: 0, max_counted_bytes: 1, ..options(offset, lines, usize::MAX) }
 }
 
 /// A long text, whose line ends are at all places of the blocks.
@@ -130,11 +133,11 @@ fn a_page_of_a_file_too_large_to_count_is_the_same_as_if_it_was_counted() {
             assert_eq!(hasty.more, counted.more, "{told}");
             assert_eq!(hasty.encoding, counted.encoding, "{told}");
             assert_eq!(hasty.line_ending, counted.line_ending, "{told}");
-            let Total::Exactly(total) = counted.total_lines else { panic!("{told}") };
+            let TotalLines::Exactly(total) = counted.total_lines else { panic!("{told}") };
             match hasty.total_lines {
-                Total::Exactly(lines) => assert_eq!(lines, total, "{told}"),
-                Total::MoreThan(lines) => assert!(lines < total, "{told}: {lines} of {total}"),
-                Total::AtLeast(_) => panic!("{told}"),
+                TotalLines::Exactly(lines) => assert_eq!(lines, total, "{told}"),
+                TotalLines::MoreThan(lines) => assert!(lines < total, "{told}: {lines} of {total}"),
+                TotalLines::AtLeast(_) => panic!("{told}"),
             }
             let from_end = counted.start - i64::try_from(total).unwrap() - 1;
             assert!([counted.start, from_end].contains(&hasty.start), "{told}: {}", hasty.start);
@@ -148,10 +151,12 @@ fn a_page_of_a_file_too_large_to_count_is_the_same_as_if_it_was_counted() {
 fn lines_behind_the_page_are_counted_up_to_a_limit_unless_only_the_count_is_asked_for() {
     let text = long_text("\n", "");
     let first = page(text.as_bytes(), hasty(1, 5), &Call::default()).unwrap();
-    let Total::MoreThan(counted) = first.total_lines else { panic!("{:?}", first.total_lines) };
+    let TotalLines::MoreThan(counted) = first.total_lines else {
+        panic!("{:?}", first.total_lines)
+    };
     assert!(counted < 20_000 / 3, "one block of more than three: {counted}");
     let all = page(text.as_bytes(), hasty(1, 0), &Call::default()).unwrap();
-    assert_eq!(all.total_lines, Total::Exactly(20_000));
+    assert_eq!(all.total_lines, TotalLines::Exactly(20_000));
     let past = page(text.as_bytes(), hasty(20_001, 1), &Call::default()).unwrap_err();
     assert_eq!(past.to_string(), "a has 20000 lines; offset 20001 is past the end");
 }

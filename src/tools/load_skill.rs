@@ -10,7 +10,7 @@ use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, ShellOutput};
-use crate::read::{self, Content, PageOptions};
+use crate::read::{self, FileContent, PageOptions};
 use crate::skills::{Skill, SkillCatalog, envelope};
 use crate::text::escape::display_path;
 use crate::tool::{Effect, Tool, ToolContext};
@@ -210,13 +210,13 @@ fn resource(
     let path = skill.resource(file)?;
     let options = PageOptions {
         offset: offset.unwrap_or(1).into(),
-        lines: u64::MAX,
-        bytes: context.limits.text_bytes,
+        max_lines: u64::MAX,
+        max_bytes: context.limits.text_bytes,
         numbered: false,
-        most_hashed: 0,
-        most_counted: read::MAX_COUNTED_BYTES,
+        max_hashed_bytes: 0,
+        max_counted_bytes: read::MAX_COUNTED_BYTES,
     };
-    let Content::Text(page) = read::read(&path, &options, context.call)? else {
+    let FileContent::Text(page) = read::read(&path, &options, context.call)? else {
         let message = format!("{file} is an image, and only text is read from a skill");
         return Err(Error::new(ErrorCode::NotText, message).at(file));
     };

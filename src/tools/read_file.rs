@@ -11,9 +11,9 @@ use crate::arguments::{MAX_PATH_CHARS, at_least_one};
 use crate::context::{Incomplete, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output, ShellOutput};
-use crate::read::image::{Format, Image};
-use crate::read::named::Named;
-use crate::read::{self, PageOptions, TextPage, Total, page};
+use crate::read::file_reference::FileReference;
+use crate::read::image::{Image, ImageFormat};
+use crate::read::{self, PageOptions, TextPage, TotalLines, page};
 pub use crate::read::{Encoding, LineEnding};
 use crate::text::escape;
 use crate::text::line_number::LineNumber;
@@ -160,7 +160,8 @@ impl Tool for ReadFile {
     type Output = ReadFileOutput;
 
     fn run(&self, context: &ToolContext<'_>, args: ReadFileArgs) -> Result<ReadFileOutput, Error> {
-        let Named { path, line, note } = Named::find(context.workspace, &args.path)?;
+        let FileReference { path, line, note } =
+            FileReference::resolve(context.workspace, &args.path)?;
         let mut notes = Vec::from_iter(note);
         if args.offset == Some(0) {
             notes.push("offset: lines count from 1; took 0 as 1".to_owned());
@@ -168,10 +169,10 @@ impl Tool for ReadFile {
         let options = options(&args, line, context.limits)?;
         let read = read::read(&path, &options, context.call).map_err(|error| advise(error, &args));
         let mut answer = match read? {
-            read::Content::Image(image) => of_image(&path, image),
-            read::Content::Text(page) => {
-                let default_lines = args.limit.is_none().then_some(options.lines);
-                of_text(&path, page, default_lines, options.bytes)
+            read::FileContent::Image(image) => of_image(&path, image),
+            read::FileContent::Text(page) => {
+                let default_lines = args.limit.is_none().then_some(options.max_lines);
+                of_text(&path, page, default_lines, options.max_bytes)
             }
         };
         answer.raw = args.raw;
@@ -191,11 +192,11 @@ fn options(args: &ReadFileArgs, line: Option<i64>, limits: &Limits) -> Result<Pa
     let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
     Ok(PageOptions {
         offset: args.offset.or(line).unwrap_or(1),
-        lines: args.limit.map_or(limits.page_lines as u64, u64::from),
-        bytes: asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes)),
+        max_lines: args.limit.map_or(limits.page_lines as u64, u64::from),
+        max_bytes: asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes)),
         numbered: !args.raw,
-        most_hashed: limits.file_bytes as u64,
-        most_counted: read::MAX_COUNTED_BYTES,
+        max_hashed_bytes: limits.file_bytes as u64,
+        max_counted_bytes: read::MAX_COUNTED_BYTES,
     })
 }
 
@@ -226,15 +227,15 @@ fn of_text(
         path: path.as_str().to_owned(),
         content: Some(page.content),
         total_lines: match page.total_lines {
-            Total::Exactly(lines) => Some(lines),
-            Total::MoreThan(_) | Total::AtLeast(_) => None,
+            TotalLines::Exactly(lines) => Some(lines),
+            TotalLines::MoreThan(_) | TotalLines::AtLeast(_) => None,
         },
         total_lines_at_least: match page.total_lines {
-            Total::Exactly(_) => None,
-            Total::MoreThan(lines) => Some(lines + 1),
-            Total::AtLeast(lines) => Some(lines),
+            TotalLines::Exactly(_) => None,
+            TotalLines::MoreThan(lines) => Some(lines + 1),
+            TotalLines::AtLeast(lines) => Some(lines),
         },
-        uncounted: matches!(page.total_lines, Total::MoreThan(_)),
+        uncounted: matches!(page.total_lines, TotalLines::MoreThan(_)),
         start_line: Some(page.start),
         end_line: Some(page.end),
         next_offset: page.more.then_some(page.end + 1).filter(|next| *next != 0),
@@ -284,7 +285,7 @@ impl ReadFileOutput {
     fn extension_note(&self) -> Option<String> {
         let name = self.path.rsplit('/').next().unwrap_or(&self.path);
         let (_, extension) = name.rsplit_once('.')?;
-        let promised = Format::of_extension(extension).map(Format::mime);
+        let promised = ImageFormat::of_extension(extension).map(ImageFormat::mime);
         let there = self.mime.as_deref();
         let is_empty = self.total_lines == Some(0);
         let differs = promised != there;

@@ -10,7 +10,7 @@ use crate::context::Limits;
 use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Output, counted};
-use crate::read::returned::{self, Sign};
+use crate::read::pasted_page::{self, PageSign};
 use crate::text::{decode, escape, placeholder};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Expected, Version, WorkspacePath, WriteGuard};
@@ -190,7 +190,7 @@ fn check_what_is_left_out(
         beginning = guard.beginning(BEGINNING)?;
         &beginning
     };
-    if let Some(sign) = returned::sign(&args.content, old, limits) {
+    if let Some(sign) = pasted_page::find_sign(&args.content, old, limits) {
         check_page(guard.path(), &sign, args.truncate)?;
     }
     // In a new file nothing can be lost.
@@ -201,10 +201,10 @@ fn check_what_is_left_out(
 }
 
 /// Refuses a page of `read_file`: written over the whole file it would lose the rest.
-fn check_page(path: &WorkspacePath, sign: &Sign, truncate: bool) -> Result<(), Error> {
+fn check_page(path: &WorkspacePath, sign: &PageSign, truncate: bool) -> Result<(), Error> {
     let (what, hint) = match sign {
-        Sign::Page { .. } if truncate => return Ok(()),
-        Sign::Page { first: 1, last } => (
+        PageSign::Page { .. } if truncate => return Ok(()),
+        PageSign::Page { first: 1, last } => (
             format!(
                 "ends with line {last} of the file, where a page of read_file ends, but the file \
                  goes on, and the rest would be lost"
@@ -215,7 +215,7 @@ fn check_page(path: &WorkspacePath, sign: &Sign, truncate: bool) -> Result<(), E
                 last + 1
             ),
         ),
-        Sign::Page { first, last } => (
+        PageSign::Page { first, last } => (
             format!(
                 "is a page of read_file, lines {first} to {last} of the file, and the other lines \
                  would be lost"
@@ -224,13 +224,13 @@ fn check_page(path: &WorkspacePath, sign: &Sign, truncate: bool) -> Result<(), E
              these lines stay."
                 .to_owned(),
         ),
-        Sign::Notice(notice) => (
+        PageSign::Notice(notice) => (
             format!("is a page of read_file and not a whole file: it ends with \"{notice}\""),
             "Read the rest and pass the whole text without this sentence, or use edit_file to \
              change a part."
                 .to_owned(),
         ),
-        Sign::Numbers => (
+        PageSign::Numbers => (
             "is an answer of read_file, with its line numbers".to_owned(),
             "Pass the text itself, all of it and without the numbers, or use edit_file.".to_owned(),
         ),

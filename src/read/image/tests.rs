@@ -16,21 +16,21 @@ const BMP: &[u8] =
 const OLD_BMP: &[u8] =
     b"BM\x1e\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\x03\0\x02\0\x01\0\x18\0\0\0\xff\0";
 
-const IMAGES: [(Format, (u32, u32), &[u8]); 8] = [
-    (Format::Png, (3, 2), PNG),
-    (Format::Gif, (3, 2), GIF),
-    (Format::Jpeg, (3, 2), JPEG),
-    (Format::Webp, (3, 2), LOSSY),
-    (Format::Webp, (3, 2), LOSSLESS),
-    (Format::Webp, (3, 2), EXTENDED),
-    (Format::Bmp, (3, 2), BMP),
-    (Format::Bmp, (3, 2), OLD_BMP),
+const IMAGES: [(ImageFormat, (u32, u32), &[u8]); 8] = [
+    (ImageFormat::Png, (3, 2), PNG),
+    (ImageFormat::Gif, (3, 2), GIF),
+    (ImageFormat::Jpeg, (3, 2), JPEG),
+    (ImageFormat::Webp, (3, 2), LOSSY),
+    (ImageFormat::Webp, (3, 2), LOSSLESS),
+    (ImageFormat::Webp, (3, 2), EXTENDED),
+    (ImageFormat::Bmp, (3, 2), BMP),
+    (ImageFormat::Bmp, (3, 2), OLD_BMP),
 ];
 
 #[test]
 fn an_image_is_known_by_its_content_and_has_its_size() {
     for (format, size, bytes) in IMAGES {
-        assert_eq!(recognise(bytes), Some(format));
+        assert_eq!(detect(bytes), Some(format));
         assert_eq!(pixels(format, bytes), Ok(size), "{format:?}");
     }
 }
@@ -39,7 +39,7 @@ fn an_image_is_known_by_its_content_and_has_its_size() {
 fn an_image_that_is_cut_short_is_refused() {
     for (format, _, bytes) in IMAGES {
         // The colours of a BMP need not all be there.
-        let whole = if format == Format::Bmp { bytes.len() - 4 } else { bytes.len() };
+        let whole = if format == ImageFormat::Bmp { bytes.len() - 4 } else { bytes.len() };
         for length in 0..whole {
             let cut = pixels(format, &bytes[..length]);
             assert_eq!(cut, Err("it is cut short or damaged"), "{format:?} {length}");
@@ -53,7 +53,7 @@ fn an_image_without_pixels_is_refused() {
     png[19] = 0;
     let sum = crc32fast::hash(&png[12..29]);
     png[29..33].copy_from_slice(&sum.to_be_bytes());
-    assert_eq!(pixels(Format::Png, &png), Err("its size in pixels is zero"));
+    assert_eq!(pixels(ImageFormat::Png, &png), Err("its size in pixels is zero"));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_png_with_a_damaged_chunk_is_refused() {
     for at in 12..PNG.len() {
         let mut damaged = PNG.to_vec();
         damaged[at] ^= 1;
-        assert!(pixels(Format::Png, &damaged).is_err(), "byte {at}");
+        assert!(pixels(ImageFormat::Png, &damaged).is_err(), "byte {at}");
     }
 }
 
@@ -76,10 +76,10 @@ fn a_damaged_image_is_refused_without_a_panic() {
             }
         }
     }
-    for (at, format) in [(12, Format::Png), (13, Format::Gif), (20, Format::Jpeg)] {
+    for (at, format) in [(12, ImageFormat::Png), (13, ImageFormat::Gif), (20, ImageFormat::Jpeg)] {
         let (_, _, bytes) = IMAGES.into_iter().find(|image| image.0 == format).unwrap();
         let mut damaged = bytes.to_vec();
-        if format == Format::Gif {
+        if format == ImageFormat::Gif {
             damaged[19] = 7;
         } else {
             damaged[at] ^= 0x55;
@@ -93,25 +93,25 @@ fn text_is_not_taken_for_an_image() {
     for text in
         ["", "BM", "BMW and others are cars", "GIF8", "GIF88a", "RIFF of waves", "\u{89}PNG"]
     {
-        assert_eq!(recognise(text.as_bytes()), None, "{text:?}");
+        assert_eq!(detect(text.as_bytes()), None, "{text:?}");
     }
     // These letters promise an image, and then there is none.
-    assert_eq!(recognise(b"GIF89a is a format"), Some(Format::Gif));
-    assert!(pixels(Format::Gif, b"GIF89a is a format").is_err());
+    assert_eq!(detect(b"GIF89a is a format"), Some(ImageFormat::Gif));
+    assert!(pixels(ImageFormat::Gif, b"GIF89a is a format").is_err());
 }
 
 #[test]
 fn an_extension_promises_a_format() {
     for (extension, format) in [
-        ("png", Some(Format::Png)),
-        ("JPG", Some(Format::Jpeg)),
-        ("jpeg", Some(Format::Jpeg)),
-        ("gif", Some(Format::Gif)),
-        ("webp", Some(Format::Webp)),
-        ("bmp", Some(Format::Bmp)),
+        ("png", Some(ImageFormat::Png)),
+        ("JPG", Some(ImageFormat::Jpeg)),
+        ("jpeg", Some(ImageFormat::Jpeg)),
+        ("gif", Some(ImageFormat::Gif)),
+        ("webp", Some(ImageFormat::Webp)),
+        ("bmp", Some(ImageFormat::Bmp)),
         ("rs", None),
         ("", None),
     ] {
-        assert_eq!(Format::of_extension(extension), format, "{extension}");
+        assert_eq!(ImageFormat::of_extension(extension), format, "{extension}");
     }
 }

@@ -9,8 +9,8 @@ fn limits() -> Limits {
 }
 
 fn page(content: &str, old: &str) -> Option<(u64, u64)> {
-    match sign(content, old.as_bytes(), &limits()) {
-        Some(Sign::Page { first, last }) => Some((first, last)),
+    match find_sign(content, old.as_bytes(), &limits()) {
+        Some(PageSign::Page { first, last }) => Some((first, last)),
         None => None,
         Some(other) => panic!("{other:?}"),
     }
@@ -37,23 +37,23 @@ fn the_sentence_on_how_to_go_on_is_known_and_others_are_not() {
     for (sentence, expected) in sentences {
         assert_eq!(is_continuation(sentence), expected, "{sentence}");
         let content = format!("a\nb\n{sentence}\n");
-        let found = matches!(sign(&content, b"", &limits()), Some(Sign::Notice(_)));
+        let found = matches!(find_sign(&content, b"", &limits()), Some(PageSign::Notice(_)));
         assert_eq!(found, expected, "{sentence}");
         let old = format!("x\n{sentence}\ny\n");
-        assert_eq!(sign(&content, old.as_bytes(), &limits()), None, "{sentence}");
+        assert_eq!(find_sign(&content, old.as_bytes(), &limits()), None, "{sentence}");
     }
     let behind = "a\n... (cut at 1 lines; go on with offset: 2)\nNote: a.txt is not UTF-8\n\n";
-    assert!(sign(behind, b"", &limits()).is_some());
+    assert!(find_sign(behind, b"", &limits()).is_some());
     let inside = "a\n... (cut at 1 lines; go on with offset: 2)\nb\n";
-    assert_eq!(sign(inside, b"", &limits()), None, "a text about pages");
+    assert_eq!(find_sign(inside, b"", &limits()), None, "a text about pages");
 }
 
 #[test]
 fn numbers_are_those_of_a_page_if_the_file_has_these_lines() {
     let old = "one\ntwo\n\nfour\nfive\n";
     let numbered = |content: &str, old: &str| {
-        let sign = sign(content, old.as_bytes(), &limits());
-        assert!(matches!(sign, None | Some(Sign::Numbers)), "{sign:?}");
+        let sign = find_sign(content, old.as_bytes(), &limits());
+        assert!(matches!(sign, None | Some(PageSign::Numbers)), "{sign:?}");
         sign.is_some()
     };
     let pages = [
@@ -137,10 +137,10 @@ fn a_page_that_bytes_end_is_known_too() {
     let mut limits = limits();
     limits.text_bytes = 100;
     let old = lines(1..=35);
-    let page = |content: &str, old: &str| sign(content, old.as_bytes(), &limits);
+    let page = |content: &str, old: &str| find_sign(content, old.as_bytes(), &limits);
     // With numbers a page has less of the text.
-    assert_eq!(page(&lines(1..=3), &old), Some(Sign::Page { first: 1, last: 3 }));
-    assert_eq!(page(&lines(1..=5), &old), Some(Sign::Page { first: 1, last: 5 }));
+    assert_eq!(page(&lines(1..=3), &old), Some(PageSign::Page { first: 1, last: 3 }));
+    assert_eq!(page(&lines(1..=5), &old), Some(PageSign::Page { first: 1, last: 5 }));
     assert_eq!(page(&lines(1..=2), &old), None);
     let long = "ä".repeat(80);
     for letters in [50, 46] {
@@ -158,6 +158,6 @@ fn many_like_pages_take_no_time() {
     let old = format!("begin\n{}", "a\nb\nc\nd\ne\n".repeat(400_000));
     let content = format!("{}x\n", "a\nb\nc\nd\ne\n".repeat(300));
     let started = std::time::Instant::now();
-    sign(&content, old.as_bytes(), &Limits::default());
+    find_sign(&content, old.as_bytes(), &Limits::default());
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
