@@ -1,18 +1,18 @@
-//! The ASCII shortcut: on text that is all ASCII, a pattern without its Unicode classes finds
-//! the same matches several times faster, or provably none.
+//! Restricts a pattern to ASCII. On text that is all ASCII, the restricted pattern finds the same
+//! matches several times faster, or provably none.
 
 use regex_syntax::hir::{
     Capture, Class, ClassBytes, ClassBytesRange, Hir, HirKind, Look, Repetition,
 };
 
-/// What becomes of a pattern when the text is all ASCII.
+/// A pattern restricted to ASCII.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AsciiForm {
-    /// Nothing in it depends on Unicode.
+    /// The pattern does not depend on Unicode.
     Same,
-    /// It needs a character that such text does not have.
+    /// The pattern needs a character outside ASCII.
     Never,
-    /// This expression, compiled without Unicode, matches the same.
+    /// This expression, compiled without Unicode, has the same matches.
     Pattern(String),
 }
 
@@ -43,7 +43,7 @@ fn has_wide_class(hir: &Hir) -> bool {
     }
 }
 
-/// The same expression over ASCII alone, or `None` when it cannot match any.
+/// The expression restricted to ASCII, or `None` if it cannot match ASCII text.
 fn restricted(hir: &Hir, terminator: Option<u8>) -> Option<Hir> {
     Some(match hir.kind() {
         HirKind::Empty => Hir::empty(),
@@ -72,8 +72,8 @@ fn restricted_repetition(repetition: &Repetition, terminator: Option<u8>) -> Opt
     let Some(sub) = restricted(&repetition.sub, terminator) else {
         return (repetition.min == 0).then(Hir::empty);
     };
-    // The printer writes no group between two repetitions, and `(?:a+)?` would become the lazy
-    // `a+?`; a capture is always printed with its parentheses.
+    // The printer omits the group between two repetitions, so `(?:a+)?` would become the lazy
+    // `a+?`; a capture is always printed with parentheses.
     let sub = match sub.kind() {
         HirKind::Repetition(_) => {
             Hir::capture(Capture { index: 1, name: None, sub: Box::new(sub) })
@@ -117,8 +117,8 @@ mod tests {
     use grep_regex::RegexMatcher;
 
     use super::*;
-    use crate::search::choices::Choices;
-    use crate::search::matcher::{Pattern, PatternOptions};
+    use crate::search::pattern::{Pattern, PatternOptions};
+    use crate::search::tests::TestRng;
 
     fn form(pattern: &str) -> AsciiForm {
         let mut parser = regex_syntax::ParserBuilder::new().utf8(false).build();
@@ -168,7 +168,7 @@ mod tests {
         spans
     }
 
-    impl Choices {
+    impl TestRng {
         fn ascii_pattern(&mut self, depth: usize) -> String {
             const ATOMS: &[&str] = &[
                 "a",
@@ -237,16 +237,16 @@ mod tests {
 
     #[test]
     fn ascii_text_has_the_same_matches_by_the_shortcut() {
-        let mut choices = Choices(0x2545_f491_4f6c_dd1d);
+        let mut rng = TestRng(0x2545_f491_4f6c_dd1d);
         let (mut pairs, mut faster, mut never) = (0, 0, 0);
         for round in 0..320_usize {
-            let pattern = choices.ascii_pattern(1 + round % 4);
+            let pattern = rng.ascii_pattern(1 + round % 4);
             let options = PatternOptions {
                 pattern: &pattern,
-                case_sensitive: choices.below(2) == 0,
-                literal: choices.below(16) == 0,
-                word: choices.below(4) == 0,
-                multiline: choices.below(4) == 0,
+                case_sensitive: rng.below(2) == 0,
+                literal: rng.below(16) == 0,
+                word: rng.below(4) == 0,
+                multiline: rng.below(4) == 0,
                 max_bytes: 4096,
             };
             let Ok(compiled) = Pattern::compile(&options) else { continue };
@@ -255,7 +255,7 @@ mod tests {
                 Some(matcher) => faster += u32::from(!std::ptr::eq(matcher, compiled.matcher())),
             }
             for _ in 0..80 {
-                let text = choices.ascii_text();
+                let text = rng.ascii_text();
                 let text = text.as_bytes();
                 let shortcut = compiled.for_text(text).map(|matcher| spans(matcher, text));
                 let expected = spans(compiled.matcher(), text);

@@ -1,326 +1,544 @@
-//! The lines of one file that an answer shows, written as they will be shown.
+//! The lines of one file that an answer shows, and the file's entry in the report.
 //!
-//! A search can find millions of lines, so a line is no object of its own: the text of all is one
-//! string, `path:line:text` after `path:line:text`, and what is known of each is a small entry.
+//! A search can return millions of lines, so a line is not an object of its own: the text of all
+//! lines is stored in one string, already formatted as `path:line:text`, with a small entry per line.
 
-use crate::search::exact::ExactLine;
-use crate::search::line_match::{ContextLine, LineMatch};
-use crate::text::clip;
+use std::fmt;
 
-/// Bytes of text for which there is room from the start.
-const ROOM: usize = 4096;
+use grep_matcher::Match;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
-/// Lines of one file, in order.
+use crate::search::options::OutputMode;
+use crate::search::spans::LineSpans;
+use crate::text::{clip, escape};
+
+/// The initial capacity for the text of a file, in bytes.
+const TEXT_CAPACITY: usize = 4096;
+
+/// The maximum number of spans that are returned for a line.
+pub(super) const MAX_SPANS: usize = 100;
+
+/// The matches of one file.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct FileMatches {
+    /// The path, relative to the workspace.
+    pub path: String,
+    #[serde(flatten, serialize_with = "serialize_lines")]
+    #[schemars(with = "LinesJson")]
+    pub(super) lines: MatchLines,
+    /// How many lines match, where that was asked for; with `binary_offset`, only those before
+    /// that NUL byte, unless the file was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Whether the file has more matches than `max_per_file` allows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
+    /// Where the first NUL byte is, in a binary file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binary_offset: Option<u64>,
+    /// The version token of the content that was searched, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The path on disk, if it is not UTF-8.
+    #[serde(skip)]
+    pub(super) path_bytes: Option<Vec<u8>>,
+    /// The path of the file that was searched, if `path` leads there through a link.
+    #[serde(skip)]
+    pub(super) resolved_path: Option<Vec<u8>>,
+    /// The number of bytes of text that were searched.
+    #[serde(skip)]
+    pub(super) searched_bytes: u64,
+    /// The search ended at the first NUL byte.
+    #[serde(skip)]
+    pub(super) stopped_at_nul: bool,
+}
+
+/// The lines of a file in JSON.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct LinesJson {
+    /// The matching lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    matches: Vec<LineMatch>,
+    /// The lines around them, where context was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context: Vec<ContextLine>,
+}
+
+fn serialize_lines<S: Serializer>(lines: &MatchLines, serializer: S) -> Result<S::Ok, S::Error> {
+    let json = LinesJson { matches: lines.matches().collect(), context: lines.context().collect() };
+    json.serialize(serializer)
+}
+
+impl FileMatches {
+    /// The matching lines, in order.
+    pub fn matches(&self) -> impl Iterator<Item = LineMatch> {
+        self.lines.matches()
+    }
+
+    /// The lines around them, where context was asked for.
+    pub fn context(&self) -> impl Iterator<Item = ContextLine> {
+        self.lines.context()
+    }
+
+    /// The path on disk.
+    pub(super) fn path_bytes(&self) -> &[u8] {
+        self.path_bytes.as_deref().unwrap_or(self.path.as_bytes())
+    }
+
+    /// The path of the file that was searched, which cursors refer to.
+    pub(super) fn resolved_path(&self) -> &[u8] {
+        self.resolved_path.as_deref().unwrap_or(self.path_bytes())
+    }
+
+    /// The text of the file in an answer, including the last line end.
+    pub(super) fn text(&self, mode: OutputMode) -> impl fmt::Display {
+        let notices = self.notices(mode);
+        fmt::from_fn(move |f| {
+            f.write_str(self.lines.text())?;
+            f.write_str(&notices)
+        })
+    }
+
+    /// Writes the text of the file without the last line end.
+    pub(super) fn fmt_last(&self, mode: OutputMode, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, notices) = (self.lines.text(), self.notices(mode));
+        match notices.strip_suffix('\n') {
+            Some(notices) => write!(f, "{text}{notices}"),
+            None => f.write_str(text.strip_suffix('\n').unwrap_or(text)),
+        }
+    }
+
+    /// The lines of an answer about the file as a whole.
+    pub(super) fn notices(&self, mode: OutputMode) -> String {
+        let path = escape::display_path(self.path.as_bytes());
+        let binary = match self.binary_offset {
+            Some(offset) if self.stopped_at_nul => {
+                format!(
+                    "{path}: binary file, searched only before the NUL byte at offset {offset}\n"
+                )
+            }
+            Some(offset) => {
+                format!("{path}: binary file, the first NUL byte is at offset {offset}\n")
+            }
+            None => String::new(),
+        };
+        match (mode, self.count) {
+            (OutputMode::Files, _) => format!("{path}\n"),
+            (OutputMode::Count, Some(count)) => format!("{path}:{count}\n{binary}"),
+            _ if self.more => {
+                format!("{path}: more matches in this file, cut by max_per_file\n{binary}")
+            }
+            _ => binary,
+        }
+    }
+}
+
+/// A matching line. A match over several lines gives one for each line that it covers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct LineMatch {
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// The byte in the line where the first match begins, from 1; that is 1 if it began in an
+    /// earlier line. Absent if the call asked for text only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+    /// The line without its end; of a long one a window round the first match.
+    pub text: String,
+    /// Begin and end of each match, as bytes of `text`; of a match over several lines, the part
+    /// in this line. At most 100.
+    pub spans: Vec<[usize; 2]>,
+    /// Whether the line has, or may have, more matches than `spans` tells: over 100 in what is
+    /// shown, or any in a line over 4 MiB.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spans_truncated: bool,
+}
+
+/// A line near a match. After the last match that `max_results` or `max_per_file` allow, it may
+/// match itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct ContextLine {
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// The line without its end, cut when long.
+    pub text: String,
+}
+
+/// The matching lines of a file and their context, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lines {
-    /// The lines as a model reads them, each with its end.
+pub(super) struct MatchLines {
+    /// The formatted lines, each with its line end.
     text: String,
     spans: Vec<[usize; 2]>,
-    entries: Vec<Entry>,
-    /// One for each entry, where they are wanted.
-    exact: Vec<ExactLine>,
-    /// The number of the last line written.
+    entries: Vec<LineEntry>,
+    /// One per entry, if requested.
+    raw: Vec<RawLine>,
+    /// The number of the last line that was written.
     last: Option<u64>,
 }
 
-/// What is known of one match or one line of context.
+/// A matching line or a line of context.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct LineEntry {
     line: u64,
-    /// Where it ends in `text`, with its line end; the next begins there.
+    /// The end of the formatted line in `text`, where the next one begins.
     end: usize,
-    /// Its own text in `text`.
-    own: (usize, usize),
-    /// Where its first match begins, from 1; 0 if that is not known.
+    /// The content of the line within `text`.
+    content: Match,
+    /// The column of the first match, from 1; 0 if not known.
     column: u64,
-    /// Where its spans begin; they end where those of the next begin.
-    spans: usize,
-    kind: Kind,
-    /// Not all of its spans are kept.
+    /// The start of its spans in `spans`; they end where those of the next entry begin.
+    spans_start: usize,
+    kind: LineKind,
+    /// Not all spans are stored.
     more_spans: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum LineKind {
     Match,
-    /// It matches, but is past a cap and shown as context of the last result.
+    /// A match past a cap, shown as context of the last result.
     PastCap,
     Context,
 }
 
-/// A matching line.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MatchedLine<'a> {
-    /// Its number.
-    pub(super) line: u64,
-    /// Without its line end.
-    pub(super) text: &'a [u8],
-    /// Where the pattern matches in `text`.
-    pub(super) spans: &'a [(usize, usize)],
-    /// There are, or may be, more spans.
-    pub(super) more_spans: bool,
-    /// It is no result, but context of the last one.
-    pub(super) past_cap: bool,
+/// A line with its exact bytes, for programs.
+#[derive(Clone, Debug)]
+pub(super) struct RawLine {
+    /// The number of the line, from 1.
+    pub(super) number: u64,
+    /// The byte offset of the line in the text of the file, without byte order mark.
+    pub(super) offset: u64,
+    /// The line with its line end.
+    pub(super) bytes: Box<[u8]>,
+    /// The spans of the matches that begin in this line, which may end in a later line of the same
+    /// block; `None` for context.
+    pub(super) spans: Option<Vec<Match>>,
+    /// The line belongs to the same block of a multi-line search as the previous one.
+    pub(super) joined: bool,
 }
 
-/// How lines are written.
+/// A matching line from the searcher.
+#[derive(Debug)]
+pub(super) struct MatchedLine<'a> {
+    /// The number of the line, from 1.
+    pub(super) number: u64,
+    /// The byte offset of the line in the text of the file.
+    pub(super) offset: u64,
+    /// The line with its line end.
+    pub(super) bytes: &'a [u8],
+    pub(super) spans: LineSpans,
+    /// The line is not a result but context of the last one.
+    pub(super) past_cap: bool,
+    /// The line follows another line of the same block.
+    pub(super) joined: bool,
+}
+
+/// How lines are formatted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Style<'a> {
-    /// The path, as shown.
+pub(super) struct LineFormat<'a> {
+    /// The path as shown.
     pub(super) path: &'a str,
-    /// Bytes shown of a line.
+    /// The maximum number of bytes shown of a line.
     pub(super) line_bytes: usize,
-    /// Whether groups of lines are set apart by `--`.
+    /// Whether `--` separates groups of lines.
     pub(super) grouped: bool,
 }
 
-/// What became of the matches of a part.
+/// The result of appending the matches of a block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Appended {
+pub(super) struct AppendStats {
     /// Matches that an earlier answer has shown.
     pub(super) seen: usize,
-    /// Matches that were added.
     pub(super) added: usize,
-    /// Whether some found no room.
-    pub(super) left: bool,
+    /// Whether the limit excluded some matches.
+    pub(super) more: bool,
 }
 
-impl Lines {
-    /// Adds a line that matches.
-    pub(super) fn push_match(&mut self, style: Style<'_>, matched: MatchedLine<'_>) {
-        let MatchedLine { line, text, spans, more_spans, past_cap } = matched;
-        let column = spans.first().map_or(0, |(start, _)| *start as u64 + 1);
-        let first_span = self.spans.len();
-        let kept = std::str::from_utf8(text).ok().filter(|_| text.len() <= style.line_bytes);
-        let own = if let Some(text) = kept {
-            self.push_spans(spans.iter().map(|&(from, to)| whole_characters(text, from, to)));
-            self.write(style, line, ':', text)
+impl MatchLines {
+    /// Adds a matching line; with `keep_raw`, also its exact bytes.
+    pub(super) fn push_match(
+        &mut self,
+        format: LineFormat<'_>,
+        matched: MatchedLine<'_>,
+        keep_raw: bool,
+    ) {
+        let MatchedLine { number, offset, bytes, spans, past_cap, joined } = matched;
+        let LineSpans { mut spans, continued, more } = spans;
+        let text = without_line_end(bytes);
+        // Empty matches within the line end become one.
+        let mut shown: Vec<(usize, usize)> = spans
+            .iter()
+            .map(|span| (span.start().min(text.len()), span.end().min(text.len())))
+            .collect();
+        shown.dedup();
+        let more_spans = more || shown.len() > MAX_SPANS;
+        shown.truncate(MAX_SPANS);
+        let column = shown.first().map_or(0, |(start, _)| *start as u64 + 1);
+        let spans_start = self.spans.len();
+        let whole = std::str::from_utf8(text).ok().filter(|_| text.len() <= format.line_bytes);
+        let content = if let Some(text) = whole {
+            self.push_spans(shown.iter().map(|&(from, to)| whole_characters(text, from, to)));
+            self.write_line(format, number, ':', text)
         } else {
-            let window = clip::window(text, spans, style.line_bytes);
+            let window = clip::window(text, &shown, format.line_bytes);
             self.push_spans(window.spans.into_iter());
-            let written = self.write(style, line, ':', &window.text);
+            let content = self.write_line(format, number, ':', &window.text);
             if window.cut && column > 0 {
                 self.append_column(column);
             }
-            written
+            content
         };
-        let kind = if past_cap { Kind::PastCap } else { Kind::Match };
-        self.push(Entry { line, end: 0, own, column, spans: first_span, kind, more_spans });
+        let kind = if past_cap { LineKind::PastCap } else { LineKind::Match };
+        self.push_entry(number, content, column, spans_start, kind, more_spans);
+        if keep_raw {
+            // As in ripgrep, an empty match after a line without a line end does not count.
+            spans.retain(|span| span.start() < bytes.len());
+            if joined && continued {
+                // It is listed with the line in which it begins.
+                spans.remove(0);
+            }
+            self.raw.push(RawLine {
+                number,
+                offset,
+                bytes: bytes.into(),
+                spans: Some(spans),
+                joined,
+            });
+        }
     }
 
-    /// Adds a match in a line of which only a piece is at hand, and the column it has in the line.
-    /// Whether the line has more matches is not known.
+    /// Adds a match in a piece of a long line. Whether the line has more matches is not known.
     pub(super) fn push_piece(
         &mut self,
-        style: Style<'_>,
+        format: LineFormat<'_>,
         line: u64,
-        (piece, place): (&[u8], (usize, usize)),
+        piece: &[u8],
+        span: Match,
         column: u64,
     ) {
         let text = piece.split(|byte| *byte == b'\n').next().unwrap_or(piece);
-        let window = clip::window(text, &[place], style.line_bytes);
-        let spans = self.spans.len();
+        let window = clip::window(text, &[(span.start(), span.end())], format.line_bytes);
+        let spans_start = self.spans.len();
         self.spans.extend(window.spans);
-        let own = self.write(style, line, ':', &window.text);
+        let content = self.write_line(format, line, ':', &window.text);
         self.append_column(column);
-        let (kind, more_spans) = (Kind::Match, true);
-        self.push(Entry { line, end: 0, own, column, spans, kind, more_spans });
+        self.push_entry(line, content, column, spans_start, LineKind::Match, true);
     }
 
-    /// Adds a line of context, without its line end.
-    pub(super) fn push_context(&mut self, style: Style<'_>, line: u64, bytes: &[u8]) {
-        let text = clip::window(bytes, &[], style.line_bytes).text;
-        let own = self.write(style, line, '-', &text);
-        let (spans, kind) = (self.spans.len(), Kind::Context);
-        self.push(Entry { line, end: 0, own, column: 0, spans, kind, more_spans: false });
+    /// Adds a line of context; with `keep_raw`, also its exact bytes.
+    pub(super) fn push_context(
+        &mut self,
+        format: LineFormat<'_>,
+        number: u64,
+        offset: u64,
+        bytes: &[u8],
+        keep_raw: bool,
+    ) {
+        let text = clip::window(without_line_end(bytes), &[], format.line_bytes).text;
+        let content = self.write_line(format, number, '-', &text);
+        self.push_entry(number, content, 0, self.spans.len(), LineKind::Context, false);
+        if keep_raw {
+            let bytes = bytes.into();
+            self.raw.push(RawLine { number, offset, bytes, spans: None, joined: false });
+        }
     }
 
-    /// Adds to the line that was added last what it is in the file.
-    pub(super) fn push_exact(&mut self, line: ExactLine) {
-        self.exact.push(line);
+    /// The exact bytes of the lines, if they were kept.
+    pub(super) fn raw(&self) -> &[RawLine] {
+        &self.raw
     }
 
-    /// The lines as they are in the file, if they were kept.
-    pub(super) fn exact(&self) -> &[ExactLine] {
-        &self.exact
-    }
-
-    /// Adds the matches of a later part of the file, whose numbers begin at 1 after `before`
-    /// lines: those past line `after`, and no more than `room`.
+    /// Appends the matches of a block whose line numbers start after `lines_before` lines: those
+    /// after line `after_line`, at most `max` of them.
     pub(super) fn append(
         &mut self,
-        part: &Lines,
-        style: Style<'_>,
-        (before, after): (u64, u64),
-        room: usize,
-    ) -> Appended {
-        let mut appended = Appended::default();
-        for shown in part.shown() {
-            if shown.entry.line + before <= after {
-                appended.seen += 1;
-            } else if appended.added < room {
-                appended.added += 1;
-                self.append_entry(shown, style, before);
-            } else {
-                appended.left = true;
+        block: &MatchLines,
+        format: LineFormat<'_>,
+        lines_before: u64,
+        after_line: u64,
+        max: usize,
+    ) -> AppendStats {
+        let mut stats = AppendStats::default();
+        for (entry, content, spans) in block.lines() {
+            let line = entry.line + lines_before;
+            if line <= after_line {
+                stats.seen += 1;
+                continue;
+            }
+            if stats.added == max {
+                stats.more = true;
                 break;
             }
+            stats.added += 1;
+            let spans_start = self.spans.len();
+            self.spans.extend_from_slice(spans);
+            let content = self.write_line(format, line, ':', content);
+            // A column follows the content if the line was cut.
+            if entry.end > entry.content.end() + 1 {
+                self.append_column(entry.column);
+            }
+            let LineEntry { column, kind, more_spans, .. } = *entry;
+            self.push_entry(line, content, column, spans_start, kind, more_spans);
         }
-        appended
+        stats
     }
 
-    fn append_entry(&mut self, shown: Shown<'_>, style: Style<'_>, before: u64) {
-        let spans = self.spans.len();
-        self.spans.extend_from_slice(shown.spans);
-        let entry = *shown.entry;
-        let line = entry.line + before;
-        let own = self.write(style, line, ':', shown.own);
-        // After its text there is more than a line end when it was cut.
-        if entry.end > entry.own.1 + 1 {
-            self.append_column(entry.column);
-        }
-        self.push(Entry { line, end: 0, own, spans, ..entry });
-    }
-
-    /// The lines as shown, each with its end.
-    pub(crate) fn text(&self) -> &str {
+    /// The formatted lines, each with its line end.
+    pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The matches, without the context.
-    pub(crate) fn matches(&self) -> impl Iterator<Item = LineMatch> {
-        self.shown().filter(|shown| shown.entry.kind == Kind::Match).map(|shown| LineMatch {
-            line: shown.entry.line,
-            column: (shown.entry.column > 0).then_some(shown.entry.column),
-            text: shown.own.to_owned(),
-            spans: shown.spans.to_vec(),
-            spans_truncated: shown.entry.more_spans,
+    /// The matching lines, without the context.
+    pub(super) fn matches(&self) -> impl Iterator<Item = LineMatch> {
+        let matches = self.lines().filter(|(entry, ..)| entry.kind == LineKind::Match);
+        matches.map(|(entry, content, spans)| LineMatch {
+            line: entry.line,
+            column: (entry.column > 0).then_some(entry.column),
+            text: content.to_owned(),
+            spans: spans.to_vec(),
+            spans_truncated: entry.more_spans,
         })
     }
 
-    /// The lines of context, and those past a cap that are shown as such.
-    pub(crate) fn context(&self) -> impl Iterator<Item = ContextLine> {
-        let context = self.shown().filter(|shown| shown.entry.kind != Kind::Match);
-        context.map(|shown| ContextLine { line: shown.entry.line, text: shown.own.to_owned() })
+    /// The lines of context, including matches past a cap.
+    pub(super) fn context(&self) -> impl Iterator<Item = ContextLine> {
+        let context = self.lines().filter(|(entry, ..)| entry.kind != LineKind::Match);
+        context
+            .map(|(entry, content, _)| ContextLine { line: entry.line, text: content.to_owned() })
     }
 
-    /// How many matches there are.
-    pub(crate) fn count(&self) -> usize {
+    /// The number of matching lines.
+    pub(super) fn count(&self) -> usize {
         self.matching().count()
     }
 
-    /// The number of the last match's line.
-    pub(crate) fn last_match(&self) -> Option<u64> {
-        self.entries.iter().rev().find(|entry| entry.kind == Kind::Match).map(|entry| entry.line)
+    /// The number of the last matching line.
+    pub(super) fn last_match(&self) -> Option<u64> {
+        let mut reversed = self.entries.iter().rev();
+        reversed.find(|entry| entry.kind == LineKind::Match).map(|entry| entry.line)
     }
 
-    /// Keeps the first `count` matches, and what is within `after` lines of the last as its
-    /// context: also lines that match, as `rg --max-count` has it.
-    pub(super) fn keep(&mut self, count: usize, after: u64) {
+    /// Keeps the first `count` matches and `after` lines of context after the last one. Like
+    /// `rg --max-count`, matching lines in that context are shown as context.
+    pub(super) fn keep_first(&mut self, count: usize, after: u64) {
         let last = count.checked_sub(1).and_then(|last| self.matching().nth(last));
         let Some((last, entry)) = last else { return self.truncate(0) };
-        let reach = entry.line.saturating_add(after);
+        let last_line = entry.line.saturating_add(after);
         let mut kept = last + 1;
-        for entry in self.entries.iter_mut().skip(kept).take_while(|entry| entry.line <= reach) {
-            if entry.kind == Kind::Match {
-                entry.kind = Kind::PastCap;
+        for entry in self.entries.iter_mut().skip(kept).take_while(|entry| entry.line <= last_line)
+        {
+            if entry.kind == LineKind::Match {
+                entry.kind = LineKind::PastCap;
             }
             kept += 1;
         }
         self.truncate(kept);
     }
 
-    /// How many of the first matches, with the context round them, fit into `room` bytes of
-    /// text, but no more than `most`.
-    pub(super) fn fitting(&self, most: u64, room: usize) -> usize {
-        let matches = self.matching().take(usize::try_from(most).unwrap_or(usize::MAX));
-        matches.take_while(|(_, entry)| entry.end <= room).count()
+    /// How many of the first `max` matches, with the context before them, fit into `max_bytes` of
+    /// text.
+    pub(super) fn fitting(&self, max: u64, max_bytes: usize) -> usize {
+        let matches = self.matching().take(usize::try_from(max).unwrap_or(usize::MAX));
+        matches.take_while(|(_, entry)| entry.end <= max_bytes).count()
     }
 
-    /// Drops context before the first match until that ends within `room` bytes of text.
-    pub(super) fn cut_before(&mut self, room: usize) {
+    /// Drops leading context until the first match ends within `max_bytes` of text.
+    pub(super) fn trim_leading_context(&mut self, max_bytes: usize) {
         let ends: Vec<usize> = self
             .entries
             .iter()
-            .take_while(|entry| entry.kind == Kind::Context)
+            .take_while(|entry| entry.kind == LineKind::Context)
             .map(|entry| entry.end)
             .collect();
         let Some(first) = self.entries.get(ends.len()) else { return };
-        let over = first.end.saturating_sub(room);
+        let over = first.end.saturating_sub(max_bytes);
         let dropped = ends.iter().take_while(|end| **end < over).count() + usize::from(over > 0);
         let dropped = dropped.min(ends.len());
         let Some(cut) = dropped.checked_sub(1).and_then(|last| ends.get(last)) else { return };
         self.entries.drain(..dropped);
-        self.exact.drain(..dropped.min(self.exact.len()));
+        self.raw.drain(..dropped.min(self.raw.len()));
         self.text.drain(..*cut);
         for entry in &mut self.entries {
             entry.end -= cut;
-            entry.own = (entry.own.0 - cut, entry.own.1 - cut);
+            entry.content = Match::new(entry.content.start() - cut, entry.content.end() - cut);
         }
     }
 
-    /// Drops context at the end that is past `room` bytes of text.
-    pub(super) fn cut_to(&mut self, room: usize) {
-        let over = |entry: &Entry| entry.kind != Kind::Match && entry.end > room;
+    /// Drops trailing context that ends after `max_bytes` of text.
+    pub(super) fn trim_trailing_context(&mut self, max_bytes: usize) {
+        let over = |entry: &LineEntry| entry.kind != LineKind::Match && entry.end > max_bytes;
         let kept = self.entries.iter().rposition(|entry| !over(entry));
         self.truncate(kept.map_or(0, |last| last + 1));
     }
 
     fn truncate(&mut self, entries: usize) {
-        let spans = self.entries.get(entries).map_or(self.spans.len(), |next| next.spans);
+        let spans = self.entries.get(entries).map_or(self.spans.len(), |next| next.spans_start);
         self.spans.truncate(spans);
         self.entries.truncate(entries);
-        self.exact.truncate(entries);
+        self.raw.truncate(entries);
         let end = self.entries.last().map_or(0, |last| last.end);
         self.text.truncate(end);
     }
 
-    fn matching(&self) -> impl Iterator<Item = (usize, &Entry)> {
-        self.entries.iter().enumerate().filter(|(_, entry)| entry.kind == Kind::Match)
+    fn matching(&self) -> impl Iterator<Item = (usize, &LineEntry)> {
+        self.entries.iter().enumerate().filter(|(_, entry)| entry.kind == LineKind::Match)
     }
 
-    /// The entries with what is their own. `write` and `push` have put that where the entries say;
-    /// an entry of which that was not so would end them, not be one with a text of its own.
-    fn shown(&self) -> impl Iterator<Item = Shown<'_>> {
-        let next = self.entries.iter().skip(1).map(|next| next.spans);
+    /// The entries with their contents and spans, whose ranges lie within `text` and `spans`.
+    fn lines(&self) -> impl Iterator<Item = (&LineEntry, &str, &[[usize; 2]])> {
+        let next = self.entries.iter().skip(1).map(|next| next.spans_start);
         let ends = next.chain([self.spans.len()]);
-        self.entries.iter().zip(ends).map_while(|(entry, end)| {
-            let own = self.text.get(entry.own.0..entry.own.1)?;
-            Some(Shown { entry, own, spans: self.spans.get(entry.spans..end)? })
+        self.entries.iter().zip(ends).map(|(entry, spans_end)| {
+            let content = &self.text[entry.content.start()..entry.content.end()];
+            (entry, content, &self.spans[entry.spans_start..spans_end])
         })
     }
 
-    /// Makes room for a file's usual share at once: growing from nothing costs ten small
-    /// allocations, which threads then fight over.
-    fn make_room(&mut self) {
+    fn push_entry(
+        &mut self,
+        line: u64,
+        content: Match,
+        column: u64,
+        spans_start: usize,
+        kind: LineKind,
+        more_spans: bool,
+    ) {
+        let end = self.text.len();
+        self.entries.push(LineEntry { line, end, content, column, spans_start, kind, more_spans });
+    }
+
+    /// Appends a formatted line to the text; returns the range of its content.
+    fn write_line(&mut self, format: LineFormat<'_>, line: u64, mark: char, text: &str) -> Match {
         if self.text.capacity() == 0 {
-            self.text.reserve(ROOM);
-            self.entries.reserve(ROOM / 64);
+            // One allocation instead of ten small ones, which threads would contend for.
+            self.text.reserve(TEXT_CAPACITY);
+            self.entries.reserve(TEXT_CAPACITY / 64);
         }
-    }
-
-    fn push(&mut self, entry: Entry) {
-        self.entries.push(Entry { end: self.text.len(), ..entry });
-    }
-
-    /// Writes the text of an entry, a single line, and returns where it lies.
-    fn write(&mut self, style: Style<'_>, line: u64, mark: char, text: &str) -> (usize, usize) {
-        self.make_room();
-        let apart = self.last.is_some_and(|last| line > last + 1);
-        if style.grouped && apart {
+        let has_gap = self.last.is_some_and(|last| line > last + 1);
+        if format.grouped && has_gap {
             self.text.push_str("--\n");
         }
         self.last = Some(line);
-        self.write_head(style.path, line, mark);
+        self.text.push_str(format.path);
+        self.text.push(mark);
+        push_number(&mut self.text, line);
+        self.text.push(mark);
         let start = self.text.len();
         self.text.push_str(text);
-        let end = self.text.len();
+        let content = Match::new(start, self.text.len());
         self.text.push('\n');
-        (start, end)
+        content
     }
 
-    /// Adds the spans of a line. Those that became the same, as empty ones within one character
-    /// do, are one.
+    /// Adds the spans of a line without repetitions, which empty matches within one character cause.
     fn push_spans(&mut self, spans: impl Iterator<Item = [usize; 2]>) {
         let mut last = None;
         for span in spans {
@@ -328,13 +546,6 @@ impl Lines {
                 self.spans.push(span);
             }
         }
-    }
-
-    fn write_head(&mut self, path: &str, line: u64, mark: char) {
-        self.text.push_str(path);
-        self.text.push(mark);
-        push_number(&mut self.text, line);
-        self.text.push(mark);
     }
 
     fn append_column(&mut self, column: u64) {
@@ -345,21 +556,13 @@ impl Lines {
     }
 }
 
-/// A span widened to whole characters: a pattern can match a part of one, or nothing within one.
+/// A span extended to whole characters; a pattern can match part of a character.
 fn whole_characters(text: &str, from: usize, to: usize) -> [usize; 2] {
     let start = text.floor_char_boundary(from);
     [start, if from == to { start } else { text.ceil_char_boundary(to) }]
 }
 
-/// An entry and what is its own.
-#[derive(Clone, Copy)]
-struct Shown<'a> {
-    entry: &'a Entry,
-    own: &'a str,
-    spans: &'a [[usize; 2]],
-}
-
-/// Appends a number without the detour over the formatting machinery, which a million lines feel.
+/// Appends a number. Faster than `write!`, which is measurable for a million lines.
 fn push_number(text: &mut String, mut number: u64) {
     let mut digits = [b'0'; 20];
     let mut count = 0;
@@ -373,6 +576,12 @@ fn push_number(text: &mut String, mut number: u64) {
     }
     let digits = digits.iter().skip(digits.len() - count);
     text.extend(digits.map(|digit| char::from(*digit)));
+}
+
+/// A line without its `\n` or `\r\n`.
+pub(super) fn without_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 #[cfg(test)]

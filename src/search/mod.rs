@@ -1,57 +1,47 @@
-//! Search of contents: from options to a report in path order.
+//! Searches the contents of files: from options to a report in path order.
 
 mod ascii;
-mod blocks;
-#[cfg(test)]
-mod choices;
-mod classes;
-mod collector;
-mod events;
-mod exact;
-mod file;
-pub(crate) mod file_matches;
-mod indexed;
-mod large;
-pub(crate) mod line_match;
-mod lines;
-pub(crate) mod matcher;
-mod merged;
-mod options;
-mod order;
-mod parts;
+mod json;
+mod large_file;
+pub(crate) mod lines;
+mod mtime_order;
+pub(crate) mod options;
+pub(crate) mod pattern;
 mod pattern_error;
 pub(crate) mod report;
 mod searcher;
 mod sink;
 mod spans;
 
-use std::io;
-use std::ops::Range;
+#[cfg(test)]
+mod tests;
+
 use std::time::{Duration, Instant};
 
-use crate::context::{Call, Limits};
+use crate::arguments::Sort;
+use crate::context::{Call, Incomplete, Limits};
 use crate::error::Error;
 use crate::output::IndexUse;
 use crate::pool::Pool;
-use crate::search::collector::Collector;
-pub(crate) use crate::search::options::{Report, SearchOptions, Sort};
-use crate::search::report::{LeftOutMatch, SearchOutput};
-use crate::search::searcher::Searcher;
+use crate::search::mtime_order::MtimeOrder;
+use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::report::{LeftOutMatch, ReportBuilder, SearchOutput};
+use crate::search::searcher::FileSearcher;
 use crate::text::escape;
 use crate::walk::{Cursor, OpenCount, ResumePoint, SkippedEntry, Walk, WalkRoot};
 use crate::workspace::Workspace;
 
-/// The longest look into ignored and hidden files after a search that found nothing.
+/// The maximum time for the search of skipped entries after a search without matches.
 const HINT_TIME: Duration = Duration::from_secs(2);
 
-/// The most ignored and hidden entries that such a look goes through.
-const MAX_HINTS: usize = 500;
+/// The maximum number of skipped entries that this search covers.
+const MAX_HINT_ROOTS: usize = 500;
 
 /// Runs a search.
 ///
 /// # Errors
-/// Those of the workspace for the starting paths, and of [`Pool::run`]. Files that cannot be
-/// read are counted in the receipt.
+/// Those of the workspace for the search paths, and of [`Pool::run`]. Files that cannot be read are
+/// counted in the report.
 pub(crate) fn search(
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
@@ -59,87 +49,95 @@ pub(crate) fn search(
     mut options: SearchOptions,
 ) -> Result<SearchOutput, Error> {
     options.walk.contents = true;
-    let ordered = match options.sort {
+    let order = match options.sort {
         Sort::Path => None,
-        Sort::Modified => Some(order::newest_first(workspace, (pool, call), &options)?),
+        Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), &options)?),
     };
-    let (searcher, mut collector) =
-        (Searcher::new(&options, limits, workspace), Collector::new(&options, limits));
+    let searcher = FileSearcher::new(&options, limits, workspace);
     let inquiry = searcher.inquiry();
-    let mut walk = options.walk.clone();
-    let (collector, incomplete) = if let Some(ordered) = &ordered {
-        collector.receive(ordered);
-        parts::search(ordered, (workspace, &walk), (pool, call), (&searcher, collector))?
+    let mut builder = ReportBuilder::new(&options, limits);
+    let (builder, incomplete) = if let Some(order) = &order {
+        builder.add_listing(order);
+        search_in_order(order, workspace, &options, (pool, call), &searcher, builder)?
     } else {
-        walk.resume = options.cursor.as_ref().map(resume);
-        Walk::run(workspace, walk, (pool, call), (searcher, collector))?
+        let mut walk = options.walk.clone();
+        walk.resume = options.cursor.as_ref().map(resume_point);
+        Walk::run(workspace, walk, (pool, call), (searcher, builder))?
     };
-    let (mut report, left_out) = collector.finish(incomplete, ordered.as_ref());
+    let (mut report, skipped) = builder.finish(incomplete, order.as_ref());
     if let Some(inquiry) = inquiry {
         let excluded = report.receipt.excluded;
         report.receipt.index = Some(IndexUse { excluded, asked: inquiry.asks() });
         inquiry.end(incomplete);
     }
-    let nothing = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
-    if nothing && !left_out.is_empty() {
-        report.left_out = look_into(&left_out, workspace, (pool, call), limits, options);
+    let is_empty = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
+    if is_empty && !skipped.is_empty() {
+        report.left_out = search_skipped(&skipped, workspace, (pool, call), limits, options);
     }
     Ok(report)
 }
 
-/// A range of a buffer that was filled at least so far.
-fn part(buffer: &[u8], range: Range<usize>) -> io::Result<&[u8]> {
-    let length = buffer.len();
-    buffer.get(range.clone()).ok_or_else(|| {
-        let message = format!("internal error: bytes {range:?} of a buffer of {length} bytes");
-        io::Error::other(message)
-    })
+/// Searches files in the order of their modification time until the report is full.
+fn search_in_order(
+    order: &MtimeOrder,
+    workspace: &Workspace,
+    options: &SearchOptions,
+    (pool, call): (&Pool, &Call),
+    searcher: &FileSearcher,
+    mut builder: ReportBuilder,
+) -> Result<(ReportBuilder, Option<Incomplete>), Error> {
+    for walk in order.walks(&options.walk) {
+        let call = call.clone().with_progress_offset(builder.progress());
+        let (next, incomplete) =
+            Walk::run(workspace, walk, (pool, &call), (searcher.clone(), builder))?;
+        builder = next;
+        if incomplete.is_some() || builder.is_full() {
+            return Ok((builder, incomplete));
+        }
+    }
+    Ok((builder, None))
 }
 
-fn resume(cursor: &Cursor) -> ResumePoint {
+fn resume_point(cursor: &Cursor) -> ResumePoint {
     ResumePoint { path: cursor.path.clone(), inclusive: cursor.line.is_some() }
 }
 
-/// The first match in what the rules left out, so that an empty answer can say how to see it.
-/// It is a hint: whatever goes wrong on the way only means that there is none.
-fn look_into(
-    left_out: &[SkippedEntry],
+/// The first match in skipped entries, for the hint of an empty answer. Errors only mean that there
+/// is no hint.
+fn search_skipped(
+    skipped: &[SkippedEntry],
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
     limits: &Limits,
     mut options: SearchOptions,
 ) -> Option<LeftOutMatch> {
-    let until = Instant::now().checked_add(HINT_TIME)?;
-    let call = call.clone().with_deadline(until);
+    let call = call.clone().with_deadline(Instant::now().checked_add(HINT_TIME)?);
     let count = OpenCount::default();
-    let starts: Vec<WalkRoot> = left_out
+    let roots: Vec<WalkRoot> = skipped
         .iter()
-        .take(MAX_HINTS)
+        .take(MAX_HINT_ROOTS)
         .filter_map(|entry| WalkRoot::reopen(workspace, &entry.path, &count))
         .collect();
-    if starts.is_empty() {
+    if roots.is_empty() {
         return None;
     }
     options.max_results = 1;
-    options.report = Report::Content;
+    options.mode = OutputMode::Content;
     options.context = (0, 0);
     options.sort = Sort::Path;
     options.stream = None;
-    options.exact = false;
-    let spelling = WalkRoot::aliases(&options.walk.roots);
+    options.raw_lines = false;
+    let aliases = WalkRoot::aliases(&options.walk.roots);
     let walk = &mut options.walk;
-    (walk.roots, walk.hidden, walk.no_ignore) = (starts, true, true);
-    let collector = Collector::new(&options, limits);
-    let searcher = Searcher::new(&options, limits, workspace);
+    (walk.roots, walk.hidden, walk.no_ignore) = (roots, true, true);
+    let searcher = FileSearcher::new(&options, limits, workspace);
+    let builder = ReportBuilder::new(&options, limits);
     let walk = options.walk.clone();
-    let (collector, _) = Walk::run(workspace, walk, (pool, &call), (searcher, collector)).ok()?;
-    let (report, _) = collector.finish(None, None);
+    let (builder, _) = Walk::run(workspace, walk, (pool, &call), (searcher, builder)).ok()?;
+    let (report, _) = builder.finish(None, None);
     let file = report.files.first()?;
     let line = file.matches().next()?.line;
-    let hidden = left_out.iter().any(|entry| entry.hidden && entry.holds(&file.path));
-    let path = escape::exact_path(&spelling.shown(file.real_bytes())).into_owned();
+    let hidden = skipped.iter().any(|entry| entry.hidden && entry.holds(&file.path));
+    let path = escape::exact_path(&aliases.shown(file.resolved_path())).into_owned();
     Some(LeftOutMatch { path, line, hidden })
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,31 +1,31 @@
-//! What `INVALID_PATTERN` says of a regular expression: the place, the reason and the way round.
+//! The messages of `INVALID_PATTERN`: position, reason and advice.
 
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir;
 
 use crate::error::{Error, ErrorCode};
 
-/// Characters of the pattern that a message shows.
+/// How many characters of the pattern a message shows.
 const EXCERPT_CHARS: usize = 48;
-/// The longest pattern, in bytes, that a message repeats in its escaped form.
+/// The maximum length, in bytes, of a pattern that a message repeats in escaped form.
 const ESCAPED_BYTES: usize = 48;
 
 const NO_LOOK_AROUND: &str = "look-around is not supported";
 const NO_BACKREFERENCES: &str = "backreferences are not supported";
 
-/// The pattern has more bytes than are compiled.
+/// The pattern is longer than the limit.
 pub(crate) fn too_long(bytes: usize, limit: usize) -> Error {
     let message = format!("the pattern has {bytes} bytes, more than the limit of {limit}");
     invalid(message).with_hint("Search for a short part of it that is characteristic.")
 }
 
-/// The pattern holds more characters in its classes than their case is folded for.
+/// The character classes of the pattern are too large to fold their case.
 pub(crate) fn too_many_classes() -> Error {
     invalid("the pattern has too many large character classes to match without regard to case")
         .with_hint("Set `case_sensitive: true`, or use small classes such as `[a-z]`.")
 }
 
-/// The pattern would take more memory than is allowed.
+/// The compiled pattern would exceed the memory limit.
 pub(crate) fn too_large() -> Error {
     invalid("the compiled pattern is over the limit of 8 MiB").with_hint(
         "Use smaller repetition counts, or ASCII classes: `[a-z]` or `(?-u:\\w)` for `\\w`.",
@@ -36,8 +36,8 @@ pub(crate) fn too_large() -> Error {
 pub(crate) fn syntax(pattern: &str, error: &regex_syntax::Error) -> Error {
     let (span, reason, next_step) = match error {
         regex_syntax::Error::Parse(error) => {
-            let place = error.span().start.offset;
-            let construct = Construct::at(pattern, place, error.kind());
+            let offset = error.span().start.offset;
+            let construct = Construct::at(pattern, offset, error.kind());
             (error.span(), construct.reason(error.kind()), construct.next_step(pattern))
         }
         regex_syntax::Error::Translate(error) => {
@@ -52,7 +52,7 @@ pub(crate) fn syntax(pattern: &str, error: &regex_syntax::Error) -> Error {
         .with_hint(next_step)
 }
 
-/// The pattern is a regular expression that cannot be compiled.
+/// The pattern is valid but cannot be compiled.
 pub(crate) fn uncompilable(error: &grep_regex::Error) -> Error {
     match error.kind() {
         grep_regex::ErrorKind::Banned(_) => {
@@ -60,7 +60,7 @@ pub(crate) fn uncompilable(error: &grep_regex::Error) -> Error {
                 .with_hint("Search for the text before or after the NUL byte.")
         }
         grep_regex::ErrorKind::Regex(reason) if reason.contains("size limit") => too_large(),
-        // The one thing that is valid by itself and not in the group that matchers put round it.
+        // Only a trailing comment is valid by itself but not inside the group the matcher adds.
         grep_regex::ErrorKind::Regex(reason) if reason.contains("unclosed group") => {
             invalid("the comment at the end of the pattern is never closed")
                 .with_hint("End it with a line break.")
@@ -73,12 +73,12 @@ fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::InvalidPattern, message)
 }
 
-/// The last line of a foreign message, which holds the reason, cut to a bearable length.
+/// The last line of a message of the regex crates, which has the reason, truncated.
 fn bounded(message: &str) -> String {
     message.lines().next_back().unwrap_or_default().chars().take(100).collect()
 }
 
-/// What the faulty part of a pattern was meant to be, which decides the advice.
+/// The construct that the invalid part of a pattern was meant to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Construct {
     LookAround,
@@ -91,8 +91,8 @@ enum Construct {
 }
 
 impl Construct {
-    fn at(pattern: &str, place: usize, kind: &ErrorKind) -> Construct {
-        let rest = pattern.get(place..).unwrap_or_default();
+    fn at(pattern: &str, offset: usize, kind: &ErrorKind) -> Construct {
+        let rest = pattern.get(offset..).unwrap_or("");
         match kind {
             ErrorKind::UnsupportedLookAround => Construct::LookAround,
             ErrorKind::UnsupportedBackreference => Construct::Backreference,
@@ -159,7 +159,7 @@ fn translation(kind: &hir::ErrorKind) -> (String, &'static str) {
     }
 }
 
-/// How to search for the text of the pattern itself.
+/// Advice for patterns that were meant as plain text.
 fn literally(pattern: &str) -> String {
     let escaped = regex_syntax::escape(pattern);
     if escaped.len() > ESCAPED_BYTES || escaped.chars().any(char::is_control) {
@@ -168,7 +168,7 @@ fn literally(pattern: &str) -> String {
     format!("To search for this very text, set `literal: true` or escape it: `{escaped}`.")
 }
 
-/// The part of the pattern round the fault, and under it a line that marks the fault.
+/// The part of the pattern around the error, and a line below it that marks the error.
 fn excerpt(pattern: &str, start: usize, end: usize) -> String {
     let before = characters(pattern, 0, start);
     let marked = characters(pattern, start, end).max(1);
@@ -180,7 +180,7 @@ fn excerpt(pattern: &str, start: usize, end: usize) -> String {
     };
     let mut shown = String::from("    ");
     shown.extend((from > 0).then_some('…'));
-    // One character each, so that the mark stays under the fault.
+    // Each is shown as one character, so that the mark stays aligned.
     let visible = |ch: char| if ch.is_control() { '·' } else { ch };
     shown.extend(pattern.chars().skip(from).take(EXCERPT_CHARS).map(visible));
     shown.extend((from + EXCERPT_CHARS < total).then_some('…'));
@@ -189,14 +189,14 @@ fn excerpt(pattern: &str, start: usize, end: usize) -> String {
     format!("{shown}\n{}{}", " ".repeat(indent), "^".repeat(marked))
 }
 
-/// How many characters the bytes from `start` to `end` hold.
+/// The number of characters in a byte range.
 fn characters(pattern: &str, start: usize, end: usize) -> usize {
     pattern.get(start..end).unwrap_or_default().chars().count()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::search::matcher::{Pattern, PatternOptions};
+    use crate::search::pattern::{Pattern, PatternOptions};
 
     fn message(pattern: &str) -> String {
         let options = PatternOptions {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_lacks_is_named_with_the_way_round() {
+    fn unsupported_constructs_are_named_with_advice() {
         for pattern in ["(?=x)y", "(?!x)y", "(?<=x)y", "(?<!x)y"] {
             let mark = "^".repeat(pattern.find('x').unwrap());
             let expected = format!(
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_without_a_place_are_told_in_one_line() {
+    fn errors_without_a_position_are_one_line() {
         let cases = [
             (
                 "a\0",
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_pattern_is_shown_round_the_fault() {
+    fn a_long_pattern_is_shown_around_the_error() {
         let pattern = format!("{}(\n{}", "é".repeat(100), "b".repeat(100));
         let expected = format!(
             "invalid pattern at column 101: this group is never closed\n    \

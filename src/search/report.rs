@@ -1,18 +1,29 @@
-//! The answer of a search, as data and as text.
+//! The report of a search: collects results in path order until its limits are reached, and formats
+//! them.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::context::Incomplete;
+use crate::context::{Incomplete, Limits, Progress, TextStream};
 use crate::output::{Outcome, Output, ScanStats, ShellOutput, Truncation, counted};
-use crate::search::events::{self, Stats};
-use crate::search::file_matches::FileMatches;
-use crate::search::options::Report;
+use crate::search::json::{self, MatchStats};
+use crate::search::lines::FileMatches;
+use crate::search::mtime_order::MtimeOrder;
+use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::searcher::BatchMatches;
 use crate::text::escape;
+use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
+
+/// The maximum number of skipped entries that are kept for the hint of an empty answer.
+const MAX_SKIPPED_ENTRIES: usize = 1000;
+
+/// Bytes of the answer that are reserved for the lines after the matches.
+const FOOTER: usize = 1024;
 
 /// What a search found.
 ///
@@ -53,50 +64,33 @@ pub struct SearchOutput {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     #[serde(skip)]
-    pub(crate) shape: Shape,
-    /// How many results there are: matching lines, or files where lines are not shown.
+    format: ReportFormat,
+    /// The number of matching lines, or of files in the other modes.
     #[serde(skip)]
-    pub(crate) results: u64,
-    /// The sums of the events that were written elsewhere.
+    results: u64,
+    /// The sums of the JSON events that were streamed.
     #[serde(skip)]
-    pub(crate) stats: Stats,
-    /// The path as shown of the file with the most matches, and how many.
+    streamed_stats: MatchStats,
+    /// The path as shown of the file with the most matches, and their number.
     #[serde(skip)]
-    pub(crate) largest: Option<(String, usize)>,
+    largest: Option<(String, usize)>,
 }
 
-/// How a report is to be shown.
+/// How a report is formatted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Shape {
-    pub(crate) report: Report,
-    /// Whether groups of lines are set apart, as context was asked for.
-    pub(crate) grouped: bool,
-    /// Whether files were written elsewhere as they were found.
-    pub(crate) streamed: bool,
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) text_bytes: usize,
-    /// Whether events are written elsewhere, so that there is no text.
-    pub(crate) events: bool,
+struct ReportFormat {
+    mode: OutputMode,
+    /// Whether `--` separates groups of lines, because context was requested.
+    grouped: bool,
+    /// Whether files were written to a stream as they were found.
+    streamed: bool,
+    truncation: Option<Truncation>,
+    text_bytes: usize,
+    /// Whether JSON events are streamed instead of text.
+    json_events: bool,
 }
 
 /// A match in a file that the walk left out.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, Search};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join(".gitignore"), "*.log\n")?;
-/// # std::fs::write(directory.path().join("app.log"), "TODO\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = SearchArgs { pattern: "TODO".into(), ..SearchArgs::default() };
-/// let report = tools.run::<Search>(args, &Call::default())?;
-/// let left_out = report.left_out.expect("one in an ignored file");
-/// assert_eq!((left_out.path.as_str(), left_out.line, left_out.hidden), ("app.log", 1, false));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -128,47 +122,47 @@ impl Output for SearchOutput {
 }
 
 impl ShellOutput for SearchOutput {
-    /// As for grep, a path that cannot be searched is an error, whatever the others hold.
+    /// As in grep, a path that cannot be searched is an error even if other paths match.
     fn exit_status(&self) -> Option<u8> {
         (!self.receipt.missing.is_empty()).then_some(2)
     }
 
     fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
-        (self.shape.report == Report::Content)
-            .then(|| events::of(&self.files, self.stats, &self.receipt, elapsed))
+        (self.format.mode == OutputMode::Content)
+            .then(|| json::events(&self.files, self.streamed_stats, &self.receipt, elapsed))
     }
 }
 
 impl fmt::Display for SearchOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.shape.events {
+        if self.format.json_events {
             return Ok(());
         }
         let footer = self.footer().join("\n");
-        if self.shape.streamed {
+        if self.format.streamed {
             return f.write_str(&footer);
         }
         if self.files.is_empty() {
-            let apart = if footer.is_empty() { "" } else { "\n" };
-            return write!(f, "{}{apart}{footer}", self.empty());
+            let separator = if footer.is_empty() { "" } else { "\n" };
+            return write!(f, "{}{separator}{footer}", self.empty_text());
         }
         let last = self.files.len() - 1;
         for (index, file) in self.files.iter().enumerate() {
-            if index > 0 && self.shape.grouped {
+            if index > 0 && self.format.grouped {
                 f.write_str("--\n")?;
             }
             if index == last && footer.is_empty() {
-                return file.fmt_last(self.shape.report, f);
+                return file.fmt_last(self.format.mode, f);
             }
-            write!(f, "{}", file.shown(self.shape.report))?;
+            write!(f, "{}", file.text(self.format.mode))?;
         }
         f.write_str(&footer)
     }
 }
 
 impl SearchOutput {
-    /// What is said when there is nothing to show.
-    fn empty(&self) -> String {
+    /// The text of a report without matches.
+    fn empty_text(&self) -> String {
         let found = match self.incomplete {
             Some(why) => format!("No matches found before the search ended ({why})"),
             None => "No matches found".to_owned(),
@@ -181,9 +175,9 @@ impl SearchOutput {
     /// The lines that follow the matches.
     fn footer(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if let Some(truncation) = self.shape.truncation {
-            let noun = if self.shape.report == Report::Content { "matches" } else { "files" };
-            lines.push(truncation.line(self.results, noun, self.shape.text_bytes));
+        if let Some(truncation) = self.format.truncation {
+            let noun = if self.format.mode == OutputMode::Content { "matches" } else { "files" };
+            lines.push(truncation.line(self.results, noun, self.format.text_bytes));
         }
         if let (Some(why), true) = (self.incomplete, self.matches > 0) {
             let searched = self.receipt.sentence("Searched");
@@ -196,13 +190,13 @@ impl SearchOutput {
         if let Some(cursor) = &self.cursor {
             lines.push(format!("To go on, pass cursor: {cursor:?}"));
         }
-        lines.extend(self.greedy());
+        lines.extend(self.dominant_file());
         lines
     }
 
-    /// One file that fills the answer hides the others; there are ways to see them.
-    fn greedy(&self) -> Option<String> {
-        if self.shape.truncation.is_none() || self.matches <= 3 {
+    /// Advice if one file fills most of a truncated answer.
+    fn dominant_file(&self) -> Option<String> {
+        if self.format.truncation.is_none() || self.matches <= 3 {
             return None;
         }
         let half = usize::try_from(self.matches / 2).unwrap_or(usize::MAX);
@@ -221,5 +215,206 @@ impl LeftOutMatch {
             if self.hidden { ("Hidden", "hidden: true") } else { ("Ignored", "no_ignore: true") };
         let path = escape::display_path(self.path.as_bytes());
         format!("\n{what} files match, the first is {path}:{}; include them with {how}.", self.line)
+    }
+}
+
+/// Collects the results of a search, which arrive in path order, into a report.
+#[derive(Debug)]
+pub(super) struct ReportBuilder {
+    report: SearchOutput,
+    skipped_entries: Vec<SkippedEntry>,
+    max_results: u64,
+    /// The number of bytes of text that may still be added.
+    bytes_left: usize,
+    /// Lines of context after a match.
+    after_context: u64,
+    /// The end of the files that were searched without a gap.
+    reached: Option<Cursor>,
+    query: QueryId,
+    has_gap: bool,
+    stream: Option<TextStream>,
+    /// A limit was reached.
+    is_full: bool,
+}
+
+impl ReportBuilder {
+    pub(super) fn new(options: &SearchOptions, limits: &Limits) -> ReportBuilder {
+        let format = ReportFormat {
+            mode: options.mode,
+            grouped: options.context != (0, 0),
+            streamed: false,
+            truncation: None,
+            text_bytes: limits.text_bytes,
+            json_events: options.raw_lines && options.stream.is_some(),
+        };
+        let notes = options.pattern.notes().to_vec();
+        ReportBuilder {
+            report: SearchOutput { notes, format, ..SearchOutput::default() },
+            skipped_entries: Vec::new(),
+            max_results: options.max_results as u64,
+            after_context: options.context.1 as u64,
+            bytes_left: limits.text_bytes.saturating_sub(FOOTER),
+            reached: options.cursor.clone(),
+            query: options.query,
+            has_gap: false,
+            stream: options.stream.clone(),
+            is_full: false,
+        }
+    }
+
+    /// Adds the statistics of the listing that ordered the files by time.
+    pub(super) fn add_listing(&mut self, order: &MtimeOrder) {
+        self.report.receipt.absorb(order.stats());
+    }
+
+    /// The progress so far.
+    pub(super) fn progress(&self) -> Progress {
+        Progress { files: self.report.receipt.files, results: self.report.results }
+    }
+
+    /// Whether a limit was reached.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// The report, and the entries that ignore rules skipped.
+    pub(super) fn finish(
+        mut self,
+        incomplete: Option<Incomplete>,
+        order: Option<&MtimeOrder>,
+    ) -> (SearchOutput, Vec<SkippedEntry>) {
+        let mut report = self.report;
+        let listing = order.and_then(MtimeOrder::incomplete);
+        report.incomplete = incomplete.or(listing);
+        report.receipt.sort_and_cap();
+        // After an incomplete listing, the next call may have another order.
+        if (report.truncated || incomplete.is_some()) && listing.is_none() {
+            report.cursor = self.reached.take().map(|cursor| {
+                // Looked up only now, because the cursor moves with every file.
+                let modified = order.and_then(|order| order.modified(&cursor.path));
+                let modified = cursor.modified.or(modified);
+                self.query.cursor(&Cursor { modified, ..cursor })
+            });
+        }
+        report.notes.append(&mut report.receipt.warnings.clone());
+        (report, self.skipped_entries)
+    }
+
+    fn add_file(&mut self, mut file: FileMatches) -> ControlFlow<()> {
+        if self.report.format.mode != OutputMode::Content {
+            return self.add_path(file);
+        }
+        let count = file.lines.count();
+        let max = self.max_results - self.report.results;
+        let room = self.bytes_left.saturating_sub(file.notices(OutputMode::Content).len());
+        // The first match is shown even if it is too long, so that every answer makes progress.
+        let least = usize::from(self.report.results == 0);
+        if least > 0 {
+            file.lines.trim_leading_context(room);
+        }
+        let fits = file.lines.fitting(max, room).max(least.min(count));
+        if fits == count {
+            self.count_lines(count as u64);
+            file.lines.trim_trailing_context(room);
+            return self.push(file);
+        }
+        let cut = if fits as u64 == max { Truncation::Results } else { Truncation::Bytes };
+        if fits > 0 {
+            self.count_lines(fits as u64);
+            file.lines.keep_first(fits, self.after_context);
+            file.more = false;
+            file.lines.trim_trailing_context(room);
+            self.push(file)?;
+        }
+        self.truncate(cut)
+    }
+
+    /// Adds a file that is shown without lines.
+    fn add_path(&mut self, file: FileMatches) -> ControlFlow<()> {
+        let bytes = file.notices(self.report.format.mode).len();
+        if self.report.results == self.max_results {
+            return self.truncate(Truncation::Results);
+        }
+        if bytes > self.bytes_left && self.report.results > 0 {
+            return self.truncate(Truncation::Bytes);
+        }
+        self.report.results += 1;
+        // Without a count, the file counts as one match.
+        self.report.matches += file.count.unwrap_or(1);
+        self.push(file)
+    }
+
+    fn count_lines(&mut self, lines: u64) {
+        self.report.results += lines;
+        self.report.matches += lines;
+    }
+
+    fn push(&mut self, file: FileMatches) -> ControlFlow<()> {
+        let ReportFormat { mode, grouped, .. } = self.report.format;
+        let separator = if grouped { "--\n" } else { "" };
+        let bytes = file.lines.text().len() + file.notices(mode).len() + separator.len();
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        let count = file.lines.count();
+        if self.report.largest.as_ref().is_none_or(|(_, max)| count > *max) {
+            let shown = escape::display_path(file.path.as_bytes()).into_owned();
+            self.report.largest = Some((shown, count));
+        }
+        if !self.has_gap {
+            self.reach(file.resolved_path(), file.lines.last_match());
+        }
+        let Some(stream) = &self.stream else {
+            self.report.files.push(file);
+            return ControlFlow::Continue(());
+        };
+        let separator = if self.report.format.streamed { separator } else { "" };
+        self.report.format.streamed = true;
+        let written = if self.report.format.json_events {
+            json::write(&file, &mut self.report.streamed_stats, stream)
+        } else {
+            stream.write(format_args!("{separator}{}", file.text(mode)))
+        };
+        // The pipe is closed, or the disk is full.
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Moves the cursor; reuses the allocation of its path, because this happens for every file.
+    fn reach(&mut self, path: &[u8], line: Option<u64>) {
+        let reached = self.reached.get_or_insert_with(|| Cursor::after(Vec::new()));
+        (reached.modified, reached.line) = (None, line);
+        reached.path.clear();
+        reached.path.extend_from_slice(path);
+    }
+
+    fn truncate(&mut self, cut: Truncation) -> ControlFlow<()> {
+        self.report.format.truncation = Some(cut);
+        self.report.truncated = true;
+        ControlFlow::Break(())
+    }
+}
+
+impl ResultSink<BatchMatches> for ReportBuilder {
+    fn directory(&mut self, report: DirectoryReport) {
+        self.report.receipt.absorb(report.stats);
+        let room = MAX_SKIPPED_ENTRIES.saturating_sub(self.skipped_entries.len());
+        self.skipped_entries.extend(report.skipped_entries.into_iter().take(room));
+    }
+
+    fn found(&mut self, found: BatchMatches) -> ControlFlow<()> {
+        self.report.receipt.absorb(found.stats);
+        for file in found.files {
+            let flow = self.add_file(file);
+            self.is_full |= flow.is_break();
+            flow?;
+        }
+        // A partially searched file comes after the last complete one.
+        if !self.has_gap && !found.partial && !found.searched_up_to.is_empty() {
+            self.reach(&found.searched_up_to, None);
+        }
+        self.has_gap |= found.interrupted;
+        ControlFlow::Continue(())
+    }
+
+    fn gap(&mut self) {
+        self.has_gap = true;
     }
 }

@@ -1,73 +1,623 @@
-//! What searches the files of a walk, and what it gives.
+//! Searches the files that a walk finds, or skips those that the index excludes.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::context::Limits;
-use crate::index::{Inquiry, Learner};
+use crate::index::{BINARY_PROBE, Digest, Enrolled, Excluded, Inquiry, Learner, Lesson, WHOLE};
 use crate::output::ScanStats;
-use crate::search::file_matches::FileMatches;
-use crate::search::matcher::Pattern;
-use crate::search::options::{Report, SearchOptions};
-use crate::search::sink::Keep;
-use crate::walk::{PathAliases, WalkRoot};
-use crate::workspace::{PathPolicy, Workspace};
+use crate::pool::lock;
+use crate::search::large_file::{self, LargeFile, checked_range};
+use crate::search::lines::FileMatches;
+use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::pattern::Pattern;
+use crate::search::sink::{LineSink, SinkOptions};
+use crate::text::{decode, escape};
+use crate::walk::{Batch, EntryRange, OpenDir, PathAliases, Visitor, WalkControl, WalkRoot};
+use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
 
-/// The first read; most source files fit in.
-pub(super) const FIRST_READ: usize = 256 * 1024;
+/// The size of the first read of a file, which contains most source files.
+const FIRST_READ: usize = 256 * 1024;
+
+/// The maximum size of a buffer that a thread keeps from file to file, in bytes.
+const MAX_KEPT_BUFFER: usize = 4 << 20;
 
 /// Searches the files of a walk.
 #[derive(Clone, Debug)]
-pub(super) struct Searcher {
-    pub(super) pattern: Pattern,
-    pub(super) keep: Keep,
-    pub(super) versions: bool,
-    pub(super) multiline_bytes: usize,
-    /// A file of an earlier answer, and the last line of it that was shown there.
-    pub(super) resume: Option<(Vec<u8>, u64)>,
-    /// Files that the caller named, in path order, which are searched even past a NUL byte.
-    pub(super) named: Arc<[Vec<u8>]>,
-    /// How paths are shown.
-    pub(super) spelling: Arc<PathAliases>,
-    /// The rules for files with several names.
-    pub(super) policy: PathPolicy,
-    /// What is known of the files.
-    pub(super) inquiry: Option<Inquiry>,
+pub(super) struct FileSearcher {
+    pattern: Pattern,
+    sink: SinkOptions,
+    versions: bool,
+    /// The maximum size of a file in a multi-line search.
+    multiline_bytes: usize,
+    /// The last file of an earlier answer, and its last line that was shown there.
+    resume: Option<(Vec<u8>, u64)>,
+    /// Files that the caller named, sorted. They are searched even if they are binary.
+    named: Arc<[Vec<u8>]>,
+    aliases: Arc<PathAliases>,
+    policy: PathPolicy,
+    inquiry: Option<Inquiry>,
 }
 
-impl Searcher {
-    pub(super) fn new(options: &SearchOptions, limits: &Limits, workspace: &Workspace) -> Searcher {
-        let counts = options.report == Report::Count;
-        let lines = if counts { usize::MAX } else { options.max_results.saturating_add(1) };
+/// What the search of a batch of files has found so far.
+#[derive(Debug, Default)]
+pub(super) struct BatchMatches {
+    pub(super) files: Vec<FileMatches>,
+    pub(super) stats: ScanStats,
+    /// The path of the last file that was searched completely; empty for none.
+    pub(super) searched_up_to: Vec<u8>,
+    /// The batch was not searched completely.
+    pub(super) interrupted: bool,
+    /// The last of `files` was not searched completely.
+    pub(super) partial: bool,
+    /// The only file was not searched; `stats` has the reason.
+    skipped: bool,
+}
+
+/// The buffers and regex caches of one thread.
+pub(super) struct SearchWorker {
+    pattern: Pattern,
+    lines: grep_searcher::Searcher,
+    buffer: Vec<u8>,
+    decoded: String,
+    learner: Option<Learner>,
+}
+
+impl BatchMatches {
+    fn skip_binary(&mut self) {
+        self.stats.skipped.binary += 1;
+        self.skipped = true;
+    }
+
+    /// Adds the result of one file.
+    fn add(&mut self, file: BatchMatches, prefix: &[u8], name: &[u8]) {
+        self.stats.absorb(file.stats);
+        self.partial = file.interrupted && !file.files.is_empty();
+        self.files.extend(file.files);
+        if !file.interrupted {
+            self.set_searched_up_to(prefix, name);
+        }
+    }
+
+    fn set_searched_up_to(&mut self, prefix: &[u8], name: &[u8]) {
+        self.searched_up_to.clear();
+        self.searched_up_to.extend_from_slice(prefix);
+        self.searched_up_to.extend_from_slice(name);
+    }
+}
+
+impl Visitor for FileSearcher {
+    type State = SearchWorker;
+    type Output = BatchMatches;
+
+    fn weight(found: &BatchMatches) -> usize {
+        found.files.iter().map(|file| file.lines.text().len() + 256).sum()
+    }
+
+    fn state(&self) -> SearchWorker {
+        SearchWorker {
+            pattern: self.pattern.clone(),
+            lines: self.line_searcher().build(),
+            buffer: vec![0; FIRST_READ],
+            decoded: String::new(),
+            learner: self.inquiry.as_ref().map(Inquiry::learner),
+        }
+    }
+
+    fn visit_recorded(
+        &self,
+        (files, _): (&EntryRange, usize),
+        scan: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> bool {
+        let count = |digest: &Digest| self.count_range(digest, scan, found);
+        self.watched_inquiry().and_then(|inquiry| inquiry.pass(files, count)).unwrap_or(false)
+    }
+
+    fn visit_unopened(
+        &self,
+        batch: &mut Batch,
+        scan: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> bool {
+        let Some(inquiry) = self.watched_inquiry() else { return false };
+        let excluded = inquiry.exclude_all(batch);
+        let mut counted = BatchMatches::default();
+        let (mut done, mut last, mut is_done) = (0_u32, None, true);
+        for (index, ((name, kind), excluded)) in batch.entries().zip(excluded).enumerate() {
+            if kind == Kind::File {
+                let counts = excluded.is_some_and(|file| self.count_excluded(file, &mut counted));
+                done |= u32::from(counts) << index;
+                is_done &= counts;
+                last = Some(name);
+            }
+        }
+        if !is_done {
+            batch.mark_done(done);
+            return false;
+        }
+        scan.count(counted.stats.excluded, 0);
+        if let Some(last) = last {
+            found.set_searched_up_to(&batch.prefix, last);
+        }
+        found.stats.absorb(counted.stats);
+        true
+    }
+
+    fn visit(
+        &self,
+        worker: &mut SearchWorker,
+        batch: &Batch,
+        scan: &dyn WalkControl,
+        found: &Mutex<BatchMatches>,
+    ) {
+        let directory = match batch.handle.open() {
+            Ok(directory) => directory,
+            Err(error) => {
+                let shown = escape::exact_path(&batch.prefix).into_owned();
+                return lock(found).stats.unreadable(shown, error.to_string());
+            }
+        };
+        lock(found).interrupted = true;
+        let enrolled = self.inquiry.as_ref().and_then(|inquiry| inquiry.enrolled(batch));
+        for (index, ((name, kind), position)) in batch.entries().zip(batch.positions()).enumerate()
+        {
+            if kind != Kind::File {
+                continue;
+            }
+            if !scan.keeps_going() {
+                return;
+            }
+            let enrolled = enrolled.as_ref().map(|enrolled| (enrolled, position));
+            let file =
+                self.excluded(&directory, name, enrolled, batch.is_done(index)).unwrap_or_else(
+                    || self.search_entry(worker, &directory, batch, name, enrolled, scan),
+                );
+            scan.count(1, file.files.len() as u64);
+            let interrupted = file.interrupted;
+            lock(found).add(file, &batch.prefix, name);
+            if interrupted {
+                return;
+            }
+        }
+        lock(found).interrupted = false;
+    }
+}
+
+impl FileSearcher {
+    pub(super) fn new(
+        options: &SearchOptions,
+        limits: &Limits,
+        workspace: &Workspace,
+    ) -> FileSearcher {
+        let counts = options.mode == OutputMode::Count;
+        let max_lines = if counts { usize::MAX } else { options.max_results.saturating_add(1) };
         let cursor = options.cursor.as_ref();
-        let named = options.walk.roots.iter().filter(|start| !start.is_directory());
-        Searcher {
+        let named = options.walk.roots.iter().filter(|root| !root.is_directory());
+        FileSearcher {
             pattern: options.pattern.clone(),
-            keep: Keep {
-                report: options.report,
-                lines: lines as u64,
-                per_file: if counts { u64::MAX } else { options.max_per_file as u64 },
+            sink: SinkOptions {
+                mode: options.mode,
+                max_lines: max_lines as u64,
+                max_per_file: if counts { u64::MAX } else { options.max_per_file as u64 },
                 multiline: options.pattern.is_multiline(),
-                spans: options.stream.is_none() || options.exact,
-                exact: options.exact,
+                spans: options.stream.is_none() || options.raw_lines,
+                raw_lines: options.raw_lines,
                 context: options.context,
                 line_bytes: limits.line_bytes,
             },
             versions: options.versions,
             multiline_bytes: limits.multiline_bytes,
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
-            named: named.map(|start| start.path().to_vec()).collect(),
-            spelling: Arc::new(WalkRoot::aliases(&options.walk.roots)),
+            named: named.map(|root| root.path().to_vec()).collect(),
+            aliases: Arc::new(WalkRoot::aliases(&options.walk.roots)),
             policy: workspace.policy().clone(),
-            inquiry: options.inquiry(limits, workspace),
+            inquiry: inquiry(options, limits, workspace),
         }
     }
 
-    /// What is asked of the index, if there is one.
+    /// The query of the index, if it is used.
     pub(super) fn inquiry(&self) -> Option<Inquiry> {
         self.inquiry.clone()
     }
 
-    pub(super) fn after_line(&self, path: &[u8]) -> u64 {
+    /// The query of the index, if changes of files are watched so that no file has to be checked.
+    fn watched_inquiry(&self) -> Option<&Inquiry> {
+        self.inquiry.as_ref().filter(|inquiry| inquiry.is_told_of_changes())
+    }
+
+    /// Counts a range of excluded files as searched; false if they have to be visited one by one.
+    fn count_range(
+        &self,
+        digest: &Digest,
+        scan: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> bool {
+        let totals = digest.totals();
+        if self.may_exceed_multiline_limit(totals.longest) {
+            return false;
+        }
+        let excluded = totals.text_files + totals.binary_files;
+        scan.count(excluded, 0);
+        found.stats.skipped.binary += totals.binary_files;
+        found.stats.files += totals.text_files;
+        found.stats.bytes += totals.text_bytes;
+        found.stats.excluded += excluded;
+        if !digest.last().is_empty() {
+            found.set_searched_up_to(digest.last(), b"");
+        }
+        true
+    }
+
+    /// Whether a text of this size, which may be larger in the file, may be skipped as too large.
+    fn may_exceed_multiline_limit(&self, bytes: u64) -> bool {
+        self.pattern.is_multiline() && bytes > self.multiline_bytes as u64 / 2
+    }
+
+    /// The result of a file that the index excludes.
+    fn excluded(
+        &self,
+        directory: &OpenDir,
+        name: &[u8],
+        enrolled: Option<(&Enrolled<'_>, usize)>,
+        is_done: bool,
+    ) -> Option<BatchMatches> {
+        let (enrolled, position) = enrolled?;
+        let inquiry = self.inquiry.as_ref()?;
+        let excluded = if is_done {
+            enrolled.excluded(position)?
+        } else {
+            inquiry.exclude(enrolled, (name, position), || directory.stat(name))?
+        };
+        let mut found = BatchMatches::default();
+        self.count_excluded(excluded, &mut found).then_some(found)
+    }
+
+    /// Counts an excluded file like a search without matches; false if a search might do something
+    /// else.
+    fn count_excluded(&self, excluded: Excluded, found: &mut BatchMatches) -> bool {
+        match excluded {
+            Excluded::Binary => found.skip_binary(),
+            Excluded::Text(bytes) if self.may_exceed_multiline_limit(bytes) => return false,
+            // With context lines, a search warns about long lines even without a match.
+            Excluded::Text(bytes) if bytes > WHOLE && self.sink.context != (0, 0) => return false,
+            Excluded::Text(bytes) => {
+                found.stats.files += 1;
+                // A search in blocks does not count bytes.
+                let is_counted =
+                    bytes <= WHOLE || self.pattern.is_multiline() || self.sink.raw_lines;
+                found.stats.bytes += if is_counted { bytes } else { 0 };
+            }
+        }
+        found.stats.excluded += 1;
+        true
+    }
+
+    fn begin_lesson(
+        &self,
+        enrolled: Option<(&Enrolled<'_>, usize)>,
+        file: &File,
+    ) -> Option<Lesson> {
+        let (enrolled, position) = enrolled?;
+        self.inquiry.as_ref()?.begin_lesson(enrolled, position, file)
+    }
+
+    /// Indexes the content of a file that was read completely.
+    fn end_lesson(
+        &self,
+        lesson: Option<Lesson>,
+        enrolled: Option<(&Enrolled<'_>, usize)>,
+        worker: &mut SearchWorker,
+        length: usize,
+    ) -> io::Result<()> {
+        let (Some(lesson), Some(enrolled)) = (lesson, enrolled) else { return Ok(()) };
+        let (Some(inquiry), Some(learner)) = (&self.inquiry, &mut worker.learner) else {
+            return Ok(());
+        };
+        let bytes = checked_range(&worker.buffer, 0..length)?;
+        inquiry.end_lesson(lesson, enrolled, (bytes, &mut worker.decoded), learner);
+        Ok(())
+    }
+
+    fn line_searcher(&self) -> SearcherBuilder {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_number(self.sink.mode == OutputMode::Content)
+            .before_context(self.sink.context.0)
+            .after_context(self.sink.context.1)
+            .multi_line(self.pattern.is_multiline())
+            .binary_detection(BinaryDetection::none())
+            .bom_sniffing(false);
+        builder
+    }
+
+    fn search_entry(
+        &self,
+        worker: &mut SearchWorker,
+        directory: &OpenDir,
+        batch: &Batch,
+        name: &[u8],
+        enrolled: Option<(&Enrolled<'_>, usize)>,
+        scan: &dyn WalkControl,
+    ) -> BatchMatches {
+        let mut found = BatchMatches::default();
+        let path = || batch.path(name);
+        let searched = directory.open_file(name).and_then(|file| {
+            if self.policy.asks_for_links() && self.policy.denies_links_of(&file.stat()?) {
+                found.stats.skipped.denied += 1;
+                found.skipped = true;
+                return Ok(());
+            }
+            let lesson = self.begin_lesson(enrolled, &file);
+            // The size of the first read must not depend on the files that were read before.
+            if worker.buffer.len() < FIRST_READ {
+                worker.buffer.resize(FIRST_READ, 0);
+            }
+            let start = worker.buffer.first_chunk_mut::<FIRST_READ>();
+            let start = start.ok_or_else(|| io::Error::other("internal error: no buffer"))?;
+            let length = read_start(&file, start, directory.volume)?;
+            if length < FIRST_READ {
+                self.end_lesson(lesson, enrolled, worker, length)?;
+                return self.search_buffer(worker, length, &path, scan, &mut found);
+            }
+            self.search_large(worker, file, &path, scan, &mut found)
+        });
+        match searched {
+            Ok(()) => {
+                found.stats.files += u64::from(!found.interrupted && !found.skipped);
+            }
+            Err(error) => {
+                let shown = escape::exact_path(&self.aliases.shown(&path())).into_owned();
+                found.stats.unreadable(shown, error.to_string());
+            }
+        }
+        found
+    }
+
+    /// Searches a file that is completely in the buffer.
+    fn search_buffer(
+        &self,
+        worker: &mut SearchWorker,
+        length: usize,
+        path: &dyn Fn() -> Vec<u8>,
+        scan: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> io::Result<()> {
+        let bytes = checked_range(&worker.buffer, 0..length)?;
+        let text = decode::text(bytes, &mut worker.decoded);
+        if memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some()
+            && !self.is_named(&path())
+        {
+            found.skip_binary();
+            return Ok(());
+        }
+        found.stats.bytes += text.len() as u64;
+        let Some(matcher) = worker.pattern.for_text(text) else { return Ok(()) };
+        // Most files do not match and are rejected here.
+        if !worker.pattern.may_match(matcher, text) {
+            return Ok(());
+        }
+        let path = path();
+        let is_named = self.is_named(&path);
+        let nul = memchr::memchr(0, text);
+        let searched = if is_named { text.len() } else { self.searched_length(text, nul) };
+        if searched == 0 && nul.is_some() {
+            found.skip_binary();
+            return Ok(());
+        }
+        found.stats.skipped.binary += u64::from(nul.is_some() && !is_named);
+        let mut file = FileMatches {
+            searched_bytes: searched as u64,
+            binary_offset: nul.map(|offset| offset as u64),
+            stopped_at_nul: searched < text.len(),
+            ..FileMatches::default()
+        };
+        let text = checked_range(text, 0..searched)?;
+        let lines = &mut worker.lines;
+        let (count, interrupted) =
+            self.search_lines(matcher, lines, &path, text, scan, &mut file)?;
+        found.interrupted |= interrupted;
+        if count > 0 && self.is_reported(interrupted) {
+            file.version = self.versions.then(|| Version::of(bytes).to_string());
+            self.report(&path, file, count, found);
+        }
+        Ok(())
+    }
+
+    /// Searches a text line by line; returns the number of matching lines and whether the search
+    /// was interrupted.
+    fn search_lines(
+        &self,
+        matcher: &RegexMatcher,
+        lines: &mut grep_searcher::Searcher,
+        path: &[u8],
+        text: &[u8],
+        scan: &dyn WalkControl,
+        file: &mut FileMatches,
+    ) -> io::Result<(u64, bool)> {
+        let keeps_going = || scan.keeps_going();
+        let shown = self.aliases.shown(path);
+        let shown = escape::display_path(&shown);
+        let after_line = self.after_line(path);
+        let mut sink = LineSink::new(self.sink, matcher, &shown, after_line, file, &keeps_going);
+        // In a multi-line search, a NUL byte after the first window counts only within a match.
+        let quits = self.sink.multiline && !self.is_named(path);
+        lines.set_binary_detection(if quits {
+            BinaryDetection::quit(0)
+        } else {
+            BinaryDetection::none()
+        });
+        lines.search_slice(matcher, text, &mut sink)?;
+        let (count, interrupted, binary) = (sink.count, sink.interrupted, sink.binary);
+        file.stopped_at_nul |= binary;
+        Ok((count, interrupted))
+    }
+
+    /// How many bytes of a text ripgrep searches, given the offset of the first NUL byte.
+    fn searched_length(&self, text: &[u8], nul: Option<usize>) -> usize {
+        match nul {
+            None => text.len(),
+            // In a multi-line search only the first window decides.
+            Some(nul) if self.sink.multiline && nul >= decode::WINDOW => text.len(),
+            Some(_) if self.sink.multiline => 0,
+            Some(nul) => decode::before_binary(text, nul),
+        }
+    }
+
+    /// Searches a file that did not fit into the first read.
+    fn search_large(
+        &self,
+        worker: &mut SearchWorker,
+        file: File,
+        path: &dyn Fn() -> Vec<u8>,
+        scan: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> io::Result<()> {
+        let stat = file.stat()?;
+        if stat.kind != Kind::File {
+            found.stats.skipped.special += 1;
+            found.skipped = true;
+            return Ok(());
+        }
+        let multiline = self.pattern.is_multiline();
+        let max = if multiline { self.multiline_bytes as u64 } else { WHOLE };
+        if stat.size <= max {
+            let length = read_rest(&file, &mut worker.buffer, max)?;
+            if length as u64 <= max {
+                self.search_buffer(worker, length, path, scan, found)?;
+                if worker.buffer.len() > MAX_KEPT_BUFFER {
+                    worker.buffer = vec![0; FIRST_READ];
+                }
+                return Ok(());
+            }
+        }
+        if multiline {
+            found.stats.skipped.too_large += 1;
+            found.skipped = true;
+            return Ok(());
+        }
+        let path = path();
+        let binary = memchr::memchr(0, checked_range(&worker.buffer, 0..decode::WINDOW)?);
+        let utf16 = decode::is_utf16(&worker.buffer);
+        if binary.is_some() && !utf16 && !self.is_named(&path) {
+            found.skip_binary();
+            return Ok(());
+        }
+        if utf16 || self.sink.raw_lines || self.sink.context != (0, 0) {
+            return self.search_stream(worker, &file, &path, scan, found);
+        }
+        self.search_blocks(worker, file, &path, scan, found)
+    }
+
+    /// Searches a large file in blocks, with the help of idle threads.
+    fn search_blocks(
+        &self,
+        worker: &mut SearchWorker,
+        file: File,
+        path: &[u8],
+        scan: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> io::Result<()> {
+        let version = self.versions.then(|| large_file::version(&file)).transpose()?;
+        let file = Arc::new(LargeFile::new(
+            file,
+            worker.pattern.clone(),
+            self.sink,
+            escape::display_path(&self.aliases.shown(path)).into_owned(),
+            self.after_line(path),
+            self.is_named(path),
+        ));
+        let mut result = file.search(scan)?;
+        if result.binary {
+            // Reading in order determines how much ripgrep searches before the NUL byte.
+            return self.search_stream(worker, file.file(), path, scan, found);
+        }
+        found.interrupted |= result.interrupted;
+        if result.long_line {
+            found.stats.warnings.push(long_line_warning(path, "was searched in pieces"));
+        }
+        if result.count > 0 && self.is_reported(result.interrupted) {
+            result.file.version = version;
+            self.report(path, result.file, result.count, found);
+        }
+        Ok(())
+    }
+
+    /// Searches a large file from start to end, for context lines, raw lines and UTF-16.
+    fn search_stream(
+        &self,
+        worker: &mut SearchWorker,
+        file: &File,
+        path: &[u8],
+        scan: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> io::Result<()> {
+        let mut result = FileMatches::default();
+        let matcher = worker.pattern.matcher();
+        let keeps_going = || scan.keeps_going();
+        let shown = self.aliases.shown(path);
+        let shown = escape::display_path(&shown);
+        let after_line = self.after_line(path);
+        let mut sink =
+            LineSink::new(self.sink, matcher, &shown, after_line, &mut result, &keeps_going);
+        let is_named = self.is_named(path);
+        let binary = if is_named { BinaryDetection::none() } else { BinaryDetection::quit(0) };
+        let mut lines = self
+            .line_searcher()
+            .binary_detection(binary)
+            .bom_sniffing(true)
+            .heap_limit(Some(large_file::MAX_LINE))
+            .build();
+        let mut reader = StreamReader { file, offset: 0, scan };
+        let searched = lines.search_reader(matcher, &mut reader, &mut sink);
+        let (count, binary) = (sink.count, sink.binary);
+        found.stats.bytes += reader.offset;
+        let interrupted = sink.interrupted || !scan.keeps_going();
+        found.stats.skipped.binary += u64::from(binary);
+        found.interrupted |= interrupted;
+        if searched.is_err() && !interrupted {
+            let warning = long_line_warning(path, "ends its search with context lines");
+            found.stats.warnings.push(warning);
+        }
+        if count > 0 && self.is_reported(interrupted) {
+            result.searched_bytes = reader.offset;
+            result.stopped_at_nul = binary;
+            if self.versions {
+                result.version = Some(large_file::version(file)?);
+            }
+            self.report(path, result, count, found);
+        }
+        if interrupted { Ok(()) } else { searched }
+    }
+
+    /// Whether the matches of a file are reported; an incomplete count is not.
+    fn is_reported(&self, interrupted: bool) -> bool {
+        !interrupted || self.sink.mode != OutputMode::Count
+    }
+
+    fn report(&self, path: &[u8], mut file: FileMatches, count: u64, found: &mut BatchMatches) {
+        let shown = self.aliases.shown(path);
+        file.path = escape::exact_path(&shown).into_owned();
+        if std::str::from_utf8(&shown).is_err() {
+            file.path_bytes = Some(shown.to_vec());
+        }
+        if let Cow::Owned(_) = shown {
+            file.resolved_path = Some(path.to_vec());
+        }
+        file.count = (self.sink.mode == OutputMode::Count).then_some(count);
+        found.files.push(file);
+    }
+
+    fn is_named(&self, path: &[u8]) -> bool {
+        self.named.binary_search_by(|named| named.as_slice().cmp(path)).is_ok()
+    }
+
+    /// The last line of the file that an earlier answer has shown, or 0.
+    fn after_line(&self, path: &[u8]) -> u64 {
         match &self.resume {
             Some((resumed, line)) if resumed == path => *line,
             _ => 0,
@@ -75,69 +625,72 @@ impl Searcher {
     }
 }
 
-/// What a batch gave so far.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) files: Vec<FileMatches>,
-    pub(super) receipt: ScanStats,
-    /// The last file that was searched to its end; empty for none.
-    pub(super) upto: Vec<u8>,
-    /// The last file of the batch is not reached, or not searched to its end.
-    pub(super) interrupted: bool,
-    /// The file was not searched at all; the receipt says why.
-    pub(super) left_out: bool,
-    /// The last of `files` was not searched to its end.
-    pub(super) partial: bool,
+/// The query of the index, unless the search does not match its assumptions.
+fn inquiry(options: &SearchOptions, limits: &Limits, workspace: &Workspace) -> Option<Inquiry> {
+    let index = options.index.as_ref()?;
+    let cache = options.walk.cache.clone()?;
+    // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
+    // up to which the index knows whole files.
+    if workspace.policy().asks_for_links()
+        || options.pattern.is_multiline() && (limits.multiline_bytes as u64) < WHOLE
+    {
+        return None;
+    }
+    Some(Inquiry::new(index, cache, options.pattern.index_query(), limits.threads.max(1)))
 }
 
-impl Found {
-    /// Counts the file as binary and not searched.
-    pub(super) fn leave_binary(&mut self) {
-        self.receipt.skipped.binary += 1;
-        self.left_out = true;
-    }
+fn long_line_warning(path: &[u8], consequence: &str) -> String {
+    let (path, max) = (escape::display_path(path), large_file::MAX_LINE);
+    format!("{path} has a line over {max} bytes, which {consequence}")
+}
 
-    /// Counts the file as one that the host denies for its hard links.
-    pub(super) fn leave_denied(&mut self) {
-        self.receipt.skipped.denied += 1;
-        self.left_out = true;
-    }
-
-    /// Counts the file as too large and not searched.
-    pub(super) fn leave_too_large(&mut self) {
-        self.receipt.skipped.too_large += 1;
-        self.left_out = true;
-    }
-
-    /// Counts the file as none.
-    pub(super) fn leave_special(&mut self) {
-        self.receipt.skipped.special += 1;
-        self.left_out = true;
-    }
-
-    /// Adds what one file gave.
-    pub(super) fn add(&mut self, file: Found, (prefix, name): (&[u8], &[u8])) {
-        self.receipt.absorb(file.receipt);
-        self.partial = file.interrupted && !file.files.is_empty();
-        self.files.extend(file.files);
-        if !file.interrupted {
-            self.reach((prefix, name));
+/// Reads the start of a file; fewer bytes than the buffer has are the whole file.
+fn read_start(file: &File, buffer: &mut [u8], volume: Volume) -> io::Result<usize> {
+    let mut length = file.read(buffer)?;
+    while volume != Volume::Disk && length > 0 {
+        let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) else { break };
+        match file.read(room)? {
+            0 => break,
+            more => length += more,
         }
     }
+    Ok(length)
+}
 
-    /// Notes the last file that was searched.
-    pub(super) fn reach(&mut self, (prefix, name): (&[u8], &[u8])) {
-        self.upto.clear();
-        self.upto.extend_from_slice(prefix);
-        self.upto.extend_from_slice(name);
+/// Reads from the end of the first read to the end of the file, or somewhat more than `max` bytes.
+fn read_rest(file: &File, buffer: &mut Vec<u8>, max: u64) -> io::Result<usize> {
+    let mut length = FIRST_READ.min(buffer.len());
+    loop {
+        if length == buffer.len() {
+            if length as u64 > max {
+                return Ok(length);
+            }
+            buffer.resize(length * 2, 0);
+        }
+        let room = buffer.get_mut(length..);
+        let room = room.ok_or_else(|| io::Error::other("internal error: no room in the buffer"))?;
+        match file.read(room)? {
+            0 => return Ok(length),
+            more => length += more,
+        }
     }
 }
 
-/// The buffers and the regex caches of one thread.
-pub(super) struct Worker {
-    pub(super) pattern: Pattern,
-    pub(super) lines: grep_searcher::Searcher,
-    pub(super) buffer: Vec<u8>,
-    pub(super) decoded: String,
-    pub(super) learner: Option<Learner>,
+/// Reads a file until the call is over.
+struct StreamReader<'a> {
+    file: &'a File,
+    offset: u64,
+    scan: &'a dyn WalkControl,
+}
+
+impl io::Read for StreamReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.scan.keeps_going() {
+            // An error, because an end of file would make a partial line look complete.
+            return Err(io::ErrorKind::Other.into());
+        }
+        let count = self.file.read_at(buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
 }

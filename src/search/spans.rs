@@ -1,163 +1,155 @@
-//! Where the pattern matches in a line.
+//! The spans of matches in a line.
 
 use std::ops::Range;
 
-use grep_matcher::Matcher;
+use grep_matcher::{Match, Matcher};
 use grep_regex::RegexMatcher;
 
-/// Matches between two looks at the clock; in a long text each of them may take long.
+/// Matches between two checks of the clock.
 const CHECK_EVERY: usize = 128;
 
-/// A text so long that one search for a match may take long, in bytes.
-const LONG: usize = 256 * 1024;
+/// In a text of more bytes than this, the clock is checked before each search for a match.
+const LONG_TEXT: usize = 256 * 1024;
 
-/// The matches in a text that begin in a range of it, one after the other, as ripgrep reports
-/// them: an empty match directly behind a match is none.
-pub(super) struct Spans<'a> {
+/// Which spans of a line are needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpanLimits {
+    /// The maximum number of spans.
+    pub(super) max: usize,
+    /// How many bytes after the end of the first match a span may begin.
+    pub(super) within: usize,
+}
+
+/// The spans of the matches in one line, in bytes from its start.
+#[derive(Debug, Default)]
+pub(super) struct LineSpans {
+    /// A match that began in an earlier line begins at 0 here. One that continues in later lines
+    /// ends after this one.
+    pub(super) spans: Vec<Match>,
+    /// The first match began in an earlier line.
+    pub(super) continued: bool,
+    /// The line has, or may have, more spans within the limits.
+    pub(super) more: bool,
+}
+
+impl LineSpans {
+    /// Adds a match that overlaps `line`; false if it and later ones are outside the limits.
+    fn add(&mut self, found: Match, line: &Range<usize>, limits: SpanLimits) -> bool {
+        let span = Match::new(found.start().saturating_sub(line.start), found.end() - line.start);
+        let first = self.spans.first().map_or(span.end(), Match::end);
+        if span.start() > first.saturating_add(limits.within) {
+            return false;
+        }
+        if self.spans.len() >= limits.max {
+            self.more = true;
+            return false;
+        }
+        self.continued |= found.start() < line.start;
+        self.spans.push(span);
+        true
+    }
+}
+
+/// Finds the matches in a text that begin in a range of it, and assigns them to lines, which must be
+/// requested in order. As in ripgrep, an empty match directly after a match does not count.
+pub(super) struct SpanFinder<'a> {
     matcher: &'a RegexMatcher,
     text: &'a [u8],
-    /// Where the next search begins, and where no match begins any more.
+    /// From the start of the next search to the end of the range.
     begins: Range<usize>,
-    /// Where the last match ended.
-    last: Option<usize>,
-    keeps_going: &'a dyn Fn() -> bool,
+    last_end: Option<usize>,
+    /// A match that reaches beyond the lines requested so far.
+    pending: Option<Match>,
     found: usize,
-    /// The call ended before the last match was found.
+    keeps_going: &'a dyn Fn() -> bool,
     interrupted: bool,
 }
 
-impl<'a> Spans<'a> {
+impl<'a> SpanFinder<'a> {
     pub(super) fn new(
         matcher: &'a RegexMatcher,
         text: &'a [u8],
         begins: Range<usize>,
         keeps_going: &'a dyn Fn() -> bool,
-    ) -> Spans<'a> {
-        Spans { matcher, text, begins, last: None, keeps_going, found: 0, interrupted: false }
+    ) -> SpanFinder<'a> {
+        SpanFinder {
+            matcher,
+            text,
+            begins,
+            last_end: None,
+            pending: None,
+            found: 0,
+            keeps_going,
+            interrupted: false,
+        }
     }
 
-    /// Whether the call has ended, looked up now and then.
-    fn is_over(&mut self) -> bool {
-        let due = self.found > 0
-            && (self.found.is_multiple_of(CHECK_EVERY)
-                || self.text.len().saturating_sub(self.begins.start) > LONG);
-        self.interrupted |= due && !(self.keeps_going)();
+    /// The spans in a line, given as its byte range including the line end.
+    pub(super) fn in_line(&mut self, line: Range<usize>, limits: SpanLimits) -> LineSpans {
+        let mut spans = LineSpans::default();
+        let mut full = false;
+        while let Some(found) = self.next() {
+            if found.start() >= line.end {
+                self.pending = Some(found);
+                return spans;
+            }
+            if !full && (found.start() >= line.start || found.end() > line.start) {
+                full = !spans.add(found, &line, limits);
+            }
+            if found.end() > line.end {
+                self.pending = Some(found);
+                return spans;
+            }
+        }
+        spans.more |= self.interrupted;
+        spans
+    }
+
+    /// The spans in the last requested line; stops at the limits.
+    pub(super) fn in_last_line(&mut self, line: Range<usize>, limits: SpanLimits) -> LineSpans {
+        let mut spans = LineSpans::default();
+        while let Some(found) = self.next() {
+            let overlaps = found.start() >= line.start || found.end() > line.start;
+            if overlaps && !spans.add(found, &line, limits) {
+                return spans;
+            }
+        }
+        spans.more |= self.interrupted;
+        spans
+    }
+
+    /// Whether the call ended before all matches were found.
+    pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted
     }
-}
 
-impl Iterator for Spans<'_> {
-    type Item = (usize, usize);
-
-    fn next(&mut self) -> Option<(usize, usize)> {
+    fn next(&mut self) -> Option<Match> {
+        if let Some(pending) = self.pending.take() {
+            return Some(pending);
+        }
         while self.begins.start <= self.text.len() && !self.is_over() {
-            // The error of this matcher has no values.
+            // The error type of this matcher has no values.
             let found = self.matcher.find_at(self.text, self.begins.start).ok().flatten();
             let Some(found) = found.filter(|found| found.start() < self.begins.end) else { break };
             self.found += 1;
             self.begins.start = found.end() + usize::from(found.is_empty());
-            let behind = found.is_empty() && self.last == Some(found.end());
-            self.last = Some(found.end());
-            if !behind {
-                return Some((found.start(), found.end()));
+            let follows_match = found.is_empty() && self.last_end == Some(found.end());
+            self.last_end = Some(found.end());
+            if !follows_match {
+                return Some(found);
             }
         }
         self.begins.start = usize::MAX;
         None
     }
-}
 
-/// Which places in a line are wanted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// How many at most.
-    pub(super) most: usize,
-    /// How far behind the end of the first match they may begin, in bytes. What lies further is
-    /// not shown.
-    pub(super) within: usize,
-}
-
-/// The places of matches in one line, in bytes from its start.
-#[derive(Debug, Default)]
-pub(super) struct SpansInLine {
-    /// A match that began before the line begins at 0 here. One that goes on in later lines ends
-    /// behind this one.
-    pub(super) places: Vec<(usize, usize)>,
-    /// The first of them began before the line.
-    pub(super) continued: bool,
-    /// There are, or may be, more of those that are wanted.
-    pub(super) more: bool,
-}
-
-impl SpansInLine {
-    /// Adds a match that is at least partly in `line`; false if it is not wanted, nor are those
-    /// after it.
-    fn add(&mut self, (start, end): (usize, usize), line: &Range<usize>, wanted: Wanted) -> bool {
-        let place = (start.saturating_sub(line.start), end - line.start);
-        let first = self.places.first().map_or(place.1, |(_, end)| *end);
-        if place.0 > first.saturating_add(wanted.within) {
-            return false;
-        }
-        if self.places.len() >= wanted.most {
-            self.more = true;
-            return false;
-        }
-        self.continued |= start < line.start;
-        self.places.push(place);
-        true
-    }
-}
-
-/// Assigns matches to lines, which are asked for in their order.
-pub(super) struct LineSpans<'a> {
-    spans: Spans<'a>,
-    /// A match that was found and reaches beyond the lines asked for so far.
-    pending: Option<(usize, usize)>,
-}
-
-impl<'a> LineSpans<'a> {
-    pub(super) fn new(spans: Spans<'a>) -> LineSpans<'a> {
-        LineSpans { spans, pending: None }
-    }
-
-    /// The matches in a line, given as the range of its bytes with the line end.
-    pub(super) fn of_line(&mut self, line: Range<usize>, wanted: Wanted) -> SpansInLine {
-        let mut found = SpansInLine::default();
-        let mut full = false;
-        while let Some((start, end)) = self.pending.take().or_else(|| self.spans.next()) {
-            if start >= line.end {
-                self.pending = Some((start, end));
-                return found;
-            }
-            if !full && (start >= line.start || end > line.start) {
-                full = !found.add((start, end), &line, wanted);
-            }
-            if end > line.end {
-                self.pending = Some((start, end));
-                return found;
-            }
-        }
-        found.more |= self.spans.interrupted;
-        found
-    }
-
-    /// The matches in the last line that is asked for: those behind what is wanted need not be
-    /// found.
-    pub(super) fn of_last_line(&mut self, line: Range<usize>, wanted: Wanted) -> SpansInLine {
-        let mut found = SpansInLine::default();
-        while let Some((start, end)) = self.pending.take().or_else(|| self.spans.next()) {
-            let is_inside = start >= line.start || end > line.start;
-            if is_inside && !found.add((start, end), &line, wanted) {
-                return found;
-            }
-        }
-        found.more |= self.spans.interrupted;
-        found
-    }
-
-    /// Whether the call ended before all matches were found.
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.spans.interrupted
+    /// Whether the call has ended, checked from time to time.
+    fn is_over(&mut self) -> bool {
+        let is_due = self.found > 0
+            && (self.found.is_multiple_of(CHECK_EVERY)
+                || self.text.len().saturating_sub(self.begins.start) > LONG_TEXT);
+        self.interrupted |= is_due && !(self.keeps_going)();
+        self.interrupted
     }
 }
 
@@ -167,14 +159,18 @@ mod tests {
 
     use super::*;
 
-    const ALL: Wanted = Wanted { most: usize::MAX, within: usize::MAX };
+    const ALL: SpanLimits = SpanLimits { max: usize::MAX, within: usize::MAX };
 
     fn matcher(pattern: &str) -> RegexMatcher {
         RegexMatcherBuilder::new().multi_line(true).build(pattern).unwrap()
     }
 
+    fn pairs(spans: &[Match]) -> Vec<(usize, usize)> {
+        spans.iter().map(|span| (span.start(), span.end())).collect()
+    }
+
     #[test]
-    fn an_empty_match_directly_behind_a_match_is_none() {
+    fn an_empty_match_directly_after_a_match_does_not_count() {
         type Places = &'static [(usize, usize)];
         let cases: [(&str, &str, Places); 6] = [
             (r"\w*", "ab cd", &[(0, 2), (3, 5)]),
@@ -186,8 +182,9 @@ mod tests {
         ];
         for (pattern, text, expected) in cases {
             let matcher = matcher(pattern);
-            let spans = Spans::new(&matcher, text.as_bytes(), 0..usize::MAX, &|| true);
-            assert_eq!(spans.collect::<Vec<_>>(), expected, "{pattern}");
+            let mut finder = SpanFinder::new(&matcher, text.as_bytes(), 0..usize::MAX, &|| true);
+            let spans: Vec<Match> = std::iter::from_fn(|| finder.next()).collect();
+            assert_eq!(pairs(&spans), expected, "{pattern}");
         }
     }
 
@@ -196,10 +193,10 @@ mod tests {
         let text = b"one\ntwo\nend one\n\nx\n";
         let lines = [0..4, 4..8, 8..16, 16..17, 17..19];
         let matcher = matcher(r"one\n(?:two\n)?|e|x");
-        let mut spans = LineSpans::new(Spans::new(&matcher, text, 0..text.len(), &|| true));
+        let mut finder = SpanFinder::new(&matcher, text, 0..text.len(), &|| true);
         let found = lines.map(|line| {
-            let found = spans.of_line(line, ALL);
-            (found.places, found.continued)
+            let found = finder.in_line(line, ALL);
+            (pairs(&found.spans), found.continued)
         });
         let expected = [
             (vec![(0, 8)], false),
@@ -212,27 +209,27 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_not_wanted_do_not_move_those_of_the_next_line() {
+    fn spans_outside_the_limits_do_not_affect_the_next_line() {
         let text = b"aaaaa\nba\n";
         let matcher = matcher("a");
-        let few = Wanted { most: 2, within: usize::MAX };
-        let near = Wanted { most: 9, within: 1 };
-        for (wanted, count, more) in [(few, 2, true), (near, 3, false), (ALL, 5, false)] {
-            let mut spans = LineSpans::new(Spans::new(&matcher, text, 0..text.len(), &|| true));
-            let first = spans.of_line(0..6, wanted);
-            assert_eq!((first.places.len(), first.more), (count, more), "{wanted:?}");
-            let last = spans.of_last_line(6..9, wanted);
-            assert_eq!((last.places, last.more), (vec![(1, 2)], false), "{wanted:?}");
+        let few = SpanLimits { max: 2, within: usize::MAX };
+        let near = SpanLimits { max: 9, within: 1 };
+        for (limits, count, more) in [(few, 2, true), (near, 3, false), (ALL, 5, false)] {
+            let mut finder = SpanFinder::new(&matcher, text, 0..text.len(), &|| true);
+            let first = finder.in_line(0..6, limits);
+            assert_eq!((first.spans.len(), first.more), (count, more), "{limits:?}");
+            let last = finder.in_last_line(6..9, limits);
+            assert_eq!((pairs(&last.spans), last.more), (vec![(1, 2)], false), "{limits:?}");
         }
     }
 
     #[test]
-    fn a_call_that_ends_among_the_matches_of_a_line_leaves_the_rest_and_says_so() {
+    fn a_call_that_ends_within_a_line_reports_missing_spans() {
         let text = vec![b'a'; 1000];
         let matcher = matcher("a");
-        let mut spans = LineSpans::new(Spans::new(&matcher, &text, 0..usize::MAX, &|| false));
-        let found = spans.of_last_line(0..1000, ALL);
-        assert_eq!((found.places.len(), found.more), (CHECK_EVERY, true));
-        assert!(spans.is_interrupted());
+        let mut finder = SpanFinder::new(&matcher, &text, 0..usize::MAX, &|| false);
+        let found = finder.in_last_line(0..1000, ALL);
+        assert_eq!((found.spans.len(), found.more), (CHECK_EVERY, true));
+        assert!(finder.is_interrupted());
     }
 }

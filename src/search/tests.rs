@@ -1,10 +1,25 @@
-//! No match is lost by asking filters first.
+//! Property test: the index never excludes a text that matches.
 
-use super::choices::Choices;
 use grep_matcher::Matcher;
 
 use crate::index::filter::{Density, FilterBuilder};
-use crate::search::matcher::{Pattern, PatternOptions};
+use crate::search::pattern::{Pattern, PatternOptions};
+
+/// A pseudo-random number generator with a non-zero seed.
+pub(super) struct TestRng(pub(super) u64);
+
+impl TestRng {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % bound
+    }
+
+    pub(super) fn of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
+    }
+}
 
 /// What texts and patterns are made of: letters whose case folds in more than one way, others
 /// that are two and three bytes long, and bytes that are no characters.
@@ -92,7 +107,7 @@ const LOOKS: [&str; 12] = [
 
 const REPEATS: [&str; 10] = ["*", "+", "?", "{1}", "{2}", "{1,}", "{2,5}", "{0,2}", "+?", "{0}"];
 
-impl Choices {
+impl TestRng {
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -231,28 +246,28 @@ fn matches(pattern: &Pattern, text: &[u8]) -> bool {
 
 #[test]
 fn no_match_is_lost_by_asking_filters() {
-    let mut choices = Choices(0x9e37_79b9_7f4a_7c15);
+    let mut rng = TestRng(0x9e37_79b9_7f4a_7c15);
     let mut builders = [3, 5, 7].map(|percent| FilterBuilder::new(Density::percent(percent)));
     let (mut asked, mut matched, mut spared) = (0, 0, 0);
     for round in 0..800_usize {
-        let texts = [choices.text(), choices.text(), choices.text()];
+        let texts = [rng.text(), rng.text(), rng.text()];
         let filters = texts.each_ref().map(|text| builders[round % 3].build(text));
         for _ in 0..8 {
-            let pattern = match choices.below(6) {
-                0 => choices.pattern(1 + round % 4),
-                1..=2 => choices.word_for(&texts[0]),
-                _ => choices.pattern_for(&texts[0]),
+            let pattern = match rng.below(6) {
+                0 => rng.pattern(1 + round % 4),
+                1..=2 => rng.word_for(&texts[0]),
+                _ => rng.pattern_for(&texts[0]),
             };
             let options = PatternOptions {
                 pattern: &pattern,
-                case_sensitive: choices.once_in(2),
-                literal: choices.once_in(12),
-                word: choices.once_in(5),
-                multiline: choices.once_in(3),
+                case_sensitive: rng.once_in(2),
+                literal: rng.once_in(12),
+                word: rng.once_in(5),
+                multiline: rng.once_in(3),
                 max_bytes: 4096,
             };
             let Ok(compiled) = Pattern::compile(&options) else { continue };
-            let Some(question) = compiled.question() else { continue };
+            let Some(question) = compiled.index_query() else { continue };
             for (text, filter) in texts.iter().zip(&filters) {
                 let (may, does) = (question.may_match(filter), matches(&compiled, text));
                 assert!(may || !does, "round {round}: {options:?} {question:?} in {text:?}");
@@ -281,7 +296,7 @@ fn a_word_asks_for_more_than_its_letters() {
             multiline: false,
             max_bytes: 4096,
         };
-        let question = Pattern::compile(&options).unwrap().question().unwrap();
+        let question = Pattern::compile(&options).unwrap().index_query().unwrap();
         assert_eq!(question.may_match(&filter), may, "{word}");
     }
 }

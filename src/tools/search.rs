@@ -6,15 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, impl_wire_names, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, yes,
 };
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-pub use crate::search::file_matches::FileMatches;
-pub use crate::search::line_match::{ContextLine, LineMatch};
-use crate::search::matcher::{Pattern, PatternOptions};
+use crate::search;
+pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
+pub use crate::search::options::OutputMode;
+use crate::search::options::SearchOptions;
+use crate::search::pattern::{Pattern, PatternOptions};
 pub use crate::search::report::{LeftOutMatch, SearchOutput};
-use crate::search::{self, Report, SearchOptions};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{PathFilter, QueryId, WalkOptions, WalkRoots};
 
@@ -109,23 +110,6 @@ pub struct SearchArgs {
     pub timeout_ms: u64,
 }
 
-/// What a search returns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-#[non_exhaustive]
-pub enum OutputMode {
-    /// The matching lines.
-    #[default]
-    Content,
-    /// Only the paths of files that match.
-    Files,
-    /// How many lines match in each file.
-    Count,
-}
-
-impl_wire_names!(OutputMode; parse);
-
 impl Default for SearchArgs {
     fn default() -> SearchArgs {
         SearchArgs {
@@ -219,8 +203,8 @@ fn options(
     args: &SearchArgs,
     call: &Call,
 ) -> Result<SearchOptions, Error> {
-    let exact = context.call.keeps_exact_lines();
-    if exact && args.output != OutputMode::Content {
+    let raw_lines = context.call.keeps_exact_lines();
+    if raw_lines && args.output != OutputMode::Content {
         let message = "events tell of lines, and output is not \"content\"";
         return Err(Error::new(ErrorCode::InvalidArgument, message)
             .with_hint("Leave output out, or the events."));
@@ -233,13 +217,13 @@ fn options(
     Ok(SearchOptions {
         pattern,
         walk,
-        report: args.output.into(),
-        sort: args.sort.into(),
+        mode: args.output,
+        sort: args.sort,
         context: context_lines(args),
         max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
         max_per_file: max_per_file.transpose()?.unwrap_or(usize::MAX),
         versions: args.versions,
-        exact,
+        raw_lines,
         stream: context.call.text().cloned(),
         query,
         cursor: cursor.transpose()?,
@@ -291,23 +275,4 @@ fn context_lines(args: &SearchArgs) -> (usize, usize) {
     }
     let lines = |side: Option<u32>| side.unwrap_or(args.context).min(MAX_CONTEXT) as usize;
     (lines(args.before), lines(args.after))
-}
-
-impl From<OutputMode> for Report {
-    fn from(mode: OutputMode) -> Report {
-        match mode {
-            OutputMode::Content => Report::Content,
-            OutputMode::Files => Report::Files,
-            OutputMode::Count => Report::Count,
-        }
-    }
-}
-
-impl From<Sort> for search::Sort {
-    fn from(sort: Sort) -> search::Sort {
-        match sort {
-            Sort::Path => search::Sort::Path,
-            Sort::Modified => search::Sort::Modified,
-        }
-    }
 }

@@ -1,17 +1,19 @@
 use super::*;
 
-const STYLE: Style<'static> = Style { path: "a.rs", line_bytes: 40, grouped: true };
+const FORMAT: LineFormat<'static> = LineFormat { path: "a.rs", line_bytes: 40, grouped: true };
 
-fn push(lines: &mut Lines, line: u64, text: &[u8], spans: &[(usize, usize)]) {
-    let matched = MatchedLine { line, text, spans, more_spans: false, past_cap: false };
-    lines.push_match(STYLE, matched);
+fn push(lines: &mut MatchLines, number: u64, bytes: &[u8], spans: &[(usize, usize)]) {
+    let spans = spans.iter().map(|&(start, end)| Match::new(start, end)).collect();
+    let spans = LineSpans { spans, ..LineSpans::default() };
+    let matched = MatchedLine { number, offset: 0, bytes, spans, past_cap: false, joined: false };
+    lines.push_match(FORMAT, matched, false);
 }
 
-fn sample() -> Lines {
-    let mut lines = Lines::default();
-    lines.push_context(STYLE, 1, b"before");
+fn sample() -> MatchLines {
+    let mut lines = MatchLines::default();
+    lines.push_context(FORMAT, 1, 0, b"before", false);
     push(&mut lines, 2, b"one two", &[(0, 3), (4, 7)]);
-    lines.push_context(STYLE, 3, b"between");
+    lines.push_context(FORMAT, 3, 0, b"between", false);
     push(&mut lines, 9, b"first", &[(0, 5)]);
     push(&mut lines, 10, b"second", &[(0, 6)]);
     lines
@@ -38,31 +40,31 @@ fn each_match_keeps_its_own_text_and_spans() {
 #[test]
 fn a_cut_keeps_context_only_near_the_last_match() {
     let mut lines = sample();
-    lines.keep(1, 0);
+    lines.keep_first(1, 0);
     assert_eq!(lines.text(), "a.rs-1-before\na.rs:2:one two\n");
     assert_eq!(lines.matches().next().map(|found| found.spans.len()), Some(2));
     let mut lines = sample();
-    lines.keep(1, 1);
+    lines.keep_first(1, 1);
     assert_eq!(lines.text(), "a.rs-1-before\na.rs:2:one two\na.rs-3-between\n");
     let mut lines = sample();
-    lines.keep(0, 1);
+    lines.keep_first(0, 1);
     assert_eq!(lines.text(), "");
 }
 
 #[test]
 fn a_match_past_a_cut_is_context_where_it_is_near_the_last_match() {
     let mut lines = sample();
-    lines.keep(2, 1);
+    lines.keep_first(2, 1);
     assert_eq!(lines.text(), sample().text());
     assert_eq!((lines.count(), lines.last_match()), (2, Some(9)));
     assert!(lines.matches().eq(sample().matches().take(2)));
     let context: Vec<_> = lines.context().map(|line| (line.line, line.text)).collect();
     assert_eq!(context.last(), Some(&(10, "second".to_owned())));
     // It goes where there is no room for it, as other context does.
-    lines.cut_to(lines.text().len() - 1);
+    lines.trim_trailing_context(lines.text().len() - 1);
     assert!(lines.text().ends_with("a.rs:9:first\n"), "{}", lines.text());
     let mut lines = sample();
-    lines.keep(2, 0);
+    lines.keep_first(2, 0);
     assert!(lines.text().ends_with("a.rs:9:first\n"), "{}", lines.text());
 }
 
@@ -77,20 +79,20 @@ fn what_fits_is_counted_with_the_context_before_it() {
 }
 
 #[test]
-fn a_part_is_appended_with_its_lines_renumbered() {
-    let mut part = Lines::default();
-    push(&mut part, 1, b"hit", &[(0, 3)]);
-    push(&mut part, 4, &[b'x'; 100], &[(50, 51)]);
-    let mut lines = Lines::default();
-    lines.append(&part, STYLE, (10, 0), 9);
+fn a_block_is_appended_with_its_lines_renumbered() {
+    let mut block = MatchLines::default();
+    push(&mut block, 1, b"hit", &[(0, 3)]);
+    push(&mut block, 4, &[b'x'; 100], &[(50, 51)]);
+    let mut lines = MatchLines::default();
+    lines.append(&block, FORMAT, 10, 0, 9);
     let matches: Vec<_> = lines.matches().collect();
     assert_eq!((matches[0].line, matches[1].line), (11, 14));
     assert_eq!(matches[1].spans.len(), 1);
     assert!(lines.text().ends_with(" (column 51)\n"), "{}", lines.text());
-    let appended = Lines::default().append(&part, STYLE, (10, 11), 9);
-    assert_eq!((appended.seen, appended.added, appended.left), (1, 1, false));
-    let appended = Lines::default().append(&part, STYLE, (10, 0), 1);
-    assert_eq!((appended.seen, appended.added, appended.left), (0, 1, true));
+    let appended = MatchLines::default().append(&block, FORMAT, 10, 11, 9);
+    assert_eq!((appended.seen, appended.added, appended.more), (1, 1, false));
+    let appended = MatchLines::default().append(&block, FORMAT, 10, 0, 1);
+    assert_eq!((appended.seen, appended.added, appended.more), (0, 1, true));
 }
 
 #[test]
@@ -108,18 +110,18 @@ fn context_before_the_first_match_is_cut_from_its_start() {
     let first = "a.rs-1-before\n".len();
     let match_end = first + "a.rs:2:one two\n".len();
     let mut lines = sample();
-    lines.cut_before(match_end);
+    lines.trim_leading_context(match_end);
     assert_eq!(lines.text(), whole.text());
-    lines.cut_before(match_end - 1);
+    lines.trim_leading_context(match_end - 1);
     assert_eq!(lines.text(), &whole.text()[first..]);
     assert!(lines.matches().eq(whole.matches()));
-    lines.cut_before(0);
+    lines.trim_leading_context(0);
     assert_eq!(lines.text(), &whole.text()[first..]);
 }
 
 #[test]
 fn spans_are_of_whole_characters_also_where_a_match_is_not() {
-    let mut lines = Lines::default();
+    let mut lines = MatchLines::default();
     // Empty matches at each byte, and a match of the second byte of `é`.
     push(&mut lines, 1, "aé".as_bytes(), &[(0, 0), (1, 1), (2, 2), (3, 3)]);
     push(&mut lines, 2, "xéy".as_bytes(), &[(2, 3)]);

@@ -1,24 +1,28 @@
-//! The compiled pattern, with the matching rules of ripgrep for the same options.
+//! Compiles a pattern with the matching rules of ripgrep for the same options, within limits on
+//! time and memory.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use grep_matcher::Matcher;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::ast;
+use regex_syntax::ast::{
+    self, Ast, ClassPerlKind, ClassSetBinaryOp, ClassSetItem, ClassUnicode, ClassUnicodeKind,
+    Visitor,
+};
 use regex_syntax::hir::translate::TranslatorBuilder;
-use regex_syntax::hir::{Hir, Look};
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use crate::error::Error;
 use crate::index::Question;
 use crate::search::ascii::AsciiForm;
-use crate::search::classes;
 use crate::search::pattern_error;
 
-/// Bounds the compiled program and so the time that compiling takes.
+/// The maximum size of the compiled program, which also bounds the time to compile it.
 const SIZE_LIMIT: usize = 8 << 20;
-/// Bounds the cache of the lazy automaton; with less, bad patterns run up to thirty times slower.
+/// The maximum size of the lazy DFA's cache; with less, some patterns run up to thirty times slower.
 const DFA_SIZE_LIMIT: usize = 32 << 20;
-/// The deepest nesting of groups, the parser's own default.
+/// The maximum nesting of groups, the default of the parser.
 const NEST_LIMIT: u32 = 250;
 
 const MULTILINE_NOTE: &str = "multiline was turned on because the pattern can match a line break";
@@ -36,59 +40,61 @@ pub(crate) struct PatternOptions<'a> {
     pub word: bool,
     /// Whether a match may span lines.
     pub multiline: bool,
-    /// The longest pattern that is compiled, in bytes.
+    /// The maximum length of the pattern, in bytes.
     pub max_bytes: usize,
 }
 
-/// A compiled pattern; a clone shares the program but not the caches, so each thread has its own.
+/// A compiled pattern. A clone shares the program but not the caches, so each thread uses its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     unicode: RegexMatcher,
-    ascii: OnAscii,
+    ascii: AsciiMatcher,
     multiline: bool,
     notes: Vec<String>,
-    /// What was parsed, and that it must be a word, for whoever asks an index.
+    /// The parsed pattern including word boundaries, for queries of the index.
     hir: Arc<Hir>,
 }
 
-/// How text is searched that is all ASCII.
+/// The matcher for text that is all ASCII.
 #[derive(Clone, Debug)]
-enum OnAscii {
+enum AsciiMatcher {
+    /// The one for any text.
     Same,
+    /// The pattern never matches ASCII.
     Never,
     Faster(Box<RegexMatcher>),
 }
 
 impl Pattern {
-    /// Compiles a pattern, or fails with `INVALID_PATTERN` and the way round.
+    /// Compiles a pattern, or fails with `INVALID_PATTERN` and advice.
     pub(crate) fn compile(options: &PatternOptions) -> Result<Pattern, Error> {
         if options.pattern.len() > options.max_bytes {
             return Err(pattern_error::too_long(options.pattern.len(), options.max_bytes));
         }
         let hir = parse(options)?;
-        if classes::are_too_large(&hir) {
+        if class_ranges(&hir) > MAX_RANGES {
             return Err(pattern_error::too_large());
         }
         let (unicode, multiline) = build(options)?;
-        let ascii = OnAscii::build(&hir, options, multiline);
+        let ascii = AsciiMatcher::build(&hir, options, multiline);
         let turned_on = multiline && !options.multiline;
         let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
         Ok(Pattern { unicode, ascii, multiline, notes, hir: Arc::new(as_word(hir, options.word)) })
     }
 
-    /// Whether a match may span lines: the pattern can match a line break, and it was asked for or
-    /// turned on because the pattern needs it.
+    /// Whether a match may span lines: the pattern can match a line break, and multiline was
+    /// requested or turned on because the pattern needs it.
     pub(crate) fn is_multiline(&self) -> bool {
         self.multiline
     }
 
-    /// What the pattern asks of the filters of texts, or `None` if any text may match. It takes
-    /// microseconds to find out, and is not kept.
-    pub(crate) fn question(&self) -> Option<Question> {
+    /// The query for the index, or `None` if the pattern contains nothing the index can filter on.
+    /// Computed on each call, in microseconds.
+    pub(crate) fn index_query(&self) -> Option<Question> {
         Question::of(&self.hir, self.multiline)
     }
 
-    /// What was changed for the pattern to work, a sentence each.
+    /// What was changed to make the pattern work, one sentence each.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -98,52 +104,52 @@ impl Pattern {
         &self.unicode
     }
 
-    /// Whether a text can hold a match at all, by one look at the whole of it; `matcher` is one
-    /// of this pattern's. A pattern with `\\A` or `\\z` has to be tried line by line.
+    /// Whether a text can contain a match, by one search of the whole text; `matcher` is one of this
+    /// pattern's. A pattern with `\\A` or `\\z` must be tried line by line.
     pub(crate) fn may_match(&self, matcher: &RegexMatcher, text: &[u8]) -> bool {
         let whole = self.is_multiline() || matcher.line_terminator().is_some();
         !whole || !matches!(matcher.find_candidate_line(text), Ok(None))
     }
 
-    /// The fastest matcher that finds the same in `text`, or `None` when there is nothing to find.
+    /// The fastest matcher for `text`, or `None` if the pattern cannot match it.
     pub(crate) fn for_text(&self, text: &[u8]) -> Option<&RegexMatcher> {
         match &self.ascii {
-            OnAscii::Never if text.is_ascii() => None,
-            OnAscii::Faster(matcher) if text.is_ascii() => Some(matcher),
+            AsciiMatcher::Never if text.is_ascii() => None,
+            AsciiMatcher::Faster(matcher) if text.is_ascii() => Some(matcher),
             _ => Some(&self.unicode),
         }
     }
 }
 
-impl OnAscii {
-    /// Never fails: without a faster build, the one for any text serves.
-    fn build(hir: &Hir, options: &PatternOptions, multiline: bool) -> OnAscii {
+impl AsciiMatcher {
+    /// Falls back to the matcher for any text if the faster one cannot be built.
+    fn build(hir: &Hir, options: &PatternOptions, multiline: bool) -> AsciiMatcher {
         let terminator = (!multiline).then_some(b'\n');
         let pattern = match AsciiForm::of(hir, terminator) {
-            AsciiForm::Same => return OnAscii::Same,
-            AsciiForm::Never => return OnAscii::Never,
+            AsciiForm::Same => return AsciiMatcher::Same,
+            AsciiForm::Never => return AsciiMatcher::Never,
             AsciiForm::Pattern(pattern) => pattern,
         };
         let mut builder = shared_settings(options);
         builder.unicode(false).line_terminator(terminator);
         let matcher = builder.build(&pattern);
-        matcher.map_or(OnAscii::Same, |matcher| OnAscii::Faster(Box::new(matcher)))
+        matcher.map_or(AsciiMatcher::Same, |matcher| AsciiMatcher::Faster(Box::new(matcher)))
     }
 }
 
-/// The parsed pattern, for its places in messages, the ASCII shortcut and the question.
+/// Parses the pattern, for error positions, the ASCII matcher and the index query.
 fn parse(options: &PatternOptions) -> Result<Hir, Error> {
     if options.literal && options.case_sensitive {
         return Ok(Hir::literal(options.pattern.as_bytes()));
     }
     let escaped = options.literal.then(|| regex_syntax::escape(options.pattern));
     let source = escaped.as_deref().unwrap_or(options.pattern);
-    // The matcher puts a group of its own round the pattern.
+    // The matcher wraps the pattern in a group of its own.
     let mut parser = ast::parse::ParserBuilder::new();
     let ast = parser.nest_limit(NEST_LIMIT - 1).build().parse(source);
     let ast = ast.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))?;
     let may_fold = !options.case_sensitive || source.contains("(?");
-    if may_fold && classes::are_excessive_to_fold(&ast) {
+    if may_fold && is_case_folding_too_costly(&ast) {
         return Err(pattern_error::too_many_classes());
     }
     let mut translator = TranslatorBuilder::new();
@@ -152,7 +158,7 @@ fn parse(options: &PatternOptions) -> Result<Hir, Error> {
     hir.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))
 }
 
-/// The pattern with what the matcher puts round it for a word.
+/// The pattern with the word boundaries that the matcher adds.
 fn as_word(hir: Hir, word: bool) -> Hir {
     if !word {
         return hir;
@@ -161,7 +167,7 @@ fn as_word(hir: Hir, word: bool) -> Hir {
     Hir::concat(vec![Hir::look(start), hir, Hir::look(end)])
 }
 
-/// Builds the matcher for any text, and tells whether its matches may span lines.
+/// Builds the matcher for any text; the flag is whether its matches may span lines.
 fn build(options: &PatternOptions) -> Result<(RegexMatcher, bool), Error> {
     let mut builder = shared_settings(options);
     builder
@@ -177,7 +183,7 @@ fn build(options: &PatternOptions) -> Result<(RegexMatcher, bool), Error> {
             Ok((matcher.map_err(|error| pattern_error::uncompilable(&error))?, false))
         }
         Ok(matcher) => Ok((matcher, options.multiline)),
-        // A line break that cannot be taken out of the pattern: it is meant to match one.
+        // The pattern requires a line break.
         Err(error) if matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
             let matcher = builder.line_terminator(None).build(options.pattern);
             Ok((matcher.map_err(|error| pattern_error::uncompilable(&error))?, true))
@@ -186,12 +192,12 @@ fn build(options: &PatternOptions) -> Result<(RegexMatcher, bool), Error> {
     }
 }
 
-/// Whether a match may hold a line break; if not, even a multi-line search goes line by line.
+/// Whether a match may contain a line break; if not, even a multi-line search goes line by line.
 fn spans_lines(matcher: &RegexMatcher) -> bool {
     matcher.non_matching_bytes().is_none_or(|bytes| !bytes.contains(b'\n'))
 }
 
-/// What both builds of a pattern have in common.
+/// The settings of both matchers.
 fn shared_settings(options: &PatternOptions) -> RegexMatcherBuilder {
     let mut builder = RegexMatcherBuilder::new();
     builder
@@ -203,11 +209,119 @@ fn shared_settings(options: &PatternOptions) -> RegexMatcherBuilder {
     builder
 }
 
+/// The maximum total size of the character classes of a pattern whose case is folded. Folding goes
+/// one character at a time and is not bounded by `SIZE_LIMIT`.
+const MAX_CHARACTERS: u64 = 20_000_000;
+/// The approximate number of letters in Unicode.
+const LETTERS: u64 = 140_000;
+/// The number of characters in Unicode.
+const EVERY_CHARACTER: u64 = 0x11_0000;
+
+/// The maximum number of ranges in the classes of a pattern; a third of it exceeds `SIZE_LIMIT`
+/// when compiled.
+const MAX_RANGES: usize = 500_000;
+
+fn class_ranges(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => 0,
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len(),
+        HirKind::Class(Class::Bytes(class)) => class.ranges().len(),
+        HirKind::Repetition(repetition) => class_ranges(&repetition.sub),
+        HirKind::Capture(capture) => class_ranges(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(class_ranges).sum()
+        }
+    }
+}
+
+/// Whether the classes of a pattern contain too many characters to fold their case.
+fn is_case_folding_too_costly(pattern: &Ast) -> bool {
+    let cost = FoldingCost { characters: 0, depth: 1 };
+    ast::visit(pattern, cost).is_ok_and(|characters| characters > MAX_CHARACTERS)
+}
+
+/// Sums the sizes of classes. A nested class counts once per level, because each level is folded
+/// separately.
+struct FoldingCost {
+    characters: u64,
+    depth: u64,
+}
+
+impl Visitor for FoldingCost {
+    type Output = u64;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<u64, Infallible> {
+        Ok(self.characters)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        if let Ast::ClassUnicode(class) = ast {
+            self.add(property_size(class));
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        match item {
+            ClassSetItem::Range(range) => {
+                let (start, end) = (u32::from(range.start.c), u32::from(range.end.c));
+                self.add(u64::from(end.saturating_sub(start)));
+            }
+            ClassSetItem::Unicode(class) => self.add(property_size(class)),
+            ClassSetItem::Perl(class) if class.negated => self.add(EVERY_CHARACTER),
+            ClassSetItem::Perl(class) if class.kind == ClassPerlKind::Word => self.add(LETTERS),
+            ClassSetItem::Ascii(class) if class.negated => self.add(EVERY_CHARACTER),
+            ClassSetItem::Bracketed(_) => self.depth += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_post(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        if let ClassSetItem::Bracketed(_) = item {
+            self.depth -= 1;
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_binary_op_pre(&mut self, _: &ClassSetBinaryOp) -> Result<(), Infallible> {
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn visit_class_set_binary_op_post(&mut self, _: &ClassSetBinaryOp) -> Result<(), Infallible> {
+        self.depth -= 1;
+        Ok(())
+    }
+}
+
+impl FoldingCost {
+    fn add(&mut self, characters: u64) {
+        self.characters += self.depth * characters;
+    }
+}
+
+/// An upper bound for the size of properties whose characters have case.
+fn property_size(class: &ClassUnicode) -> u64 {
+    let name = match &class.kind {
+        ClassUnicodeKind::OneLetter(_) => return LETTERS,
+        ClassUnicodeKind::Named(name) | ClassUnicodeKind::NamedValue { value: name, .. } => name,
+    };
+    // Names are compared without case, spaces, `-` and `_`.
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    match name.to_ascii_lowercase().as_str() {
+        "any" | "assigned" | "isany" | "isassigned" => EVERY_CHARACTER,
+        _ => EVERY_CHARACTER / 4,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 
     use grep_matcher::{Match, Matcher};
+    use regex_syntax::ast::parse::Parser;
 
     use super::*;
 
@@ -261,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn multiline_is_turned_on_and_told_only_when_the_pattern_needs_it() {
+    fn multiline_is_turned_on_and_reported_only_when_the_pattern_needs_it() {
         for pattern in ["a\nb", "a\\nb", "a[\\n]b", "a\\x0Ab", "a(?:\\n|cd)b", "\\n?"] {
             let pattern = Pattern::compile(&PatternOptions { pattern, ..OPTIONS }).unwrap();
             assert!(pattern.is_multiline());
@@ -316,7 +430,7 @@ mod tests {
             "a{0}".repeat(1000),
             "(?s:.){400}".to_owned(),
         ];
-        // Unoptimized code is that much slower.
+        // Unoptimized code is much slower.
         let limit = Duration::from_millis(if cfg!(debug_assertions) { 10_000 } else { 300 });
         for pattern in &patterns {
             let start: String = pattern.chars().take(30).collect();
@@ -342,5 +456,27 @@ mod tests {
         let matcher = pattern.clone();
         let matcher = matcher.for_text(text).unwrap();
         assert_eq!(spans(matcher, text).len(), 2);
+    }
+
+    #[test]
+    fn only_absurd_patterns_are_excessive() {
+        let cases = [
+            ("[\\s\\S]".repeat(17), false),
+            ("[\\s\\S]".repeat(40), true),
+            ("\\w\\W.".repeat(800), false),
+            ("[^a]".repeat(1000), false),
+            ("\\pL".repeat(140), false),
+            ("\\pL".repeat(300), true),
+            ("\\p{Greek}".repeat(70), false),
+            ("\\p{A ny}".repeat(40), true),
+            ("[!-\u{10ffff}]".repeat(40), true),
+            (format!("{}\\w{}", "[".repeat(100), "]".repeat(100)), false),
+            (format!("{}\\W{}", "[".repeat(100), "]".repeat(100)), true),
+            ("[\\w--\\d]".repeat(450), true),
+        ];
+        for (pattern, expected) in cases {
+            let ast = Parser::new().parse(&pattern).unwrap();
+            assert_eq!(is_case_folding_too_costly(&ast), expected, "{pattern}");
+        }
     }
 }

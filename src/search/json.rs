@@ -1,4 +1,4 @@
-//! A report as the events of `rg --json`, for programs that read these.
+//! The report as the JSON events of `rg --json`.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,12 +11,11 @@ use serde_json::{Value, json};
 
 use crate::context::TextStream;
 use crate::output::ScanStats;
-use crate::search::exact::ExactLine;
-use crate::search::file_matches::FileMatches;
+use crate::search::lines::{FileMatches, RawLine};
 
-/// What ripgrep counts for a file, and for all of them.
+/// The statistics of ripgrep for one file or all files.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stats {
+pub(super) struct MatchStats {
     searches: u64,
     searches_with_match: u64,
     bytes_searched: u64,
@@ -25,15 +24,15 @@ pub(crate) struct Stats {
     matches: u64,
 }
 
-/// Writes the events of one file, a line each, and adds up what they count.
+/// Writes the events of one file, one per line, and adds its statistics to `sum`.
 ///
 /// # Errors
-/// That of the writer.
-pub(super) fn write(file: &FileMatches, sum: &mut Stats, to: &TextStream) -> fmt::Result {
-    let path = data(file.exact_bytes()).to_string();
-    let mut stats = Stats::of(file);
+/// The error of the stream.
+pub(super) fn write(file: &FileMatches, sum: &mut MatchStats, to: &TextStream) -> fmt::Result {
+    let path = data(file.path_bytes()).to_string();
+    let mut stats = MatchStats::of(file);
     stats.bytes_printed += printed(to, &begin(&path))?;
-    for lines in blocks(file.lines.exact()) {
+    for lines in blocks(file.lines.raw()) {
         stats.bytes_printed += printed(to, &LinesEvent { lines, path: &path })?;
     }
     to.write(format_args!("{}\n", end(file, stats)))?;
@@ -41,21 +40,21 @@ pub(super) fn write(file: &FileMatches, sum: &mut Stats, to: &TextStream) -> fmt
     Ok(())
 }
 
-/// Those of the files that were not written yet, `begin`, then `match` and `context` in line order,
-/// and `end` for each; then the `summary` of all.
-pub(super) fn of(
+/// The events `begin`, `match` and `context` in line order, and `end` of each file that was not
+/// streamed, and the `summary` of all files.
+pub(super) fn events(
     files: &[FileMatches],
-    written: Stats,
-    receipt: &ScanStats,
+    written: MatchStats,
+    scan: &ScanStats,
     took: Duration,
 ) -> Vec<Value> {
     let mut events = Vec::new();
     let mut sum = written;
     for file in files {
-        sum.add(of_file(file, &mut events));
+        sum.add(push_file(file, &mut events));
     }
-    sum.searches = receipt.files;
-    sum.bytes_searched = receipt.bytes;
+    sum.searches = scan.files;
+    sum.bytes_searched = scan.bytes;
     events.push(json!({
         "data": { "elapsed_total": elapsed(took), "stats": sum.shown(took) },
         "type": "summary",
@@ -63,58 +62,57 @@ pub(super) fn of(
     events
 }
 
-fn of_file(file: &FileMatches, events: &mut Vec<Value>) -> Stats {
-    let mut stats = Stats::of(file);
-    let path = data(file.exact_bytes());
+fn push_file(file: &FileMatches, events: &mut Vec<Value>) -> MatchStats {
+    let mut stats = MatchStats::of(file);
+    let path = data(file.path_bytes());
     stats.bytes_printed += length(&begin(&path.to_string()));
     events.push(json!({ "type": "begin", "data": { "path": path } }));
-    for lines in blocks(file.lines.exact()) {
+    for lines in blocks(file.lines.raw()) {
         stats.bytes_printed += length(&LinesEvent { lines, path: &path.to_string() });
-        events.push(of_lines(lines, &path));
+        events.push(lines_event(lines, &path));
     }
     events.push(end(file, stats));
     stats
 }
 
-/// The text of the event that a file begins.
+/// The text of a `begin` event.
 fn begin(path: &str) -> impl fmt::Display {
     fmt::from_fn(move |f| write!(f, r#"{{"type":"begin","data":{{"path":{path}}}}}"#))
 }
 
-/// The event that a file ends.
-fn end(file: &FileMatches, stats: Stats) -> Value {
-    let path = data(file.exact_bytes());
-    // The time that one file took is not measured.
+/// An `end` event.
+fn end(file: &FileMatches, stats: MatchStats) -> Value {
+    let path = data(file.path_bytes());
+    // The time per file is not measured.
     let shown = stats.shown(Duration::ZERO);
     let end = json!({ "path": path, "binary_offset": file.binary_offset, "stats": shown });
     json!({ "type": "end", "data": end })
 }
 
-/// Lines of context by themselves, and lines that match in their blocks.
-fn blocks(lines: &[ExactLine]) -> impl Iterator<Item = &[ExactLine]> {
+/// The lines of each event: a line of context, or a block of matching lines.
+fn blocks(lines: &[RawLine]) -> impl Iterator<Item = &[RawLine]> {
     lines.chunk_by(|_, next| next.joined)
 }
 
-/// The lines of one event, which are adjacent.
-fn together(lines: &[ExactLine]) -> Vec<u8> {
+/// The text of the lines of an event.
+fn concat(lines: &[RawLine]) -> Vec<u8> {
     lines.iter().flat_map(|line| line.bytes.iter().copied()).collect()
 }
 
-/// Where the pattern matches in the text of a block. What a cap has cut off the block is cut off
-/// its last match too.
-fn places(lines: &[ExactLine], length: usize) -> impl Iterator<Item = (usize, usize)> {
-    let mut before = 0;
+/// The spans of the matches in the text of a block, which a limit may have shortened.
+fn spans(lines: &[RawLine], length: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut next = 0;
     lines.iter().flat_map(move |line| {
-        let begin = before;
-        before += line.bytes.len();
-        let places = line.places.iter().flatten();
-        places.map(move |(start, end)| (begin + start, (begin + end).min(length)))
+        let begin = next;
+        next += line.bytes.len();
+        let spans = line.spans.iter().flatten();
+        spans.map(move |span| (begin + span.start(), (begin + span.end()).min(length)))
     })
 }
 
-fn of_lines(lines: &[ExactLine], path: &Value) -> Value {
-    let text = together(lines);
-    let found = places(lines, text.len()).filter_map(|(start, end)| {
+fn lines_event(lines: &[RawLine], path: &Value) -> Value {
+    let text = concat(lines);
+    let found = spans(lines, text.len()).filter_map(|(start, end)| {
         let found = data(text.get(start..end)?);
         Some(json!({ "match": found, "start": start, "end": end }))
     });
@@ -123,34 +121,34 @@ fn of_lines(lines: &[ExactLine], path: &Value) -> Value {
     json!({ "type": kind(lines), "data": {
         "path": path,
         "lines": data(&text),
-        "line_number": first.map(|first| first.line),
+        "line_number": first.map(|first| first.number),
         "absolute_offset": first.map(|first| first.offset),
         "submatches": found,
     } })
 }
 
-fn kind(lines: &[ExactLine]) -> &'static str {
-    if lines.iter().any(|line| line.places.is_some()) { "match" } else { "context" }
+fn kind(lines: &[RawLine]) -> &'static str {
+    if lines.iter().any(|line| line.spans.is_some()) { "match" } else { "context" }
 }
 
-/// The text of the event of some lines. A line can hold millions of matches, so it is not made
-/// from JSON values.
+/// The text of a `match` or `context` event. A line can have millions of matches, so it is written
+/// without building JSON values.
 struct LinesEvent<'a> {
-    /// One line of context, or a block of lines that match.
-    lines: &'a [ExactLine],
-    /// As JSON.
+    /// A line of context, or a block of matching lines.
+    lines: &'a [RawLine],
+    /// The path as JSON.
     path: &'a str,
 }
 
 impl fmt::Display for LinesEvent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.lines.first() else { return Ok(()) };
-        let (path, text) = (self.path, together(self.lines));
-        let (kind, line, offset) = (kind(self.lines), first.line, first.offset);
+        let (path, text) = (self.path, concat(self.lines));
+        let (kind, line, offset) = (kind(self.lines), first.number, first.offset);
         let lines = data(&text);
         write!(f, r#"{{"type":"{kind}","data":{{"path":{path},"lines":{lines},"#)?;
         write!(f, r#""line_number":{line},"absolute_offset":{offset},"submatches":["#)?;
-        for (number, (start, end)) in places(self.lines, text.len()).enumerate() {
+        for (number, (start, end)) in spans(self.lines, text.len()).enumerate() {
             let comma = if number > 0 { "," } else { "" };
             let found = data(text.get(start..end).ok_or(fmt::Error)?);
             write!(f, r#"{comma}{{"match":{found},"start":{start},"end":{end}}}"#)?;
@@ -159,7 +157,7 @@ impl fmt::Display for LinesEvent<'_> {
     }
 }
 
-/// Writes an event as a line, and tells how many bytes that were.
+/// Writes an event as a line; returns its size in bytes.
 fn printed(to: &TextStream, event: &impl fmt::Display) -> Result<u64, fmt::Error> {
     let bytes = Cell::new(0);
     let counted = fmt::from_fn(|f| {
@@ -172,7 +170,7 @@ fn printed(to: &TextStream, event: &impl fmt::Display) -> Result<u64, fmt::Error
     Ok(bytes.get())
 }
 
-/// How many bytes the line of an event has.
+/// The size of the line of an event in bytes.
 fn length(event: &impl fmt::Display) -> u64 {
     let mut counter = Counter { to: &mut Nowhere, bytes: 0 };
     // Counting does not fail.
@@ -180,7 +178,7 @@ fn length(event: &impl fmt::Display) -> u64 {
     counter.bytes
 }
 
-/// Counts the bytes of a text on its way.
+/// Counts the bytes that are written.
 struct Counter<'a, W> {
     to: &'a mut W,
     bytes: u64,
@@ -201,7 +199,7 @@ impl fmt::Write for Nowhere {
     }
 }
 
-/// Text as it is, other bytes in base64.
+/// Text as text, other bytes in base64.
 fn data(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!({ "text": text }),
@@ -214,21 +212,21 @@ fn elapsed(took: Duration) -> Value {
     json!({ "human": human, "nanos": took.subsec_nanos(), "secs": took.as_secs() })
 }
 
-impl Stats {
-    /// What is counted in a file, but for the bytes of its events.
-    fn of(file: &FileMatches) -> Stats {
-        let places = || file.lines.exact().iter().filter_map(|line| line.places.as_ref());
-        Stats {
+impl MatchStats {
+    /// The statistics of a file, without the bytes of its events.
+    fn of(file: &FileMatches) -> MatchStats {
+        let spans = || file.lines.raw().iter().filter_map(|line| line.spans.as_ref());
+        MatchStats {
             searches: 1,
             searches_with_match: 1,
-            bytes_searched: file.searched,
+            bytes_searched: file.searched_bytes,
             bytes_printed: 0,
-            matched_lines: places().count() as u64,
-            matches: places().map(|places| places.len() as u64).sum(),
+            matched_lines: spans().count() as u64,
+            matches: spans().map(|spans| spans.len() as u64).sum(),
         }
     }
 
-    fn add(&mut self, other: Stats) {
+    fn add(&mut self, other: MatchStats) {
         self.searches_with_match += other.searches_with_match;
         self.bytes_searched += other.bytes_searched;
         self.bytes_printed += other.bytes_printed;

@@ -1,0 +1,436 @@
+//! Searches one large file in blocks, with several threads.
+//!
+//! A block is a range of bytes and owns the lines that begin in it. Blocks can be searched in any
+//! order; their line numbers follow from the line counts of earlier blocks when they are merged.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use grep_matcher::{Match, Matcher};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+
+pub(super) use crate::index::MAX_LINE;
+use crate::pool::lock;
+use crate::search::lines::{FileMatches, LineFormat};
+use crate::search::options::OutputMode;
+use crate::search::pattern::Pattern;
+use crate::search::sink::{LineSink, SinkOptions};
+use crate::walk::WalkControl;
+use crate::workspace::{File, Version};
+
+/// The size of a block in bytes, small enough for the processor's cache.
+const BLOCK: usize = 256 << 10;
+
+/// The overlap of the pieces in which a long line is searched, in bytes.
+const OVERLAP: usize = 64 << 10;
+
+/// The size of the reads that look for the end of a block's last line, in bytes.
+const TAIL: usize = 64 << 10;
+
+/// The maximum time that the waiting thread sleeps before it checks again.
+const WAIT: Duration = Duration::from_millis(5);
+
+/// The version token of a file, read from its start.
+pub(super) fn version(file: &File) -> io::Result<String> {
+    let mut offset = 0;
+    let version = Version::of_stream(|buffer| {
+        let count = file.read_at(buffer, offset)?;
+        offset += count as u64;
+        Ok(count)
+    })?;
+    Ok(version.to_string())
+}
+
+/// A range that must lie within the buffer.
+pub(super) fn checked_range(buffer: &[u8], range: Range<usize>) -> io::Result<&[u8]> {
+    let length = buffer.len();
+    buffer.get(range.clone()).ok_or_else(|| {
+        let message = format!("internal error: bytes {range:?} of a buffer of {length} bytes");
+        io::Error::other(message)
+    })
+}
+
+/// The result of one block; line numbers count from its first line.
+#[derive(Default)]
+struct BlockMatches {
+    file: FileMatches,
+    count: u64,
+    lines: u64,
+    nul: Option<u64>,
+    long_line: bool,
+    last: bool,
+    interrupted: bool,
+}
+
+/// The merged results of the first blocks.
+#[derive(Default)]
+pub(super) struct MergedMatches {
+    pub(super) file: FileMatches,
+    pub(super) count: u64,
+    /// A NUL byte was found in a file that was not named.
+    pub(super) binary: bool,
+    pub(super) long_line: bool,
+    pub(super) interrupted: bool,
+    /// The number of merged blocks.
+    blocks: u64,
+    lines: u64,
+    /// Matching lines that an earlier answer has shown.
+    seen: u64,
+}
+
+/// The state that the threads share.
+#[derive(Default)]
+struct Progress {
+    next_block: u64,
+    workers: usize,
+    ended: bool,
+    interrupted: bool,
+    error: Option<io::Error>,
+    /// Blocks that finished before an earlier one.
+    waiting: BTreeMap<u64, BlockMatches>,
+    merged: MergedMatches,
+}
+
+/// A large file that is being searched.
+pub(super) struct LargeFile {
+    file: File,
+    pattern: Pattern,
+    options: SinkOptions,
+    /// The path as shown.
+    path: String,
+    /// Lines up to this one were in an earlier answer.
+    after_line: u64,
+    /// The caller named the file, so a NUL byte does not end the search.
+    named: bool,
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+impl LargeFile {
+    pub(super) fn new(
+        file: File,
+        pattern: Pattern,
+        options: SinkOptions,
+        path: String,
+        after_line: u64,
+        named: bool,
+    ) -> LargeFile {
+        let (progress, changed) = Default::default();
+        LargeFile { file, pattern, options, path, after_line, named, progress, changed }
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Searches the file together with idle threads.
+    pub(super) fn search(
+        self: &Arc<LargeFile>,
+        scan: &dyn WalkControl,
+    ) -> io::Result<MergedMatches> {
+        let shared = self.clone();
+        scan.share_work(Arc::new(move |scan| shared.work(scan)));
+        self.work(scan);
+        let mut progress = lock(&self.progress);
+        while progress.workers > 0 {
+            let waited = self.changed.wait_timeout(progress, WAIT);
+            (progress, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        if let Some(error) = progress.error.take() {
+            return Err(error);
+        }
+        let interrupted = progress.interrupted;
+        let mut merged = std::mem::take(&mut progress.merged);
+        merged.interrupted = (interrupted || merged.interrupted) && !self.is_complete(&merged);
+        Ok(merged)
+    }
+
+    /// Searches blocks until the file ends or no further block can change the answer.
+    fn work(&self, scan: &dyn WalkControl) {
+        let Some(mut number) = self.begin() else { return };
+        let _guard = WorkerGuard(self);
+        let mut searcher = BlockSearcher::new(self);
+        loop {
+            let block = searcher.search(number, scan);
+            let mut progress = lock(&self.progress);
+            match block {
+                Ok(block) => self.finish_block(&mut progress, number, block),
+                Err(error) => (progress.error, progress.ended) = (Some(error), true),
+            }
+            if !progress.ended && !scan.keeps_going() {
+                (progress.interrupted, progress.ended) = (true, true);
+            }
+            if progress.ended {
+                return;
+            }
+            number = progress.next_block;
+            progress.next_block += 1;
+        }
+    }
+
+    fn begin(&self) -> Option<u64> {
+        let mut progress = lock(&self.progress);
+        if progress.ended {
+            return None;
+        }
+        progress.workers += 1;
+        progress.next_block += 1;
+        Some(progress.next_block - 1)
+    }
+
+    fn finish_block(&self, progress: &mut Progress, number: u64, block: BlockMatches) {
+        progress.ended |= block.last || block.interrupted;
+        progress.interrupted |= block.interrupted;
+        progress.waiting.insert(number, block);
+        // The blocks after an interrupted one do not continue its lines.
+        while !progress.merged.interrupted
+            && let Some(block) = progress.waiting.remove(&progress.merged.blocks)
+        {
+            self.merge(&mut progress.merged, &block);
+        }
+        progress.ended |= self.is_complete(&progress.merged);
+    }
+
+    /// Adds the next block in order, unless the result is already complete.
+    fn merge(&self, merged: &mut MergedMatches, block: &BlockMatches) {
+        // Decided in the order of blocks, so that it does not depend on the order of threads.
+        merged.binary |= block.nul.is_some() && !self.named && !self.is_complete(merged);
+        let lines_before = merged.lines;
+        merged.blocks += 1;
+        merged.lines += block.lines;
+        merged.long_line |= block.long_line;
+        merged.interrupted |= block.interrupted;
+        merged.file.binary_offset = merged.file.binary_offset.or(block.nul);
+        if self.is_complete(merged) {
+            return;
+        }
+        if self.options.mode != OutputMode::Content {
+            merged.count += block.count;
+            return;
+        }
+        let options = self.options;
+        let max = options.max_lines.min(options.max_per_file.saturating_sub(merged.seen));
+        let max = usize::try_from(max.saturating_sub(merged.count)).unwrap_or(usize::MAX);
+        let format =
+            LineFormat { path: &self.path, line_bytes: options.line_bytes, grouped: false };
+        let lines = &mut merged.file.lines;
+        let stats = lines.append(&block.file.lines, format, lines_before, self.after_line, max);
+        merged.seen += stats.seen as u64;
+        merged.count += stats.added as u64;
+        merged.file.more = stats.more || (stats.added == max && block.file.more);
+    }
+
+    /// Whether no further block can change the answer.
+    fn is_complete(&self, merged: &MergedMatches) -> bool {
+        if merged.binary {
+            return true;
+        }
+        match self.options.mode {
+            OutputMode::Files => merged.count > 0,
+            OutputMode::Count => false,
+            OutputMode::Content => merged.file.more,
+        }
+    }
+}
+
+/// Unregisters a thread, also when it panics, so that the others do not wait for it.
+struct WorkerGuard<'a>(&'a LargeFile);
+
+impl Drop for WorkerGuard<'_> {
+    fn drop(&mut self) {
+        let mut progress = lock(&self.0.progress);
+        progress.workers -= 1;
+        progress.ended |= std::thread::panicking();
+        self.0.changed.notify_all();
+    }
+}
+
+/// Searches blocks with the buffers of one thread.
+struct BlockSearcher<'a> {
+    large: &'a LargeFile,
+    pattern: Pattern,
+    lines: Searcher,
+    buffer: Vec<u8>,
+    /// The offset of the buffer in the file.
+    offset: u64,
+}
+
+impl<'a> BlockSearcher<'a> {
+    fn new(large: &'a LargeFile) -> BlockSearcher<'a> {
+        let lines = SearcherBuilder::new()
+            .line_number(true)
+            .binary_detection(BinaryDetection::none())
+            .bom_sniffing(false)
+            .build();
+        let pattern = large.pattern.clone();
+        BlockSearcher { large, pattern, lines, buffer: Vec::new(), offset: 0 }
+    }
+
+    /// Reads and searches the lines that begin in a block.
+    fn search(&mut self, number: u64, scan: &dyn WalkControl) -> io::Result<BlockMatches> {
+        let begin = number * BLOCK as u64;
+        // The byte before the block shows whether a line begins at its first byte.
+        let lead = usize::from(number > 0);
+        let from = begin - lead as u64;
+        let length = self.read(from, 0, BLOCK + lead)?;
+        self.offset = from;
+        let mut block = BlockMatches { last: length < BLOCK + lead, ..BlockMatches::default() };
+        let bytes = checked_range(&self.buffer, 0..length)?;
+        if !self.large.named {
+            block.nul = memchr::memchr(0, bytes).map(|at| from + at as u64);
+        }
+        let start = match (number, memchr::memchr(b'\n', bytes)) {
+            (0, _) if bytes.starts_with(b"\xEF\xBB\xBF") => 3,
+            (0, _) => 0,
+            (_, Some(at)) => at + 1,
+            // The whole block belongs to a line that began in an earlier one.
+            (_, None) => return Ok(block),
+        };
+        if start >= length && lead == 1 {
+            return Ok(block);
+        }
+        let end = self.read_last_line(from, length)?;
+        let is_complete = end - start <= BLOCK + MAX_LINE && end < length + MAX_LINE;
+        if is_complete {
+            self.search_lines(start, end, &mut block, scan)?;
+            return Ok(block);
+        }
+        let bytes = checked_range(&self.buffer, start..length)?;
+        let long_line = start + memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        self.search_lines(start, long_line, &mut block, scan)?;
+        self.search_long_line(from + long_line as u64, &mut block, scan)?;
+        Ok(block)
+    }
+
+    /// Reads up to `count` bytes at file offset `from + at` into the buffer at `at`; returns their
+    /// end in the buffer.
+    fn read(&mut self, from: u64, at: usize, count: usize) -> io::Result<usize> {
+        if self.buffer.len() < at + count {
+            self.buffer.resize(at + count, 0);
+        }
+        let mut end = at;
+        while let Some(room) = self.buffer.get_mut(end..at + count).filter(|room| !room.is_empty())
+        {
+            match self.large.file.read_at(room, from + end as u64)? {
+                0 => break,
+                more => end += more,
+            }
+        }
+        Ok(end)
+    }
+
+    /// Reads until the last line of the block is complete or too long; returns the end of the line.
+    fn read_last_line(&mut self, from: u64, length: usize) -> io::Result<usize> {
+        let mut end = length;
+        if self.buffer.get(length.wrapping_sub(1)) == Some(&b'\n') {
+            return Ok(end);
+        }
+        while end < length + MAX_LINE {
+            let more = self.read(from, end, TAIL)?;
+            let added = checked_range(&self.buffer, end..more)?;
+            if let Some(at) = memchr::memchr(b'\n', added) {
+                return Ok(end + at + 1);
+            }
+            if more == end {
+                break;
+            }
+            end = more;
+        }
+        Ok(end)
+    }
+
+    fn search_lines(
+        &mut self,
+        start: usize,
+        end: usize,
+        block: &mut BlockMatches,
+        scan: &dyn WalkControl,
+    ) -> io::Result<()> {
+        let text = checked_range(&self.buffer, start..end)?;
+        if self.large.options.mode == OutputMode::Content {
+            block.lines += memchr::memchr_iter(b'\n', text).count() as u64;
+        }
+        let Some(matcher) = self.pattern.for_text(text) else { return Ok(()) };
+        if !self.pattern.may_match(matcher, text) {
+            return Ok(());
+        }
+        // Which lines were shown before is only known when blocks are merged.
+        let options = self.large.options;
+        let max_lines = if self.large.after_line > 0 { u64::MAX } else { options.max_lines };
+        let options = SinkOptions { max_lines, max_per_file: u64::MAX, ..options };
+        let keeps_going = || scan.keeps_going();
+        let mut sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
+        self.lines.search_slice(matcher, text, &mut sink)?;
+        block.count += sink.count;
+        block.interrupted |= sink.interrupted;
+        if block.count > 0 && block.nul.is_none() {
+            let before = self.offset + start as u64;
+            block.nul = memchr::memchr(0, text).map(|at| before + at as u64);
+        }
+        Ok(())
+    }
+
+    /// Searches a line that is too long for the buffer in overlapping pieces; reports only its first
+    /// match.
+    fn search_long_line(
+        &mut self,
+        begin: u64,
+        block: &mut BlockMatches,
+        scan: &dyn WalkControl,
+    ) -> io::Result<()> {
+        block.long_line = true;
+        block.lines += 1;
+        let mut from = begin;
+        let mut found = false;
+        loop {
+            if !scan.keeps_going() {
+                block.interrupted = true;
+                return Ok(());
+            }
+            let length = self.read(from, 0, MAX_LINE)?;
+            let piece = checked_range(&self.buffer, 0..length)?;
+            let end = memchr::memchr(b'\n', piece);
+            let last = end.is_some() || length < MAX_LINE;
+            let piece = checked_range(piece, 0..end.unwrap_or(length))?;
+            if !found && let Some(span) = self.match_in_piece(piece, from == begin, last) {
+                found = true;
+                self.report_long_line(span, from - begin, block);
+            }
+            if last {
+                return Ok(());
+            }
+            from += (MAX_LINE - OVERLAP) as u64;
+        }
+    }
+
+    /// The first match in a piece of a line. A match that touches a cut may not be one in the whole
+    /// line: it is accepted if it is longer than the overlap and also found with an earlier cut, else
+    /// left to the next piece.
+    fn match_in_piece(&self, piece: &[u8], first: bool, last: bool) -> Option<Match> {
+        let matcher = self.pattern.for_text(piece)?;
+        // A piece may begin inside a character of up to four bytes.
+        let start = if first { 0 } else { piece.len().min(4) };
+        let find = |piece| matcher.find_at(piece, start).ok().flatten();
+        let found = find(piece)?;
+        let (from, to) = (found.start(), found.end());
+        let with_earlier_cut = || find(piece.get(..to - 1)?).filter(|other| other.start() == from);
+        let is_match =
+            last || to < piece.len() || (from + OVERLAP < to && with_earlier_cut().is_some());
+        is_match.then_some(found)
+    }
+
+    fn report_long_line(&mut self, span: Match, before: u64, block: &mut BlockMatches) {
+        block.count += 1;
+        let options = self.large.options;
+        if options.mode != OutputMode::Content {
+            return;
+        }
+        let line_bytes = options.line_bytes.min(MAX_LINE);
+        let format = LineFormat { path: "", line_bytes, grouped: false };
+        let column = before + span.start() as u64 + 1;
+        block.file.lines.push_piece(format, block.lines, &self.buffer, span, column);
+    }
+}

@@ -1,0 +1,72 @@
+//! Searches files in the order of their last modification, the newest first.
+
+use std::cmp::Reverse;
+
+use crate::context::{Call, Incomplete};
+use crate::error::Error;
+use crate::output::ScanStats;
+use crate::pool::Pool;
+use crate::search::options::SearchOptions;
+use crate::walk::list::{self, ListEntry, ListOptions};
+use crate::walk::{Cursor, WalkOptions};
+use crate::workspace::Workspace;
+
+/// How many files are searched in one walk, in which each takes half a kilobyte.
+const CHUNK: usize = 4096;
+
+/// The files of a search, the newest first.
+#[derive(Debug)]
+pub(super) struct MtimeOrder {
+    files: Vec<ListEntry>,
+    stats: ScanStats,
+    incomplete: Option<Incomplete>,
+}
+
+impl MtimeOrder {
+    /// The modification time of a file.
+    pub(super) fn modified(&self, path: &[u8]) -> Option<i128> {
+        self.files.iter().find(|file| file.path == path)?.modified
+    }
+
+    /// Why the listing is incomplete, if so.
+    pub(super) fn incomplete(&self) -> Option<Incomplete> {
+        self.incomplete
+    }
+
+    /// The statistics of the listing without its files, which are counted when they are searched.
+    pub(super) fn stats(&self) -> ScanStats {
+        ScanStats { files: 0, ..self.stats.clone() }
+    }
+
+    /// The options of the successive walks that search the files in order.
+    pub(super) fn walks(&self, options: &WalkOptions) -> impl Iterator<Item = WalkOptions> {
+        self.files.chunks(CHUNK).map(|files| {
+            let paths = files.iter().map(|file| file.path.clone()).collect();
+            WalkOptions { files: Some(paths), ..options.clone() }
+        })
+    }
+}
+
+/// Lists the files of a search in order.
+pub(super) fn newest_first(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    options: &SearchOptions,
+) -> Result<MtimeOrder, Error> {
+    let list = ListOptions { newest_first: true, ..ListOptions::new(options.walk.clone()) };
+    // Listed files are not results.
+    let listed = list::list(workspace, (pool, &call.clone().without_progress()), list)?;
+    // Files that were not listed may be newer, and no time is left to search the others.
+    let mut files = if listed.incomplete.is_some() { Vec::new() } else { listed.entries };
+    if let Some(cursor) = &options.cursor {
+        files.retain(|file| is_after(file, cursor));
+    }
+    Ok(MtimeOrder { files, stats: listed.stats, incomplete: listed.incomplete })
+}
+
+/// Whether a file comes after the cursor, or is its file and has lines that were not shown.
+fn is_after(file: &ListEntry, cursor: &Cursor) -> bool {
+    let position = (Reverse(cursor.modified), cursor.path.as_slice());
+    let order = list::time_order(file).cmp(&position);
+    order.is_gt() || (order.is_eq() && cursor.line.is_some())
+}
