@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::{fmt, io};
 
 use crate::context::Incomplete;
-use crate::text::escape;
+use crate::text::{clip, escape};
 
 /// The longest message that [`Error`] shows, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 2048;
@@ -135,8 +135,7 @@ fn bounded(text: &str, room: usize) -> Cow<'_, str> {
     if text.len() <= room {
         return Cow::Borrowed(text);
     }
-    let end = text.floor_char_boundary(room.saturating_sub('…'.len_utf8()));
-    Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default()))
+    clip::ellipsize(text, room.saturating_sub('…'.len_utf8()))
 }
 
 macro_rules! error_codes {

@@ -8,22 +8,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How the text of a file is written down.
-///
-/// ```
-/// use ripkit::tools::read_file::{ReadFileArgs, Encoding, ReadFile};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// std::fs::write(directory.path().join("a.txt"), b"\xEF\xBB\xBFone\n")?;
-/// let args = ReadFileArgs { path: "a.txt".into(), ..ReadFileArgs::default() };
-/// let page = tools.run::<ReadFile>(args, &Call::default())?;
-/// assert_eq!(page.encoding, Some(Encoding::Utf8Bom));
-/// assert_eq!(page.content.as_deref(), Some("one\n"));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -84,21 +68,6 @@ pub(super) fn decoded(bytes: &[u8], units: CodeUnits) -> Cow<'_, str> {
 }
 
 /// How the lines of a file end.
-///
-/// ```
-/// use ripkit::tools::read_file::{ReadFileArgs, LineEnding, ReadFile};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// std::fs::write(directory.path().join("a.txt"), "one\r\ntwo\n")?;
-/// let args = ReadFileArgs { path: "a.txt".into(), limit: Some(1), ..ReadFileArgs::default() };
-/// let page = tools.run::<ReadFile>(args, &Call::default())?;
-/// assert_eq!(page.line_ending, Some(LineEnding::Mixed)); // of the whole file
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

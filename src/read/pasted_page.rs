@@ -90,7 +90,7 @@ fn without_notices(content: &str) -> &str {
     let mut text = content;
     while let Some(line) = text.trim_end().lines().next_back().filter(|line| is_notice(line)) {
         let end = text.trim_end().len() - line.len();
-        text = text.split_at_checked(end).map_or(text, |(before, _)| before);
+        text = &text[..end];
     }
     text
 }

@@ -129,11 +129,11 @@ impl LargeFile {
     /// Searches the file together with idle threads.
     pub(super) fn search(
         self: &Arc<LargeFile>,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
     ) -> io::Result<MergedMatches> {
         let shared = self.clone();
-        scan.share_work(Arc::new(move |scan| shared.work(scan)));
-        self.work(scan);
+        control.share_work(Arc::new(move |control| shared.work(control)));
+        self.work(control);
         let mut progress = lock(&self.progress);
         while progress.workers > 0 {
             let waited = self.changed.wait_timeout(progress, WAIT);
@@ -149,18 +149,18 @@ impl LargeFile {
     }
 
     /// Searches blocks until the file ends or no further block can change the answer.
-    fn work(&self, scan: &dyn WalkControl) {
+    fn work(&self, control: &dyn WalkControl) {
         let Some(mut number) = self.begin() else { return };
         let _guard = WorkerGuard(self);
         let mut searcher = BlockSearcher::new(self);
         loop {
-            let block = searcher.search(number, scan);
+            let block = searcher.search(number, control);
             let mut progress = lock(&self.progress);
             match block {
                 Ok(block) => self.finish_block(&mut progress, number, block),
                 Err(error) => (progress.error, progress.ended) = (Some(error), true),
             }
-            if !progress.ended && !scan.keeps_going() {
+            if !progress.ended && !control.keeps_going() {
                 (progress.interrupted, progress.ended) = (true, true);
             }
             if progress.ended {
@@ -270,7 +270,7 @@ impl<'a> BlockSearcher<'a> {
     }
 
     /// Reads and searches the lines that begin in a block.
-    fn search(&mut self, number: u64, scan: &dyn WalkControl) -> io::Result<BlockMatches> {
+    fn search(&mut self, number: u64, control: &dyn WalkControl) -> io::Result<BlockMatches> {
         let begin = number * BLOCK as u64;
         // The byte before the block shows whether a line begins at its first byte.
         let lead = usize::from(number > 0);
@@ -295,13 +295,13 @@ impl<'a> BlockSearcher<'a> {
         let end = self.read_last_line(from, length)?;
         let is_complete = end - start <= BLOCK + MAX_LINE && end < length + MAX_LINE;
         if is_complete {
-            self.search_lines(start, end, &mut block, scan)?;
+            self.search_lines(start, end, &mut block, control)?;
             return Ok(block);
         }
         let bytes = checked_range(&self.buffer, start..length)?;
         let long_line = start + memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
-        self.search_lines(start, long_line, &mut block, scan)?;
-        self.search_long_line(from + long_line as u64, &mut block, scan)?;
+        self.search_lines(start, long_line, &mut block, control)?;
+        self.search_long_line(from + long_line as u64, &mut block, control)?;
         Ok(block)
     }
 
@@ -347,7 +347,7 @@ impl<'a> BlockSearcher<'a> {
         start: usize,
         end: usize,
         block: &mut BlockMatches,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
     ) -> io::Result<()> {
         let text = checked_range(&self.buffer, start..end)?;
         if self.large.options.mode == OutputMode::Content {
@@ -361,7 +361,7 @@ impl<'a> BlockSearcher<'a> {
         let options = self.large.options;
         let max_lines = if self.large.after_line > 0 { u64::MAX } else { options.max_lines };
         let options = SinkOptions { max_lines, max_per_file: u64::MAX, ..options };
-        let keeps_going = || scan.keeps_going();
+        let keeps_going = || control.keeps_going();
         let mut sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
         self.lines.search_slice(matcher, text, &mut sink)?;
         block.count += sink.count;
@@ -379,14 +379,14 @@ impl<'a> BlockSearcher<'a> {
         &mut self,
         begin: u64,
         block: &mut BlockMatches,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
     ) -> io::Result<()> {
         block.long_line = true;
         block.lines += 1;
         let mut from = begin;
         let mut found = false;
         loop {
-            if !scan.keeps_going() {
+            if !control.keeps_going() {
                 block.interrupted = true;
                 return Ok(());
             }

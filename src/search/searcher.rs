@@ -111,17 +111,17 @@ impl Visitor for FileSearcher {
     fn visit_recorded(
         &self,
         (files, _): (&EntryRange, usize),
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> bool {
-        let count = |digest: &Digest| self.count_range(digest, scan, found);
+        let count = |digest: &Digest| self.count_range(digest, control, found);
         self.watched_inquiry().and_then(|inquiry| inquiry.pass(files, count)).unwrap_or(false)
     }
 
     fn visit_unopened(
         &self,
         batch: &mut Batch,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> bool {
         let Some(inquiry) = self.watched_inquiry() else { return false };
@@ -140,7 +140,7 @@ impl Visitor for FileSearcher {
             batch.mark_done(done);
             return false;
         }
-        scan.count(counted.stats.excluded, 0);
+        control.count(counted.stats.excluded, 0);
         if let Some(last) = last {
             found.set_searched_up_to(&batch.prefix, last);
         }
@@ -152,7 +152,7 @@ impl Visitor for FileSearcher {
         &self,
         worker: &mut SearchWorker,
         batch: &Batch,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &Mutex<BatchMatches>,
     ) {
         let directory = match batch.handle.open() {
@@ -169,15 +169,15 @@ impl Visitor for FileSearcher {
             if kind != Kind::File {
                 continue;
             }
-            if !scan.keeps_going() {
+            if !control.keeps_going() {
                 return;
             }
             let enrolled = enrolled.as_ref().map(|enrolled| (enrolled, position));
             let file =
                 self.excluded(&directory, name, enrolled, batch.is_done(index)).unwrap_or_else(
-                    || self.search_entry(worker, &directory, batch, name, enrolled, scan),
+                    || self.search_entry(worker, &directory, batch, name, enrolled, control),
                 );
-            scan.count(1, file.files.len() as u64);
+            control.count(1, file.files.len() as u64);
             let interrupted = file.interrupted;
             lock(found).add(file, &batch.prefix, name);
             if interrupted {
@@ -234,7 +234,7 @@ impl FileSearcher {
     fn count_range(
         &self,
         digest: &Digest,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> bool {
         let totals = digest.totals();
@@ -242,7 +242,7 @@ impl FileSearcher {
             return false;
         }
         let excluded = totals.text_files + totals.binary_files;
-        scan.count(excluded, 0);
+        control.count(excluded, 0);
         found.stats.skipped.binary += totals.binary_files;
         found.stats.files += totals.text_files;
         found.stats.bytes += totals.text_bytes;
@@ -342,7 +342,7 @@ impl FileSearcher {
         batch: &Batch,
         name: &[u8],
         enrolled: Option<(&Enrolled<'_>, usize)>,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
     ) -> BatchMatches {
         let mut found = BatchMatches::default();
         let path = || batch.path(name);
@@ -362,9 +362,9 @@ impl FileSearcher {
             let length = read_start(&file, start, directory.volume)?;
             if length < FIRST_READ {
                 self.end_lesson(lesson, enrolled, worker, length)?;
-                return self.search_buffer(worker, length, &path, scan, &mut found);
+                return self.search_buffer(worker, length, &path, control, &mut found);
             }
-            self.search_large(worker, file, &path, scan, &mut found)
+            self.search_large(worker, file, &path, control, &mut found)
         });
         match searched {
             Ok(()) => {
@@ -384,7 +384,7 @@ impl FileSearcher {
         worker: &mut SearchWorker,
         length: usize,
         path: &dyn Fn() -> Vec<u8>,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> io::Result<()> {
         let bytes = checked_range(&worker.buffer, 0..length)?;
@@ -419,7 +419,7 @@ impl FileSearcher {
         let text = checked_range(text, 0..searched)?;
         let lines = &mut worker.lines;
         let (count, interrupted) =
-            self.search_lines(matcher, lines, &path, text, scan, &mut file)?;
+            self.search_lines(matcher, lines, &path, text, control, &mut file)?;
         found.interrupted |= interrupted;
         if count > 0 && self.is_reported(interrupted) {
             file.version = self.versions.then(|| Version::of(bytes).to_string());
@@ -436,10 +436,10 @@ impl FileSearcher {
         lines: &mut grep_searcher::Searcher,
         path: &[u8],
         text: &[u8],
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         file: &mut FileMatches,
     ) -> io::Result<(u64, bool)> {
-        let keeps_going = || scan.keeps_going();
+        let keeps_going = || control.keeps_going();
         let shown = self.aliases.shown(path);
         let shown = escape::display_path(&shown);
         let after_line = self.after_line(path);
@@ -474,7 +474,7 @@ impl FileSearcher {
         worker: &mut SearchWorker,
         file: File,
         path: &dyn Fn() -> Vec<u8>,
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> io::Result<()> {
         let stat = file.stat()?;
@@ -488,7 +488,7 @@ impl FileSearcher {
         if stat.size <= max {
             let length = read_rest(&file, &mut worker.buffer, max)?;
             if length as u64 <= max {
-                self.search_buffer(worker, length, path, scan, found)?;
+                self.search_buffer(worker, length, path, control, found)?;
                 if worker.buffer.len() > MAX_KEPT_BUFFER {
                     worker.buffer = vec![0; FIRST_READ];
                 }
@@ -508,9 +508,9 @@ impl FileSearcher {
             return Ok(());
         }
         if utf16 || self.sink.raw_lines || self.sink.context != (0, 0) {
-            return self.search_stream(worker, &file, &path, scan, found);
+            return self.search_stream(worker, &file, &path, control, found);
         }
-        self.search_blocks(worker, file, &path, scan, found)
+        self.search_blocks(worker, file, &path, control, found)
     }
 
     /// Searches a large file in blocks, with the help of idle threads.
@@ -519,7 +519,7 @@ impl FileSearcher {
         worker: &mut SearchWorker,
         file: File,
         path: &[u8],
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> io::Result<()> {
         let version = self.versions.then(|| large_file::version(&file)).transpose()?;
@@ -531,10 +531,10 @@ impl FileSearcher {
             self.after_line(path),
             self.is_named(path),
         ));
-        let mut result = file.search(scan)?;
+        let mut result = file.search(control)?;
         if result.binary {
             // Reading in order determines how much ripgrep searches before the NUL byte.
-            return self.search_stream(worker, file.file(), path, scan, found);
+            return self.search_stream(worker, file.file(), path, control, found);
         }
         found.interrupted |= result.interrupted;
         if result.long_line {
@@ -553,12 +553,12 @@ impl FileSearcher {
         worker: &mut SearchWorker,
         file: &File,
         path: &[u8],
-        scan: &dyn WalkControl,
+        control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> io::Result<()> {
         let mut result = FileMatches::default();
         let matcher = worker.pattern.matcher();
-        let keeps_going = || scan.keeps_going();
+        let keeps_going = || control.keeps_going();
         let shown = self.aliases.shown(path);
         let shown = escape::display_path(&shown);
         let after_line = self.after_line(path);
@@ -572,11 +572,11 @@ impl FileSearcher {
             .bom_sniffing(true)
             .heap_limit(Some(large_file::MAX_LINE))
             .build();
-        let mut reader = StreamReader { file, offset: 0, scan };
+        let mut reader = StreamReader { file, offset: 0, control };
         let searched = lines.search_reader(matcher, &mut reader, &mut sink);
         let (count, binary) = (sink.count, sink.binary);
         found.stats.bytes += reader.offset;
-        let interrupted = sink.interrupted || !scan.keeps_going();
+        let interrupted = sink.interrupted || !control.keeps_going();
         found.stats.skipped.binary += u64::from(binary);
         found.interrupted |= interrupted;
         if searched.is_err() && !interrupted {
@@ -680,12 +680,12 @@ fn read_rest(file: &File, buffer: &mut Vec<u8>, max: u64) -> io::Result<usize> {
 struct StreamReader<'a> {
     file: &'a File,
     offset: u64,
-    scan: &'a dyn WalkControl,
+    control: &'a dyn WalkControl,
 }
 
 impl io::Read for StreamReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if !self.scan.keeps_going() {
+        if !self.control.keeps_going() {
             // An error, because an end of file would make a partial line look complete.
             return Err(io::ErrorKind::Other.into());
         }

@@ -10,6 +10,7 @@ use crate::skills::shown::shown;
 use crate::skills::skill::Skill;
 use crate::skills::standard::MAX_NAME_LEN;
 use crate::text::escape::display_path;
+use crate::text::similar::most_similar;
 
 /// How many names an error lists.
 const NAMED_SKILLS: usize = 20;
@@ -166,12 +167,9 @@ impl SkillCatalog {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let asked: String = name.chars().take(MAX_NAME_LEN).collect::<String>().to_lowercase();
-        let mut names: Vec<&str> = self.names().collect();
-        // Thousandths, since a sort wants whole numbers.
-        #[expect(clippy::cast_possible_truncation, reason = "a likeness is between 0 and 1")]
-        let distance = |known: &&str| -(strsim::jaro_winkler(known, &asked) * 1000.0) as i32;
-        names.sort_by_cached_key(distance);
+        let asked: String = name.chars().take(MAX_NAME_LEN).collect();
+        let ranked = most_similar(&asked, self.names(), |known| known);
+        let mut names: Vec<&str> = ranked.into_iter().map(|(_, known)| known).collect();
         let more = names.len().saturating_sub(NAMED_SKILLS);
         names.truncate(NAMED_SKILLS);
         let known = match (names.as_slice(), more) {

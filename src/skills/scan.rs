@@ -9,6 +9,7 @@ use crate::skills::place::Place;
 use crate::skills::reading::Found;
 use crate::skills::shown::one_line;
 use crate::skills::skill::Skill;
+use crate::text::clip;
 use crate::walk::VERSION_CONTROL;
 use crate::workspace::{DirectoryEntry, Kind, WorkspacePath, link_target};
 
@@ -307,6 +308,5 @@ fn unreachable(error: &Error) -> Finding {
 /// A message in one line and not too long, whatever a file has put into it.
 fn brief(message: &str) -> String {
     let line = one_line(message);
-    let end = line.floor_char_boundary(MAX_MESSAGE);
-    if end < line.len() { format!("{}…", line.get(..end).unwrap_or_default()) } else { line }
+    clip::ellipsize(&line, MAX_MESSAGE).into_owned()
 }

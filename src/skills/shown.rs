@@ -1,5 +1,6 @@
 //! Names and texts from files, shown without surprises.
 
+use crate::text::clip;
 use crate::text::escape::{self, is_unsafe};
 
 /// Bytes of a name in a message.
@@ -7,9 +8,8 @@ const LONGEST: usize = 128;
 
 /// A name from a file, in quotes, without surprises and not too long.
 pub(super) fn shown(name: &str) -> String {
-    let end = name.floor_char_boundary(LONGEST);
-    let more = if end < name.len() { "…" } else { "" };
-    let start = name.get(..end).unwrap_or_default();
+    let start = clip::truncate(name, LONGEST);
+    let more = if start.len() < name.len() { "…" } else { "" };
     format!("`{}{more}`", escape::display_path(start.as_bytes()))
 }
 

@@ -1,5 +1,7 @@
 //! Truncating text at character boundaries, in time that does not depend on the length of a line.
 
+use std::borrow::Cow;
+
 /// Replaces text that was cut.
 const CUT_MARK: &str = "…";
 
@@ -18,8 +20,7 @@ pub(crate) struct Clipped {
 /// U+FFFD.
 pub(crate) fn window(line: &[u8], spans: &[(usize, usize)], limit: usize) -> Clipped {
     let (from, to) = bounds(line, spans.first().copied(), limit);
-    let shown = line.get(from..to).unwrap_or_default();
-    let lossy = Lossy::new(shown, if from > 0 { CUT_MARK } else { "" });
+    let lossy = Lossy::new(&line[from..to], if from > 0 { CUT_MARK } else { "" });
     let inside = spans.iter().take_while(|(start, _)| *start <= to);
     let spans = inside.filter_map(|&span| {
         let (start, end) = intersection(span, (from, to))?;
@@ -35,7 +36,16 @@ pub(crate) fn window(line: &[u8], spans: &[(usize, usize)], limit: usize) -> Cli
 
 /// The longest prefix of `text` of at most `limit` bytes that ends at a character boundary.
 pub(crate) fn truncate(text: &str, limit: usize) -> &str {
-    text.get(..text.floor_char_boundary(limit)).unwrap_or(text)
+    &text[..text.floor_char_boundary(limit)]
+}
+
+/// `text` if it has at most `limit` bytes, else its [truncated](truncate) prefix and `…`.
+pub(crate) fn ellipsize(text: &str, limit: usize) -> Cow<'_, str> {
+    let start = truncate(text, limit);
+    if start.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{start}{CUT_MARK}"))
 }
 
 /// Where the window begins and ends in `line`.
@@ -247,6 +257,8 @@ mod tests {
     fn text_is_truncated_between_characters() {
         for (limit, kept) in [(0, ""), (1, "a"), (2, "a"), (3, "aé"), (4, "aéb"), (9, "aéb")] {
             assert_eq!(truncate("aéb", limit), kept);
+            let mark = if kept == "aéb" { "" } else { CUT_MARK };
+            assert_eq!(ellipsize("aéb", limit), format!("{kept}{mark}"));
         }
     }
 }

@@ -6,3 +6,4 @@ pub(crate) mod decode;
 pub(crate) mod escape;
 pub(crate) mod line_number;
 pub(crate) mod placeholder;
+pub(crate) mod similar;

@@ -8,6 +8,7 @@ use super::wording::{self, expected, got};
 use crate::arguments::too_many;
 use crate::error::{Error, ErrorCode};
 use crate::schema::Bounds;
+use crate::text::similar::most_similar;
 
 /// The most unknown names that one message repeats.
 const MAX_UNKNOWN: usize = 5;
@@ -343,11 +344,8 @@ fn listed(at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
 /// The schema with the values of its `enum` in the order of likeness to what was given, so that
 /// the right one is named even if the list is cut.
 fn nearest_first(schema: &Value, values: &[Value], given: &Value) -> Value {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_lowercase();
-    let given = wording::cut(&text(given), wording::MAX_SHOWN_BYTES);
-    let mut scored: Vec<(f64, &Value)> =
-        values.iter().map(|value| (strsim::jaro_winkler(&given, &text(value)), value)).collect();
-    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let given = wording::cut(given.as_str().unwrap_or(""), wording::MAX_SHOWN_BYTES);
+    let scored = most_similar(&given, values, |value| value.as_str().unwrap_or(""));
     let mut schema = schema.clone();
     if let Some(list) = schema.get_mut("enum") {
         *list = scored.into_iter().map(|(_, value)| value.clone()).collect();

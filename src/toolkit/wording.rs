@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use crate::schema::Bounds;
+use crate::text::clip;
+use crate::text::similar::most_similar;
 
 /// The most bytes of a refused value that a message repeats.
 pub(super) const MAX_SHOWN_BYTES: usize = 80;
@@ -15,10 +17,9 @@ const MIN_LIKENESS: f64 = 0.7;
 
 /// The known name most like `name`, if one is like it at all.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = cut(name, MAX_SHOWN_BYTES).to_lowercase();
-    let scored = known.map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known));
+    let name = cut(name, MAX_SHOWN_BYTES);
     // The first of equals wins, so that the answer does not depend on later additions.
-    let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let best = most_similar(&name, known, |known| known).into_iter().next();
     best.filter(|(likeness, _)| *likeness >= MIN_LIKENESS).map(|(_, known)| known)
 }
 
@@ -98,11 +99,7 @@ pub(super) fn json(value: &Value) -> String {
 
 /// The start of `text`, at most `room` bytes, with `…` if there was more.
 pub(super) fn cut(text: &str, room: usize) -> String {
-    if text.len() <= room {
-        return text.to_owned();
-    }
-    let start = text.get(..text.floor_char_boundary(room)).unwrap_or_default();
-    format!("{start}…")
+    clip::ellipsize(text, room).into_owned()
 }
 
 /// Keeps one byte more than is shown, so that the cut is noticed, and refuses the rest.

@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, ShellOutput};
 use crate::read::{self, FileContent, PageOptions};
 use crate::skills::{Skill, SkillCatalog, envelope};
+use crate::text::clip;
 use crate::text::escape::display_path;
 use crate::tool::{Effect, Tool, ToolContext};
 
@@ -242,8 +243,7 @@ impl LoadSkillOutput {
         let mut cut_line = None;
         self.next_offset = Some(number);
         if self.body.is_empty() {
-            let end = line.floor_char_boundary(bytes);
-            self.body.push_str(line.get(..end).unwrap_or_default());
+            self.body.push_str(clip::truncate(line, bytes));
             cut_line = Some((number, line.len() as u64));
             self.next_offset = line.ends_with('\n').then_some(number + 1);
         }
