@@ -173,6 +173,19 @@ impl File {
         bytes.truncate(length);
         Ok(bytes)
     }
+
+    /// Reads at `offset` until the buffer is full or the file ends. Returns the number of bytes as the
+    /// file system reports it; a faulty one may report more than the buffer has.
+    pub(crate) fn read_full_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut length = 0;
+        while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
+            match self.read_at(room, offset + length as u64)? {
+                0 => break,
+                count => length += count,
+            }
+        }
+        Ok(length)
+    }
 }
 
 /// The first `count` bytes of a buffer, of which the system says that it filled or took so many.

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_ends_behind_its_line_feed() {
+    fn a_line_ends_after_its_line_feed() {
         assert_eq!(CodeUnits::Bytes.line_end(b"ab\nc\n"), Some(3));
         assert_eq!(CodeUnits::Bytes.line_end(b"ab"), None);
         for units in [CodeUnits::Utf16Le, CodeUnits::Utf16Be] {

@@ -252,15 +252,8 @@ pub(super) struct SourceFile<'a> {
 impl SourceFile<'_> {
     /// Reads at `offset` until the buffer is full or the file ends.
     pub(super) fn fill(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
-        let mut length = 0;
-        while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
-            match self.file.read_at(room, offset + length as u64) {
-                Ok(0) => break,
-                Ok(count) => length += count,
-                Err(error) => return Err(Error::io("read", self.path.as_str(), error)),
-            }
-        }
-        Ok(length)
+        let read = self.file.read_full_at(buffer, offset);
+        read.map_err(|error| Error::io("read", self.path.as_str(), error))
     }
 
     /// The error if a read reports more bytes than its buffer has.
@@ -282,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_before_the_line_feed_and_as_near_as_known() {
+    fn the_last_recorded_offset_before_a_line_feed_is_found() {
         let mut index = LineIndex::new(10);
         for (place, feeds) in [0, 3, 3, 7].into_iter().enumerate() {
             index.add(place as u64 * 10, feeds);
@@ -294,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_file_has_a_coarser_index_and_not_a_bigger_one() {
+    fn the_index_of_a_huge_file_is_coarser_but_not_larger() {
         let mut index = LineIndex::new(4);
         let blocks = 5 * MAX_OFFSETS as u64;
         for block in 0..blocks {
@@ -309,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_of_nothing_is_the_start() {
+    fn an_empty_index_returns_the_start() {
         assert_eq!(LineIndex::new(0).before(0), (0, 0));
         assert_eq!(LineIndex::new(8).before(5), (0, 0));
     }

@@ -30,7 +30,7 @@ fn page(content: &[u8], options: PageOptions, call: &Call) -> Result<TextPage, E
 
 #[test]
 fn lines_across_blocks_are_counted_and_found() {
-    // Lengths that share no factor with the blocks put line ends at all places of them.
+    // Lengths that share no factor with the block size put line ends at all offsets of blocks.
     let line = |number: usize| format!("{number} {}\r\n", "é".repeat(number % 97));
     let lines: Vec<String> = (1..=20_000).map(line).collect();
     let text = lines.concat();
@@ -102,12 +102,12 @@ fn a_long_line_is_not_measured_to_its_end_when_the_call_is_over() {
     assert!(page.cut_line.unwrap() < 8 * BLOCK as u64);
 }
 
-/// Options under which lines are counted no further than they must.
+/// Options that count only the lines that have to be counted.
 fn hasty(offset: i64, lines: u64) -> PageOptions {
     PageOptions { max_hashed_bytes: 0, max_counted_bytes: 1, ..options(offset, lines, usize::MAX) }
 }
 
-/// A long text, whose line ends are at all places of the blocks.
+/// A long text with line ends at all offsets of blocks.
 fn long_text(line_end: &str, last: &str) -> String {
     let line = |number: usize| format!("{number} {}{line_end}", "é".repeat(number % 97));
     (1..=20_000).map(line).chain([last.to_owned()]).collect()
@@ -148,7 +148,7 @@ fn a_page_of_a_file_too_large_to_count_is_the_same_as_if_it_was_counted() {
 }
 
 #[test]
-fn lines_behind_the_page_are_counted_up_to_a_limit_unless_only_the_count_is_asked_for() {
+fn lines_after_the_page_are_counted_up_to_a_limit_unless_only_the_count_is_requested() {
     let text = long_text("\n", "");
     let first = page(text.as_bytes(), hasty(1, 5), &Call::default()).unwrap();
     let TotalLines::MoreThan(counted) = first.total_lines else {
@@ -169,7 +169,7 @@ fn a_page_at_the_end_that_is_not_utf8_says_so() {
 }
 
 #[test]
-fn looking_from_the_end_ends_with_the_call() {
+fn locating_a_page_from_the_end_stops_with_the_call() {
     let text = long_text("\n", "");
     let cancel = Cancel::new();
     cancel.cancel();

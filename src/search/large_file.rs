@@ -311,15 +311,9 @@ impl<'a> BlockSearcher<'a> {
         if self.buffer.len() < at + count {
             self.buffer.resize(at + count, 0);
         }
-        let mut end = at;
-        while let Some(room) = self.buffer.get_mut(end..at + count).filter(|room| !room.is_empty())
-        {
-            match self.large.file.read_at(room, from + end as u64)? {
-                0 => break,
-                more => end += more,
-            }
-        }
-        Ok(end)
+        let room = self.buffer.get_mut(at..at + count);
+        let room = room.ok_or_else(|| io::Error::other("internal error: no room in the buffer"))?;
+        Ok(at + self.large.file.read_full_at(room, from + at as u64)?)
     }
 
     /// Reads until the last line of the block is complete or too long; returns the end of the line.

@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_searched_with_unicode() {
+    fn text_outside_ascii_is_searched_with_unicode() {
         let pattern = Pattern::compile(&PatternOptions { pattern: "\\w+", ..OPTIONS }).unwrap();
         let text = "größe x".as_bytes();
         let matcher = pattern.clone();
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn only_absurd_patterns_are_excessive() {
+    fn only_huge_classes_are_too_costly() {
         let cases = [
             ("[\\s\\S]".repeat(17), false),
             ("[\\s\\S]".repeat(40), true),

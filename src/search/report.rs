@@ -26,20 +26,6 @@ const MAX_SKIPPED_ENTRIES: usize = 1000;
 const FOOTER: usize = 1024;
 
 /// What a search found.
-///
-/// ```
-/// use ripkit::tools::search::{SearchArgs, Search};
-/// use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = SearchArgs { pattern: "edition".into(), path: "Cargo.toml".into(), ..SearchArgs::default() };
-/// let report = tools.run::<Search>(args, &Call::default())?;
-/// assert_eq!(report.files[0].path, "Cargo.toml");
-/// assert!(report.cursor.is_none());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchOutput {

@@ -21,8 +21,8 @@ impl TestRng {
     }
 }
 
-/// What texts and patterns are made of: letters whose case folds in more than one way, others
-/// that are two and three bytes long, and bytes that are no characters.
+/// The pieces of texts and patterns: letters with several case foldings, characters of two and three
+/// bytes, and invalid UTF-8.
 const PIECES: [&[u8]; 28] = [
     b"foo",
     b"Bar",
@@ -54,7 +54,7 @@ const PIECES: [&[u8]; 28] = [
     b"\xe2\x84",
 ];
 
-/// Patterns that are no piece of a text.
+/// Regex constructs for patterns.
 const ATOMS: [&str; 31] = [
     "\\w",
     "\\w+",
@@ -89,7 +89,7 @@ const ATOMS: [&str; 31] = [
     "",
 ];
 
-/// What may stand at an end of a word.
+/// Assertions at the ends of words.
 const LOOKS: [&str; 12] = [
     "\\b",
     "\\b",
@@ -112,7 +112,7 @@ impl TestRng {
         self.below(times) == 0
     }
 
-    /// A few short lines; seldom many, or one that is longer than a block.
+    /// A few short lines; rarely many lines, or one that is longer than a block.
     fn text(&mut self) -> Vec<u8> {
         let mut text = Vec::new();
         let filler: &[u8] = b"0123456789 :;=+ filler ";
@@ -131,7 +131,7 @@ impl TestRng {
         text
     }
 
-    /// A pattern that often matches `text`: a part of it with pieces made wider.
+    /// A pattern that often matches `text`: a part of it with generalized pieces.
     fn pattern_for(&mut self, text: &[u8]) -> String {
         let start = self.below(text.len().max(1));
         let end = (start + 1 + self.below(24)).min(text.len());
@@ -145,8 +145,7 @@ impl TestRng {
         self.grouped(&pieces)
     }
 
-    /// A pattern that matches words of `text`: one or two, or what is round one, with looks at the
-    /// ends.
+    /// A pattern that often matches one or two words of `text`, with assertions at their ends.
     fn word_for(&mut self, text: &[u8]) -> String {
         let text = String::from_utf8_lossy(text);
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
@@ -172,7 +171,7 @@ impl TestRng {
         }
     }
 
-    /// The pieces in turn, some of them in a group of their own.
+    /// The pieces in sequence, some of them in a group.
     fn grouped(&mut self, pieces: &[String]) -> String {
         let first = self.below(pieces.len().max(1));
         let (before, rest) = pieces.split_at(first);
@@ -238,14 +237,14 @@ fn escaped(letter: char) -> String {
     }
 }
 
-/// Whether a search finds the pattern, by the slow way.
+/// Whether a search without filters finds the pattern.
 fn matches(pattern: &Pattern, text: &[u8]) -> bool {
     let found = |text: &[u8]| pattern.matcher().is_match(text).unwrap();
     if pattern.is_multiline() { found(text) } else { text.split(|byte| *byte == b'\n').any(found) }
 }
 
 #[test]
-fn no_match_is_lost_by_asking_filters() {
+fn filters_never_exclude_a_matching_text() {
     let mut rng = TestRng(0x9e37_79b9_7f4a_7c15);
     let mut builders = [3, 5, 7].map(|percent| FilterBuilder::new(Density::percent(percent)));
     let (mut asked, mut matched, mut spared) = (0, 0, 0);
@@ -284,7 +283,7 @@ fn no_match_is_lost_by_asking_filters() {
 }
 
 #[test]
-fn a_word_asks_for_more_than_its_letters() {
+fn a_word_query_requires_word_boundaries() {
     let text = b"unlocked = blocked(un_lock);\n".repeat(40);
     let filter = FilterBuilder::new(Density::default()).build(&text);
     for (word, may) in [(false, true), (true, false)] {

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_a_window_round_its_first_match() {
+    fn a_long_line_is_a_window_around_its_first_match() {
         type Spans = &'static [(usize, usize)];
         let line = b"0123456789abcdefghij0123456789";
         let cases: [(Spans, usize, &str, &[&str]); 8] = [

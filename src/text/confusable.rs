@@ -148,7 +148,7 @@ mod tests {
     ];
 
     #[test]
-    fn names_that_look_the_same_are_folded_alike_and_others_are_not() {
+    fn confusable_names_have_the_same_skeleton() {
         for (name, asked, expected) in ALIKE {
             assert_eq!(skeleton(name), skeleton(asked), "{expected}");
             assert_eq!(difference(name, asked), expected);

@@ -17,7 +17,7 @@ fn page(content: &str, old: &str) -> Option<(u64, u64)> {
 }
 
 #[test]
-fn the_sentence_on_how_to_go_on_is_known_and_others_are_not() {
+fn the_notice_on_how_to_continue_is_recognized() {
     let sentences = [
         ("... (cut at 2000 lines; go on with offset: 2001)", true),
         ("... (cut at 51200 bytes; go on with offset: 801)", true),
@@ -138,7 +138,7 @@ fn a_page_that_bytes_end_is_known_too() {
     limits.text_bytes = 100;
     let old = lines(1..=35);
     let page = |content: &str, old: &str| find_sign(content, old.as_bytes(), &limits);
-    // With numbers a page has less of the text.
+    // A page with line numbers has less text.
     assert_eq!(page(&lines(1..=3), &old), Some(PageSign::Page { first: 1, last: 3 }));
     assert_eq!(page(&lines(1..=5), &old), Some(PageSign::Page { first: 1, last: 5 }));
     assert_eq!(page(&lines(1..=2), &old), None);

@@ -60,7 +60,7 @@ fn a_match_past_a_cut_is_context_where_it_is_near_the_last_match() {
     assert!(lines.matches().eq(sample().matches().take(2)));
     let context: Vec<_> = lines.context().map(|line| (line.line, line.text)).collect();
     assert_eq!(context.last(), Some(&(10, "second".to_owned())));
-    // It goes where there is no room for it, as other context does.
+    // It is dropped like other context if it does not fit.
     lines.trim_trailing_context(lines.text().len() - 1);
     assert!(lines.text().ends_with("a.rs:9:first\n"), "{}", lines.text());
     let mut lines = sample();

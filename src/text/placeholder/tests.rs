@@ -193,13 +193,13 @@ fn found(text: &str) -> Vec<usize> {
 }
 
 #[test]
-fn a_comment_that_stands_for_left_out_text_is_a_placeholder() {
+fn a_comment_that_stands_for_omitted_text_is_a_placeholder() {
     let missed: Vec<_> = PLACEHOLDERS.iter().filter(|line| found(line) != [1]).collect();
     assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), PLACEHOLDERS.len());
 }
 
 #[test]
-fn a_line_that_means_what_it_says_is_no_placeholder() {
+fn other_lines_are_not_placeholders() {
     let wrong: Vec<_> = LINES.iter().filter(|line| !found(line).is_empty()).collect();
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), LINES.len());
 }
