@@ -1,4 +1,4 @@
-//! Words that the arguments of several tools share.
+//! Types, limits and checks that the arguments of several tools share.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -40,49 +40,49 @@ pub(crate) fn parse_wire_name<T: DeserializeOwned>(name: &str) -> Result<T, Erro
     })
 }
 
-/// The most different paths of one call.
+/// The maximum number of distinct paths of one call.
 pub(crate) const MAX_PATHS: usize = 10_000;
 
-/// The longest path that is looked at, in bytes; a longer one is `INVALID_PATH`.
+/// The maximum length of a path in bytes; a longer one is `INVALID_PATH`.
 pub(crate) const MAX_PATH_BYTES: usize = 32 * 1024;
 
-/// The longest text that is taken for a path at all, in characters.
+/// The maximum length of a path argument in characters, as in schemas.
 pub(crate) const MAX_PATH_CHARS: usize = 8 * MAX_PATH_BYTES;
 
-/// The most different globs in one list.
+/// The maximum number of distinct globs in one list.
 pub(crate) const MAX_GLOBS: usize = 64;
 
-/// The longest glob, in bytes; in schemas, in characters.
+/// The maximum length of a glob in bytes; in schemas, in characters.
 pub(crate) const MAX_GLOB_BYTES: usize = 1024;
 
-/// The most different file types of one call.
+/// The maximum number of distinct file types of one call.
 pub(crate) const MAX_FILE_TYPES: usize = 64;
 
-/// The longest name of a file type or a skill and the longest version, in characters.
+/// The maximum length of a file type, a skill name or a version, in characters.
 pub(crate) const MAX_NAME_CHARS: usize = 256;
 
-/// The longest regular expression whatever the host allows, in characters.
+/// The maximum length of a regular expression in characters, whatever the limits of the host.
 pub(crate) const MAX_PATTERN_CHARS: usize = 64 * 1024;
 
-/// The longest command, in characters; Linux passes a program no longer argument.
+/// The maximum length of a command in characters, as Linux accepts no longer argument.
 #[cfg(all(unix, feature = "command"))]
 pub(crate) const MAX_COMMAND_CHARS: usize = 128 * 1024;
 
-/// The longest cursor, in characters; it holds a path in which each byte may be escaped.
+/// The maximum length of a cursor in characters; it holds a path of which each byte may be escaped.
 pub(crate) const MAX_CURSOR_CHARS: usize = 5 * MAX_PATH_BYTES;
 
-/// A list of texts that may also be given as a single text.
+/// A list of strings that may also be given as a single string.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct OneOrMany(Vec<String>);
 
 impl OneOrMany {
-    /// The texts.
+    /// The strings.
     pub fn as_slice(&self) -> &[String] {
         &self.0
     }
 
-    /// Tells whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -160,35 +160,35 @@ pub(crate) fn root() -> String {
     ".".to_owned()
 }
 
-/// The default of what is on unless it is turned off.
+/// The default of flags that are on.
 pub(crate) fn yes() -> bool {
     true
 }
 
-/// The values of a list without repetitions, in their order.
+/// The distinct values of a list, in their order.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` if more than `most` different ones are there.
+/// `INVALID_ARGUMENT` if there are more than `max`.
 pub(crate) fn distinct<'a>(
     name: &str,
     list: &'a [String],
-    most: usize,
+    max: usize,
 ) -> Result<Vec<&'a str>, Error> {
     let (mut known, mut values) = (HashSet::new(), Vec::new());
     for value in list {
         if known.insert(value.as_str()) {
             values.push(value.as_str());
         }
-        if values.len() > most {
-            return Err(too_many(name, list.len(), most));
+        if values.len() > max {
+            return Err(too_many(name, list.len(), max));
         }
     }
     Ok(values)
 }
 
-/// The error for a list with more than `most` different values.
-pub(crate) fn too_many(name: &str, count: usize, most: usize) -> Error {
-    let message = format!("{name}: at most {most} different values are taken, got {count} values");
+/// The error for a list with more than `max` distinct values.
+pub(crate) fn too_many(name: &str, count: usize, max: usize) -> Error {
+    let message = format!("{name}: at most {max} different values are taken, got {count} values");
     Error::new(ErrorCode::InvalidArgument, message)
 }
 
@@ -221,8 +221,7 @@ fn limit(schema: &mut Schema, items: usize, chars: usize) {
     }
 }
 
-/// Checks a number that must not be 0. The schema says so too, but a host that calls with typed
-/// arguments does not pass it.
+/// Checks a number that must not be 0. Typed calls are not checked by the schema.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT`.
@@ -233,9 +232,8 @@ pub(crate) fn at_least_one(name: &str, value: u32) -> Result<usize, Error> {
     }
 }
 
-/// Refuses new text in which a line such as `// ... existing code ...` stands for text that the
-/// caller left out, unless the `old` text of the file has that line already. `argument` is the name
-/// of what holds `new`.
+/// Refuses new text with a placeholder line such as `// ... existing code ...`, unless the `old` text
+/// has that line. `argument` names the argument that holds `new`.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT`.

@@ -1,4 +1,4 @@
-//! The one error type of the crate and its stable codes.
+//! The error type of the crate and its stable codes.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -10,11 +10,9 @@ use crate::text::{clip, escape};
 /// The longest message that [`Error`] shows, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 2048;
 
-/// A failure: what went wrong, where, why, and what to do next.
+/// An error: a stable code, a message, and optionally a path, a hint on the next step and a source.
 ///
-/// The type is opaque so that details can grow; ask it with [`Error::code`], [`Error::path`]
-/// and [`Error::hint`]. `Display` is one or two sentences, at most [`MAX_MESSAGE_BYTES`] long,
-/// written for a model or a person to act on.
+/// `Display` is the message and the hint, at most [`MAX_MESSAGE_BYTES`] long, for a model or a person.
 ///
 /// ```
 /// use ripkit::{Error, ErrorCode};
@@ -38,7 +36,7 @@ struct Inner {
 }
 
 impl Error {
-    /// Makes an error from its code and a sentence that says what failed and why.
+    /// An error with a sentence that says what failed and why.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Error {
         Error(Box::new(Inner {
             code,
@@ -55,7 +53,7 @@ impl Error {
         self
     }
 
-    /// Adds the next step as a sentence of its own.
+    /// Adds a hint on the next step, a sentence of its own.
     pub fn with_hint(mut self, next_step: impl Into<String>) -> Error {
         self.0.hint = Some(next_step.into());
         self
@@ -72,31 +70,29 @@ impl Error {
         self.0.code
     }
 
-    /// What went wrong, without the next step.
+    /// The message without the hint.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The path that the error is about, relative to the workspace, where there is one.
+    /// The path that the error is about, relative to the workspace, if there is one.
     pub fn path(&self) -> Option<&str> {
         self.0.path.as_deref()
     }
 
-    /// The suggested next step, where there is one.
+    /// The hint on the next step, if there is one.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
-}
 
-impl Error {
-    /// Makes an error of the operating system: "cannot {action} {path}: {reason}".
+    /// An error of the operating system: "cannot {action} {path}: {reason}".
     pub(crate) fn io(action: &str, path: &str, error: io::Error) -> Error {
         let code = ErrorCode::of_io(&error);
         let message = format!("cannot {action} {}: {error}", escape::display_path(path.as_bytes()));
         Error::new(code, message).at(path).because(error)
     }
 
-    /// Makes the error of a call that ended before `done`, which has changed nothing.
+    /// The error of a call that stopped before `done` and has changed nothing.
     pub(crate) fn stopped(why: Incomplete, done: &str) -> Error {
         let what = match why {
             Incomplete::Cancelled => "the call was cancelled",
@@ -112,7 +108,7 @@ impl fmt::Display for Error {
         let Some(hint) = &self.0.hint else {
             return f.write_str(&bounded(message, MAX_MESSAGE_BYTES));
         };
-        // The next step is worth more than the end of a long message.
+        // Cuts the message rather than the hint.
         let room = MAX_MESSAGE_BYTES - ". ".len();
         let hint = bounded(hint, room.saturating_sub(message.len()).max(room / 2));
         let message = bounded(message, room - hint.len());

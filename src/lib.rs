@@ -1,8 +1,8 @@
-//! The file tools of an LLM agent, inside the host's process: search, list, find, read, write,
-//! edit, move and copy, on ripgrep's own libraries and without starting a program.
+//! File tools for LLM agents inside the host's process: search, list, find, read, write, edit, move
+//! and copy, built on ripgrep's libraries, without starting a program.
 //!
-//! A [`Workspace`] is a directory tree and the rules for touching it. A [`Toolkit`] holds the
-//! tools over one workspace: it describes them to a model and carries out the model's calls.
+//! A [`Workspace`] is a directory tree and its access rules. A [`Toolkit`] holds the tools over one
+//! workspace: it describes them to a model and runs the model's calls.
 //!
 //! ```
 //! use ripkit::{Call, Toolkit, Workspace};
@@ -19,9 +19,9 @@
 //! }
 //! ```
 //!
-//! # The same with types
+//! # Typed calls
 //!
-//! Arguments and answers are plain structs, and [`Toolkit::run`] returns a `Result`:
+//! Arguments and outputs are plain structs, and [`Toolkit::run`] returns a `Result`:
 //!
 //! ```
 //! use ripkit::tools::search::{SearchArgs, Search};
@@ -62,34 +62,34 @@
 //!
 //! # What to expect
 //!
-//! - Nothing outside the root is looked at or touched, whatever the arguments, the links in the
-//!   tree, or another process that renames things meanwhile.
-//! - Answers are in path order and the same for any number of threads. A cut answer says so and
-//!   has a cursor that goes on exactly there; a [`ScanStats`] says what was left out and why.
-//! - A change happened wholly or not at all, is durable before it replaces anything, and never
-//!   overwrites what somebody else wrote meanwhile: that is the error `CONFLICT`.
-//! - A [`Call`] carries a cancel flag and a deadline; a call that ends early returns what it has.
+//! - Nothing outside the root is accessed, whatever the arguments, the symbolic links in the tree, or
+//!   concurrent renames by other processes.
+//! - Answers are in path order and the same for any number of threads. A truncated answer says so and
+//!   has a cursor for the rest; [`ScanStats`] says what was skipped and why.
+//! - A change is made entirely or not at all, is durable before it replaces a file, and never
+//!   overwrites a concurrent change: that is the error `CONFLICT`.
+//! - A [`Call`] carries a cancel flag and a deadline; a call that ends early returns partial results.
 //! - Calls block. From async code, make them in a blocking task.
-//! - The library prints nothing, reads no environment, home or current directory, keeps no
-//!   global state, and uses its own threads.
+//! - The library prints nothing, does not read the environment, the home or the current directory,
+//!   keeps no global state, and uses its own threads.
 //!
-//! # Where to find what
+//! # Modules
 //!
-//! - [`tools`]: one module for each tool, with its arguments and its answer.
-//! - [`toolkit`]: which tools there are, calling them, and the [`Answer`] of a call.
-//! - [`tool`]: the trait that ours are made with, for own tools.
-//! - [`workspace`]: what may be reached, and how it is written.
-//! - [`context`]: what a call carries, and the [`Limits`] of a host.
-//! - [`output`]: what an answer is made of.
-//! - [`error`]: the one error type and its stable codes.
+//! - [`tools`]: one module for each tool, with its arguments and output.
+//! - [`toolkit`]: the set of tools, calling them, and the [`Answer`] of a call.
+//! - [`tool`]: the trait for tools, also those of a host.
+//! - [`workspace`]: access to files within the root.
+//! - [`context`]: the conditions of a call, and the [`Limits`] of a host.
+//! - [`output`]: the parts of an answer.
+//! - [`error`]: the error type and its stable codes.
 //! - [`schema`]: the descriptions of the tools, for each provider.
 //! - [`skills`]: finding and reading SKILL.md files.
 //!
 //! # What it does not do
 //!
-//! It starts no program unless the host allows commands, keeps no backups of what it overwrites or
-//! deletes, deletes and moves no directories, follows no links while it walks, and looks into no
-//! archives. Patterns have no look-around and no backreferences.
+//! It starts no program unless the host allows commands, keeps no backups, deletes and moves no
+//! directories, follows no links while it walks, and does not search archives. Patterns have no
+//! look-around and no backreferences.
 //!
 //! # Features
 //!
@@ -98,8 +98,8 @@
 //!   command.
 //! - `command` adds the tool `run_command` for hosts that give the toolkit a `CommandPolicy`;
 //!   without it, and on other systems than Unix, no code that starts a program is compiled in.
-//! - `watch` (on by default) lets an index hear from the kernel what changed
-//!   ([`IndexOptions::watched`]), on Linux; without it, and elsewhere, files are looked at.
+//! - `watch` (on by default) lets an index use change notifications of the kernel
+//!   ([`IndexOptions::watched`]), on Linux; otherwise it checks the files.
 //!
 //! A host that embeds the library turns the default features off.
 
@@ -144,8 +144,8 @@ pub use tool::{Effect, Tool, ToolContext, ToolSpec};
 pub use toolkit::{Answer, Toolkit};
 pub use workspace::Workspace;
 
-/// Reads whatever a stored index holds in these bytes: how many entries, or what is read as
-/// something else than it was written.
+/// Parses the bytes of a stored index, for fuzzing: the number of entries, or the first entry that
+/// does not round-trip.
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub fn parse_index(bytes: Vec<u8>) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! What an author of a tool writes: one trait, its context, and the description that follows.
+//! The interface for writing tools: the trait, the context of a call, and the derived description.
 
 use std::time::Duration;
 
@@ -16,12 +16,11 @@ use crate::pool::Pool;
 use crate::walk::CacheView;
 use crate::workspace::Workspace;
 
-/// A tool: a name, arguments, an answer, and a function from one to the other.
+/// A tool: a name, typed arguments, typed output and a function between them.
 ///
-/// The doc comment of `Args` is the description that a model reads, the doc comments of its
-/// fields are those of the parameters; examples in them, between fences, are left out. The JSON
-/// schema, the command line, the listing for every protocol and the typed Rust call all follow
-/// from this one implementation.
+/// The doc comments of `Args` and its fields are the descriptions that a model reads; fenced examples
+/// in them are left out. The JSON schema, the command line, the listing for each protocol and the
+/// typed Rust call are derived from this implementation.
 ///
 /// ```
 /// use ripkit::{Effect, Error, Output, Tool, ToolContext, Toolkit, Workspace};
@@ -73,71 +72,66 @@ pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     /// The name of its command in a shell. Default: the name on the wire.
     const COMMAND: &'static str = Self::NAME;
-    /// What its command does, for people: one short line in the imperative, without a full stop.
-    /// Default: none; a front end then shows the beginning of the description.
+    /// A short description of its command for people, in the imperative, without a full stop.
+    /// Default: empty; a front end then shows the beginning of the description.
     const SUMMARY: &'static str = "";
-    /// Other names under which it is found. Default: none.
+    /// Other names by which it can be called. Default: none.
     const ALIASES: &'static [&'static str] = &[];
-    /// What it does to the world.
+    /// Its side effects.
     const EFFECT: Effect;
-    /// Whether a second call with the same arguments changes nothing more. Default: whether it
-    /// only reads.
+    /// Whether a second call with the same arguments has no further effect. Default: true if it only
+    /// reads.
     const IDEMPOTENT: bool = matches!(Self::EFFECT, Effect::Read);
-    /// Arguments of typical calls, each the text of a JSON object, for models and for people. Texts
-    /// that do not fit the schema are left out. Default: none.
+    /// Arguments of typical calls, each a JSON object, for models and people. Those that are invalid by
+    /// the schema are left out. Default: none.
     const EXAMPLES: &'static [&'static str] = &[];
-    /// Other names of arguments, as (other, ours). Default: none.
+    /// Aliases of arguments, as (alias, name). Default: none.
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[];
-    /// Whether a call may take long because it looks at a tree or runs a program. A server gives
-    /// the calls of other tools, which look only at what they name, places of their own, so that
-    /// they never wait for long ones. Default: it does not.
+    /// Whether a call may take long because it scans a tree or runs a program. A server reserves
+    /// capacity for the other tools, so that their calls do not wait for long ones. Default: false.
     const LONG: bool = false;
-    /// The arguments; the doc comments are what a model reads. A call runs on another thread than
-    /// that of its caller.
+    /// The arguments, with doc comments for a model. They are sent to the thread that runs the call.
     type Args: DeserializeOwned + JsonSchema + Send;
-    /// The answer.
+    /// The output.
     type Output: Output;
 
-    /// Tells whether there is anything to work with: a toolkit leaves the tool out otherwise.
-    /// Default: there is.
+    /// Whether the tool can be used, for instance has any skills to load. A toolkit leaves out a tool
+    /// that is not available. Default: true.
     fn is_available(&self) -> bool {
         true
     }
 
-    /// Narrows the schema of the arguments that a model sees by what only this value knows, such
-    /// as the names that can be asked for. What is passed is checked against the type alone, so
-    /// that the tool can answer a wrong name in its own words. Default: as the type says.
+    /// Narrows the schema that a model sees by runtime state, such as the names of skills. Arguments
+    /// are checked against the schema of the type only, so that the tool reports a wrong name with its
+    /// own error. Default: no change.
     fn narrow_schema(&self, _schema: &mut Value) {}
 
-    /// The time that a call with these arguments may take, if they say so; the limit of the host
-    /// stays in force. Default: the limit of the host alone.
+    /// The time limit that the arguments set; the limit of the host applies too. Default: none.
     fn time_limit(&self, _args: &Self::Args) -> Option<Duration> {
         None
     }
 
-    /// Does the work.
-    ///
-    /// It runs on a thread that its caller leaves shortly after the deadline or a cancellation if
-    /// it has not returned by then. A tool that changes something calls [`Call::commit`] before.
+    /// Runs the tool on a thread that the caller abandons shortly after the deadline or a cancellation.
+    /// A tool that changes something must call [`Call::commit`] first.
     ///
     /// # Errors
-    /// Those of the tool. Finding nothing, or only a part, is not an error.
+    /// Those of the tool. Empty and partial results are not errors.
     fn run(&self, context: &ToolContext<'_>, args: Self::Args) -> Result<Self::Output, Error>;
 }
 
-/// What a tool works with: the workspace, the limits, the threads and the call's conditions.
+/// The context of a call: the workspace, the limits, the threads and the conditions of the call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ToolContext<'a> {
-    /// The files, behind their path policy.
+    /// The workspace, which enforces its path policy.
     pub workspace: &'a Workspace,
-    /// The bounds set by the host.
+    /// The limits of the host.
     pub limits: &'a Limits,
-    /// Cancel flag, deadline and progress of this call.
+    /// Cancel flag, deadline and progress of the call.
     pub call: &'a Call,
     /// The threads for searching and listing.
     pub(crate) pool: &'a Pool,
-    /// What is remembered of the workspace.
+    /// The index of the workspace, if there is one.
     pub(crate) index: Option<&'a Index>,
 }
 
@@ -147,22 +141,22 @@ impl ToolContext<'_> {
         self.index.map(Index::begin)
     }
 
-    /// The call's conditions, with a time limit of its own in milliseconds.
+    /// The call with a time limit in milliseconds from now.
     pub fn within(&self, timeout_ms: u64) -> Call {
         self.call.clone().with_timeout(Duration::from_millis(timeout_ms))
     }
 }
 
-/// What a tool does to the world; protocol hints and read-only toolkits follow from it.
+/// The side effects of a tool, from which protocol hints and read-only toolkits are derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
     /// Changes nothing.
     Read,
-    /// Adds something new and never replaces what is there.
+    /// Creates new files or directories and never replaces existing ones.
     Create,
-    /// Replaces or removes what is there.
+    /// Replaces or removes existing files.
     Change,
     /// Runs programs, which may do anything.
     Execute,
@@ -170,7 +164,7 @@ pub enum Effect {
 
 impl_wire_names!(Effect; parse);
 
-/// The description of a tool, from which every provider's form is rendered.
+/// The description of a tool, from which the form of each provider is rendered.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
@@ -178,36 +172,36 @@ pub struct ToolSpec {
     pub name: String,
     /// The name of its command in a shell.
     pub command: &'static str,
-    /// What its command does, in one short line for people; may be empty.
+    /// A short description of its command for people; may be empty.
     pub summary: &'static str,
-    /// Other names under which it is found.
+    /// Other names by which it can be called.
     pub aliases: &'static [&'static str],
-    /// What it does, for a model.
+    /// The description for a model.
     pub description: String,
     /// JSON Schema of the arguments, in the order of the fields.
     pub input_schema: Value,
-    /// JSON Schema of the structured answer.
+    /// JSON Schema of the structured output.
     pub output_schema: Value,
-    /// What it does to the world.
+    /// Its side effects.
     pub effect: Effect,
-    /// Whether a second call with the same arguments changes nothing more.
+    /// Whether a second call with the same arguments has no further effect.
     pub is_idempotent: bool,
     /// Whether a call may take long, as [`Tool::LONG`] says.
     pub is_long: bool,
-    /// Arguments of typical calls, each of which fits the schema.
+    /// Arguments of typical calls, each valid by the schema.
     pub examples: Vec<Value>,
 }
 
 impl ToolSpec {
-    /// Tells whether `name` is one of its names on the wire, in a shell, or among its aliases; `-`
-    /// and `_` are the same.
+    /// Whether `name` is its name on the wire, its command or one of its aliases; `-` and `_` are the
+    /// same.
     pub fn is_called(&self, name: &str) -> bool {
         let names = [self.name.as_str(), self.command].into_iter();
         names.chain(self.aliases.iter().copied()).any(|own| same_name(own, name))
     }
 }
 
-/// `list-files` is `list_files`.
+/// Whether the names are equal, with `-` and `_` the same.
 pub(crate) fn same_name(own: &str, asked: &str) -> bool {
     let fold = |byte: u8| if byte == b'-' { b'_' } else { byte };
     own.bytes().map(fold).eq(asked.bytes().map(fold))

@@ -1,11 +1,11 @@
-//! The subset of an OpenAPI schema that every version of the Gemini API takes.
+//! Rendering for Gemini: the subset of OpenAPI schemas that every version of its API accepts.
 
 use serde_json::{Map, Value, json};
 
-use super::description::say;
+use super::portable::append_sentence;
 
-/// The parameters of a function; nothing for one that has none, since an object without
-/// properties is refused.
+/// The parameters of a function; `None` if there are none, since the API refuses an object without
+/// properties.
 pub(super) fn parameters(schema: &Value) -> Option<Value> {
     let properties = schema.get("properties").and_then(Value::as_object)?;
     if properties.is_empty() { None } else { Some(node(schema)) }
@@ -33,12 +33,12 @@ fn node(schema: &Value) -> Value {
     Value::Object(node)
 }
 
-/// An object of any keys is asked for as text, which the check of arguments reads.
+/// A map becomes a string that holds JSON, which the check of arguments parses.
 fn object(schema: &Map<String, Value>, node: &mut Map<String, Value>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     let Some(properties) = properties.filter(|properties| !properties.is_empty()) else {
         node.insert("type".to_owned(), json!("string"));
-        return say(node, "The text of a JSON object");
+        return append_sentence(node, "The text of a JSON object");
     };
     node.insert("type".to_owned(), json!("object"));
     let rendered = properties.iter().map(|(name, property)| (name.clone(), self::node(property)));
@@ -49,7 +49,7 @@ fn object(schema: &Map<String, Value>, node: &mut Map<String, Value>) {
     }
 }
 
-/// An `enum` is for texts that are not empty; other values go into the description.
+/// The API accepts an `enum` of non-empty strings only; other values go into the description.
 fn value(schema: &Map<String, Value>, kind: &str, node: &mut Map<String, Value>) {
     node.insert("type".to_owned(), json!(kind));
     let Some(values) = schema.get("enum").and_then(Value::as_array) else { return };
@@ -58,12 +58,12 @@ fn value(schema: &Map<String, Value>, kind: &str, node: &mut Map<String, Value>)
         node.insert("enum".to_owned(), Value::Array(values.clone()));
     } else {
         let values: Vec<String> = values.iter().map(Value::to_string).collect();
-        say(node, &format!("One of {}", values.join(", ")));
+        append_sentence(node, &format!("One of {}", values.join(", ")));
     }
 }
 
-/// One or a list of the same is a list; any other union stands alone, since no keyword may stand
-/// beside `anyOf`.
+/// A value or a list of such values becomes a list. Any other union stays `anyOf`, and its
+/// description moves into the first option, since no keyword may stand beside `anyOf`.
 fn union(schema: &Map<String, Value>, options: &[Value]) -> Value {
     let is_list = |option: &&Value| {
         let items = option.get("items");

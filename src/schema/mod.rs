@@ -1,9 +1,8 @@
-//! The schemas of the tools in a portable form, and their rendering for protocols and providers.
+//! The schemas of the tools in a portable form, rendered for protocols and providers.
 //!
-//! No form has a `$ref`, a `format` or an `allOf`; the required properties come first, and what
-//! holds for an absent value and what limits it stands in the descriptions too, because many
-//! clients drop the keywords. Limits that are out of reach of a sensible call, such as a path of
-//! 262,144 characters, stand in the keywords alone.
+//! No form has a `$ref`, a `format` or an `allOf`. Required properties come first. Defaults and limits
+//! are in the descriptions too, because many clients drop the keywords, except for limits that no
+//! sensible call reaches, such as 262,144 characters of a path.
 //!
 //! ```
 //! use ripkit::schema::{self, Format};
@@ -13,8 +12,6 @@
 //! assert_eq!(tools[0]["input_schema"]["type"], "object");
 //! ```
 
-mod bounds;
-mod description;
 mod gemini;
 mod portable;
 mod strict;
@@ -29,10 +26,9 @@ use serde_json::{Value, json};
 use crate::error::{Error, ErrorCode};
 use crate::tool::{Effect, ToolSpec};
 
-pub(crate) use self::bounds::Bounds;
 use self::portable::{Side, folded};
 
-/// The form in which a protocol or a provider wants the descriptions of tools.
+/// The protocol or provider for which tools are described.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -85,8 +81,8 @@ impl FromStr for Format {
     }
 }
 
-/// Renders all descriptions as one JSON array, in their order: the value of `tools` in a request
-/// to the provider, or in an answer of the protocol.
+/// Renders the descriptions as one JSON array, in their order: the value of `tools` in a request to
+/// the provider, or in an answer of the protocol.
 ///
 /// ```
 /// use ripkit::schema::{self, Format};
@@ -109,8 +105,7 @@ pub fn render<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, format: Format)
 
 /// Renders one description for the Model Context Protocol, with all four hints.
 ///
-/// `outputSchema` is left out where the structured answer is not an object, which the protocol
-/// does not allow.
+/// `outputSchema` is left out if it is not an object, which the protocol requires.
 pub fn mcp(spec: &ToolSpec) -> Value {
     let mut tool = json!({
         "name": spec.name,
@@ -134,8 +129,8 @@ pub fn mcp(spec: &ToolSpec) -> Value {
 
 /// Renders one description for the Messages API of Anthropic.
 ///
-/// `input_examples` is there if the tool has examples; take it away for a service that speaks this
-/// API but does not know the field.
+/// `input_examples` is present if the tool has examples; remove it for a service that implements this
+/// API without the field.
 pub fn anthropic(spec: &ToolSpec) -> Value {
     let mut tool = json!({
         "name": spec.name,
@@ -150,18 +145,17 @@ pub fn anthropic(spec: &ToolSpec) -> Value {
 
 /// Renders one description for the Chat Completions API of OpenAI, without strict mode.
 ///
-/// The Responses API takes the fields of `function` beside `type`, not within `function`.
+/// The Responses API expects the fields of `function` at the top level, beside `type`.
 pub fn openai(spec: &ToolSpec) -> Value {
     function(spec, &described(spec))
 }
 
 /// Renders one description for the Chat Completions API of OpenAI, in strict mode.
 ///
-/// Every property is required, and `null` stands for one that is not given: `["string", "null"]`
-/// is how this mode, and no other form, says that. Limits and defaults stand in the descriptions
-/// alone. A call with all these nulls is the same to [`Toolkit::call`](crate::Toolkit::call) as
-/// one without them. A tool whose arguments the mode cannot express, such as a map with any keys,
-/// is rendered as by [`openai`], with `strict` off.
+/// Every property is required; optional ones are nullable (`["string", "null"]`), and
+/// [`Toolkit::call`](crate::Toolkit::call) takes `null` as absent. Limits and defaults are in the
+/// descriptions only. A tool whose arguments the mode cannot express, such as a map with arbitrary
+/// keys, is rendered as by [`openai`], with `strict` off.
 pub fn openai_strict(spec: &ToolSpec) -> Value {
     let described = described(spec);
     let strict = strict::parameters(&described);
@@ -172,9 +166,9 @@ pub fn openai_strict(spec: &ToolSpec) -> Value {
 
 /// Renders one description for the Gemini API: an item of `functionDeclarations`.
 ///
-/// Only what every version of the API takes is used: types, descriptions, properties, items and
-/// values that are texts. Where one text or a list is allowed, a list is asked for. `parameters` is
-/// left out for a tool that has none.
+/// Only what every version of the API accepts is used: types, descriptions, properties, items and
+/// string enums. A string or a list of strings is declared as a list. `parameters` is left out for a
+/// tool without arguments.
 pub fn gemini(spec: &ToolSpec) -> Value {
     let mut tool = json!({ "name": spec.name, "description": spec.description });
     if let Some(parameters) = gemini::parameters(&described(spec)) {
@@ -199,17 +193,17 @@ fn function(spec: &ToolSpec, parameters: &Value) -> Value {
 /// The schema of the arguments, with defaults and limits in the descriptions.
 fn described(spec: &ToolSpec) -> Value {
     let mut schema = spec.input_schema.clone();
-    description::tell(&mut schema);
+    portable::describe_limits(&mut schema);
     schema
 }
 
-/// `list_files` is "List files".
+/// "List files" for `list_files`.
 fn title(name: &str) -> String {
-    description::capital(&name.replace(['_', '-'], " "))
+    portable::capitalized(&name.replace(['_', '-'], " "))
 }
 
-/// The description and the schema of a tool's arguments; integers keep their `format`, by which
-/// the arguments are checked.
+/// The description and the schema of a tool's arguments. Integers keep their `format`, which the
+/// check of arguments needs.
 pub(crate) fn arguments<T: JsonSchema>() -> (String, Value) {
     let settings = settings().for_deserialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -218,7 +212,7 @@ pub(crate) fn arguments<T: JsonSchema>() -> (String, Value) {
     (description.as_ref().and_then(Value::as_str).map(folded).unwrap_or_default(), schema)
 }
 
-/// The schema of a tool's structured answer.
+/// The schema of a tool's structured output.
 pub(crate) fn output<T: JsonSchema>() -> Value {
     let settings = settings().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -227,7 +221,7 @@ pub(crate) fn output<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The schema as it is shown: `format` is no part of what all providers understand.
+/// The schema without `format`, which not all providers understand.
 pub(crate) fn without_formats(schema: &Value) -> Value {
     let mut schema = schema.clone();
     portable::remove_formats(&mut schema);

@@ -1,19 +1,34 @@
-//! From what the derive emits to the subset of JSON Schema that every provider understands.
+//! Rewrites derived schemas to the subset of JSON Schema that every provider understands, and puts
+//! limits and defaults into the descriptions.
 
 use serde_json::{Map, Value, json};
 
-/// Whether absent and `null` may be told apart.
+/// Whether a schema is for arguments or for output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// A model writes it: optional means absent, and unknown names are refused.
+    /// Written by a model: optional means absent, and unknown properties are refused.
     Arguments,
-    /// We write it: a field that can be `null` says so.
+    /// Written by a tool: nullable fields are declared.
     Output,
 }
 
 const NULL: &str = "null";
-/// Holds the docs of variants until the description that they belong to is known.
+/// Temporary keyword for the docs of variants, until [`describe_values`] moves them into the
+/// description of the property.
 const VALUES: &str = "$values";
+
+/// The words before and after the number of a limit, by keyword.
+const LIMITS: &[(&str, &str, &str)] = &[
+    ("minimum", "at least ", ""),
+    ("maximum", "at most ", ""),
+    ("exclusiveMinimum", "more than ", ""),
+    ("exclusiveMaximum", "less than ", ""),
+    ("multipleOf", "a multiple of ", ""),
+    ("minLength", "at least ", " characters"),
+    ("maxLength", "at most ", " characters"),
+    ("minItems", "at least ", " items"),
+    ("maxItems", "at most ", " items"),
+];
 
 /// Rewrites `schema` in place: no references, titles, `oneOf`, `const` or unions with null.
 pub(super) fn clean(schema: &mut Value, side: Side) {
@@ -47,7 +62,7 @@ fn rewrite(schema: &mut Value, side: Side) {
     fold_description(node);
 }
 
-/// Takes away `format`, which providers refuse or ignore.
+/// Removes `format`, which providers refuse or ignore.
 pub(super) fn remove_formats(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
     node.shift_remove("format");
@@ -56,13 +71,13 @@ pub(super) fn remove_formats(schema: &mut Value) {
     }
 }
 
-/// Line breaks of a doc comment are no part of what it says, and its examples are for people.
+/// A doc comment in one line, without its examples.
 pub(super) fn folded(text: &str) -> String {
     let prose = text.split("```").step_by(2);
     prose.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
-/// The schemas within a schema; names of properties are not keywords.
+/// The direct subschemas of a schema.
 pub(super) fn children(node: &mut Map<String, Value>) -> Vec<&mut Value> {
     let mut found = Vec::new();
     for (keyword, value) in node {
@@ -76,7 +91,7 @@ pub(super) fn children(node: &mut Map<String, Value>) -> Vec<&mut Value> {
     found
 }
 
-/// A model writes the properties in their order, and must not get lost before the needed ones.
+/// Puts required properties first, as a model writes the properties in their order.
 fn required_first(node: &mut Map<String, Value>) {
     let Some(required) = node.get("required").and_then(Value::as_array).cloned() else { return };
     let Some(properties) = node.get_mut("properties").and_then(Value::as_object_mut) else {
@@ -94,7 +109,7 @@ fn const_to_enum(node: &mut Map<String, Value>) {
     }
 }
 
-/// The options of a derived `oneOf` exclude each other anyway.
+/// A derived `oneOf` has disjoint options, so `anyOf` means the same.
 fn one_of_to_any_of(node: &mut Map<String, Value>) {
     if let Some(options) = node.shift_remove("oneOf") {
         node.entry("anyOf").or_insert(options);
@@ -120,7 +135,7 @@ fn remove_null(node: &mut Map<String, Value>) {
     merge_only_option(node);
 }
 
-/// `anyOf` of one schema is that schema; what the outer one says goes before it.
+/// Replaces `anyOf` of one schema by that schema; keywords of the outer one win.
 fn merge_only_option(node: &mut Map<String, Value>) {
     let options = node.get("anyOf").and_then(Value::as_array).map(Vec::as_slice);
     let Some([Value::Object(only)]) = options else { return };
@@ -131,7 +146,7 @@ fn merge_only_option(node: &mut Map<String, Value>) {
     }
 }
 
-/// `"type": ["integer", "null"]` becomes `anyOf` of both, which more readers understand.
+/// Rewrites `"type": ["integer", "null"]` as `anyOf`, which more clients understand.
 fn split_null(node: &mut Map<String, Value>) {
     let Some(kinds) = node.get("type").and_then(Value::as_array) else { return };
     if !kinds.iter().any(|kind| kind == NULL) {
@@ -145,7 +160,7 @@ fn split_null(node: &mut Map<String, Value>) {
     node.insert("anyOf".to_owned(), json!([option, { "type": NULL }]));
 }
 
-/// Variants become one list of values; what their docs say goes into the description.
+/// Merges variants into one `enum`, and their docs into the description.
 fn merge_enums(node: &mut Map<String, Value>) {
     let Some(options) = node.get("anyOf").and_then(Value::as_array) else { return };
     let Some(lists) = options.iter().map(enum_of).collect::<Option<Vec<_>>>() else { return };
@@ -162,7 +177,7 @@ fn merge_enums(node: &mut Map<String, Value>) {
     }
 }
 
-/// A property's own description goes before that of its type, so this must come last.
+/// Runs last, because the description of a property replaces that of its type.
 fn describe_values(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
     if let Some(Value::String(values)) = node.shift_remove(VALUES) {
@@ -190,6 +205,99 @@ fn fold_description(node: &mut Map<String, Value>) {
     if let Some(Value::String(description)) = node.get_mut("description") {
         *description = folded(description);
     }
+}
+
+/// Adds limits and defaults to the descriptions that do not mention them, since many clients drop the
+/// keywords.
+pub(super) fn describe_limits(schema: &mut Value) {
+    let Some(node) = schema.as_object_mut() else { return };
+    for child in children(node) {
+        describe_limits(child);
+    }
+    for &(keyword, before, after) in LIMITS {
+        describe_limit(node, keyword, before, after);
+    }
+    if let Some(pattern) = node.get("pattern").and_then(Value::as_str) {
+        let sentence = format!("Matches the regular expression {pattern}");
+        append_sentence(node, &sentence);
+    }
+    describe_default(node);
+}
+
+/// Whether `keyword` is a limit or default, which [`describe_limits`] puts into the description.
+pub(super) fn is_described(keyword: &str) -> bool {
+    let limits = LIMITS.iter().map(|(limit, _, _)| *limit);
+    limits.chain(["pattern", "default"]).any(|described| described == keyword)
+}
+
+/// Appends `sentence`, given without its full stop, to the description of `node`.
+pub(super) fn append_sentence(node: &mut Map<String, Value>, sentence: &str) {
+    let before = description(node).trim_end();
+    let stop = if before.is_empty() || before.ends_with(['.', '!', '?']) { "" } else { "." };
+    let gap = if before.is_empty() { "" } else { " " };
+    let whole = format!("{before}{stop}{gap}{sentence}.");
+    node.insert("description".to_owned(), Value::String(whole));
+}
+
+/// A minimum of 0 is left out, as counts are not negative.
+fn describe_limit(node: &mut Map<String, Value>, keyword: &str, before: &str, after: &str) {
+    let Some(limit) = node.get(keyword).and_then(Value::as_number) else { return };
+    if keyword.starts_with("min") && limit.as_u64() == Some(0) {
+        return;
+    }
+    if limit.as_u64().is_some_and(|limit| is_out_of_reach(keyword, limit)) {
+        return;
+    }
+    let limit = limit.to_string();
+    if !mentions(description(node), before.trim(), &limit) {
+        append_sentence(node, &capitalized(&format!("{before}{limit}{after}")));
+    }
+}
+
+/// Whether a limit is too large to be worth its tokens; a call that exceeds it gets an error.
+fn is_out_of_reach(keyword: &str, limit: u64) -> bool {
+    match keyword {
+        "maxLength" => limit >= 200,
+        "maxItems" => limit >= 50,
+        "maximum" => limit >= 1_000_000,
+        _ => false,
+    }
+}
+
+/// Whether the description says `at most 9` or `9 at most`; `at most 90` is another limit.
+fn mentions(description: &str, words: &str, limit: &str) -> bool {
+    let description = description.to_lowercase();
+    let phrase = format!("{words} {limit}");
+    let is_after = description
+        .match_indices(&phrase)
+        .filter_map(|(at, _)| description.get(at + phrase.len()..))
+        .any(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()));
+    is_after || description.split('.').any(|part| part.trim() == format!("{limit} {words}"))
+}
+
+fn describe_default(node: &mut Map<String, Value>) {
+    let Some(default) = node.get("default").filter(|default| !default.is_null()) else { return };
+    if description(node).contains("Default:") {
+        return;
+    }
+    let text = match default {
+        Value::String(word) if is_word(word) => word.clone(),
+        other => other.to_string(),
+    };
+    append_sentence(node, &format!("Default: {text}"));
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+fn description(node: &Map<String, Value>) -> &str {
+    node.get("description").and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(super) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -272,5 +380,45 @@ mod tests {
     fn an_example_in_a_comment_is_for_people() {
         let comment = "Adds\n  numbers.\n\n```\nlet sum = 1;\n```\nAlways.";
         assert_eq!(folded(comment), "Adds numbers. Always.");
+    }
+
+    fn described(mut schema: Value) -> String {
+        describe_limits(&mut schema);
+        description(schema.as_object().expect("an object")).to_owned()
+    }
+
+    #[test]
+    fn limits_and_defaults_are_described_once() {
+        let table = [
+            (json!({ "minimum": 1, "default": 50 }), "At least 1. Default: 50."),
+            (json!({ "description": "Lines", "maximum": 9 }), "Lines. At most 9."),
+            (json!({ "description": "Lines, at most 9.", "maximum": 9 }), "Lines, at most 9."),
+            (json!({ "description": "A. 9 at most.", "maximum": 9 }), "A. 9 at most."),
+            (json!({ "description": "At most 90.", "maximum": 9 }), "At most 90. At most 9."),
+            (json!({ "description": "A. Default: all.", "default": "." }), "A. Default: all."),
+            (json!({ "description": "A.", "default": "." }), "A. Default: \".\"."),
+            (json!({ "description": "A.", "default": "safe" }), "A. Default: safe."),
+            (json!({ "description": "A.", "default": false }), "A. Default: false."),
+            (json!({ "description": "A.", "minimum": 0 }), "A."),
+            (json!({ "description": "A.", "maxItems": 3 }), "A. At most 3 items."),
+            (json!({ "minLength": 2 }), "At least 2 characters."),
+            (json!({ "description": "A.", "maxLength": 64 }), "A. At most 64 characters."),
+            (json!({ "description": "A.", "maxLength": 4096 }), "A."),
+            (json!({ "description": "A.", "maxItems": 64 }), "A."),
+            (json!({ "description": "A.", "maximum": 1_000_000 }), "A."),
+        ];
+        for (schema, wanted) in table {
+            let whole = described(schema);
+            assert_eq!(whole, wanted);
+        }
+    }
+
+    #[test]
+    fn describing_twice_changes_nothing() {
+        let mut schema = json!({ "description": "A.", "minimum": 1, "maxItems": 3, "default": 5 });
+        describe_limits(&mut schema);
+        let once = schema.clone();
+        describe_limits(&mut schema);
+        assert_eq!(schema, once);
     }
 }

@@ -1,20 +1,21 @@
-//! The subset of JSON Schema to which a model can be held word for word.
+//! Rendering for OpenAI's strict mode: the subset of JSON Schema that constrained decoding supports.
 
 use serde_json::{Map, Value, json};
 
-use super::description;
+use super::portable;
 
-/// The least of the limits that were ever documented.
+/// These limits are the lowest that OpenAI has documented.
 const MAX_LEVELS: usize = 5;
 const MAX_PROPERTIES: usize = 100;
 const MAX_VALUES: usize = 500;
 const MAX_NAME_BYTES: usize = 15_000;
 
-/// Keywords that say nothing about which values are right.
-const REMARKS: &[&str] = &["title", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
+/// Keywords that do not constrain values.
+const ANNOTATIONS: &[&str] =
+    &["title", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
-/// The schema of arguments in which every property is required and those that may be absent may be
-/// `null`; nothing if the subset cannot say it, as for a map with any keys.
+/// The schema with every property required and optional ones nullable; `None` if the subset cannot
+/// express it, as for a map with arbitrary keys.
 pub(super) fn parameters(schema: &Value) -> Option<Value> {
     let root = schema.as_object().filter(|root| !root.contains_key("anyOf"))?;
     let mut size = Size::default();
@@ -45,7 +46,7 @@ impl Size {
     }
 }
 
-/// `level` is that of the next object.
+/// `level` is the nesting level of an object at this place.
 fn node(schema: &Value, level: usize, size: &mut Size) -> Option<Value> {
     let schema = schema.as_object()?;
     if level > MAX_LEVELS + 1 || !schema.keys().all(|keyword| is_known(keyword)) {
@@ -103,8 +104,8 @@ fn value(schema: &Map<String, Value>, kind: &str, size: &mut Size) -> Value {
     described(schema, value)
 }
 
-/// A list of types for plain values, the form that is documented; `anyOf` for the others, since
-/// `null` would have to be one of the values of an `enum`.
+/// Plain values get a list of types, the documented form. Others get `anyOf`, since `null` would have
+/// to be a value of an `enum`.
 fn or_null(mut schema: Value) -> Value {
     let nothing = json!({ "type": "null" });
     let is_plain = !["enum", "items", "properties"].iter().any(|key| schema.get(key).is_some());
@@ -149,7 +150,9 @@ fn is_known(keyword: &str) -> bool {
         "enum",
         "format",
     ];
-    structure.contains(&keyword) || REMARKS.contains(&keyword) || description::is_told(keyword)
+    structure.contains(&keyword)
+        || ANNOTATIONS.contains(&keyword)
+        || portable::is_described(keyword)
 }
 
 #[cfg(test)]

@@ -1,24 +1,32 @@
-//! Checks and repairs the JSON arguments of a call against the tool's schema.
+//! Checks and repairs the JSON arguments of a call by the tool's schema, with the wording of the
+//! errors, which is the same for every tool.
 
 use std::collections::HashSet;
+use std::fmt;
+use std::io::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
-use super::wording::{self, expected, got};
 use crate::arguments::too_many;
 use crate::error::{Error, ErrorCode};
-use crate::schema::Bounds;
+use crate::text::clip;
 use crate::text::similar::most_similar;
 
+/// The most bytes of a refused value that a message repeats.
+const MAX_SHOWN_BYTES: usize = 80;
+/// The most values of an enum, or arguments of a tool, that a message lists.
+const MAX_LISTED: usize = 20;
+/// Similarity (0 to 1) from which a name is suggested.
+const MIN_SIMILARITY: f64 = 0.7;
 /// The most unknown names that one message repeats.
 const MAX_UNKNOWN: usize = 5;
-/// Whole floats up to here are exact, so that one of them can be taken for an integer.
+/// Whole floats up to here are exact and can be taken for integers.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// Other names of arguments, as (other, ours).
 type Aliases<'a> = &'a [(&'static str, &'static str)];
 
-/// Returns the arguments as the tool takes them, and a sentence for each repair.
+/// Returns the arguments as the tool expects them, and a note for each repair.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` naming the argument, what was given and what is expected.
@@ -33,7 +41,7 @@ pub(super) fn check(
     Ok((Value::Object(args), check.notes))
 }
 
-/// The arguments as an object, be they given as one, as the text of one, or not at all.
+/// The arguments as an object, given as an object, as the JSON text of one, or not at all.
 fn object(args: Value) -> Result<Map<String, Value>, Error> {
     let args = match args {
         Value::String(text) if text.trim().is_empty() => Value::Null,
@@ -55,7 +63,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// `at` is the name of the argument that holds the object; the outermost has none.
+    /// `at` is the name of the argument that holds the object, or empty at the top.
     fn object(
         &mut self,
         at: &str,
@@ -65,11 +73,11 @@ impl Check<'_> {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return Ok(given);
         };
-        let given = self.own_names(at, properties, given)?;
+        let given = self.resolve_aliases(at, properties, given)?;
         if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
-            self.all_known(at, properties, &given)?;
+            self.refuse_unknown(at, properties, &given)?;
         }
-        all_there(at, schema, properties, &given)?;
+        refuse_missing(at, schema, properties, &given)?;
         let mut checked = Map::new();
         for (name, value) in given {
             let value = match properties.get(&name) {
@@ -81,8 +89,8 @@ impl Check<'_> {
         Ok(checked)
     }
 
-    /// `null` is absent, and a name of another dialect is ours.
-    fn own_names(
+    /// Drops arguments that are `null`, and replaces aliases.
+    fn resolve_aliases(
         &self,
         at: &str,
         properties: &Map<String, Value>,
@@ -111,7 +119,7 @@ impl Check<'_> {
         Ok(named)
     }
 
-    fn all_known(
+    fn refuse_unknown(
         &self,
         at: &str,
         properties: &Map<String, Value>,
@@ -137,11 +145,11 @@ impl Check<'_> {
     fn unknown(&self, properties: &Map<String, Value>, name: &str) -> String {
         let others = self.aliases.iter().filter(|(_, ours)| properties.contains_key(*ours));
         let names = properties.keys().map(String::as_str).chain(others.map(|(other, _)| *other));
-        let near = wording::nearest(name, names);
+        let near = nearest(name, names);
         let ours =
             self.aliases.iter().find(|(other, _)| Some(*other) == near).map(|(_, ours)| *ours);
         let near = near.filter(|near| properties.contains_key(*near)).or(ours);
-        wording::unknown(name, near)
+        unknown(name, near)
     }
 
     fn value(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
@@ -153,25 +161,25 @@ impl Check<'_> {
         let value = match kind {
             "" => value,
             "array" => return self.list(at, schema, value),
-            _ => self.single(at, value),
+            _ => self.unwrap_single(at, value),
         };
         check_size(at, schema, &value)?;
         match (kind, value) {
             ("object", Value::Object(given)) => self.object(at, schema, given).map(Value::Object),
-            ("object", Value::String(text)) => self.written(at, schema, text),
+            ("object", Value::String(text)) => self.parse_json_text(at, schema, text),
             ("string", value @ Value::String(_)) | ("boolean", value @ Value::Bool(_)) => {
-                listed(at, schema, value)
+                check_enum(at, schema, value)
             }
-            ("boolean", Value::String(text)) => self.flag(at, schema, text),
-            ("integer", value) => self.whole(at, schema, value),
+            ("boolean", Value::String(text)) => self.boolean_text(at, schema, text),
+            ("integer", value) => self.integer(at, schema, value),
             ("number", value @ Value::Number(_)) => in_range(at, schema, value),
-            ("", value) => listed(at, schema, value),
+            ("", value) => check_enum(at, schema, value),
             (_, value) => Err(wrong(at, schema, &value)),
         }
     }
 
-    /// A list of one where one value is expected is that value.
-    fn single(&mut self, at: &str, value: Value) -> Value {
+    /// Takes a list of one for the value, where one value is expected.
+    fn unwrap_single(&mut self, at: &str, value: Value) -> Value {
         match value {
             Value::Array(list) if list.len() == 1 => {
                 let list = Value::Array(list);
@@ -182,13 +190,15 @@ impl Check<'_> {
         }
     }
 
-    /// One value where a list is expected is a list of one.
+    /// Takes one value for a list of one, where a list is expected.
     fn list(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
         let item = schema.get("items").unwrap_or(&Value::Null);
         let mut known = HashSet::new();
         let values = match value {
             Value::Array(values) => values,
-            Value::String(text) if holds_objects(schema) => return self.written(at, schema, text),
+            Value::String(text) if holds_objects(schema) => {
+                return self.parse_json_text(at, schema, text);
+            }
             one => {
                 let note = format!("{at}: took {} as a list of one", got(&one));
                 let mut trial = Check { aliases: self.aliases, notes: Vec::new() };
@@ -200,15 +210,15 @@ impl Check<'_> {
             }
         };
         let numbered = values.into_iter().enumerate().filter(|(_, value)| match value {
-            // A path or a glob that is given twice says nothing more.
+            // Repeated paths and globs are redundant.
             Value::String(text) => known.insert(text.clone()),
             _ => true,
         });
         numbered.map(|(index, value)| self.value(&format!("{at}[{index}]"), item, value)).collect()
     }
 
-    /// Objects and lists of objects may come as the JSON text of them.
-    fn written(&mut self, at: &str, schema: &Value, text: String) -> Result<Value, Error> {
+    /// Takes a string for the JSON in it, where objects are expected.
+    fn parse_json_text(&mut self, at: &str, schema: &Value, text: String) -> Result<Value, Error> {
         let parsed = serde_json::from_str(&text).ok();
         let Some(value @ (Value::Object(_) | Value::Array(_))) = parsed else {
             return Err(wrong(at, schema, &Value::String(text)));
@@ -217,20 +227,20 @@ impl Check<'_> {
         self.value(at, schema, value)
     }
 
-    fn flag(&mut self, at: &str, schema: &Value, text: String) -> Result<Value, Error> {
+    fn boolean_text(&mut self, at: &str, schema: &Value, text: String) -> Result<Value, Error> {
         let flag = match text.trim() {
             "true" => true,
             "false" => false,
             _ => return Err(wrong(at, schema, &Value::String(text))),
         };
-        self.note(format!("{at}: took the text {} as {flag}", wording::json(&Value::String(text))));
+        self.note(format!("{at}: took the text {} as {flag}", compact(&Value::String(text))));
         Ok(Value::Bool(flag))
     }
 
-    fn whole(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
+    fn integer(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
         let number = match &value {
-            Value::Number(number) if number.is_f64() => number.as_f64().and_then(whole_float),
-            Value::String(digits) => whole_text(digits.trim()),
+            Value::Number(number) if number.is_f64() => number.as_f64().and_then(integer_of_float),
+            Value::String(digits) => integer_of_text(digits.trim()),
             Value::Number(_) => return in_range(at, schema, value),
             _ => None,
         };
@@ -240,7 +250,7 @@ impl Check<'_> {
         Ok(checked)
     }
 
-    /// A value that fits as it is goes before one that must be repaired.
+    /// Prefers an option that fits as it is to one that needs repairs.
     fn any_of(
         &mut self,
         at: &str,
@@ -275,7 +285,7 @@ impl Check<'_> {
     }
 }
 
-fn all_there(
+fn refuse_missing(
     at: &str,
     schema: &Value,
     properties: &Map<String, Value>,
@@ -296,8 +306,8 @@ fn all_there(
     }
 }
 
-/// Refuses a text or a list that is longer than the schema allows, before anything is done for each
-/// of its parts. Of texts in a list only the different ones count.
+/// Refuses a string or a list that is longer than the schema allows, before its parts are processed.
+/// In a list, equal strings count once.
 fn check_size(at: &str, schema: &Value, value: &Value) -> Result<(), Error> {
     let limit = |key: &str| {
         let options = schema.get("anyOf").and_then(Value::as_array);
@@ -307,22 +317,22 @@ fn check_size(at: &str, schema: &Value, value: &Value) -> Result<(), Error> {
     };
     match value {
         Value::String(text) => {
-            let Some(most) = limit("maxLength") else { return Ok(()) };
-            // Each character has at least one byte, and those behind the limit need no count.
-            if text.len() > most && text.chars().nth(most).is_some() {
+            let Some(max) = limit("maxLength") else { return Ok(()) };
+            // Compares bytes first, as counting characters takes time.
+            if text.len() > max && text.chars().nth(max).is_some() {
                 let bytes = text.len();
                 let message =
-                    format!("{at}: at most {most} characters are taken, got {bytes} bytes");
+                    format!("{at}: at most {max} characters are taken, got {bytes} bytes");
                 return Err(invalid(message));
             }
         }
         Value::Array(values) => {
-            let Some(most) = limit("maxItems") else { return Ok(()) };
+            let Some(max) = limit("maxItems") else { return Ok(()) };
             let (mut known, mut different) = (HashSet::new(), 0);
             for value in values {
                 different += usize::from(value.as_str().is_none_or(|text| known.insert(text)));
-                if different > most {
-                    return Err(too_many(at, values.len(), most));
+                if different > max {
+                    return Err(too_many(at, values.len(), max));
                 }
             }
         }
@@ -331,8 +341,8 @@ fn check_size(at: &str, schema: &Value, value: &Value) -> Result<(), Error> {
     Ok(())
 }
 
-/// A value of an `enum` must be one of its list.
-fn listed(at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
+/// Refuses a value that the `enum` of the schema does not list.
+fn check_enum(at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
     match schema.get("enum").and_then(Value::as_array) {
         Some(values) if !values.contains(&value) => {
             Err(wrong(at, &nearest_first(schema, values, &value), &value))
@@ -341,10 +351,10 @@ fn listed(at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
     }
 }
 
-/// The schema with the values of its `enum` in the order of likeness to what was given, so that
-/// the right one is named even if the list is cut.
+/// The schema with its `enum` sorted by similarity to the given value, so that the intended one is
+/// named even if the list is cut.
 fn nearest_first(schema: &Value, values: &[Value], given: &Value) -> Value {
-    let given = wording::cut(given.as_str().unwrap_or(""), wording::MAX_SHOWN_BYTES);
+    let given = clip::ellipsize(given.as_str().unwrap_or(""), MAX_SHOWN_BYTES);
     let scored = most_similar(&given, values, |value| value.as_str().unwrap_or(""));
     let mut schema = schema.clone();
     if let Some(list) = schema.get_mut("enum") {
@@ -356,15 +366,15 @@ fn nearest_first(schema: &Value, values: &[Value], given: &Value) -> Value {
 fn in_range(at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
     let bounds = Bounds::of(schema);
     let fits = value.as_number().is_none_or(|number| bounds.allow(number));
-    if fits { listed(at, schema, value) } else { Err(wrong(at, schema, &value)) }
+    if fits { check_enum(at, schema, value) } else { Err(wrong(at, schema, &value)) }
 }
 
-fn whole_float(float: f64) -> Option<Value> {
+fn integer_of_float(float: f64) -> Option<Value> {
     let exact = float.fract() == 0.0 && float.abs() <= MAX_EXACT_FLOAT;
-    if exact { whole_text(&format!("{float:.0}")) } else { None }
+    if exact { integer_of_text(&format!("{float:.0}")) } else { None }
 }
 
-fn whole_text(digits: &str) -> Option<Value> {
+fn integer_of_text(digits: &str) -> Option<Value> {
     let signed = digits.parse::<i64>().map(Value::from);
     signed.or_else(|_| digits.parse::<u64>().map(Value::from)).ok()
 }
@@ -397,6 +407,164 @@ fn wrong(at: &str, schema: &Value, value: &Value) -> Error {
 
 fn invalid(message: String) -> Error {
     Error::new(ErrorCode::InvalidArgument, message)
+}
+
+/// The range of a number, from `minimum`, `maximum` and the width in `format`.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Bounds {
+    min: Option<Number>,
+    max: Option<Number>,
+}
+
+impl Bounds {
+    fn of(schema: &Value) -> Bounds {
+        let stated = |key| schema.get(key).and_then(Value::as_number).cloned();
+        let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+        let width = width(format);
+        let min = stated("minimum").or_else(|| width.map(|(min, _)| min.into()));
+        let max = stated("maximum").or_else(|| width.map(|(_, max)| max.into()));
+        Bounds { min, max }
+    }
+
+    fn allow(&self, number: &Number) -> bool {
+        let low = self.min.as_ref().is_some_and(|min| less(number, min));
+        let high = self.max.as_ref().is_some_and(|max| less(max, number));
+        !low && !high
+    }
+}
+
+/// Compares integers exactly; `f64` would round those of 64 bits.
+fn less(one: &Number, other: &Number) -> bool {
+    match (one.as_i128(), other.as_i128()) {
+        (Some(one), Some(other)) => one < other,
+        _ => one.as_f64() < other.as_f64(),
+    }
+}
+
+/// The range of an integer format; formats of 64 bits are left out, as their limits are no help in an
+/// error message.
+fn width(format: &str) -> Option<(i64, i64)> {
+    match format {
+        "uint8" => Some((0, u8::MAX.into())),
+        "uint16" => Some((0, u16::MAX.into())),
+        "uint32" => Some((0, u32::MAX.into())),
+        "int8" => Some((i8::MIN.into(), i8::MAX.into())),
+        "int16" => Some((i16::MIN.into(), i16::MAX.into())),
+        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Bounds {
+    /// Follows a noun: ` from 1 to 9`, ` of at least 1`, ` of at most 9`, or nothing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.min, &self.max) {
+            (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
+            (Some(min), None) => write!(f, " of at least {min}"),
+            (None, Some(max)) => write!(f, " of at most {max}"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// The known name most similar to `name`, if one is similar enough. The first of equals wins.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = clip::ellipsize(name, MAX_SHOWN_BYTES);
+    let best = most_similar(&name, known, |known| known).into_iter().next();
+    best.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY).map(|(_, known)| known)
+}
+
+/// `"serch" (did you mean "search"?)`.
+pub(super) fn unknown(name: &str, nearest: Option<&str>) -> String {
+    let name = compact(&Value::from(name));
+    match nearest {
+        Some(nearest) => format!("{name} (did you mean \"{nearest}\"?)"),
+        None => name,
+    }
+}
+
+/// A given value in words, such as `the text "abc"`.
+pub(super) fn got(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(flag) => return flag.to_string(),
+        Value::Number(_) => "number",
+        Value::String(_) => "text",
+        Value::Array(_) => "list",
+        Value::Object(_) => "object",
+    };
+    format!("the {kind} {}", compact(value))
+}
+
+/// The expected value in words, such as `a whole number from 1 to 100 (default 50)`.
+pub(super) fn expected(schema: &Value) -> String {
+    let wanted = wanted(schema);
+    match schema.get("default") {
+        None | Some(Value::Null) => wanted,
+        Some(default) => format!("{wanted} (default {})", compact(default)),
+    }
+}
+
+fn wanted(schema: &Value) -> String {
+    if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
+        return options.iter().map(wanted).collect::<Vec<_>>().join(" or ");
+    }
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return format!("one of {}", join_values(values));
+    }
+    match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "string" => "text".to_owned(),
+        "integer" => format!("a whole number{}", Bounds::of(schema)),
+        "number" => format!("a number{}", Bounds::of(schema)),
+        "boolean" => "true or false".to_owned(),
+        "array" => schema.get("items").map_or_else(|| "a list".to_owned(), list_of),
+        "object" => "an object".to_owned(),
+        _ => "a value".to_owned(),
+    }
+}
+
+fn list_of(item: &Value) -> String {
+    match item.get("type").and_then(Value::as_str) {
+        Some("object") => "a list of objects".to_owned(),
+        Some("integer") => "a list of whole numbers".to_owned(),
+        Some("string") if item.get("enum").is_none() => "a list of texts".to_owned(),
+        _ => format!("a list, each {}", wanted(item)),
+    }
+}
+
+fn join_values(values: &[Value]) -> String {
+    let shown: Vec<String> = values.iter().take(MAX_LISTED).map(compact).collect();
+    let more = values.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// The value as compact JSON, cut to [`MAX_SHOWN_BYTES`].
+pub(super) fn compact(value: &Value) -> String {
+    let mut start = BoundedWriter(Vec::new());
+    // An error means that the writer is full.
+    let _ = serde_json::to_writer(&mut start, value);
+    let text = String::from_utf8_lossy(&start.0);
+    clip::ellipsize(text.trim_end_matches('\u{fffd}'), MAX_SHOWN_BYTES).into_owned()
+}
+
+/// Keeps a few bytes more than are shown, so that the cut is marked, and refuses the rest.
+struct BoundedWriter(Vec<u8>);
+
+impl Write for BoundedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = (MAX_SHOWN_BYTES + 4).saturating_sub(self.0.len());
+        let kept = bytes.get(..room.min(bytes.len())).unwrap_or_default();
+        self.0.extend_from_slice(kept);
+        if kept.is_empty() && !bytes.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(kept.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

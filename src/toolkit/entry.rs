@@ -1,4 +1,4 @@
-//! One tool of a toolkit, with its type erased.
+//! A registered tool: the type-erased tool and its description.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,22 +7,23 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::answer::AnyOutput;
-use super::{arguments, wording};
+use super::arguments;
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::pool::{self, Unfinished};
 use crate::schema;
+use crate::text::clip;
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec, same_name};
 
-/// A tool, its description, and what the check of its arguments needs.
+/// A tool, its description and the schema for checking its arguments.
 #[derive(Clone)]
 pub(super) struct Entry {
     pub(super) tool: Arc<dyn AnyTool>,
     pub(super) spec: ToolSpec,
-    /// The input schema with the widths of its integers, which the shown one leaves out.
+    /// The input schema including the `format` of integers, which `spec` leaves out.
     pub(super) arguments: Value,
     pub(super) argument_aliases: &'static [(&'static str, &'static str)],
-    /// The name that the author gave, which finds the tool under any shown name.
+    /// [`Tool::NAME`], which works under any shown name.
     own_name: &'static str,
 }
 
@@ -64,13 +65,11 @@ impl Entry {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let firsts = [self.spec.name.as_str(), self.own_name, self.spec.command];
-        firsts.into_iter().chain(self.spec.aliases.iter().copied())
+        let names = [self.spec.name.as_str(), self.own_name, self.spec.command];
+        names.into_iter().chain(self.spec.aliases.iter().copied())
     }
-}
 
-impl Entry {
-    /// The error of a call that has no result.
+    /// The error of a call without a result.
     pub(super) fn unfinished(&self, unfinished: Unfinished) -> Error {
         let name = &self.spec.name;
         let (why, committing) = match unfinished {
@@ -111,28 +110,27 @@ impl Entry {
 
 pub(super) fn panicked(name: &str, payload: &(dyn Any + Send)) -> Error {
     let text = pool::panic_text(payload);
-    let reason = wording::cut(&text, 200);
+    let reason = clip::ellipsize(&text, 200);
     Error::new(
         ErrorCode::Internal,
         format!("the tool {name} failed unexpectedly: {reason}; other calls are not affected"),
     )
 }
 
-/// Providers refuse a tool with an example that breaks the schema as it is shown, such as a name
-/// that cannot be asked for here.
+/// The example, if it is valid by the shown schema: providers refuse a tool with invalid examples.
 fn example(shown: &Value, text: &str) -> Option<Value> {
     let example: Value = serde_json::from_str(text).ok().filter(Value::is_object)?;
     let (checked, notes) = arguments::check(shown, &[], example.clone()).ok()?;
     (notes.is_empty() && checked == example).then_some(example)
 }
 
-/// A [`Tool`] without its types.
+/// A [`Tool`] with its types erased.
 pub(super) trait AnyTool: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 
     fn is_available(&self) -> bool;
 
-    /// Reads the arguments, which does no input or output.
+    /// Deserializes the arguments; does no I/O.
     fn prepare(self: Arc<Self>, args: Value) -> Result<Prepared, Error>;
 }
 

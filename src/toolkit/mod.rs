@@ -1,9 +1,8 @@
-//! The toolkit: which tools, over which workspace, within which limits.
+//! The toolkit: a set of tools over one workspace, within the limits of the host.
 
 mod answer;
 mod arguments;
 mod entry;
-mod wording;
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -26,8 +25,8 @@ use self::entry::{Entry, panicked};
 
 /// A set of tools over one workspace, ready to be called by name or by type.
 ///
-/// Cloning is cheap and shares everything. The methods that choose tools take the toolkit by
-/// value and leave other clones as they are.
+/// Cloning is cheap and shares everything. The methods that configure a toolkit take it by value and
+/// do not change other clones.
 ///
 /// ```
 /// use ripkit::{Call, Toolkit, Workspace};
@@ -49,12 +48,11 @@ struct Inner {
     limits: Limits,
     pool: Arc<Pool>,
     index: Option<Index>,
-    /// Whether tools that change files were left out.
-    reads_only: bool,
+    is_read_only: bool,
 }
 
 impl Register for Vec<Arc<Entry>> {
-    /// A tool of the same name is replaced where it stands.
+    /// A tool of the same name is replaced in its place.
     fn add<T: Tool>(&mut self, tool: T) {
         let entry = Arc::new(Entry::new(tool));
         match self.iter_mut().find(|old| old.spec.name == entry.spec.name) {
@@ -64,7 +62,7 @@ impl Register for Vec<Arc<Entry>> {
     }
 }
 
-/// The descriptions of the standard tools, for those who have no workspace yet.
+/// The descriptions of the standard tools, without a workspace.
 pub fn standard_specs() -> Vec<ToolSpec> {
     standard_entries().iter().map(|entry| entry.spec.clone()).collect()
 }
@@ -75,9 +73,8 @@ fn standard_entries() -> Vec<Arc<Entry>> {
     entries
 }
 
-/// Choosing the tools.
 impl Toolkit {
-    /// Makes a toolkit of the standard tools over `workspace`, with the default [`Limits`].
+    /// A toolkit of the standard tools over `workspace`, with the default [`Limits`].
     pub fn new(workspace: Workspace) -> Toolkit {
         let limits = Limits::default();
         let pool = Arc::new(Pool::new(limits.threads));
@@ -89,43 +86,42 @@ impl Toolkit {
             limits,
             pool,
             index: None,
-            reads_only: false,
+            is_read_only: false,
         }))
     }
 
-    /// Adds a tool; one of the same name is replaced, and gone if this one has nothing to work
-    /// with ([`Tool::is_available`]).
+    /// Adds a tool in the place of one of the same name. A tool that is not available
+    /// ([`Tool::is_available`]) is left out, and so is the one it replaces.
     pub fn with(self, tool: impl Tool) -> Toolkit {
-        self.changed(|inner| {
+        self.modified(|inner| {
             inner.entries.add(tool);
             inner.entries.retain(|entry| entry.tool.is_available());
         })
     }
 
-    /// Offers the skills of a catalog, by the tool `load_skill`; nothing if it has none.
+    /// Offers the skills of a catalog by the tool `load_skill`; an empty catalog adds no tool.
     pub fn with_skills(self, catalog: SkillCatalog) -> Toolkit {
         self.with(tools::load_skill::LoadSkill::new(catalog))
     }
 
-    /// The same, and tells in the schema what each skill is for: for hosts that have no system
-    /// prompt into which they could put [`SkillCatalog::format_for_prompt`].
+    /// Like [`Toolkit::with_skills`], with the description of each skill in the schema: for hosts that
+    /// cannot put [`SkillCatalog::format_for_prompt`] into a system prompt.
     pub fn with_listed_skills(self, catalog: SkillCatalog) -> Toolkit {
         self.with(tools::load_skill::LoadSkill::new(catalog).listed())
     }
 
-    /// Remembers the workspace from call to call, so that searches and listings after the first
-    /// come sooner; answers are the same. Default: nothing is remembered.
+    /// Keeps an index of the workspace, which makes searches and listings after the first faster and
+    /// does not change their answers. Default: no index.
     ///
-    /// A file is believed to be unchanged if size, times and number are. That holds for whatever
-    /// is written, but not for stores through a memory mapping: the system sets the time at the
-    /// first of them and not at those that follow it.
+    /// A file counts as unchanged if its size, times and inode number are. This misses writes through
+    /// a memory mapping after the first, for which the system does not update the time.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` if the directory for the index lies in the workspace, and those of
     /// opening it.
     pub fn with_index(self, options: IndexOptions) -> Result<Toolkit, Error> {
         let index = Index::open(&self.0.workspace, options, self.0.limits.threads.max(1))?;
-        Ok(self.changed(|inner| inner.index = Some(index)))
+        Ok(self.modified(|inner| inner.index = Some(index)))
     }
 
     /// Adds the tool that runs commands, within `policy`; without a policy no toolkit has it.
@@ -134,46 +130,46 @@ impl Toolkit {
         self.with(tools::run_command::RunCommand::new(policy))
     }
 
-    /// Leaves a tool out, under whichever of its names; an unknown name changes nothing.
+    /// Leaves out a tool, given by any of its names; unknown names are ignored.
     pub fn without(self, name: &str) -> Toolkit {
         let unwanted = self.shown_name(name);
-        self.changed(|inner| {
+        self.modified(|inner| {
             inner.entries.retain(|entry| Some(&entry.spec.name) != unwanted.as_ref());
         })
     }
 
-    /// Keeps the named tools only, under whichever of their names; unknown names are passed over.
+    /// Keeps only these tools, given by any of their names; unknown names are ignored.
     pub fn only<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Toolkit {
         let wanted: Vec<String> =
             names.into_iter().filter_map(|name| self.shown_name(name)).collect();
-        self.changed(|inner| inner.entries.retain(|entry| wanted.contains(&entry.spec.name)))
+        self.modified(|inner| inner.entries.retain(|entry| wanted.contains(&entry.spec.name)))
     }
 
-    /// Keeps the tools whose effect is [`Effect::Read`], and makes the workspace read-only.
+    /// Keeps only tools whose effect is [`Effect::Read`], and makes the workspace read-only.
     pub fn read_only(self) -> Toolkit {
-        self.changed(|inner| {
+        self.modified(|inner| {
             inner.entries.retain(|entry| entry.spec.effect == Effect::Read);
             inner.workspace = inner.workspace.clone().read_only();
-            inner.reads_only = true;
+            inner.is_read_only = true;
         })
     }
 
-    /// Sets the bounds of every call.
+    /// Sets the limits of every call.
     pub fn with_limits(self, limits: Limits) -> Toolkit {
-        self.changed(|inner| {
+        self.modified(|inner| {
             inner.pool = Arc::new(Pool::new(limits.threads));
             inner.limits = limits;
         })
     }
 
-    /// Shows the tool `name` as `shown`; the old names still find it, and a tool that was shown
-    /// as `shown` before is replaced. An unknown `name` changes nothing.
+    /// Shows the tool `name` as `shown`. Calls by its other names still work. A tool already shown as
+    /// `shown` is replaced; an unknown `name` changes nothing.
     pub fn renamed(self, name: &str, shown: &str) -> Toolkit {
         let Some(old) = self.shown_name(name) else { return self };
         if old == shown {
             return self;
         }
-        self.changed(|inner| {
+        self.modified(|inner| {
             inner.entries.retain(|entry| entry.spec.name != shown);
             for entry in inner.entries.iter_mut().filter(|entry| entry.spec.name == old) {
                 *entry = Arc::new(entry.shown_as(shown));
@@ -181,7 +177,7 @@ impl Toolkit {
         })
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Toolkit {
+    fn modified(mut self, change: impl FnOnce(&mut Inner)) -> Toolkit {
         change(Arc::make_mut(&mut self.0));
         self
     }
@@ -189,21 +185,18 @@ impl Toolkit {
     fn shown_name(&self, name: &str) -> Option<String> {
         self.find(name).map(|entry| entry.spec.name.clone())
     }
-}
 
-/// Asking and calling.
-impl Toolkit {
-    /// The files that the tools work on.
+    /// The workspace of the tools.
     pub fn workspace(&self) -> &Workspace {
         &self.0.workspace
     }
 
-    /// What is remembered of the workspace, if anything is.
+    /// The index of the workspace, if there is one.
     pub fn index(&self) -> Option<&Index> {
         self.0.index.as_ref()
     }
 
-    /// The bounds of every call.
+    /// The limits of every call.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
@@ -220,50 +213,49 @@ impl Toolkit {
 
     /// Calls a tool as a model does: by any of its names, with JSON arguments.
     ///
-    /// The tool runs on another thread, and this one waits: until the tool returns, or until shortly
-    /// after the deadline or a cancellation. If the tool does not return then, because a file system
-    /// does not answer for instance, it is left behind, and a change that it had not yet begun to
-    /// make is not made any more.
+    /// The tool runs on another thread; this one waits until the tool returns, or until shortly after
+    /// the deadline or a cancellation. A tool that does not return by then, for instance because a
+    /// file system hangs, is abandoned, and a change that it has not begun is not made.
     ///
-    /// It never fails as a Rust call and never panics: what goes wrong is an [`Answer`] with
-    /// [`Answer::is_error`] set, for the model to read. Arguments may be an object or the text of
-    /// one; small mistakes are repaired and told in [`Answer::notes`].
+    /// Never panics. Errors are returned as an [`Answer`] with [`Answer::is_error`], for the model to
+    /// read. Arguments may be an object or its JSON text; small mistakes are repaired and reported in
+    /// [`Answer::notes`].
     pub fn call(&self, name: &str, args: Value, call: &Call) -> Answer {
         self.answer(name, args, call).unwrap_or_else(Answer::from)
     }
 
-    /// Calls a tool as a program does: by its type, with its own arguments and its own answer.
+    /// Calls a tool by its type, with typed arguments and output.
     ///
     /// # Errors
-    /// `UNKNOWN_TOOL` if this toolkit does not hold `T`, `CANCELLED` and `TIMEOUT` if the call
-    /// was over before it started or before the tool returned, `RESOURCE_EXHAUSTED` if too many
-    /// earlier calls are blocked, `INTERNAL` if the tool panicked, and those of the tool.
+    /// `UNKNOWN_TOOL` if this toolkit does not have `T`, `CANCELLED` and `TIMEOUT` if the call ended
+    /// before the tool started or returned, `RESOURCE_EXHAUSTED` if too many earlier calls are blocked,
+    /// `INTERNAL` if the tool panicked, and those of the tool.
     pub fn run<T: Tool>(&self, args: T::Args, call: &Call) -> Result<T::Output, Error> {
-        still_wanted(call)?;
+        check_not_stopped(call)?;
         let typed = |entry: &&Arc<Entry>| entry.tool.as_any().is::<T>();
         let entry = self.0.entries.iter().find(typed).ok_or_else(|| self.unknown(T::NAME))?;
         let limit = entry.tool.as_any().downcast_ref::<T>().map(|tool| tool.time_limit(&args));
-        let held = entry.clone();
-        self.run_apart(entry, limit.flatten(), call, move |context| {
-            let tool = held.tool.as_any().downcast_ref::<T>();
+        let shared = entry.clone();
+        self.run_on_worker(entry, limit.flatten(), call, move |context| {
+            let tool = shared.tool.as_any().downcast_ref::<T>();
             let unknown = || Error::new(ErrorCode::UnknownTool, T::NAME);
             tool.ok_or_else(unknown)?.run(context, args)
         })
     }
 
     fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
-        still_wanted(call)?;
+        check_not_stopped(call)?;
         let entry = self.find(name).ok_or_else(|| self.unknown(name))?;
-        let (prepared, notes) = guarded(&entry.spec.name, || {
+        let (prepared, notes) = catch_panic(&entry.spec.name, || {
             let (args, notes) = arguments::check(&entry.arguments, entry.argument_aliases, args)?;
             Ok((entry.tool.clone().prepare(args)?, notes))
         })?;
-        self.run_apart(entry, prepared.time_limit, call, move |context| {
+        self.run_on_worker(entry, prepared.time_limit, call, move |context| {
             let output = (prepared.run)(context)?;
             match context.call.text() {
                 None => Ok(Answer::new(output, notes)),
                 Some(text) => {
-                    // A writer that fails keeps its own error.
+                    // The host has the error of its own writer.
                     let _ = output.write_text(text);
                     Ok(Answer::streamed(output, notes))
                 }
@@ -271,8 +263,8 @@ impl Toolkit {
         })
     }
 
-    /// Does the work of a call on a thread that can be left when the call must stop.
-    fn run_apart<R: Send + 'static>(
+    /// Runs `work` on a thread that can be abandoned when the call must stop.
+    fn run_on_worker<R: Send + 'static>(
         &self,
         entry: &Entry,
         time_limit: Option<Duration>,
@@ -291,7 +283,7 @@ impl Toolkit {
         ToolContext { workspace, limits, call, pool, index: index.as_ref() }
     }
 
-    /// Shown names win over all others, whatever the order of the tools.
+    /// Shown names win over aliases.
     fn find(&self, name: &str) -> Option<&Entry> {
         let entries = || self.0.entries.iter().map(|entry| &**entry);
         entries()
@@ -302,19 +294,20 @@ impl Toolkit {
     fn unknown(&self, name: &str) -> Error {
         let left_out =
             |entry: &Arc<Entry>| entry.spec.effect != Effect::Read && entry.is_called(name);
-        if self.0.reads_only && standard_entries().iter().any(left_out) {
+        if self.0.is_read_only && standard_entries().iter().any(left_out) {
             let message = format!("{name} changes files, and these tools only read");
             return Error::new(ErrorCode::ReadOnly, message);
         }
-        let is_idle = |entry: &Arc<Entry>| !entry.tool.is_available() && entry.is_called(name);
-        if standard_entries().iter().any(is_idle) {
+        let is_unavailable =
+            |entry: &Arc<Entry>| !entry.tool.is_available() && entry.is_called(name);
+        if standard_entries().iter().any(is_unavailable) {
             let message = format!("{name} has nothing to work with here");
             return Error::new(ErrorCode::UnknownTool, message);
         }
         let shown: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
         let names = self.0.entries.iter().flat_map(|entry| entry.names());
-        let nearest = wording::nearest(name, names).and_then(|near| self.spec(near));
-        let unknown = wording::unknown(name, nearest.map(|spec| spec.name.as_str()));
+        let nearest = arguments::nearest(name, names).and_then(|near| self.spec(near));
+        let unknown = arguments::unknown(name, nearest.map(|spec| spec.name.as_str()));
         let known = match shown.as_slice() {
             [] => "this toolkit has no tools".to_owned(),
             shown => format!("the tools are {}", shown.join(", ")),
@@ -333,13 +326,13 @@ impl fmt::Debug for Toolkit {
     }
 }
 
-fn still_wanted(call: &Call) -> Result<(), Error> {
+fn check_not_stopped(call: &Call) -> Result<(), Error> {
     let stopped = call.stop_reason().map(|why| Error::stopped(why, "it started"));
     stopped.map_or(Ok(()), Err)
 }
 
-/// A tool that panics fails this call only: the context holds nothing that it could break.
-fn guarded<R>(name: &str, run: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+/// Turns a panic into the error of this call.
+fn catch_panic<R>(name: &str, run: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
     panic::catch_unwind(AssertUnwindSafe(run))
         .unwrap_or_else(|payload| Err(panicked(name, &*payload)))
 }

@@ -222,3 +222,78 @@ fn a_long_list_of_values_begins_with_the_nearest() {
     assert!(message.starts_with("name: expected one of \"skill-29\", "), "{message}");
     assert!(message.contains(" and 10 more, got the text \"skil-29\""), "{message}");
 }
+
+#[test]
+fn a_long_value_is_cut_at_a_character() {
+    let shown = compact(&Value::from("é".repeat(500)));
+    assert!(shown.len() <= MAX_SHOWN_BYTES + '…'.len_utf8(), "{shown}");
+    assert!(shown.ends_with("é…"), "{shown}");
+    let exact = "x".repeat(MAX_SHOWN_BYTES - 2);
+    assert_eq!(compact(&Value::from(exact.clone())), format!("\"{exact}\""));
+}
+
+#[test]
+fn every_kind_of_value_has_its_word() {
+    let kinds = [
+        (json!(null), "null"),
+        (json!(true), "true"),
+        (json!(2.5), "the number 2.5"),
+        (json!("a\nb"), r#"the text "a\nb""#),
+        (json!(["a"]), r#"the list ["a"]"#),
+        (json!({"a": 1}), r#"the object {"a":1}"#),
+    ];
+    for (given, said) in kinds {
+        assert_eq!(got(&given), said);
+    }
+}
+
+#[test]
+fn every_kind_of_schema_has_its_words() {
+    let kinds = [
+        (json!({"type": "string"}), "text"),
+        (json!({"type": "string", "default": "."}), "text (default \".\")"),
+        (json!({"type": "integer", "minimum": 0}), "a whole number of at least 0"),
+        (json!({"type": "integer", "maximum": 9}), "a whole number of at most 9"),
+        (json!({"type": "integer", "format": "uint8"}), "a whole number from 0 to 255"),
+        (json!({"type": "integer"}), "a whole number"),
+        (json!({"type": "boolean", "default": true}), "true or false (default true)"),
+        (json!({"type": "string", "enum": ["a", "b"]}), "one of \"a\", \"b\""),
+        (json!({"type": "array", "items": {"type": "string"}}), "a list of texts"),
+        (json!({"type": "array", "items": {"type": "object"}}), "a list of objects"),
+        (
+            json!({"anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}},
+            ]}),
+            "text or a list of texts",
+        ),
+        (json!({}), "a value"),
+    ];
+    for (schema, said) in kinds {
+        assert_eq!(expected(&schema), said);
+    }
+}
+
+#[test]
+fn only_a_name_that_is_alike_is_suggested() {
+    let known = ["pattern", "path", "max_results"];
+    assert_eq!(nearest("patern", known.into_iter()), Some("pattern"));
+    assert_eq!(nearest("maxResults", known.into_iter()), Some("max_results"));
+    assert_eq!(nearest("zzz", known.into_iter()), None);
+}
+
+#[test]
+fn stated_limits_win_over_the_width() {
+    let bounds = Bounds::of(&json!({ "format": "uint32", "minimum": 0, "maximum": 9 }));
+    assert_eq!(bounds.to_string(), " from 0 to 9");
+    assert!(bounds.allow(&9.into()));
+    assert!(!bounds.allow(&10.into()));
+    assert!(!bounds.allow(&(-1).into()));
+}
+
+#[test]
+fn great_numbers_are_compared_exactly() {
+    let bounds = Bounds::of(&json!({ "maximum": u64::MAX - 1 }));
+    assert!(bounds.allow(&(u64::MAX - 1).into()));
+    assert!(!bounds.allow(&u64::MAX.into()));
+}

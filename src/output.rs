@@ -1,9 +1,122 @@
-//! The receipt of a search or listing: what was looked at, and what was left out and why.
+//! The parts of every answer: outcome, content, scan statistics and truncation.
+
+use std::fmt::{self, Display};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::context::Incomplete;
 use crate::text::escape;
+
+/// The output of a tool: `Display` is the text for a model, `Serialize` the data for a program.
+pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
+    /// How the call ended. Default: [`Outcome::Done`].
+    fn outcome(&self) -> Outcome {
+        Outcome::Done
+    }
+
+    /// Notes on repairs and unexpected findings, a sentence each. Default: none.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+
+    /// Non-text content, such as an image. Default: none.
+    fn attachments(&self) -> Vec<Content> {
+        Vec::new()
+    }
+
+    /// What the command line needs besides the text. Default: none.
+    #[doc(hidden)]
+    fn for_shell(&self) -> Option<&dyn ShellOutput> {
+        None
+    }
+}
+
+/// What the `ripkit` program needs of an output besides its text.
+#[doc(hidden)]
+pub trait ShellOutput {
+    /// Whether the text is exactly the content of a file, so that no line end is added to it.
+    fn is_verbatim(&self) -> bool {
+        false
+    }
+
+    /// The exit status, if it does not follow from the outcome.
+    fn exit_status(&self) -> Option<u8> {
+        None
+    }
+
+    /// The results as the events of `rg --json`, for a call with exact lines that took `elapsed`.
+    /// Those that were streamed are not repeated.
+    fn events(&self, _elapsed: Duration) -> Option<Vec<Value>> {
+        None
+    }
+}
+
+/// How a call that did not fail ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The work is done, or something was found.
+    Done,
+    /// The scan was complete and found nothing.
+    Empty,
+    /// The call stopped early; the answer holds partial results.
+    Partial(Incomplete),
+}
+
+/// A part of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Content {
+    /// Text that a model reads.
+    Text {
+        /// The text itself.
+        text: String,
+    },
+    /// An image that a model sees.
+    Image {
+        /// Its bytes in base64.
+        data: String,
+        /// Its type, such as `image/png`.
+        #[serde(rename = "mimeType")]
+        mime_type: String,
+    },
+}
+
+/// Where and why an answer was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Truncation {
+    /// The asked number of results is reached and at least one more exists.
+    Results,
+    /// The text reached its byte limit and at least one more result exists.
+    Bytes,
+}
+
+impl Truncation {
+    /// The line for a model: `... (truncated at 50 matches)`.
+    pub(crate) fn line(self, shown: u64, noun: &str, limit_bytes: usize) -> String {
+        match self {
+            Truncation::Results => format!("... (truncated at {shown} {noun})"),
+            Truncation::Bytes => {
+                format!("... (truncated at {limit_bytes} bytes, after {shown} {noun})")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Truncation::Results => "results",
+            Truncation::Bytes => "bytes",
+        })
+    }
+}
 
 /// What a search or a listing looked at, and what it left out and why.
 ///
@@ -32,10 +145,10 @@ pub struct ScanStats {
     /// What an index spared; absent where none is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexUse>,
-    /// How many files an index excluded.
+    /// Files that the index excluded.
     #[serde(skip)]
     pub(crate) excluded: u64,
-    /// How many warnings came when `warnings` was full.
+    /// Warnings beyond those in `warnings`.
     #[serde(skip)]
     pub(crate) more_warnings: u64,
     /// Bytes of text that were searched; of large files only where exact lines are kept.
@@ -105,12 +218,12 @@ pub const MAX_TROUBLE: usize = 20;
 pub const MAX_WARNINGS: usize = 20;
 
 impl ScanStats {
-    /// Adds what another part of the same scan counted.
+    /// Adds the statistics of the next part of the same scan.
     pub(crate) fn absorb(&mut self, mut other: ScanStats) {
         self.count(&other);
         self.remove_summary();
         other.remove_summary();
-        // Parts come in path order, so the first are those that will be named.
+        // Parts are in path order, so the first errors are kept.
         let room = MAX_TROUBLE.saturating_sub(self.trouble.len());
         self.trouble.extend(other.trouble.into_iter().take(room));
         self.missing.append(&mut other.missing);
@@ -127,7 +240,7 @@ impl ScanStats {
         }
     }
 
-    /// Adds the numbers of another part, but for that of its warnings.
+    /// Adds the counts of another part, without its errors and warnings.
     pub(crate) fn count(&mut self, other: &ScanStats) {
         self.files += other.files;
         self.directories += other.directories;
@@ -143,7 +256,7 @@ impl ScanStats {
         self.trouble.push(ReadError { path, reason });
     }
 
-    /// Puts the lists into path order and cuts them, once everything is counted.
+    /// Sorts and caps the lists of errors and warnings, once the scan is complete.
     pub(crate) fn sort_and_cap(&mut self) {
         self.remove_summary();
         self.trouble.sort();
@@ -156,23 +269,23 @@ impl ScanStats {
         self.warnings.extend(self.summary());
     }
 
-    /// Takes back the sentence on further warnings, so that others can join them.
+    /// Removes the sentence on further warnings, so that more can be added.
     fn remove_summary(&mut self) {
         if let Some(summary) = self.summary() {
             self.warnings.retain(|warning| *warning != summary);
         }
     }
 
-    /// The sentence for the warnings that found no room.
+    /// The sentence that counts warnings beyond the cap.
     fn summary(&self) -> Option<String> {
         let more = self.more_warnings;
         (more > 0).then(|| format!("and {}", counted(more, "more warning", "more warnings")))
     }
 
-    /// What could not be searched or looked at, with that verb, in half a sentence; none if
-    /// there is nothing of the kind.
+    /// A clause on what could not be read, with `verb_past` such as "searched"; `None` if everything
+    /// was read.
     pub(crate) fn shortfall(&self, verb_past: &str) -> Option<String> {
-        let reasons = named(&[
+        let reasons = nonzero(&[
             (self.skipped.unreadable, "unreadable entry", "unreadable entries"),
             (self.skipped.too_large, "file too large", "files too large"),
             (self.skipped.kernel, "file made by the kernel", "files made by the kernel"),
@@ -181,7 +294,7 @@ impl ScanStats {
         (!reasons.is_empty()).then(|| format!("not everything was {verb_past}: {reasons}"))
     }
 
-    /// One sentence: how much was looked at, with `verb` as in "Searched", and what was skipped.
+    /// A sentence on how many files were scanned, with `verb` such as "Searched", and what was skipped.
     pub(crate) fn sentence(&self, verb: &str) -> String {
         let mut sentence = format!("{verb} {}", counted(self.files, "file", "files"));
         let skipped = self.skipped.reasons();
@@ -193,7 +306,7 @@ impl ScanStats {
         sentence
     }
 
-    /// The reasons with the first entry that could not be read, and why it could not.
+    /// The reasons, with the path and error of the first unreadable entry.
     fn explained(&self, reasons: &str) -> String {
         let Some(ReadError { path, reason }) = self.trouble.first() else {
             return reasons.to_owned();
@@ -223,7 +336,7 @@ impl Skipped {
     }
 
     fn reasons(&self) -> Vec<String> {
-        named(&[
+        nonzero(&[
             (self.ignored_files, "ignored file", "ignored files"),
             (self.ignored_directories, "ignored directory", "ignored directories"),
             (self.hidden, "hidden entry", "hidden entries"),
@@ -243,8 +356,8 @@ impl Skipped {
     }
 }
 
-/// Those of the counts that are not 0, in words.
-fn named(counts: &[(u64, &str, &str)]) -> Vec<String> {
+/// The counts that are not 0, in words.
+fn nonzero(counts: &[(u64, &str, &str)]) -> Vec<String> {
     let counts = counts.iter().filter(|(count, ..)| *count > 0);
     counts.map(|(count, one, many)| counted(*count, one, many)).collect()
 }
