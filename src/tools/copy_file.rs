@@ -1,4 +1,4 @@
-//! `copy_file`: the same content under another name.
+//! `copy_file`: copies a file to a new path.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ pub struct CopyFileOutput {
     notes: Vec<String>,
 }
 
-/// Copies a file to a path that nothing has yet, with the directories above it.
+/// Copies a file to a new path, and creates the directories above it.
 ///
 /// ```
 /// use ripkit::tools::copy_file::{CopyFileArgs, CopyFile};

@@ -1,4 +1,4 @@
-//! `create_directory`: a directory and those above it.
+//! `create_directory`: creates a directory and those above it.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub struct CreateDirectoryOutput {
     pub created: bool,
 }
 
-/// Makes a directory and those above it, or finds that it is there.
+/// Creates a directory and those above it; it may exist already.
 ///
 /// ```
 /// use ripkit::tools::create_directory::{CreateDirectoryArgs, CreateDirectory};

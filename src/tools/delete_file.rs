@@ -1,4 +1,4 @@
-//! `delete_file`: a file or a link, gone for good.
+//! `delete_file`: deletes a file or a symbolic link.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `edit_file`: other text in the place of text that a file holds.
+//! `edit_file`: replaces text in a file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -52,7 +52,7 @@ pub struct EditFileArgs {
     pub dry_run: bool,
 }
 
-/// The most replacements of one call: each of them is looked for in the whole file.
+/// The maximum number of replacements of one call, each of which searches the whole file.
 const MAX_EDITS: usize = 1000;
 
 impl_wire_names!(Matching; parse);
@@ -140,7 +140,7 @@ impl Tool for EditFile {
         let replacements = replacements(&args)?;
         let EditFileArgs { matching, replace_all, .. } = args;
         let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
-        let guard = hold(context, &args, |error, bytes| {
+        let guard = lock_and_read(context, &args, |error, bytes| {
             conflict(error, bytes, &replacements, &options, context.call)
         })?;
         let Some(old) = guard.content() else {
@@ -172,21 +172,21 @@ impl Tool for EditFile {
     }
 }
 
-/// Refuses a text that no file that can be edited holds.
-fn check_lengths(args: &EditFileArgs, most: usize) -> Result<(), Error> {
+/// Refuses an `old_text` longer than any file that can be edited.
+fn check_lengths(args: &EditFileArgs, max: usize) -> Result<(), Error> {
     let single = args.old_text.iter().map(|text| ("old_text".to_owned(), text));
     let several = args.edits.iter().enumerate();
     let several = several.map(|(index, edit)| (format!("edits[{index}].old_text"), &edit.old_text));
     for (name, text) in single.chain(several) {
-        if text.len() > most {
-            let message = format!("{name}: at most {most} bytes are taken, got {}", text.len());
+        if text.len() > max {
+            let message = format!("{name}: at most {max} bytes are taken, got {}", text.len());
             return Err(Error::new(ErrorCode::InvalidArgument, message));
         }
     }
     Ok(())
 }
 
-/// Refuses placeholders for text that was left out, which neither the file nor `old_text` has.
+/// Refuses placeholders for omitted text that neither the file nor `old_text` has.
 fn refuse_omissions(args: &EditFileArgs, path: &str, old: &[u8]) -> Result<(), Error> {
     if let (Some(old_text), Some(new_text)) = (&args.old_text, &args.new_text) {
         arguments::refuse_omissions("new_text", path, new_text, &[old_text.as_bytes(), old])?;
@@ -197,7 +197,7 @@ fn refuse_omissions(args: &EditFileArgs, path: &str, old: &[u8]) -> Result<(), E
     })
 }
 
-/// The replacements, however they were asked for.
+/// The replacements, from `old_text` and `new_text` or from `edits`.
 fn replacements(args: &EditFileArgs) -> Result<Cow<'_, [Replacement]>, Error> {
     let invalid = |message: &str| Err(Error::new(ErrorCode::InvalidArgument, message));
     match (&args.old_text, &args.new_text, args.edits.as_slice()) {
@@ -218,16 +218,16 @@ fn replacements(args: &EditFileArgs) -> Result<Cow<'_, [Replacement]>, Error> {
     }
 }
 
-/// The file with its content, which must be there and of the expected version; otherwise
-/// `conflict` says what the file has instead.
-fn hold(
+/// Locks and reads the file, which must have the expected version. For another version, `conflict`
+/// makes the error from the content.
+fn lock_and_read(
     context: &ToolContext<'_>,
     args: &EditFileArgs,
     conflict: impl FnOnce(Error, &[u8]) -> Error,
 ) -> Result<WriteGuard, Error> {
     let path = &args.path;
     let expected = Expected::parse_version(args.expected_version.as_deref())?;
-    // Asked for reading, a path that leads nowhere is answered with names that are near.
+    // The error of resolving for reading suggests similar names.
     if let Err(error) = context.workspace.resolve(path, Access::Read) {
         let is_missing = error.code() == ErrorCode::FileNotFound;
         return Err(if is_missing { missing(path, &error) } else { error });
@@ -249,7 +249,7 @@ fn hold(
     Ok(guard)
 }
 
-/// The error for a file of another version, with the text that is there now.
+/// The error for a file of another version, with its present text.
 fn conflict(
     error: Error,
     content: &[u8],
@@ -263,8 +263,8 @@ fn conflict(
     let Ok(found) = edit::whereabouts(content, first, options, call) else { return error };
     let label = if replacements.len() > 1 { "Of the first edit, " } else { "" };
     let message = format!("{}. {label}{}", error.message(), found.told);
-    let told = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
-    told.with_hint(if found.is_there {
+    let conflict = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
+    conflict.with_hint(if found.is_there {
         "If the edit still fits, repeat it with the version that the file has now."
     } else {
         "Read the file again before you change it."

@@ -1,4 +1,4 @@
-//! `find_files`: where files of a name are.
+//! `find_files`: finds files by a glob.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::arguments::{
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::tools::list_files::{Ending, cursor, default_timeout};
+use crate::tools::list_files::{ListStatus, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
 use crate::walk::{PathGlobs, QueryId, WalkOptions, WalkRoot};
 use crate::workspace::{Access, Workspace};
@@ -105,7 +105,7 @@ pub struct FindFilesOutput {
     pub total: u64,
     /// How the listing ended; in JSON, its fields are beside these.
     #[serde(flatten)]
-    pub ending: Ending,
+    pub status: ListStatus,
 }
 
 /// Finds files and directories by a glob, at any depth.
@@ -182,12 +182,12 @@ impl Tool for FindFiles {
         };
         let call = context.within(args.timeout_ms);
         let report = list::list(context.workspace, (context.pool, &call), options)?;
-        let (paths, total, ending) = Ending::of(report, query, context.limits.text_bytes);
-        Ok(FindFilesOutput { paths, total, ending })
+        let (paths, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
+        Ok(FindFilesOutput { paths, total, status })
     }
 }
 
-/// An absolute pattern is a directory and a pattern below it.
+/// Splits an absolute pattern into a directory and a pattern below it.
 fn split_base(workspace: &Workspace, path: &str, pattern: &str) -> Result<(String, String), Error> {
     if pattern.trim().is_empty() {
         return Err(Error::new(ErrorCode::InvalidArgument, "pattern: must not be blank")
@@ -198,15 +198,15 @@ fn split_base(workspace: &Workspace, path: &str, pattern: &str) -> Result<(Strin
     }
     let names: Vec<&str> = pattern.split('/').collect();
     let plain = names.iter().take_while(|name| PathGlobs::is_literal(name)).count();
-    let base = names.get(..plain.min(names.len() - 1)).unwrap_or_default().join("/");
-    let rest = names.get(plain.min(names.len() - 1)..).unwrap_or_default().join("/");
+    let (base, rest) = names.split_at(plain.min(names.len() - 1));
+    let (base, rest) = (base.join("/"), rest.join("/"));
     let base = if base.is_empty() { "/".to_owned() } else { base };
     let base = workspace.resolve(&base, Access::Read)?;
     Ok((base.as_str().to_owned(), format!("/{rest}")))
 }
 
-/// A pattern that is the path of something that exists, and that as a glob would miss it, means
-/// that: `[id].tsx` is a common name.
+/// Escapes a pattern that is the path of an existing file which it would not match as a glob, such as
+/// `[id].tsx`.
 fn literal_first(workspace: &Workspace, path: &str, pattern: &str) -> String {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     if PathGlobs::is_literal(pattern) {
@@ -221,8 +221,8 @@ fn literal_first(workspace: &Workspace, path: &str, pattern: &str) -> String {
     if found { pattern.to_owned() } else { format!("/{}", globset::escape(pattern)) }
 }
 
-/// A file that the pattern names in full, from `path` or else from the root, as the place to begin
-/// and the glob that finds it there; it is found even where it is ignored.
+/// If the pattern is the path of a file, relative to `path` or else to the root: the root of the walk
+/// and the glob that find it, even if it is ignored.
 fn existing_file(workspace: &Workspace, path: &str, pattern: &str) -> Option<(String, String)> {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     if !PathGlobs::is_literal(pattern) || !pattern.contains('/') {
@@ -249,16 +249,16 @@ fn existing_file(workspace: &Workspace, path: &str, pattern: &str) -> Option<(St
 
 impl Output for FindFilesOutput {
     fn outcome(&self) -> Outcome {
-        self.ending.outcome(self.paths.len())
+        self.status.outcome(self.paths.len())
     }
 
     fn notes(&self) -> &[String] {
-        &self.ending.receipt.warnings
+        &self.status.receipt.warnings
     }
 }
 
 impl fmt::Display for FindFilesOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.ending.fmt(&self.paths, f)
+        self.status.fmt(&self.paths, f)
     }
 }

@@ -1,4 +1,4 @@
-//! `list_directory`: what is in one directory.
+//! `list_directory`: lists the entries of one directory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -51,7 +51,7 @@ fn default_max_results() -> u32 {
 #[non_exhaustive]
 pub struct ListDirectoryOutput {
     /// The entries, sorted without regard to case, then by bytes.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListedEntry>,
     /// How many there are in all.
     pub total: u64,
     /// Whether more exist than are shown.
@@ -72,7 +72,7 @@ pub struct ListDirectoryOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct ListedEntry {
     /// The name.
     pub name: String,
     /// What it is; links are not followed.
@@ -103,11 +103,11 @@ pub enum EntryType {
 
 impl_wire_names!(EntryType);
 
-/// How many entries are put into order when the call is over: sorting millions takes seconds.
+/// The maximum number of entries sorted after the deadline, since sorting millions takes seconds.
 const MAX_LATE_ENTRIES: usize = 1000;
 
-/// How long entries are still examined when the call is over, so that its answer holds some.
-const LAST_ENTRIES: Duration = Duration::from_millis(50);
+/// How long entries are still examined after the deadline, so that the answer has some.
+const GRACE: Duration = Duration::from_millis(50);
 
 /// Lists what is directly in one directory, hidden and ignored entries too.
 ///
@@ -151,8 +151,9 @@ impl Tool for ListDirectory {
         if !directory.is_directory() {
             return Err(not_a_directory(&directory));
         }
-        let most = at_least_one("max_results", args.max_results)?.min(context.limits.results);
-        let (mut entries, total, mut incomplete) = sorted(context, &directory)?;
+        let max_results =
+            at_least_one("max_results", args.max_results)?.min(context.limits.results);
+        let (mut entries, total, mut incomplete) = sorted_entries(context, &directory)?;
         let query = QueryId::of(Self::NAME, &directory.relative())?;
         if let Some(cursor) = &args.cursor {
             let last = sort_key(&query.position_in_listing(cursor, false)?.path);
@@ -161,12 +162,12 @@ impl Tool for ListDirectory {
         let text_bytes = context.limits.text_bytes;
         let started = Instant::now();
         let mut is_late = || {
-            let why = context.call.stop_reason().filter(|_| started.elapsed() > LAST_ENTRIES);
+            let why = context.call.stop_reason().filter(|_| started.elapsed() > GRACE);
             incomplete = incomplete.or(why);
             why.is_some()
         };
-        let budget = OutputBudget::new(most, text_bytes);
-        let page = Page::take(budget, &entries, &mut is_late, |entry| {
+        let budget = OutputBudget::new(max_results, text_bytes);
+        let page = EntryPage::take(budget, &entries, &mut is_late, |entry| {
             describe(context.workspace, &directory, entry)
         });
         Ok(ListDirectoryOutput {
@@ -181,8 +182,8 @@ impl Tool for ListDirectory {
     }
 }
 
-/// The entries in order, how many were seen, and why that is not all.
-fn sorted(
+/// The sorted entries, how many were read, and why the reading stopped early.
+fn sorted_entries(
     context: &ToolContext<'_>,
     directory: &WorkspacePath,
 ) -> Result<(Vec<DirectoryEntry>, u64, Option<Incomplete>), Error> {
@@ -199,24 +200,23 @@ fn sorted(
     Ok((entries, total, incomplete))
 }
 
-/// As many entries as fit into one answer.
+/// The entries of one answer.
 #[derive(Default)]
-struct Page {
-    entries: Vec<Entry>,
+struct EntryPage {
+    entries: Vec<ListedEntry>,
     truncation: Option<Truncation>,
     cursor: Option<Cursor>,
 }
 
-impl Page {
-    /// Takes entries until the budget or the time is spent; of those behind the cut only the first is
-    /// examined.
+impl EntryPage {
+    /// Takes entries until the budget or the time is spent; beyond that, at most one is examined.
     fn take(
         mut budget: OutputBudget,
         entries: &[DirectoryEntry],
         mut is_late: impl FnMut() -> bool,
-        describe: impl Fn(&DirectoryEntry) -> Entry,
-    ) -> Page {
-        let mut page = Page::default();
+        describe: impl Fn(&DirectoryEntry) -> ListedEntry,
+    ) -> EntryPage {
+        let mut page = EntryPage::default();
         let mut last = None;
         for entry in entries {
             if last.is_some() && is_late() {
@@ -242,13 +242,17 @@ fn not_a_directory(path: &WorkspacePath) -> Error {
         .with_hint("Use read_file to read a file.")
 }
 
-/// The key of the order; the bytes tell names apart that are written alike.
+/// Sorts without regard to case; the bytes order names that look the same.
 fn sort_key(name: &[u8]) -> (String, String, Vec<u8>) {
     let shown = escape::exact_path(name).into_owned();
     (shown.to_lowercase(), shown, name.to_vec())
 }
 
-fn describe(workspace: &Workspace, directory: &WorkspacePath, entry: &DirectoryEntry) -> Entry {
+fn describe(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    entry: &DirectoryEntry,
+) -> ListedEntry {
     let size = || workspace::size(directory, &entry.name);
     let (kind, size) = match entry.kind {
         Kind::File => (EntryType::File, size()),
@@ -259,11 +263,11 @@ fn describe(workspace: &Workspace, directory: &WorkspacePath, entry: &DirectoryE
     let links_to_directory = entry.kind == Kind::Link
         && workspace::links_to_directory(workspace, directory, &entry.name);
     let name = escape::exact_path(&entry.name).into_owned();
-    Entry { name, kind, size, links_to_directory }
+    ListedEntry { name, kind, size, links_to_directory }
 }
 
-impl Entry {
-    /// Its line of the text, without the line end.
+impl ListedEntry {
+    /// The line for a model, without the line feed.
     fn printed(&self) -> Cow<'_, str> {
         let name = escape::display_path(self.name.as_bytes());
         if self.kind == EntryType::Directory || self.links_to_directory { name + "/" } else { name }

@@ -1,4 +1,4 @@
-//! `list_files`: the files below a directory.
+//! `list_files`: lists the files below a directory.
 
 use std::fmt;
 use std::time::Duration;
@@ -82,7 +82,7 @@ fn default_max_results() -> u32 {
     200
 }
 
-/// Reads the cursor of a listing for this query and in this order, if there is one.
+/// Parses the cursor of a listing, which must be of this query and order.
 pub(super) fn cursor(
     text: Option<&str>,
     query: QueryId,
@@ -105,14 +105,14 @@ pub struct ListFilesOutput {
     pub total: u64,
     /// How it ended; in JSON, its fields are beside these.
     #[serde(flatten)]
-    pub ending: Ending,
+    pub status: ListStatus,
 }
 
 /// How a listing ended, the same for all tools that list.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
-pub struct Ending {
+pub struct ListStatus {
     /// Whether more exists than is shown.
     pub truncated: bool,
     /// Pass this to go on exactly after the last path; absent when nothing is left.
@@ -123,14 +123,14 @@ pub struct Ending {
     /// Why the listing ended early; absent when it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<Incomplete>,
-    /// By what it was cut, if it was.
+    /// The limit that truncated the listing, if one did.
     #[serde(skip)]
     pub truncation: Option<Truncation>,
     #[serde(skip)]
     pub(crate) text_bytes: usize,
 }
 
-/// Lists the files below a directory, as deep as the call says.
+/// Lists the files below a directory to a given depth.
 ///
 /// ```
 /// use ripkit::tools::list_files::{ListFilesArgs, ListFiles};
@@ -201,21 +201,21 @@ impl Tool for ListFiles {
         };
         let call = context.within(args.timeout_ms);
         let report = list::list(context.workspace, (context.pool, &call), options)?;
-        let (files, total, ending) = Ending::of(report, query, context.limits.text_bytes);
-        Ok(ListFilesOutput { files, total, ending })
+        let (files, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
+        Ok(ListFilesOutput { files, total, status })
     }
 }
 
-impl Ending {
-    /// Takes a report apart: its paths, how many there are, and how it ended.
+impl ListStatus {
+    /// The paths of a report, their total number, and the status.
     pub(crate) fn of(
         report: ListReport,
         query: QueryId,
         text_bytes: usize,
-    ) -> (Vec<String>, u64, Ending) {
+    ) -> (Vec<String>, u64, ListStatus) {
         let paths =
             report.entries.into_iter().map(|entry| escape::into_exact(entry.path)).collect();
-        let ending = Ending {
+        let status = ListStatus {
             truncated: report.truncation.is_some(),
             cursor: report.cursor.map(|cursor| query.cursor(&cursor)),
             receipt: report.stats,
@@ -223,7 +223,7 @@ impl Ending {
             truncation: report.truncation,
             text_bytes,
         };
-        (paths, report.total, ending)
+        (paths, report.total, status)
     }
 
     pub(crate) fn outcome(&self, shown: usize) -> Outcome {
@@ -234,7 +234,7 @@ impl Ending {
         }
     }
 
-    /// Writes the paths and how the listing ended.
+    /// Writes the paths and the status.
     pub(crate) fn fmt(&self, paths: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if paths.is_empty() {
             match self.incomplete {
@@ -251,7 +251,7 @@ impl Ending {
             let line = truncation.line(paths.len() as u64, "results", self.text_bytes);
             write!(f, "\n{line}")?;
         }
-        // An answer without any path has said so by itself.
+        // Without paths, the statistics above say this.
         if !paths.is_empty() {
             self.fmt_shortfall(f)?;
         }
@@ -261,7 +261,7 @@ impl Ending {
         }
     }
 
-    /// Says under the paths what was not looked at.
+    /// Writes below the paths what could not be listed.
     fn fmt_shortfall(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(why) = self.incomplete {
             let receipt = self.receipt.sentence("Looked at");
@@ -276,16 +276,16 @@ impl Ending {
 
 impl Output for ListFilesOutput {
     fn outcome(&self) -> Outcome {
-        self.ending.outcome(self.files.len())
+        self.status.outcome(self.files.len())
     }
 
     fn notes(&self) -> &[String] {
-        &self.ending.receipt.warnings
+        &self.status.receipt.warnings
     }
 }
 
 impl fmt::Display for ListFilesOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.ending.fmt(&self.files, f)
+        self.status.fmt(&self.files, f)
     }
 }

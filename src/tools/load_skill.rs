@@ -1,4 +1,4 @@
-//! `load_skill`: the instructions of a skill, or one of its files.
+//! `load_skill`: loads the instructions of a skill, or one of its files.
 
 use std::fmt;
 
@@ -72,10 +72,9 @@ pub struct LoadSkillOutput {
     notes: Vec<String>,
 }
 
-/// Loads skills of a catalog.
+/// Loads skills of a catalog; with an empty catalog the tool is not available.
 ///
-/// A toolkit gets it with [`Toolkit::with_skills`](crate::Toolkit::with_skills). Without skills it
-/// is not offered.
+/// [`Toolkit::with_skills`](crate::Toolkit::with_skills) adds it to a toolkit.
 ///
 /// ```
 /// use ripkit::skills::SkillCatalog;
@@ -104,14 +103,14 @@ impl LoadSkill {
         LoadSkill { catalog, is_wrapped: false, is_listed: false }
     }
 
-    /// Puts the text between tags that name the skill and list its files, for hosts that look
-    /// for skills in a conversation. Default: the text as it is.
+    /// Wraps the text in tags with the name and files of the skill, for hosts that search for skills in
+    /// a conversation. Default: the text as it is.
     pub fn wrapped(mut self) -> LoadSkill {
         self.is_wrapped = true;
         self
     }
 
-    /// Tells in the schema what each skill is for, as far as 8 KiB reach. Default: names only.
+    /// Lists the descriptions of the skills in the schema, up to 8 KiB. Default: names only.
     pub fn listed(mut self) -> LoadSkill {
         self.is_listed = true;
         self
@@ -141,7 +140,7 @@ impl Tool for LoadSkill {
             description.push_str(&self.catalog.list_within(MAX_LIST_BYTES));
         }
         let names: Vec<&str> = self.catalog.names().collect();
-        // Providers refuse longer lists, and every request would carry it.
+        // Providers refuse longer lists, and every request contains it.
         let bytes: usize = names.iter().map(|name| name.len()).sum();
         if names.len() > MAX_NAMES || bytes > MAX_NAMES_BYTES {
             return;
@@ -177,7 +176,7 @@ impl Tool for LoadSkill {
     }
 }
 
-/// What follows the front matter, from line `offset` of the file on.
+/// The text after the front matter, from line `offset` of the file.
 fn instructions(
     skill: &Skill,
     bytes: usize,
@@ -201,7 +200,7 @@ fn instructions(
     Ok(loaded)
 }
 
-/// A file of the skill, from line `offset` on.
+/// A file of the skill, from line `offset`.
 fn resource(
     context: &ToolContext<'_>,
     skill: &Skill,
@@ -232,12 +231,12 @@ fn resource(
         ..LoadSkillOutput::default()
     };
     let cut_line = page.cut_line.and_then(|length| Some((u64::try_from(page.start).ok()?, length)));
-    loaded.tell_cut(cut_line, bytes);
+    loaded.note_cut(cut_line, bytes);
     Ok(loaded)
 }
 
 impl LoadSkillOutput {
-    /// Ends before a line that does not fit, or in it if nothing else is there.
+    /// Ends the text before a line that does not fit, or within it if it is the first.
     fn cut(&mut self, line: &str, number: u64, bytes: usize) {
         self.truncated = true;
         let mut cut_line = None;
@@ -247,10 +246,10 @@ impl LoadSkillOutput {
             cut_line = Some((number, line.len() as u64));
             self.next_offset = line.ends_with('\n').then_some(number + 1);
         }
-        self.tell_cut(cut_line, self.body.len());
+        self.note_cut(cut_line, self.body.len());
     }
 
-    /// Lists the files beside the SKILL.md; that they cannot be listed is no reason to fail.
+    /// Lists the files of the skill; a failure is only a note.
     fn list_resources(&mut self, skill: &Skill) {
         match skill.resources() {
             Err(error) => self.notes.push(format!("its files cannot be listed: {error}")),
@@ -267,7 +266,7 @@ impl LoadSkillOutput {
         }
     }
 
-    fn tell_cut(&mut self, line: Option<(u64, u64)>, bytes: usize) {
+    fn note_cut(&mut self, line: Option<(u64, u64)>, bytes: usize) {
         if let Some((number, length)) = line {
             self.notes.push(format!("line {number} has {length} bytes and is cut at {bytes}"));
         }

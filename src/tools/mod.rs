@@ -1,4 +1,4 @@
-//! The one list of the standard tools; each tool is one file of this directory.
+//! The standard tools, one file each, and the list of them.
 //!
 //! # Limits of arguments
 //!
@@ -44,13 +44,13 @@ pub mod write_file;
 
 use crate::tool::Tool;
 
-/// Takes the tools of the list, one after the other.
+/// A collection of tools.
 pub(crate) trait Register {
     /// Adds one tool.
     fn add<T: Tool>(&mut self, tool: T);
 }
 
-/// Names every standard tool, in the order in which a model reads them.
+/// Adds every standard tool, in the order in which a model reads them.
 pub(crate) fn standard(tools: &mut impl Register) {
     tools.add(search::Search);
     tools.add(list_files::ListFiles);

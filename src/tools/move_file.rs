@@ -1,4 +1,4 @@
-//! `move_file`: another name for a file.
+//! `move_file`: moves or renames a file.
 
 use std::fmt;
 
@@ -45,7 +45,7 @@ pub struct MoveFileOutput {
     notes: Vec<String>,
 }
 
-/// Gives a file or a link another path, which nothing has yet.
+/// Moves a file or a link to a new path, and creates the directories above it.
 ///
 /// ```
 /// use ripkit::tools::move_file::{MoveFileArgs, MoveFile};

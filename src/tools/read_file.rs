@@ -1,4 +1,4 @@
-//! `read_file`: a page of a text file, or an image.
+//! `read_file`: reads a page of a text file, or an image.
 
 use std::fmt;
 
@@ -105,19 +105,19 @@ pub struct ReadFileOutput {
     #[serde(skip)]
     uncounted: bool,
     #[serde(skip)]
-    cut: Option<Cut>,
+    cut: Option<PageCut>,
     #[serde(skip)]
     image: Vec<u8>,
     #[serde(skip)]
     notes: Vec<String>,
 }
 
-/// What ended a page before the lines that were asked for.
+/// What ended a page early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
+enum PageCut {
     Lines(u64),
     Bytes(usize),
-    /// A line of so many bytes is longer than a page.
+    /// The line is longer than a page and has this many bytes.
     Line(u64),
 }
 
@@ -167,12 +167,13 @@ impl Tool for ReadFile {
             notes.push("offset: lines count from 1; took 0 as 1".to_owned());
         }
         let options = options(&args, line, context.limits)?;
-        let read = read::read(&path, &options, context.call).map_err(|error| advise(error, &args));
+        let read =
+            read::read(&path, &options, context.call).map_err(|error| with_hint(error, &args));
         let mut answer = match read? {
-            read::FileContent::Image(image) => of_image(&path, image),
+            read::FileContent::Image(image) => from_image(&path, image),
             read::FileContent::Text(page) => {
                 let default_lines = args.limit.is_none().then_some(options.max_lines);
-                of_text(&path, page, default_lines, options.max_bytes)
+                from_text_page(&path, page, default_lines, options.max_bytes)
             }
         };
         answer.raw = args.raw;
@@ -187,7 +188,7 @@ impl Tool for ReadFile {
     }
 }
 
-/// The page that was asked for; `line` is one that the path names.
+/// The requested page; `line` is a line number in the path, such as `lib.rs:12`.
 fn options(args: &ReadFileArgs, line: Option<i64>, limits: &Limits) -> Result<PageOptions, Error> {
     let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
     Ok(PageOptions {
@@ -200,8 +201,8 @@ fn options(args: &ReadFileArgs, line: Option<i64>, limits: &Limits) -> Result<Pa
     })
 }
 
-/// Adds the next step where one helps.
-fn advise(error: Error, args: &ReadFileArgs) -> Error {
+/// Adds a hint on the next step to errors that allow one.
+fn with_hint(error: Error, args: &ReadFileArgs) -> Error {
     match error.code() {
         ErrorCode::NotText if args.offset.is_none() => {
             error.with_hint("Only text and whole images can be read.")
@@ -211,18 +212,18 @@ fn advise(error: Error, args: &ReadFileArgs) -> Error {
     }
 }
 
-fn of_text(
+fn from_text_page(
     path: &WorkspacePath,
     page: TextPage,
     default_lines: Option<u64>,
     bytes: usize,
 ) -> ReadFileOutput {
     let cut = match page.cut_line {
-        Some(length) => Some(Cut::Line(length)),
-        None if page.full => Some(Cut::Bytes(bytes)),
-        None => default_lines.filter(|_| page.more).map(Cut::Lines),
+        Some(length) => Some(PageCut::Line(length)),
+        None if page.full => Some(PageCut::Bytes(bytes)),
+        None => default_lines.filter(|_| page.more).map(PageCut::Lines),
     };
-    let notes = surprises(path, &page);
+    let notes = content_notes(path, &page);
     ReadFileOutput {
         path: path.as_str().to_owned(),
         content: Some(page.content),
@@ -250,8 +251,8 @@ fn of_text(
     }
 }
 
-/// What a reader might not expect of the text, a sentence each.
-fn surprises(path: &WorkspacePath, page: &TextPage) -> Vec<String> {
+/// Notes on unexpected properties of the text.
+fn content_notes(path: &WorkspacePath, page: &TextPage) -> Vec<String> {
     let mut notes = Vec::new();
     if page.encoding == Encoding::Unknown {
         notes.push(format!(
@@ -268,7 +269,7 @@ fn surprises(path: &WorkspacePath, page: &TextPage) -> Vec<String> {
     notes
 }
 
-fn of_image(path: &WorkspacePath, image: Image) -> ReadFileOutput {
+fn from_image(path: &WorkspacePath, image: Image) -> ReadFileOutput {
     ReadFileOutput {
         path: path.as_str().to_owned(),
         bytes: Some(image.bytes.len() as u64),
@@ -281,7 +282,7 @@ fn of_image(path: &WorkspacePath, image: Image) -> ReadFileOutput {
 }
 
 impl ReadFileOutput {
-    /// Whether the name promises something else than what is there.
+    /// A note if the extension does not fit the content.
     fn extension_note(&self) -> Option<String> {
         let name = self.path.rsplit('/').next().unwrap_or(&self.path);
         let (_, extension) = name.rsplit_once('.')?;
@@ -296,18 +297,18 @@ impl ReadFileOutput {
         })
     }
 
-    /// How many lines there are, where no text tells.
+    /// The number of lines, if the page is empty and raw.
     fn counted_note(&self) -> Option<String> {
         let nothing = self.content.as_ref()?.is_empty();
         nothing.then(|| self.header().trim_matches(['[', ']']).to_owned())
     }
 
-    /// How to go on behind a page that was cut.
+    /// How the page was cut, and the offset of the next.
     fn continuation(&self) -> Option<String> {
         let cut = match self.cut? {
-            Cut::Lines(lines) => format!("cut at {lines} lines"),
-            Cut::Bytes(bytes) => format!("cut at {bytes} bytes"),
-            Cut::Line(bytes) => {
+            PageCut::Lines(lines) => format!("cut at {lines} lines"),
+            PageCut::Bytes(bytes) => format!("cut at {bytes} bytes"),
+            PageCut::Line(bytes) => {
                 let line = self.start_line.unwrap_or_default();
                 let least = if self.incomplete.is_some() { "at least " } else { "" };
                 format!(
@@ -390,8 +391,8 @@ impl fmt::Display for ReadFileOutput {
         }
         f.write_str(&self.header())?;
         let first = self.start_line.unwrap_or(1);
-        let is_cut = matches!(self.cut, Some(Cut::Line(_)));
-        // There may be no room for even one character of a line.
+        let is_cut = matches!(self.cut, Some(PageCut::Line(_)));
+        // A cut line may have no character that fits.
         let nothing = (is_cut && content.is_empty()).then_some("");
         for (count, line) in (0..).zip(content.split_inclusive('\n').chain(nothing)) {
             let number = LineNumber(page::line_number(first, count));

@@ -1,4 +1,4 @@
-//! `run_command`: a command in a shell, if the host allows it.
+//! `run_command`: runs a command in a shell, if the host allows it.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,9 +13,8 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, ShellOutput, counted};
 use crate::tool::{Effect, Tool, ToolContext};
 
-/// How long finding the directory of a command and starting it may take, beside the time that the
-/// command itself has.
-const START: Duration = Duration::from_millis(250);
+/// Time for starting a command, in addition to its own time limit.
+const START_TIME: Duration = Duration::from_millis(250);
 
 /// Runs a command in a shell and returns what it prints, standard output and error in the order
 /// in which they came. Standard input is empty and there is no terminal. What it leaves running in
@@ -90,9 +89,9 @@ pub struct Background {
     pub kept: Vec<i32>,
 }
 
-/// Runs commands; by default there is no policy, and the tool is not available.
+/// Runs commands within a policy; without one the tool is not available.
 ///
-/// A toolkit gets it with [`Toolkit::with_commands`](crate::Toolkit::with_commands).
+/// [`Toolkit::with_commands`](crate::Toolkit::with_commands) adds it to a toolkit.
 ///
 /// ```
 /// use ripkit::tools::run_command::{RunCommandArgs, RunCommand};
@@ -112,7 +111,7 @@ pub struct Background {
 pub struct RunCommand(Option<CommandPolicy>);
 
 impl RunCommand {
-    /// Makes the tool that runs commands within `policy`.
+    /// A tool that runs commands within `policy`.
     pub fn new(policy: CommandPolicy) -> RunCommand {
         RunCommand(Some(policy))
     }
@@ -145,8 +144,8 @@ impl Tool for RunCommand {
     }
 
     fn time_limit(&self, args: &RunCommandArgs) -> Option<Duration> {
-        let most = self.0.as_ref().map_or(Duration::MAX, CommandPolicy::max_time);
-        Some(Duration::from_millis(args.timeout_ms).min(most).saturating_add(START))
+        let max = self.0.as_ref().map_or(Duration::MAX, CommandPolicy::max_time);
+        Some(Duration::from_millis(args.timeout_ms).min(max).saturating_add(START_TIME))
     }
 
     fn run(
@@ -170,7 +169,7 @@ impl Tool for RunCommand {
 impl From<Report> for RunCommandOutput {
     fn from(report: Report) -> RunCommandOutput {
         let (exit_code, signal) = match report.ending {
-            // How something ends that was stopped says nothing.
+            // The exit status of a stopped command means nothing.
             _ if report.stopped_by.is_some() => (None, None),
             Ending::Exited(code) => (Some(code), None),
             Ending::Killed(signal) => (None, Some(signal)),
@@ -200,8 +199,8 @@ impl From<Report> for RunCommandOutput {
 }
 
 impl RunCommandOutput {
-    /// What is told below the output, a line each.
-    fn endings(&self) -> Vec<String> {
+    /// The status lines below the output.
+    fn status_lines(&self) -> Vec<String> {
         let how = match (self.exit_code, self.signal) {
             _ if self.timed_out => Some(format!("[Timed out after {}]", time(self.allowed))),
             _ if self.cancelled => Some("[Cancelled]".to_owned()),
@@ -210,18 +209,18 @@ impl RunCommandOutput {
             (None, Some(signal)) => Some(format!("[Killed by signal {}]", signal_name(signal))),
         };
         let stopped = self.background.stopped;
-        // At a stop it goes without saying that all of it was stopped.
+        // A command that was stopped loses its background processes too.
         let left = (stopped > 0 && !self.timed_out && !self.cancelled).then(|| {
             let processes = counted(stopped, "background process", "background processes");
             format!("[Stopped {processes}]")
         });
-        let kept = told("Still running in the background", &self.background.kept);
-        let survivors = told("Could not be stopped", &self.survivors);
+        let kept = process_list("Still running in the background", &self.background.kept);
+        let survivors = process_list("Could not be stopped", &self.survivors);
         [how, left, kept, survivors].into_iter().flatten().collect()
     }
 }
 
-fn told(what: &str, numbers: &[i32]) -> Option<String> {
+fn process_list(what: &str, numbers: &[i32]) -> Option<String> {
     let list = numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
     (!numbers.is_empty()).then(|| format!("[{what}: {list}]"))
 }
@@ -231,7 +230,7 @@ fn time(time: Duration) -> String {
     if time < Duration::from_secs(1) {
         return format!("{}ms", time.as_millis());
     }
-    // A deadline of the host lies a hair below the round number.
+    // A deadline of the host is slightly below the round number.
     format!("{}s", (time.as_secs_f64() * 100.0).round() / 100.0)
 }
 
@@ -269,19 +268,19 @@ impl ShellOutput for RunCommandOutput {
     }
 
     fn is_verbatim(&self) -> bool {
-        !self.output.is_empty() && self.endings().is_empty()
+        !self.output.is_empty() && self.status_lines().is_empty()
     }
 }
 
 impl fmt::Display for RunCommandOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let endings = self.endings();
+        let lines = self.status_lines();
         let output = if self.output.is_empty() { "(no output)" } else { &self.output };
         f.write_str(output)?;
         let mut ends_line = output.ends_with('\n');
-        for ending in endings {
+        for line in lines {
             let separator = if ends_line { "" } else { "\n" };
-            write!(f, "{separator}{ending}")?;
+            write!(f, "{separator}{line}")?;
             ends_line = false;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `search`: which lines of which files match a regular expression.
+//! `search`: searches the contents of files with a regular expression.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub use crate::search::report::{LeftOutMatch, SearchOutput};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{PathFilter, QueryId, WalkOptions, WalkRoots};
 
-/// The most context lines on each side of a match.
+/// The maximum number of context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
 
 /// Searches the contents of files with a regular expression (Rust syntax, as in ripgrep) and
@@ -258,7 +258,7 @@ fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<Wal
     })
 }
 
-/// What decides which results there are and in which order.
+/// The arguments that determine the results and their order.
 fn query(args: &SearchArgs, pattern: &Pattern, walk: &WalkOptions) -> Result<QueryId, Error> {
     let text =
         (&args.pattern, args.case_sensitive, args.literal, args.word, pattern.is_multiline());

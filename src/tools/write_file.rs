@@ -1,4 +1,4 @@
-//! `write_file`: the whole content of a file, new or in the place of the old.
+//! `write_file`: creates a file or replaces its whole content.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub struct WriteFileArgs {
     pub dry_run: bool,
 }
 
-/// How much of a file is compared with the content that is too large to be read, in bytes.
+/// How much of a file that is too large to read is compared with the content, in bytes.
 const BEGINNING: usize = 1 << 20;
 
 /// A file that was written.
@@ -126,11 +126,11 @@ impl Tool for WriteFile {
         if let Some(must_be) = must_be {
             guard.expect(must_be, context.call)?;
         }
-        check_what_is_left_out(&guard, &args, context.limits)?;
+        check_omissions(&guard, &args, context.limits)?;
         if let Some(old) = guard.content() {
             check_bytes(guard.path(), old, &args.content)?;
         }
-        let mut written = WriteFileOutput::expected(context, &guard, &args);
+        let mut written = WriteFileOutput::prepare(context, &guard, &args);
         if !args.dry_run && !written.unchanged {
             written.notes.extend(guard.replace(new, context.call)?.notes);
         }
@@ -139,8 +139,8 @@ impl Tool for WriteFile {
 }
 
 impl WriteFileOutput {
-    /// The answer if all goes well.
-    fn expected(
+    /// The output, before the file is written.
+    fn prepare(
         context: &ToolContext<'_>,
         guard: &WriteGuard,
         args: &WriteFileArgs,
@@ -158,7 +158,7 @@ impl WriteFileOutput {
             lines: args.content.lines().count() as u64,
             unchanged: old == Some(new),
             notes: match old {
-                Some(old) if !old.is_empty() => lost_marks(old, new),
+                Some(old) if !old.is_empty() => encoding_notes(old, new),
                 _ => Vec::from_iter(omission_note(path, &args.content)),
             },
         }
@@ -177,12 +177,8 @@ fn check_content(args: &WriteFileArgs, limit: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses content that leaves out text of the old file, most likely by mistake.
-fn check_what_is_left_out(
-    guard: &WriteGuard,
-    args: &WriteFileArgs,
-    limits: &Limits,
-) -> Result<(), Error> {
+/// Refuses content that omits text of the old file, most likely by mistake.
+fn check_omissions(guard: &WriteGuard, args: &WriteFileArgs, limits: &Limits) -> Result<(), Error> {
     let beginning;
     let old = if let Some(old) = guard.content() {
         old
@@ -193,14 +189,14 @@ fn check_what_is_left_out(
     if let Some(sign) = pasted_page::find_sign(&args.content, old, limits) {
         check_page(guard.path(), &sign, args.truncate)?;
     }
-    // In a new file nothing can be lost.
+    // A new file has nothing to lose.
     if old.is_empty() {
         return Ok(());
     }
     arguments::refuse_omissions("content", guard.path().as_str(), &args.content, &[old])
 }
 
-/// Refuses a page of `read_file`: written over the whole file it would lose the rest.
+/// Refuses a page of `read_file`, since writing it would lose the rest of the file.
 fn check_page(path: &WorkspacePath, sign: &PageSign, truncate: bool) -> Result<(), Error> {
     let (what, hint) = match sign {
         PageSign::Page { .. } if truncate => return Ok(()),
@@ -239,7 +235,7 @@ fn check_page(path: &WorkspacePath, sign: &PageSign, truncate: bool) -> Result<(
     Err(Error::new(ErrorCode::InvalidArgument, message).at(path.as_str()).with_hint(hint))
 }
 
-/// Refuses to write the sign that stands for a byte in no known encoding over such bytes.
+/// Refuses U+FFFD in the content if it stands for invalid bytes of the old file.
 fn check_bytes(path: &WorkspacePath, old: &[u8], new: &str) -> Result<(), Error> {
     if !new.contains('\u{fffd}') || has_known_encoding(old) {
         return Ok(());
@@ -253,7 +249,7 @@ fn check_bytes(path: &WorkspacePath, old: &[u8], new: &str) -> Result<(), Error>
         .with_hint("Use edit_file, which keeps these bytes."))
 }
 
-/// A new file with a line such as `// ... existing code ...` is not what its writer believes.
+/// A note on a placeholder line such as `// ... existing code ...` in a new file.
 fn omission_note(path: &WorkspacePath, content: &str) -> Option<String> {
     let found = placeholder::first_added(content, &[], path.as_str())?;
     Some(format!(
@@ -266,8 +262,8 @@ fn has_known_encoding(content: &[u8]) -> bool {
     decode::is_utf16(content) || str::from_utf8(content).is_ok()
 }
 
-/// What an old file has that its new content has not, a sentence each.
-fn lost_marks(old: &[u8], new: &[u8]) -> Vec<String> {
+/// Notes on the encoding and line ends that the new content does not keep.
+fn encoding_notes(old: &[u8], new: &[u8]) -> Vec<String> {
     let mut lost = Vec::new();
     if decode::is_utf16(old) {
         lost.push("the file was UTF-16 and is UTF-8 now".to_owned());
