@@ -12,7 +12,9 @@ use std::process::Command;
 use ripkit::{Limits, Toolkit, Workspace};
 use serde_json::{Value, json};
 
-use crate::harness::{Dice, Match, Said, TestWorkspace, ask, has_program, rounds, run_program};
+use crate::harness::{
+    Dice, Match, Said, TestWorkspace, ask, has_program, is_thorough, rounds, run_program,
+};
 use crate::oracles::{self, Choices};
 
 /// What differs from the other program on purpose, and why.
@@ -313,7 +315,7 @@ fn a_search_for_random_patterns_finds_what_rg_finds() {
         return;
     }
     let (mut found, mut differences) = (0, Vec::new());
-    for seed in 0..rounds(5) {
+    for seed in 0..rounds(1) {
         let workspace = generated_tree(seed, IGNORE_LINES);
         let mut dice = Dice::new(seed);
         for _ in 0..30 {
@@ -345,7 +347,7 @@ fn a_search_for_random_patterns_finds_what_rg_finds() {
         }
     }
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
-    assert!(found > 500, "only {found} matches: too little to compare");
+    assert!(found > 100, "only {found} matches: too little to compare");
 }
 
 #[test]
@@ -357,7 +359,7 @@ fn a_search_of_real_sources_finds_what_rg_finds() {
     let trees = real_trees();
     let (mut found, mut differences) = (0, Vec::new());
     for tree in &trees {
-        for query in queries.iter().step_by(3) {
+        for query in queries.iter().step_by(if is_thorough() { 3 } else { 11 }) {
             match compare_search(tree, query, &tree.display().to_string()) {
                 Ok(matches) => found += matches,
                 Err(difference) => differences.push(difference),
@@ -365,7 +367,7 @@ fn a_search_of_real_sources_finds_what_rg_finds() {
         }
     }
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
-    assert!(found > 1000, "only {found} matches in {trees:?}: too little to compare");
+    assert!(found > 300, "only {found} matches in {trees:?}: too little to compare");
 }
 
 #[test]

@@ -617,6 +617,11 @@ impl Dice {
     }
 }
 
+/// Whether slow tests try everything: where `RIPKIT_ROUNDS` asks for more than one round.
+pub(crate) fn is_thorough() -> bool {
+    rounds(1) > 1
+}
+
 /// How many rounds a random test runs: `RIPKIT_ROUNDS`, or `default`.
 pub(crate) fn rounds(default: u64) -> u64 {
     match std::env::var("RIPKIT_ROUNDS") {
