@@ -1,6 +1,6 @@
 //! Byte order marks, UTF-16, and how much of a file with NUL bytes ripgrep searches.
 
-use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_8};
 
 /// The size of ripgrep's line buffer; it checks each filling of it for NUL bytes.
 pub(crate) const WINDOW: usize = 64 * 1024;
@@ -10,28 +10,19 @@ pub(crate) const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The text of a file without its byte order mark; UTF-16 is turned into UTF-8 in `decoded`.
 pub(crate) fn text<'a>(bytes: &'a [u8], decoded: &'a mut String) -> &'a [u8] {
-    if let Some(text) = bytes.strip_prefix(UTF8_MARK) {
+    let Some((encoding, mark)) = Encoding::for_bom(bytes) else { return bytes };
+    let text = &bytes[mark..];
+    if encoding == UTF_8 {
         return text;
     }
-    let Some((encoding, units)) = utf16(bytes) else { return bytes };
     decoded.clear();
-    let (text, _) = encoding.decode_without_bom_handling(units);
-    decoded.push_str(&text);
+    decoded.push_str(&encoding.decode_without_bom_handling(text).0);
     decoded.as_bytes()
 }
 
 /// Whether the bytes begin with a UTF-16 byte order mark.
 pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
-    utf16(bytes).is_some()
-}
-
-/// The encoding and the bytes after the byte order mark.
-fn utf16(bytes: &[u8]) -> Option<(&'static Encoding, &[u8])> {
-    match bytes {
-        [0xFF, 0xFE, units @ ..] => Some((UTF_16LE, units)),
-        [0xFE, 0xFF, units @ ..] => Some((UTF_16BE, units)),
-        _ => None,
-    }
+    Encoding::for_bom(bytes).is_some_and(|(encoding, _)| encoding != UTF_8)
 }
 
 /// How many bytes of a text ripgrep searches if the first NUL byte is at `nul`: the whole lines

@@ -124,7 +124,7 @@ impl Line<'_> {
         if line.starts_with("///") || line.starts_with("//!") {
             return false;
         }
-        stands_alone(line) || !self.prose && is_behind_code(line)
+        stands_alone(line) || !self.prose && is_after_code(line)
     }
 
     /// Whether a comment without an ellipsis is part of a sentence over several lines:
@@ -182,7 +182,7 @@ fn stands_alone(line: &str) -> bool {
 }
 
 /// Whether a comment after code, or between braces, is a placeholder.
-fn is_behind_code(line: &str) -> bool {
+fn is_after_code(line: &str) -> bool {
     let openers = ["//", "#", "{/*", "/*", "<!--"];
     let places = openers.into_iter().filter_map(|opener| Some((line.find(opener)?, opener)));
     let Some((place, _)) = places.min_by_key(|(place, _)| *place) else { return false };
@@ -195,13 +195,13 @@ fn is_behind_code(line: &str) -> bool {
     let block = BLOCK_COMMENTS
         .into_iter()
         .find_map(|(opener, closer)| rest.strip_prefix(opener)?.split_once(closer));
-    let (text, behind) = block.unwrap_or((rest.trim_start_matches(['/', '#']), ""));
+    let (text, after) = block.unwrap_or((rest.trim_start_matches(['/', '#']), ""));
     let phrase = Phrase::of(text);
     if phrase.words.is_empty() {
         // The body of a function, not an unnamed argument.
         return phrase.leading
             && code.trim_end().ends_with('{')
-            && behind.trim_start().starts_with('}');
+            && after.trim_start().starts_with('}');
     }
     if matches!(code.trim(), "..." | "pass") {
         return phrase.stands_for_text();
@@ -303,16 +303,16 @@ impl Phrase {
             let dots = text.contains(DOTS) && is_dots && text.len() <= MAX_DOTS;
             return Phrase { leading: dots, trailing: dots, ..Phrase::default() };
         };
-        let (before, rest) = text.split_at_checked(start).unwrap_or((&text, ""));
-        let behind = rest.get(core.len()..).unwrap_or_default();
+        let (before, rest) = text.split_at(start);
+        let after = &rest[core.len()..];
         let is_open = |brackets: [char; 2]| {
             let [open, close] = brackets;
-            before.contains(open) && behind.contains(close) && !core.contains(open)
+            before.contains(open) && after.contains(close) && !core.contains(open)
         };
         let mut phrase = Phrase {
             leading: before.contains(DOTS),
             glued: before.ends_with(DOTS),
-            trailing: behind.contains(DOTS),
+            trailing: after.contains(DOTS),
             bracketed: is_open(['(', ')']) || is_open(['[', ']']) || is_open(['<', '>']),
             ..Phrase::default()
         };
@@ -440,8 +440,8 @@ impl Phrase {
     /// `rest of the code`, `rest of your file here`, and nothing after that.
     fn is_rest_of_code(&self) -> bool {
         let rest = self.words.iter().position(|(word, _)| word == "rest" || word == "remainder");
-        let behind = rest.and_then(|rest| self.words.get(rest + 1..)).unwrap_or_default();
-        let Some(((of, _), noun)) = behind.split_first() else { return false };
+        let after = rest.and_then(|rest| self.words.get(rest + 1..)).unwrap_or_default();
+        let Some(((of, _), noun)) = after.split_first() else { return false };
         let is_end = |(word, meaning): &(String, Meaning)| {
             *meaning == Meaning::Core || matches!(word.as_str(), "here" | "below" | "goes")
         };
