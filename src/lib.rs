@@ -46,15 +46,8 @@
 //! # let directory = tempfile::tempdir()?;
 //! # std::fs::write(directory.path().join("notes.md"), "buy milk\n")?;
 //! let tools = Toolkit::new(Workspace::open(directory.path())?);
-//! let report = tools.run::<EditFile>(
-//!     EditFileArgs {
-//!         path: "notes.md".into(),
-//!         old_text: Some("milk".into()),
-//!         new_text: Some("oat milk".into()),
-//!         ..EditFileArgs::default()
-//!     },
-//!     &Call::default(),
-//! )?;
+//! let args = EditFileArgs::new("notes.md", "milk", "oat milk");
+//! let report = tools.run::<EditFile>(args, &Call::default())?;
 //! assert_eq!(report.replacements, 1);
 //! # Ok(())
 //! # }

@@ -34,12 +34,12 @@ pub struct Answer {
     /// The length of the text before the notes.
     body: usize,
     notes: Vec<String>,
-    ending: Ending,
+    result: CallResult,
     /// Serialized on first use, as printing a large text needs no JSON.
     details: OnceLock<Value>,
 }
 
-enum Ending {
+enum CallResult {
     /// The lock makes the answer `Sync`, which an output need not be.
     Done {
         outcome: Outcome,
@@ -108,8 +108,8 @@ impl Answer {
     /// An answer whose text was streamed.
     pub(super) fn streamed(output: Box<dyn AnyOutput>, mut notes: Vec<String>) -> Answer {
         notes.extend_from_slice(output.notes());
-        let ending = Ending::Done { outcome: output.outcome(), output: Mutex::new(output) };
-        Answer { text: String::new(), body: 0, notes, ending, details: OnceLock::new() }
+        let result = CallResult::Done { outcome: output.outcome(), output: Mutex::new(output) };
+        Answer { text: String::new(), body: 0, notes, result, details: OnceLock::new() }
     }
 
     /// The text for a model: that of the output and the notes, or the message and code of the error.
@@ -125,9 +125,9 @@ impl Answer {
     /// The data for a program: the output as JSON, or `code`, `message`, `path` and `hint` of the
     /// error. `null` if the output cannot be serialized.
     pub fn details(&self) -> &Value {
-        self.details.get_or_init(|| match &self.ending {
-            Ending::Failed(error) => error_details(error),
-            Ending::Done { .. } => self.ask(AnyOutput::details).unwrap_or_default(),
+        self.details.get_or_init(|| match &self.result {
+            CallResult::Failed(error) => error_details(error),
+            CallResult::Done { .. } => self.ask(AnyOutput::details).unwrap_or_default(),
         })
     }
 
@@ -143,9 +143,9 @@ impl Answer {
 
     /// The failure itself, or `None` for a success.
     pub fn error(&self) -> Option<&Error> {
-        match &self.ending {
-            Ending::Failed(error) => Some(error),
-            Ending::Done { .. } => None,
+        match &self.result {
+            CallResult::Failed(error) => Some(error),
+            CallResult::Done { .. } => None,
         }
     }
 
@@ -182,9 +182,9 @@ impl Answer {
 
     /// How the call ended, or `None` if it failed.
     pub fn outcome(&self) -> Option<Outcome> {
-        match &self.ending {
-            Ending::Failed(_) => None,
-            Ending::Done { outcome, .. } => Some(*outcome),
+        match &self.result {
+            CallResult::Failed(_) => None,
+            CallResult::Done { outcome, .. } => Some(*outcome),
         }
     }
 
@@ -202,7 +202,7 @@ impl Answer {
 
     /// Queries the output; the default value if the call failed or the output panics.
     fn ask<R: Default>(&self, query: impl FnOnce(&(dyn AnyOutput + 'static)) -> R) -> R {
-        let Ending::Done { output, .. } = &self.ending else { return R::default() };
+        let CallResult::Done { output, .. } = &self.result else { return R::default() };
         let output = output.lock().unwrap_or_else(PoisonError::into_inner);
         panic::catch_unwind(AssertUnwindSafe(|| query(&**output))).unwrap_or_default()
     }
@@ -221,7 +221,7 @@ impl From<Error> for Answer {
     fn from(error: Error) -> Answer {
         let text = format!("{error} [{}]", error.code());
         let (body, details) = (text.len(), OnceLock::new());
-        Answer { text, body, notes: Vec::new(), ending: Ending::Failed(error), details }
+        Answer { text, body, notes: Vec::new(), result: CallResult::Failed(error), details }
     }
 }
 

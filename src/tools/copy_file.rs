@@ -30,6 +30,17 @@ pub struct CopyFileArgs {
     pub expected_version: Option<String>,
 }
 
+impl CopyFileArgs {
+    /// A copy from `source` to `destination`, whatever the version.
+    pub fn new(source: impl Into<String>, destination: impl Into<String>) -> CopyFileArgs {
+        CopyFileArgs {
+            source: source.into(),
+            destination: destination.into(),
+            ..CopyFileArgs::default()
+        }
+    }
+}
+
 /// A file that was copied.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -56,11 +67,7 @@ pub struct CopyFileOutput {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = CopyFileArgs {
-///     source: "a.txt".into(),
-///     destination: "b.txt".into(),
-///     ..CopyFileArgs::default()
-/// };
+/// let args = CopyFileArgs::new("a.txt", "b.txt");
 /// let answer = tools.run::<CopyFile>(args, &Call::default())?;
 /// assert_eq!(answer.relative_destination, "b.txt");
 /// # Ok(())

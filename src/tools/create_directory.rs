@@ -20,6 +20,13 @@ pub struct CreateDirectoryArgs {
     pub path: String,
 }
 
+impl CreateDirectoryArgs {
+    /// The directory at `path`.
+    pub fn new(path: impl Into<String>) -> CreateDirectoryArgs {
+        CreateDirectoryArgs { path: path.into() }
+    }
+}
+
 /// A directory that exists now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -41,7 +48,7 @@ pub struct CreateDirectoryOutput {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = CreateDirectoryArgs { path: "a/b".into() };
+/// let args = CreateDirectoryArgs::new("a/b");
 /// let answer = tools.run::<CreateDirectory>(args, &Call::default())?;
 /// assert!(answer.created);
 /// # Ok(())

@@ -26,6 +26,13 @@ pub struct DeleteFileArgs {
     pub expected_version: Option<String>,
 }
 
+impl DeleteFileArgs {
+    /// The file at `path`, whatever its version.
+    pub fn new(path: impl Into<String>) -> DeleteFileArgs {
+        DeleteFileArgs { path: path.into(), ..DeleteFileArgs::default() }
+    }
+}
+
 /// A file that is gone.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -46,7 +53,7 @@ pub struct DeleteFileOutput {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = DeleteFileArgs { path: "a.txt".into(), ..DeleteFileArgs::default() };
+/// let args = DeleteFileArgs::new("a.txt");
 /// let answer = tools.run::<DeleteFile>(args, &Call::default())?;
 /// assert_eq!(answer.relative_path, "a.txt");
 /// # Ok(())

@@ -52,6 +52,22 @@ pub struct EditFileArgs {
     pub dry_run: bool,
 }
 
+impl EditFileArgs {
+    /// A replacement of `old_text`, which must occur once, in the file at `path`.
+    pub fn new(
+        path: impl Into<String>,
+        old_text: impl Into<String>,
+        new_text: impl Into<String>,
+    ) -> EditFileArgs {
+        EditFileArgs {
+            path: path.into(),
+            old_text: Some(old_text.into()),
+            new_text: Some(new_text.into()),
+            ..EditFileArgs::default()
+        }
+    }
+}
+
 /// The maximum number of replacements of one call, each of which searches the whole file.
 const MAX_EDITS: usize = 1000;
 
@@ -95,12 +111,7 @@ pub struct EditFileOutput {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = EditFileArgs {
-///     path: "a.txt".into(),
-///     old_text: Some("one".into()),
-///     new_text: Some("two".into()),
-///     ..EditFileArgs::default()
-/// };
+/// let args = EditFileArgs::new("a.txt", "one", "two");
 /// let answer = tools.run::<EditFile>(args, &Call::default())?;
 /// assert_eq!(answer.replacements, 1);
 /// # Ok(())

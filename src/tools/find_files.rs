@@ -58,6 +58,13 @@ pub struct FindFilesArgs {
     pub timeout_ms: u64,
 }
 
+impl FindFilesArgs {
+    /// A search for files that match `pattern`, with the defaults.
+    pub fn new(pattern: impl Into<String>) -> FindFilesArgs {
+        FindFilesArgs { pattern: pattern.into(), ..FindFilesArgs::default() }
+    }
+}
+
 /// What to find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -116,7 +123,7 @@ pub struct FindFilesOutput {
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = FindFilesArgs { pattern: "Cargo.*".into(), ..FindFilesArgs::default() };
+/// let args = FindFilesArgs::new("Cargo.*");
 /// let answer = tools.run::<FindFiles>(args, &Call::default())?;
 /// assert!(answer.paths.contains(&"Cargo.toml".to_owned()));
 /// # Ok(())

@@ -41,6 +41,13 @@ pub struct LoadSkillArgs {
     pub offset: Option<u32>,
 }
 
+impl LoadSkillArgs {
+    /// The instructions of the skill `name`.
+    pub fn new(name: impl Into<String>) -> LoadSkillArgs {
+        LoadSkillArgs { name: name.into(), ..LoadSkillArgs::default() }
+    }
+}
+
 /// The text of a skill, or of one of its files.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -84,7 +91,7 @@ pub struct LoadSkillOutput {
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let skills = SkillCatalog::scan("fixtures/skills/good");
 /// let tools = Toolkit::new(Workspace::open(".")?).with(LoadSkill::new(skills).wrapped());
-/// let args = LoadSkillArgs { name: "minimal".into(), ..LoadSkillArgs::default() };
+/// let args = LoadSkillArgs::new("minimal");
 /// let loaded = tools.run::<LoadSkill>(args, &Call::default())?;
 /// assert_eq!(loaded.body, "# How\n\nDo it.\n");
 /// # Ok(())

@@ -29,6 +29,17 @@ pub struct MoveFileArgs {
     pub expected_version: Option<String>,
 }
 
+impl MoveFileArgs {
+    /// A move from `source` to `destination`, whatever the version.
+    pub fn new(source: impl Into<String>, destination: impl Into<String>) -> MoveFileArgs {
+        MoveFileArgs {
+            source: source.into(),
+            destination: destination.into(),
+            ..MoveFileArgs::default()
+        }
+    }
+}
+
 /// A file that was moved.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -55,11 +66,7 @@ pub struct MoveFileOutput {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = MoveFileArgs {
-///     source: "a.txt".into(),
-///     destination: "b/c.txt".into(),
-///     ..MoveFileArgs::default()
-/// };
+/// let args = MoveFileArgs::new("a.txt", "b/c.txt");
 /// let answer = tools.run::<MoveFile>(args, &Call::default())?;
 /// assert_eq!(answer.relative_destination, "b/c.txt");
 /// # Ok(())

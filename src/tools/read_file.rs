@@ -44,6 +44,13 @@ pub struct ReadFileArgs {
     pub max_bytes: Option<u32>,
 }
 
+impl ReadFileArgs {
+    /// The first page of the file at `path`.
+    pub fn new(path: impl Into<String>) -> ReadFileArgs {
+        ReadFileArgs { path: path.into(), ..ReadFileArgs::default() }
+    }
+}
+
 /// A page of a text file, or an image; the fields of the other are absent.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]

@@ -35,6 +35,13 @@ pub struct RunCommandArgs {
     pub timeout_ms: u64,
 }
 
+impl RunCommandArgs {
+    /// A command in the root of the workspace, with the default time limit.
+    pub fn new(command: impl Into<String>) -> RunCommandArgs {
+        RunCommandArgs { command: command.into(), ..RunCommandArgs::default() }
+    }
+}
+
 impl Default for RunCommandArgs {
     fn default() -> RunCommandArgs {
         RunCommandArgs { command: String::new(), cwd: root(), timeout_ms: default_timeout() }
@@ -101,7 +108,7 @@ pub struct Background {
 /// # let directory = tempfile::tempdir()?;
 /// let workspace = Workspace::open(directory.path())?;
 /// let tools = Toolkit::new(workspace).with_commands(CommandPolicy::new());
-/// let args = RunCommandArgs { command: "echo hi".into(), ..RunCommandArgs::default() };
+/// let args = RunCommandArgs::new("echo hi");
 /// let answer = tools.run::<RunCommand>(args, &Call::default())?;
 /// assert_eq!((answer.output.as_str(), answer.exit_code), ("hi\n", Some(0)));
 /// # Ok(())

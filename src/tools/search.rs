@@ -110,6 +110,13 @@ pub struct SearchArgs {
     pub timeout_ms: u64,
 }
 
+impl SearchArgs {
+    /// A search for `pattern` in the whole workspace, with the defaults.
+    pub fn new(pattern: impl Into<String>) -> SearchArgs {
+        SearchArgs { pattern: pattern.into(), ..SearchArgs::default() }
+    }
+}
+
 impl Default for SearchArgs {
     fn default() -> SearchArgs {
         SearchArgs {

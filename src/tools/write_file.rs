@@ -39,6 +39,13 @@ pub struct WriteFileArgs {
     pub dry_run: bool,
 }
 
+impl WriteFileArgs {
+    /// The whole new content of the file at `path`.
+    pub fn new(path: impl Into<String>, content: impl Into<String>) -> WriteFileArgs {
+        WriteFileArgs { path: path.into(), content: content.into(), ..WriteFileArgs::default() }
+    }
+}
+
 /// How much of a file that is too large to read is compared with the content, in bytes.
 const BEGINNING: usize = 1 << 20;
 
@@ -78,7 +85,7 @@ pub struct WriteFileOutput {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let args = WriteFileArgs { path: "new/a.txt".into(), content: "one\n".into(), ..WriteFileArgs::default() };
+/// let args = WriteFileArgs::new("new/a.txt", "one\n");
 /// let answer = tools.run::<WriteFile>(args, &Call::default())?;
 /// assert!(answer.created);
 /// assert_eq!(answer.bytes, 4);
