@@ -1,453 +1,451 @@
-//! From a change to the pieces of the file that it replaces.
+//! Finds the matches of replacements in a file, and plans what changes in each match.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 use unicode_normalization::is_nfc;
 
 use crate::context::Call;
-use crate::edit::blank_lines::{Overlooked, Verdict};
-use crate::edit::checked;
-use crate::edit::done::{Evidence, Past};
-use crate::edit::edges::{self, Edges, trailing_blanks};
-use crate::edit::endings::Endings;
-use crate::edit::fold::Folded;
-use crate::edit::frame::{Decided, Frames};
-use crate::edit::gutter;
-use crate::edit::indent::{Blanks, Fit, Shift, indentation};
-use crate::edit::ladder::{Found, Haystack, MAX_REPLACED, Place};
-use crate::edit::refusal::{self, Alike, Refusal, Why};
-use crate::edit::regions::{self, Changed, Region};
-use crate::edit::replacement::{MatchKind, Matching, Options, Replacement, go_on};
-use crate::edit::site::Site;
-use crate::edit::terminator::{self, Fitted, Next};
-use crate::edit::text::Text;
-use crate::edit::typography;
-use crate::edit::undecodable::{self, STAND_IN, Wide};
+use crate::edit::already_applied::{AppliedCheck, NumberEvidence};
+use crate::edit::line_numbers;
+use crate::edit::matcher::{
+    IndentMapping, IndentShift, MAX_REPLACED, MatchSet, Matcher, TabConversion, TextMatch,
+};
+use crate::edit::normalize::{self, Normalized};
+use crate::edit::refusal::{NearMatch, Refusal, RefusalReason};
+use crate::edit::reindent::{ReindentInput, Reindented};
+use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement, check_stop};
+use crate::edit::show::short_path;
+use crate::edit::text::{
+    DecodedText, LineEndings, REPLACEMENT_CHARACTER, indentation, is_line_start, keeps_order,
+    line_number, out_of_range, replacement_character_ranges, slice, str_slice,
+};
+use crate::edit::whitespace::{
+    self, BlankMatch, BlankVerdict, Following, SharedBlanks, TerminatorFit, trailing_blanks,
+};
 use crate::error::{Error, ErrorCode};
 
-/// Bytes that are searched for all changes of a call, each of which goes through the whole text.
+/// Bytes that all replacements of a call may search; each searches the whole text.
 const MAX_SEARCHED: u64 = 64 << 30;
 
-/// Bytes of texts that are shifted for places of different indentation.
-const MAX_SHIFTED: usize = 64 << 20;
+/// Bytes of texts that are reindented for matches of different indentation.
+const MAX_REINDENTED: usize = 64 << 20;
 
-/// Bytes above and below a place that tell how it is indented.
+/// Bytes above and below a match in which lines are looked for that show its indentation.
 const AROUND_BYTES: usize = 8 << 10;
 
-/// A change whose places are known.
+/// Texts with more lines together than this are treated as one region.
+const MAX_DIFFED_LINES: usize = 4000;
+
+/// A replacement whose matches are known.
 pub(super) struct Located {
     pub(super) kind: MatchKind,
-    pub(super) places: Vec<Range<usize>>,
-    pub(super) pieces: Vec<Piece>,
+    /// The matched ranges.
+    pub(super) matches: Vec<Range<usize>>,
+    pub(super) patches: Vec<Patch>,
     pub(super) notes: Vec<String>,
 }
 
-/// A range of the text and what is to stand there.
-pub(super) struct Piece {
-    /// Where the matched place begins.
-    pub(super) place: usize,
+/// A range of the text and the text to put there.
+pub(super) struct Patch {
+    /// Start of the match that it belongs to.
+    pub(super) match_start: usize,
     pub(super) range: Range<usize>,
     pub(super) text: String,
 }
 
-/// Locates changes in a file, one after the other.
+/// Locates replacements in a file, one after the other.
 pub(super) struct Locator<'a> {
-    site: Site<'a>,
+    matcher: Matcher<'a>,
     has_mark: bool,
-    endings: Endings,
-    /// What the changes before have replaced.
-    replaced: Replaced,
+    endings: LineEndings,
+    /// What the earlier replacements of the call replace.
+    total: Total,
 }
 
-/// How much is replaced.
 #[derive(Clone, Copy, Default)]
-struct Replaced {
-    places: usize,
-    /// Bytes in their place.
+struct Total {
+    matches: usize,
+    /// Bytes of the new texts.
     bytes: usize,
 }
 
 impl<'a> Locator<'a> {
     pub(super) fn new(
         path: &'a str,
-        text: &'a Text<'_>,
-        options: &'a Options,
+        text: &'a DecodedText<'_>,
+        options: &'a EditOptions,
         call: &'a Call,
     ) -> Locator<'a> {
         let endings = match options.matching {
-            Matching::Exact => Endings::None,
-            Matching::Safe => Endings::of(text.bytes()),
+            Matching::Exact => LineEndings::None,
+            Matching::Safe => LineEndings::of(text.bytes()),
         };
-        let haystack = Haystack::new(text.bytes(), Wide(text.is_utf16()));
-        let replaced = Replaced::default();
-        let site = Site { path, options, call, haystack };
-        Locator { site, has_mark: text.has_mark(), endings, replaced }
+        let matcher = Matcher::new(path, text, options, call);
+        Locator { matcher, has_mark: text.has_mark(), endings, total: Total::default() }
     }
 
-    /// Locates every change, or tells why the first of those that cannot be located cannot.
-    pub(super) fn locate_all(&mut self, changes: &[Replacement]) -> Result<Vec<Located>, Error> {
-        self.refuse_number(changes.len())?;
-        let mut located = Vec::with_capacity(changes.len());
-        let mut refused: Option<(usize, Replacement, Why)> = None;
+    /// Locates every replacement.
+    ///
+    /// # Errors
+    /// The refusal of the first replacement that cannot be made.
+    pub(super) fn locate_all(&mut self, edits: &[Replacement]) -> Result<Vec<Located>, Error> {
+        self.refuse_number(edits.len())?;
+        let mut located = Vec::with_capacity(edits.len());
+        let mut refused: Option<(usize, Replacement, RefusalReason)> = None;
         let mut others = 0;
-        for (index, change) in changes.iter().enumerate() {
-            let change = self.without_mark(change);
-            match self.locate(&change)? {
-                Ok(change) => located.push(change),
-                Err(_) if refused.is_some() => others += 1,
-                Err(why) => refused = Some((index, change, why)),
+        for (index, edit) in edits.iter().enumerate() {
+            let edit = self.without_marks(edit);
+            match self.locate(&edit) {
+                Ok(edit) => located.push(edit),
+                Err(LocateError::Failed(error)) => return Err(error),
+                Err(LocateError::Refused(_)) if refused.is_some() => others += 1,
+                Err(LocateError::Refused(reason)) => refused = Some((index, edit, reason)),
             }
         }
-        let Some((index, change, why)) = refused else { return Ok(located) };
-        let label = if changes.len() > 1 { format!("edits[{index}]: ") } else { String::new() };
-        Err(Refusal { site: &mut self.site, change: &change, label, others }.error(why)?)
+        let Some((index, edit, reason)) = refused else { return Ok(located) };
+        let label = if edits.len() > 1 { format!("edits[{index}]: ") } else { String::new() };
+        Err(Refusal { matcher: &mut self.matcher, edit: &edit, label, others }.error(reason)?)
     }
 
-    /// Refuses more changes than can be looked for in a text of this length.
-    fn refuse_number(&self, changes: usize) -> Result<(), Error> {
-        // No address is longer than 64 bits.
-        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let len = wide(self.site.haystack.text.len());
-        if wide(changes).saturating_mul(len) <= MAX_SEARCHED {
+    /// Refuses more replacements than can be looked for in a text of this length.
+    fn refuse_number(&self, edits: usize) -> Result<(), Error> {
+        let len = self.matcher.text.len() as u64;
+        if (edits as u64).saturating_mul(len) <= MAX_SEARCHED {
             return Ok(());
         }
-        let (path, most) = (refusal::shown(self.site.path), MAX_SEARCHED / len.max(1));
+        let (path, max) = (short_path(self.matcher.path), MAX_SEARCHED / len.max(1));
         let message = format!(
-            "{changes} edits are too many to look for in the {len} bytes of {path}; at most {most} \
+            "{edits} edits are too many to look for in the {len} bytes of {path}; at most {max} \
              can be made at once"
         );
-        let error = Error::new(ErrorCode::TooLarge, message).at(self.site.path);
+        let error = Error::new(ErrorCode::TooLarge, message).at(self.matcher.path);
         Err(error.with_hint("Make them in several calls."))
     }
 
-    /// The byte order mark is the file's and no part of its first line.
-    fn without_mark(&self, change: &Replacement) -> Replacement {
+    /// The replacement without a byte order mark in `old_text`, if the file has one: it is not part of
+    /// the first line.
+    fn without_marks(&self, edit: &Replacement) -> Replacement {
         let unmarked = |text: &str| text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned();
-        if !self.has_mark || !change.old_text.starts_with('\u{FEFF}') {
-            return change.clone();
+        if !self.has_mark || !edit.old_text.starts_with('\u{FEFF}') {
+            return edit.clone();
         }
-        Replacement { old_text: unmarked(&change.old_text), new_text: unmarked(&change.new_text) }
+        Replacement { old_text: unmarked(&edit.old_text), new_text: unmarked(&edit.new_text) }
     }
 
-    fn locate(&mut self, change: &Replacement) -> Result<Result<Located, Why>, Error> {
-        if change.old_text.is_empty() {
-            return Ok(Err(Why::Empty));
+    fn locate(&mut self, edit: &Replacement) -> Result<Located, LocateError> {
+        if edit.old_text.is_empty() {
+            return Err(RefusalReason::EmptyOldText.into());
         }
-        if change.old_text == change.new_text {
-            return Ok(Err(Why::Same));
+        if edit.old_text == edit.new_text {
+            return Err(RefusalReason::EqualTexts.into());
         }
-        let Some(found) =
-            self.site.haystack.find(&change.old_text, self.site.options, self.site.call)?
-        else {
-            return self.locate_without_gutter(change);
-        };
-        self.checked(change, found, Evidence::Text)
+        match self.matcher.find(&edit.old_text, self.matcher.options)? {
+            Some(found) => self.locate_in(edit, &found, NumberEvidence::None),
+            None => self.locate_without_numbers(edit),
+        }
     }
 
-    /// Takes off the line numbers that were pasted with the lines.
-    fn locate_without_gutter(
-        &mut self,
-        change: &Replacement,
-    ) -> Result<Result<Located, Why>, Error> {
-        if self.site.options.matching == Matching::Exact {
-            return Ok(Err(Why::NotFound));
+    /// Locates a replacement after removing line numbers that were pasted with the lines.
+    fn locate_without_numbers(&mut self, edit: &Replacement) -> Result<Located, LocateError> {
+        let (options, text) = (self.matcher.options, self.matcher.text);
+        if options.matching == Matching::Exact {
+            return Err(RefusalReason::NotFound.into());
         }
-        for bare in gutter::bare(change, self.site.path) {
-            // A text that was repaired once is not bent further.
-            let Site { haystack, options, call, .. } = &mut self.site;
-            let old_text = &bare.change.old_text;
-            let found = haystack.find_up_to(MatchKind::TrailingBlanks, old_text, options, call)?;
-            let is_fit = |found: &Found| {
-                let place = found.places.first();
-                place.is_some_and(|place| bare.fits(haystack.text, place.range.start))
+        for unnumbered in line_numbers::strip(edit, self.matcher.path) {
+            // A text that was repaired once is not matched loosely as well.
+            let last = MatchKind::TrailingBlanks;
+            let found = self.matcher.find_up_to(last, &unnumbered.edit.old_text, options)?;
+            let Some(found) = found else { continue };
+            let Some(start) = found.matches.first().map(|first| first.range.start) else {
+                continue;
             };
-            let Some(found) = found.filter(is_fit) else { continue };
-            if bare.change.old_text == bare.change.new_text {
-                return Ok(Err(Why::Same));
+            if !unnumbered.fits(text, start) {
+                continue;
             }
-            let start = found.places.first().map(|place| place.range.start);
-            let has_numbers = start.is_some_and(|start| bare.has_numbers(haystack.text, start));
-            let evidence = if has_numbers { Evidence::Numbers } else { Evidence::OtherNumbers };
-            return Ok(self.checked(&bare.change, found, evidence)?.map(|mut located| {
-                located.notes.insert(0, bare.note());
-                located
-            }));
+            if unnumbered.edit.old_text == unnumbered.edit.new_text {
+                return Err(RefusalReason::EqualTexts.into());
+            }
+            let has_numbers = unnumbered.has_numbers(text, start);
+            let evidence =
+                if has_numbers { NumberEvidence::Numbers } else { NumberEvidence::OtherNumbers };
+            let mut located = self.locate_in(&unnumbered.edit, &found, evidence)?;
+            located.notes.insert(0, unnumbered.note());
+            return Ok(located);
         }
-        Ok(Err(Why::NotFound))
+        Err(RefusalReason::NotFound.into())
     }
 
-    fn checked(
+    /// Plans a replacement whose matches were found.
+    fn locate_in(
         &mut self,
-        change: &Replacement,
-        found: Found,
-        evidence: Evidence,
-    ) -> Result<Result<Located, Why>, Error> {
-        let change = &*self.without_second_mark(change, &found);
-        if change.old_text == change.new_text {
-            let at = found.places.first().map_or(0, |place| place.range.start);
-            return Ok(Err(Why::Done { at, near: None }));
+        edit: &Replacement,
+        found: &MatchSet,
+        evidence: NumberEvidence,
+    ) -> Result<Located, LocateError> {
+        let edit = &*self.without_second_mark(edit, found);
+        if edit.old_text == edit.new_text {
+            let at = found.matches.first().map_or(0, |first| first.range.start);
+            return Err(RefusalReason::AlreadyApplied { at, near: None }.into());
         }
-        let places = self.replaced.places + found.places.len();
-        if self.site.options.replace_all && (found.is_more || places > MAX_REPLACED) {
-            return Ok(Err(Why::TooMany));
+        let count = self.total.matches + found.matches.len();
+        let replace_all = self.matcher.options.replace_all;
+        if replace_all && (found.has_more || count > MAX_REPLACED) {
+            return Err(RefusalReason::TooManyMatches.into());
         }
-        if found.places.len() > 1 && !self.site.options.replace_all {
-            return Ok(Err(Why::NotUnique(found)));
+        if found.matches.len() > 1 && !replace_all {
+            return Err(RefusalReason::NotUnique(found.clone()).into());
         }
-        if let Some(why) = self.refuse_past(change, &found, evidence)? {
-            return Ok(Err(why));
+        self.refuse_applied(edit, found, evidence)?;
+        let plan = self.plan(edit, found, evidence)?;
+        if plan.patches.is_empty() {
+            return Err(RefusalReason::NoChange.into());
         }
-        let made = match self.pieces(change, &found, evidence)? {
-            Ok(made) => made,
-            Err(why) => return Ok(Err(why)),
-        };
-        if made.pieces.is_empty() {
-            return Ok(Err(Why::NoChange));
+        self.total = Total { matches: count, bytes: plan.bytes };
+        let mut matches: Vec<Range<usize>> =
+            found.matches.iter().map(|matched| matched.range.clone()).collect();
+        // Blanks behind a single match may be replaced as well.
+        if let ([only], Some(patch)) = (matches.as_mut_slice(), plan.patches.last()) {
+            only.end = only.end.max(patch.range.end);
         }
-        self.replaced = Replaced { places, bytes: made.bytes };
-        let mut places: Vec<Range<usize>> =
-            found.places.into_iter().map(|place| place.range).collect();
-        // Blanks behind a single place may be replaced as well.
-        if let ([place], Some(piece)) = (places.as_mut_slice(), made.pieces.last()) {
-            place.end = place.end.max(piece.range.end);
-        }
-        Ok(Ok(Located { kind: found.kind, places, pieces: made.pieces, notes: made.notes }))
+        Ok(Located { kind: found.kind, matches, patches: plan.patches, notes: plan.notes })
     }
 
-    /// The change without the byte order mark that only `new_text` has, at the start of a file that
-    /// has one.
+    /// The replacement without the byte order mark that only `new_text` has, in the first line of a
+    /// file that has one.
     fn without_second_mark<'c>(
         &self,
-        change: &'c Replacement,
-        found: &Found,
+        edit: &'c Replacement,
+        found: &MatchSet,
     ) -> Cow<'c, Replacement> {
-        let Replacement { old_text, new_text } = change;
-        let is_first_line = found.places.first().is_some_and(|place| {
-            let above = self.site.haystack.text.get(..place.range.start);
-            above.is_some_and(|above| memchr::memchr(b'\n', above).is_none())
-        });
+        let Replacement { old_text, new_text } = edit;
+        let is_first_line = found
+            .matches
+            .first()
+            .is_some_and(|first| line_number(self.matcher.text, first.range.start) == 1);
         let blanks = indentation(new_text);
         let marked = new_text.strip_prefix(blanks).and_then(|text| text.strip_prefix('\u{FEFF}'));
-        let is_safe = self.site.options.matching == Matching::Safe;
+        let is_safe = self.matcher.options.matching == Matching::Safe;
         match marked {
             Some(rest) if is_safe && self.has_mark && is_first_line => Cow::Owned(Replacement {
                 old_text: old_text.clone(),
                 new_text: format!("{blanks}{rest}"),
             }),
-            _ => Cow::Borrowed(change),
+            _ => Cow::Borrowed(edit),
         }
     }
 
-    /// Refuses to change a place that is only like `old_text` if the edit may have been made
-    /// elsewhere, or be meant for another place.
-    fn refuse_past(
+    /// Refuses to replace a normalized match if the edit may have been applied already, or be meant
+    /// for another place.
+    fn refuse_applied(
         &mut self,
-        change: &Replacement,
-        found: &Found,
-        evidence: Evidence,
-    ) -> Result<Option<Why>, Error> {
-        let is_sure = found.kind == MatchKind::Exact && evidence != Evidence::OtherNumbers;
-        let Some(place) = found.places.first().filter(|_| !is_sure) else {
-            return Ok(None);
-        };
-        let near = Alike { kind: found.kind, range: place.range.clone() };
-        if found.kind == MatchKind::Indentation && change.new_text.trim().is_empty() {
-            return Ok(Some(Why::Undecided(near)));
+        edit: &Replacement,
+        found: &MatchSet,
+        evidence: NumberEvidence,
+    ) -> Result<(), LocateError> {
+        let is_sure = found.kind == MatchKind::Exact && evidence != NumberEvidence::OtherNumbers;
+        let Some(first) = found.matches.first().filter(|_| !is_sure) else { return Ok(()) };
+        let near = NearMatch { kind: found.kind, range: first.range.clone() };
+        if found.kind == MatchKind::Indentation && edit.new_text.trim().is_empty() {
+            return Err(RefusalReason::UndecidedIndentation(near).into());
         }
         if found.kind >= MatchKind::TrailingBlanks {
-            let plain = self.plain(change);
-            let (text, range) = (self.site.haystack.text, &place.range);
-            let overlooked = Overlooked { text, place: range, old: &plain.old, new: &plain.new };
-            match overlooked.verdict() {
-                Verdict::Make => {}
-                Verdict::Done => return Ok(Some(Why::Done { at: range.start, near: None })),
-                Verdict::Unclear(why) => return Ok(Some(Why::Unclear { near, why })),
+            let texts = self.compared_texts(edit);
+            let (text, range) = (self.matcher.text, &first.range);
+            let blank_match = BlankMatch { text, range, old: &texts.old, new: &texts.new };
+            match blank_match.verdict()? {
+                BlankVerdict::Apply => {}
+                BlankVerdict::AlreadyApplied => {
+                    return Err(
+                        RefusalReason::AlreadyApplied { at: range.start, near: None }.into()
+                    );
+                }
+                BlankVerdict::Unclear(why) => {
+                    return Err(RefusalReason::Unclear { near, why }.into());
+                }
             }
         }
-        let mut past = Past { site: &mut self.site, change, found, evidence };
-        if let Some(done) = past.elsewhere(&self.endings)? {
-            return Ok(Some(Why::Done { at: done.start, near: Some(near) }));
+        let mut check = AppliedCheck { matcher: &mut self.matcher, edit, found, evidence };
+        if let Some(applied) = check.find_elsewhere(&self.endings)? {
+            let near = Some(near);
+            return Err(RefusalReason::AlreadyApplied { at: applied.start, near }.into());
         }
-        let origin = past.origin(place)?;
-        Ok(origin.map(|origin| Why::Stale { origin: origin.start, near }))
+        if let Some(origin) = check.find_origin(first)? {
+            return Err(RefusalReason::OtherIndentation { origin: origin.start, near }.into());
+        }
+        Ok(())
     }
 
-    /// The pieces that change at all places.
-    fn pieces(
+    /// Plans the patches of all matches.
+    fn plan(
         &mut self,
-        change: &Replacement,
-        found: &Found,
-        evidence: Evidence,
-    ) -> Result<Result<Made, Why>, Error> {
-        let mut made = Made { bytes: self.replaced.bytes, ..Made::default() };
-        let mut plain = self.plain(change);
-        if let Some(place) = found.places.first().filter(|_| found.kind >= MatchKind::Typography) {
-            made.note(&self.unicode_notes(change, place)?);
-            let text = self.site.haystack.text;
-            let matched = found.places.iter().filter_map(|place| text.get(place.range.clone()));
-            let as_in_file = typography::plain_as_in_file(&plain.old, matched, &plain.new);
+        edit: &Replacement,
+        found: &MatchSet,
+        evidence: NumberEvidence,
+    ) -> Result<Plan, LocateError> {
+        let mut plan = Plan { bytes: self.total.bytes, ..Plan::default() };
+        let mut texts = self.compared_texts(edit);
+        let text = self.matcher.text;
+        if let Some(first) = found.matches.first().filter(|_| found.kind >= MatchKind::Typography) {
+            plan.note(&self.unicode_notes(edit, first)?);
+            let matched = found.matches.iter().filter_map(|found| text.get(found.range.clone()));
+            let as_in_file = normalize::plain_as_in_file(&texts.old, matched, &texts.new);
             if let Cow::Owned(new) = as_in_file {
-                made.note(&[typography::NOTE]);
-                plain.new = new;
+                plan.note(&[normalize::TYPOGRAPHY_NOTE]);
+                texts.new = new;
             }
         }
-        let mut shifted = 0_usize;
-        let mut replacements = PreparedTexts::default();
-        for (round, place) in found.places.iter().enumerate() {
-            if round % 1024 == 0 {
-                go_on(self.site.call)?;
+        let mut reindented = 0_usize;
+        let mut fitted = FittedTexts::default();
+        for (index, matched) in found.matches.iter().enumerate() {
+            if index % 1024 == 0 {
+                check_stop(self.matcher.call)?;
             }
-            let before = made.pieces.len();
-            if self.site.options.matching == Matching::Exact {
-                made.pieces.push(Piece::whole(&place.range, change.new_text.clone()));
+            let before = plan.patches.len();
+            if self.matcher.options.matching == Matching::Exact {
+                let (range, text) = (matched.range.clone(), edit.new_text.clone());
+                plan.patches.push(Patch { match_start: range.start, range, text });
             } else {
-                let text = self.site.haystack.text;
-                let next = Next::at(text, place.range.end);
-                let edges = Edges::of(text, &place.range, &plain.old, &plain.new);
-                if replacements.of(place, next, edges).is_none() {
-                    shifted = shifted.saturating_add(plain.len());
-                    if shifted > MAX_SHIFTED && round > 0 {
-                        return Ok(Err(Why::TooMuch));
-                    }
-                    go_on(self.site.call)?;
-                    let new = match self.replacement(&plain, found.kind, place, next, edges)? {
-                        Ok(replacement) => replacement,
-                        Err(why) => return Ok(Err(why)),
-                    };
-                    let past = Past { site: &mut self.site, change, found, evidence };
-                    if round == 0 && past.is_there(&place.range, &new.old, &new.new)? {
-                        return Ok(Err(Why::Done { at: place.range.start, near: None }));
-                    }
-                    made.note(&new.notes);
-                    replacements.keep(new);
-                }
-                let Some(replacement) = replacements.of(place, next, edges) else {
-                    return Err(checked::fault());
+                let surroundings = Surroundings {
+                    mapping: matched.mapping.clone(),
+                    following: Following::at(text, matched.range.end),
+                    shared: SharedBlanks::new(text, &matched.range, &texts.old, &texts.new),
                 };
-                if let Err(why) = self.replace(replacement, &place.range, &mut made)? {
-                    return Ok(Err(why));
+                if fitted.get(&surroundings).is_none() {
+                    reindented = reindented.saturating_add(texts.old.len() + texts.new.len());
+                    if reindented > MAX_REINDENTED && index > 0 {
+                        return Err(RefusalReason::TooMuchReindenting.into());
+                    }
+                    check_stop(self.matcher.call)?;
+                    let new = self.fit(&texts, found.kind, matched, surroundings.clone())?;
+                    let check = AppliedCheck { matcher: &mut self.matcher, edit, found, evidence };
+                    if index == 0 && check.is_applied_at(&matched.range, &new.old, &new.new)? {
+                        let at = matched.range.start;
+                        return Err(RefusalReason::AlreadyApplied { at, near: None }.into());
+                    }
+                    plan.note(&new.notes);
+                    fitted.add(new);
                 }
+                let fitted = fitted.get(&surroundings).ok_or_else(out_of_range)?;
+                self.add_patches(fitted, &matched.range, &mut plan)?;
             }
-            let new = made.pieces.iter().skip(before);
-            made.bytes += new.map(|piece| piece.text.len()).sum::<usize>();
-            // Twice, since three bytes of the text may be two in UTF-16.
-            if made.bytes / 2 > self.site.options.max_bytes {
-                return Ok(Err(Why::TooLarge));
+            plan.bytes +=
+                plan.patches.iter().skip(before).map(|patch| patch.text.len()).sum::<usize>();
+            // Half of it, since three bytes of UTF-8 may be two in UTF-16.
+            if plan.bytes / 2 > self.matcher.options.max_bytes {
+                return Err(RefusalReason::TooLarge.into());
             }
         }
-        Ok(Ok(made))
+        Ok(plan)
     }
 
-    /// What a typographic match overlooked besides punctuation and blanks.
+    /// Notes on what a typographic match ignored besides punctuation and blanks.
     fn unicode_notes(
         &self,
-        change: &Replacement,
-        place: &Place,
+        edit: &Replacement,
+        matched: &TextMatch,
     ) -> Result<Vec<&'static str>, Error> {
-        let matched = checked::bytes(self.site.haystack.text, place.range.clone())?;
+        let matched = slice(self.matcher.text, matched.range.clone())?;
         let mut notes = Vec::new();
-        if change.old_text.contains(STAND_IN) && undecodable::has_any(matched) {
+        if edit.old_text.contains(REPLACEMENT_CHARACTER) && str::from_utf8(matched).is_err() {
             notes.push("U+FFFD in old_text was taken for bytes of the file that are not UTF-8.");
         }
         let matched = String::from_utf8_lossy(matched);
-        if is_nfc(&matched) != is_nfc(&change.old_text) {
+        if is_nfc(&matched) != is_nfc(&edit.old_text) {
             notes.push("The file has letters in another Unicode form; those that stay were kept.");
         }
         Ok(notes)
     }
 
-    /// The texts with the line endings in which they are compared.
-    fn plain(&self, change: &Replacement) -> Plain {
-        let plain = |text: &str| match self.endings {
-            Endings::None => text.to_owned(),
+    /// The texts with LF line endings, as they are compared.
+    fn compared_texts(&self, edit: &Replacement) -> ComparedTexts {
+        let with_lf = |text: &str| match self.endings {
+            LineEndings::None => text.to_owned(),
             _ => text.replace("\r\n", "\n"),
         };
-        let (mut old, new) = (plain(&change.old_text), plain(&change.new_text));
-        // What `\r\r\n` became would be folded once more, and its places be those of other bytes.
+        let (mut old, new) = (with_lf(&edit.old_text), with_lf(&edit.new_text));
+        // Normalizing what `\r\r\n` became once more would match other bytes.
         if old.contains("\r\n") {
-            old.clone_from(&change.old_text);
+            old.clone_from(&edit.old_text);
         }
-        let changed = OnceCell::new();
-        Plain { old, new, changed }
+        ComparedTexts { old, new, diff: OnceCell::new() }
     }
 
-    fn replacement(
+    /// Fits `new_text` to a match and its surroundings.
+    fn fit(
         &self,
-        plain: &Plain,
+        texts: &ComparedTexts,
         kind: MatchKind,
-        place: &Place,
-        next: Next,
-        edges: Edges,
-    ) -> Result<Result<PreparedText, Why>, Error> {
+        matched: &TextMatch,
+        surroundings: Surroundings,
+    ) -> Result<FittedText, LocateError> {
         let mut notes = Vec::new();
-        let undecided = || Ok(Err(Why::Undecided(Alike { kind, range: place.range.clone() })));
-        let Some(inner) = self.behind_indentation(plain, kind, place, edges)? else {
-            return undecided();
+        let undecided = || {
+            RefusalReason::UndecidedIndentation(NearMatch { kind, range: matched.range.clone() })
         };
-        if edges.lead > 0 {
-            notes.push(edges::NOTE);
+        let inner = self.without_shared_blanks(texts, kind, matched, surroundings.shared)?;
+        let inner = inner.ok_or_else(undecided)?;
+        if surroundings.shared.lead > 0 {
+            notes.push(whitespace::INDENTATION_NOTE);
         }
-        let fitted = terminator::fit(&plain.old, &inner, next);
-        notes.extend(fitted.note());
-        let new = match fitted {
-            Fitted::Same => inner,
-            Fitted::Added(new) | Fitted::Removed(new) => Cow::Owned(new),
-            Fitted::Joins => return Ok(Err(Why::Joins)),
+        let fit = TerminatorFit::new(&texts.old, &inner, surroundings.following);
+        notes.extend(fit.note());
+        let new = match fit {
+            TerminatorFit::Unchanged => inner,
+            TerminatorFit::Added(new) | TerminatorFit::Removed(new) => Cow::Owned(new),
+            TerminatorFit::JoinsLines => return Err(RefusalReason::JoinsLines.into()),
         };
-        let has_fit = kind == MatchKind::Indentation;
-        let decided = if has_fit {
-            let Some(decided) = self.decide(&plain.old, &new, place)? else {
-                return undecided();
-            };
-            if !decided.is_moved {
+        let reindented = if kind == MatchKind::Indentation {
+            let reindented = self.reindent(&texts.old, &new, matched)?;
+            let reindented = reindented.ok_or_else(undecided)?;
+            if !reindented.is_reindented {
                 notes.push("new_text was used as it is, since it is indented as the file is.");
-            } else if place.fit.blanks != Blanks::Same {
+            } else if matched.mapping.tabs != TabConversion::None {
                 notes.push("new_text was indented with the kind of blanks that the file has.");
             }
-            decided
+            reindented
         } else {
-            Decided { old: plain.old.clone(), new: new.clone().into_owned(), is_moved: true }
+            Reindented { old: texts.old.clone(), new: new.to_string(), is_reindented: true }
         };
         let kind = kind.max(MatchKind::LineEndings);
-        let folded =
-            Folded::new(decided.old.as_bytes(), kind, self.site.haystack.wide, self.site.call)?;
+        let normalized_old = self.matcher.normalize(reindented.old.as_bytes(), kind)?;
         // Lines that are shifted together differ where they did before.
-        let is_shared = new.len() == plain.new.len()
+        let is_shared = new.len() == texts.new.len()
             && matches!(new, Cow::Borrowed(_))
-            && decided.is_moved
-            && place.fit.blanks == Blanks::Same;
+            && reindented.is_reindented
+            && matched.mapping.tabs == TabConversion::None;
+        let Reindented { old, new, .. } = reindented;
         let regions = if is_shared {
-            let changed = plain.changed.get_or_init(|| Changed::of(&plain.old, &plain.new));
-            changed.regions(&decided.old, &decided.new)?
+            let diff = texts.diff.get_or_init(|| LineDiff::new(&texts.old, &texts.new));
+            diff.regions(&old, &new)?
         } else {
-            Changed::of(&decided.old, &decided.new).regions(&decided.old, &decided.new)?
+            LineDiff::new(&old, &new).regions(&old, &new)?
         };
-        let Decided { old, new, .. } = decided;
-        let fit = place.fit.clone();
-        Ok(Ok(PreparedText { fit, next, edges, kind, folded, old, new, regions, notes }))
+        Ok(FittedText { surroundings, kind, old, normalized_old, new, regions, notes })
     }
 
-    /// `new_text` for a place that may begin behind the indentation of its line, without the blanks
-    /// that the file has beside the place; `None` if it cannot be told how it is indented.
-    fn behind_indentation<'p>(
+    /// `new_text` without the blanks that the file has beside the match, which may begin behind the
+    /// indentation of its line; `None` if its indentation cannot be decided.
+    fn without_shared_blanks<'p>(
         &self,
-        plain: &'p Plain,
+        texts: &'p ComparedTexts,
         kind: MatchKind,
-        place: &Place,
-        edges: Edges,
+        matched: &TextMatch,
+        shared: SharedBlanks,
     ) -> Result<Option<Cow<'p, str>>, Error> {
-        let Plain { old, new, .. } = plain;
-        let inner = edges.inner(new).ok_or_else(checked::fault)?;
-        let blanks = edges::indentation_before(self.site.haystack.text, place.range.start);
+        let ComparedTexts { old, new, .. } = texts;
+        let inner = shared.inner(new).ok_or_else(out_of_range)?;
+        let blanks = whitespace::indentation_before(self.matcher.text, matched.range.start);
         let is_behind = !blanks.is_empty() && !old.starts_with(char::is_whitespace);
         // Up to line endings the match is exact, and new_text is taken as it is.
         if !is_behind || !matches!(kind, MatchKind::TrailingBlanks | MatchKind::Typography) {
             return Ok(Some(Cow::Borrowed(inner)));
         }
-        let full = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
-        if edges.lead > 0 {
+        let content_lines =
+            |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+        if shared.lead > 0 {
             let mut lines = inner.lines().skip(1).filter(|line| !line.trim().is_empty());
             let is_whole = lines.all(|line| line.starts_with(blanks));
             return Ok(is_whole.then_some(Cow::Borrowed(inner)));
@@ -455,155 +453,178 @@ impl<'a> Locator<'a> {
         if inner.starts_with([' ', '\t']) || (inner.is_empty() && old.ends_with('\n')) {
             return Ok(None);
         }
-        if full(old) > 1 || full(inner) < 2 {
+        if content_lines(old) > 1 || content_lines(inner) < 2 {
             return Ok(Some(Cow::Borrowed(inner)));
         }
         // The lines after the first may have the indentation of the file or lack it as well.
-        let shift = Shift::Deeper(blanks.to_owned());
-        let fit = Fit { blanks: Blanks::Same, shift };
-        let line = Place { range: place.range.clone(), fit, others: Vec::new() };
-        let Some(decided) = self.decide(old, inner, &line)? else { return Ok(None) };
-        let moved = decided.new.strip_prefix(blanks).map(|new| Cow::Owned(new.to_owned()));
-        Ok(moved.filter(|_| decided.is_moved))
+        let shift = IndentShift::Deeper(blanks.to_owned());
+        let mapping = IndentMapping { tabs: TabConversion::None, shift };
+        let range = matched.range.clone();
+        let line = TextMatch { range, mapping, other_mappings: Vec::new() };
+        let Some(reindented) = self.reindent(old, inner, &line)? else { return Ok(None) };
+        let moved = reindented.new.strip_prefix(blanks).map(|new| Cow::Owned(new.to_owned()));
+        Ok(moved.filter(|_| reindented.is_reindented))
     }
 
-    /// Tells what is to stand at a place that was found but for its indentation.
-    fn decide(&self, old: &str, new: &str, place: &Place) -> Result<Option<Decided>, Error> {
-        let text = self.site.haystack.text;
-        let start = place.range.start.saturating_sub(AROUND_BYTES);
-        let end = place.range.end.saturating_add(AROUND_BYTES).min(text.len());
-        let above = String::from_utf8_lossy(checked::bytes(text, start..place.range.start)?);
-        let below = String::from_utf8_lossy(checked::bytes(text, place.range.end..end)?);
-        // What was cut is no line.
+    /// Decides how `new_text` is indented in a match with another indentation.
+    fn reindent(
+        &self,
+        old: &str,
+        new: &str,
+        matched: &TextMatch,
+    ) -> Result<Option<Reindented>, Error> {
+        let (text, range) = (self.matcher.text, &matched.range);
+        let start = range.start.saturating_sub(AROUND_BYTES);
+        let end = range.end.saturating_add(AROUND_BYTES).min(text.len());
+        let above = String::from_utf8_lossy(slice(text, start..range.start)?);
+        let below = String::from_utf8_lossy(slice(text, range.end..end)?);
+        // The first line may be cut.
         let above =
             if start > 0 { above.split_once('\n').map_or("", |(_, rest)| rest) } else { &above };
-        let mut fits = vec![place.fit.clone()];
-        fits.extend(place.others.iter().cloned());
-        Ok(Frames { old, new, fits: &fits, around: [above, &below] }.decide())
+        let mut mappings = vec![matched.mapping.clone()];
+        mappings.extend(matched.other_mappings.iter().cloned());
+        Ok(ReindentInput { old, new, mappings: &mappings, around: [above, &below] }.decide())
     }
 
-    /// Adds what changes at one place.
-    fn replace(
+    /// Adds the patches of one match.
+    fn add_patches(
         &self,
-        replacement: &PreparedText,
-        place: &Range<usize>,
-        made: &mut Made,
-    ) -> Result<Result<(), Why>, Error> {
-        let Site { haystack, call, .. } = &self.site;
-        let matched = checked::bytes(haystack.text, place.clone())?;
-        let file = Folded::new(matched, replacement.kind, haystack.wide, call)?;
-        for (new, range) in replacement.in_file(&file) {
-            let (new, range) = self.with_blanks(replacement, place, (new, range));
-            let new = checked::text(&replacement.new, new)?;
-            let old = place.start + range.start..place.start + range.end;
-            let old = checked::bytes(haystack.text, old)?;
-            let Some(parts) = self.kept_bytes(old, new) else { return Ok(Err(Why::StandIn)) };
-            for (old, new) in parts {
-                let range = range.start + old.start..range.start + old.end;
-                let inner = place.start + range.start..place.start + range.end;
-                let text = match self.endings {
-                    Endings::None => new.to_owned(),
-                    _ => new.replace('\n', self.endings.near(&inner, place)),
+        fitted: &FittedText,
+        matched: &Range<usize>,
+        plan: &mut Plan,
+    ) -> Result<(), LocateError> {
+        let text = self.matcher.text;
+        let file = self.matcher.normalize(slice(text, matched.clone())?, fitted.kind)?;
+        // At least a whole line separates two regions, and no substitution is longer, so that the
+        // ranges in the file are disjoint.
+        for region in &fitted.regions {
+            let (new, range) = region.in_match(&fitted.normalized_old, &file);
+            let range = matched.start + range.start..matched.start + range.end;
+            let (new, range) = self.widened_by_blanks(&fitted.new, matched, new, range)?;
+            let new = str_slice(&fitted.new, new)?;
+            let old = slice(text, range.clone())?;
+            let parts = self.keep_undecodable(old, new)?;
+            for (old, new) in parts.ok_or(RefusalReason::UnclearBytes)? {
+                let inner = range.start + old.start..range.start + old.end;
+                let new = match self.endings {
+                    LineEndings::None => new.to_owned(),
+                    _ => new.replace('\n', self.endings.near(&inner, matched)),
                 };
-                if haystack.text.get(inner.clone()) != Some(text.as_bytes()) {
-                    made.pieces.push(Piece { place: place.start, range: inner, text });
+                if slice(text, inner.clone())? != new.as_bytes() {
+                    let match_start = matched.start;
+                    plan.patches.push(Patch { match_start, range: inner, text: new });
                 }
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    /// A range of `new` and the range of the place that it replaces, widened by blanks which the file
-    /// has at the end of that range: they do not come behind those of `new`, and a line of blanks
-    /// does not become the end of another line.
-    fn with_blanks(
+    /// A range `part` of `new` and the range of the file that it replaces, widened by the blanks that
+    /// follow that range: they must not come behind those of `new`, and a line of blanks must not
+    /// become the end of another line.
+    fn widened_by_blanks(
         &self,
-        replacement: &PreparedText,
-        place: &Range<usize>,
-        (new, range): (Range<usize>, Range<usize>),
-    ) -> (Range<usize>, Range<usize>) {
-        let text = self.site.haystack.text;
-        let end = place.start + range.end;
-        let blanks = trailing_blanks(text, end);
-        // Behind the place they are replaced only with whole lines: a part of a line is replaced
-        // just as it was given.
-        let has_lines = replacement.new.contains('\n') || edges::is_line_start(text, place.start);
-        let is_within = end + blanks <= place.end || (has_lines && !self.site.options.replace_all);
-        let before = replacement.new.get(..new.end).unwrap_or("");
-        let inserted = replacement.new.get(new.clone()).unwrap_or("");
-        let after = replacement.new.get(new.end..).unwrap_or("");
+        new: &str,
+        matched: &Range<usize>,
+        part: Range<usize>,
+        range: Range<usize>,
+    ) -> Result<(Range<usize>, Range<usize>), Error> {
+        let text = self.matcher.text;
+        let blanks = trailing_blanks(text, range.end);
+        // Behind the match they are replaced only with whole lines: a part of a line is replaced
+        // exactly as given.
+        let has_lines = new.contains('\n') || whitespace::follows_indentation(text, matched.start);
+        let is_within =
+            range.end + blanks <= matched.end || (has_lines && !self.matcher.options.replace_all);
+        let before = str_slice(new, ..part.end)?;
+        let inserted = str_slice(new, part.clone())?;
+        let after = str_slice(new, part.end..)?;
         if blanks == 0 || !is_within || !(after.is_empty() || after.starts_with('\n')) {
-            return (new, range);
+            return Ok((part, range));
         }
-        let widened = range.start..range.end + blanks;
+        let end = range.end + blanks;
         if inserted.ends_with([' ', '\t']) {
-            return (new, widened);
+            return Ok((part, range.start..end));
         }
-        let is_line_start = end.checked_sub(1).and_then(|above| text.get(above)) == Some(&b'\n');
-        let terminator = match text.get(end + blanks..) {
-            Some([b'\n', ..]) => 1,
-            Some([b'\r', b'\n', ..]) => 2,
+        let follows_newline = range.end > 0 && is_line_start(text, range.end);
+        let terminator_len = match slice(text, end..)? {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
             _ => 0,
         };
-        let is_joined = is_line_start && !range.is_empty() && !before.is_empty();
+        let is_joined = follows_newline && !range.is_empty() && !before.is_empty();
         let is_joined = is_joined && !before.ends_with('\n') && after.starts_with('\n');
-        if is_joined && terminator > 0 && end + blanks + terminator <= place.end {
-            return (new.start..new.end + 1, range.start..widened.end + terminator);
+        if is_joined && terminator_len > 0 && end + terminator_len <= matched.end {
+            return Ok((part.start..part.end + 1, range.start..end + terminator_len));
         }
-        (new, range)
+        Ok((part, range))
     }
 
-    /// What of `new` replaces which parts of `old`, bytes of the file: those for which `new` has
-    /// U+FFFD are in none, so they stay. `None` if it cannot be told which bytes are meant.
-    fn kept_bytes<'t>(&self, old: &[u8], new: &'t str) -> Option<Vec<(Range<usize>, &'t str)>> {
+    /// The ranges of `old`, bytes of the file, that change, each with the part of `new` for it: bytes
+    /// for which `new` has U+FFFD stay. `None` if it is not clear which bytes are meant.
+    fn keep_undecodable<'t>(
+        &self,
+        old: &[u8],
+        new: &'t str,
+    ) -> Result<Option<Vec<(Range<usize>, &'t str)>>, Error> {
         let whole = || vec![(0..old.len(), new)];
-        if !new.contains(STAND_IN) {
-            return Some(whole());
+        if !new.contains(REPLACEMENT_CHARACTER) {
+            return Ok(Some(whole()));
         }
-        let wide = self.site.haystack.wide;
-        let kept = undecodable::stand_ins(old, wide);
-        let asked = new.matches(STAND_IN).count();
-        if kept.is_empty() || asked > kept.len() {
-            // In a text that has no such bytes it is a character like others.
-            return (!undecodable::has_any(self.site.haystack.text)).then(whole);
+        let kept = replacement_character_ranges(old, self.matcher.is_utf16);
+        let count = new.matches(REPLACEMENT_CHARACTER).count();
+        if kept.is_empty() || count > kept.len() {
+            // In a text without such bytes it is an ordinary character.
+            return Ok(str::from_utf8(self.matcher.text).is_ok().then(whole));
         }
         let bytes = |range: &Range<usize>| old.get(range.clone());
         let first = kept.first().and_then(bytes);
         let is_same = kept.iter().all(|range| bytes(range) == first);
-        // Bytes that differ must not change places, nor may it be unclear which of them go.
-        if !is_same && (asked != kept.len() || !undecodable::are_in_order(old, new, &kept)) {
-            return None;
+        // Different bytes must not be swapped, nor may it be unclear which of them are removed.
+        if !is_same && (count != kept.len() || !keeps_order(old, new, &kept)?) {
+            return Ok(None);
         }
         let mut parts = Vec::new();
         let mut from = 0;
-        let mut rest = new;
-        for range in kept.iter().take(asked) {
-            let (before, after) = rest.split_once(STAND_IN)?;
-            parts.push((from..range.start, before));
+        let mut rest = new.split(REPLACEMENT_CHARACTER);
+        for (range, part) in kept.iter().zip(rest.by_ref().take(count)) {
+            parts.push((from..range.start, part));
             from = range.end;
-            rest = after;
         }
-        parts.push((from..old.len(), rest));
-        Some(parts)
+        parts.extend(rest.map(|last| (from..old.len(), last)));
+        Ok(Some(parts))
     }
 }
 
-impl Piece {
-    fn whole(place: &Range<usize>, text: String) -> Piece {
-        Piece { place: place.start, range: place.clone(), text }
+/// Why a replacement was not located.
+enum LocateError {
+    Refused(RefusalReason),
+    /// The call failed or was stopped.
+    Failed(Error),
+}
+
+impl From<RefusalReason> for LocateError {
+    fn from(reason: RefusalReason) -> LocateError {
+        LocateError::Refused(reason)
     }
 }
 
-/// What becomes of one change.
+impl From<Error> for LocateError {
+    fn from(error: Error) -> LocateError {
+        LocateError::Failed(error)
+    }
+}
+
+/// The patches of one replacement.
 #[derive(Default)]
-struct Made {
-    pieces: Vec<Piece>,
-    /// Bytes of all pieces of the call so far.
+struct Plan {
+    patches: Vec<Patch>,
+    /// Bytes of all patches of the call so far.
     bytes: usize,
     notes: Vec<String>,
 }
 
-impl Made {
+impl Plan {
     fn note(&mut self, notes: &[&str]) {
         for note in notes {
             if !self.notes.iter().any(|known| known == note) {
@@ -613,60 +634,151 @@ impl Made {
     }
 }
 
-/// A change as it is compared.
-struct Plain {
+/// The texts of a replacement as they are compared.
+struct ComparedTexts {
     old: String,
     new: String,
-    /// Where these two differ.
-    changed: OnceCell<Changed>,
+    diff: OnceCell<LineDiff>,
 }
 
-impl Plain {
-    fn len(&self) -> usize {
-        self.old.len() + self.new.len()
-    }
+/// What determines how `new_text` is fitted to a match.
+#[derive(Clone, PartialEq, Eq)]
+struct Surroundings {
+    mapping: IndentMapping,
+    following: Following,
+    shared: SharedBlanks,
 }
 
-/// `new_text` and where it differs from `old_text`, the same for all places that are alike.
-struct PreparedText {
-    fit: Fit,
-    next: Next,
-    edges: Edges,
+/// `new_text` fitted to all matches with the same surroundings, and where it differs from `old_text`.
+struct FittedText {
+    surroundings: Surroundings,
     kind: MatchKind,
-    /// Of `old`.
-    folded: Folded,
-    /// As the file has it, but for what the kind overlooks.
+    /// As it stands in the file, apart from what `kind` ignores.
     old: String,
+    normalized_old: Normalized,
     new: String,
-    regions: Vec<Region>,
+    regions: Vec<DiffRegion>,
     notes: Vec<&'static str>,
 }
 
-impl PreparedText {
-    /// Ranges of `new`, and of the matched text that they replace.
-    fn in_file(&self, file: &Folded) -> Vec<(Range<usize>, Range<usize>)> {
-        // Regions are apart by a whole line at least, and no fold is wider, so none meet.
-        self.regions.iter().map(|region| regions::place(region, &self.folded, file)).collect()
+/// The last fitted texts, the newest first.
+#[derive(Default)]
+struct FittedTexts(Vec<FittedText>);
+
+impl FittedTexts {
+    /// How many are kept: matches may alternate in their indentation and in what follows them.
+    const MAX: usize = 8;
+
+    fn get(&self, surroundings: &Surroundings) -> Option<&FittedText> {
+        self.0.iter().find(|fitted| fitted.surroundings == *surroundings)
+    }
+
+    fn add(&mut self, fitted: FittedText) {
+        self.0.truncate(FittedTexts::MAX - 1);
+        self.0.insert(0, fitted);
     }
 }
 
-/// The last replacements, the newest first.
-#[derive(Default)]
-struct PreparedTexts(Vec<PreparedText>);
+/// A range of `old_text` and the range of `new_text` that replaces it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DiffRegion {
+    old: Range<usize>,
+    new: Range<usize>,
+}
 
-impl PreparedTexts {
-    /// How many are kept: places may take turns in how they are indented and in what follows.
-    const KEPT: usize = 8;
+/// Which lines of two texts differ. They stay the same if both texts are shifted alike.
+struct LineDiff(Option<Vec<DiffOp>>);
 
-    fn of(&self, place: &Place, next: Next, edges: Edges) -> Option<&PreparedText> {
-        let is_same = |last: &&PreparedText| {
-            last.fit == place.fit && last.next == next && last.edges == edges
-        };
-        self.0.iter().find(is_same)
+impl LineDiff {
+    fn new(old: &str, new: &str) -> LineDiff {
+        let old: Vec<&str> = old.split_inclusive('\n').collect();
+        let new: Vec<&str> = new.split_inclusive('\n').collect();
+        if old.len() + new.len() > MAX_DIFFED_LINES {
+            return LineDiff(None);
+        }
+        let mut operations = capture_diff_slices(Algorithm::Myers, &old, &new);
+        operations.retain(|operation| operation.tag() != DiffTag::Equal);
+        LineDiff(Some(operations))
     }
 
-    fn keep(&mut self, replacement: PreparedText) {
-        self.0.truncate(PreparedTexts::KEPT - 1);
-        self.0.insert(0, replacement);
+    /// The regions in which the two texts, perhaps shifted alike, differ, in order. Lines that both
+    /// have are in none.
+    ///
+    /// # Errors
+    /// `INTERNAL` if the texts are not those that were compared.
+    fn regions(&self, old: &str, new: &str) -> Result<Vec<DiffRegion>, Error> {
+        let LineDiff(Some(operations)) = self else {
+            let whole = DiffRegion { old: 0..old.len(), new: 0..new.len() };
+            return Ok(trimmed(whole, old, new)?.into_iter().collect());
+        };
+        let (old_starts, new_starts) = (starts(old), starts(new));
+        let bytes = |starts: &[usize], lines: Range<usize>| {
+            let at = |line: usize| starts.get(line).copied().ok_or_else(out_of_range);
+            Ok::<_, Error>(at(lines.start)?..at(lines.end)?)
+        };
+        let regions = operations.iter().map(|operation| {
+            let old_bytes = bytes(&old_starts, operation.old_range())?;
+            let new_bytes = bytes(&new_starts, operation.new_range())?;
+            trimmed(DiffRegion { old: old_bytes, new: new_bytes }, old, new)
+        });
+        regions.filter_map(Result::transpose).collect()
+    }
+}
+
+/// Where each line starts, and where the last one ends.
+fn starts(text: &str) -> Vec<usize> {
+    let mut at = 0;
+    let starts = text.split_inclusive('\n').map(|line| {
+        at += line.len();
+        at
+    });
+    std::iter::once(0).chain(starts).collect()
+}
+
+/// The region without the common prefix and suffix of its texts.
+fn trimmed(region: DiffRegion, old: &str, new: &str) -> Result<Option<DiffRegion>, Error> {
+    let old_part = str_slice(old, region.old.clone())?;
+    let new_part = str_slice(new, region.new.clone())?;
+    let pairs = old_part.chars().zip(new_part.chars());
+    let prefix: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let (old_rest, new_rest) = (str_slice(old_part, prefix..)?, str_slice(new_part, prefix..)?);
+    let pairs = old_rest.chars().rev().zip(new_rest.chars().rev());
+    let suffix: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let inner = |range: Range<usize>| range.start + prefix..range.end - suffix;
+    let region = DiffRegion { old: inner(region.old), new: inner(region.new) };
+    Ok((!region.old.is_empty() || !region.new.is_empty()).then_some(region))
+}
+
+impl DiffRegion {
+    /// The range of `new_text` for the region, and the range of the matched bytes that it replaces;
+    /// both are widened alike where a substitution of `old`, the normalized `old_text`, or of `file`,
+    /// the normalized match, would be split.
+    fn in_match(&self, old: &Normalized, file: &Normalized) -> (Range<usize>, Range<usize>) {
+        let source = &self.old;
+        let mut range = old.from_source(source);
+        loop {
+            let wider = old.widened(file.widened(range.clone()));
+            if wider == range {
+                break;
+            }
+            range = wider;
+        }
+        // Dropped characters are removed only if those of `old_text` at the same offset are.
+        let takes_before = !source.is_empty() && source.start < old.source_end(range.start);
+        let takes_after = !source.is_empty() && source.end > old.source_start(range.end);
+        let ends = |text: &Normalized| {
+            let start = if takes_before {
+                text.source_start(range.start)
+            } else {
+                text.source_end(range.start)
+            };
+            let end =
+                if takes_after { text.source_end(range.end) } else { text.source_start(range.end) };
+            start.min(end)..end
+        };
+        let wide = ends(old);
+        let (start, end) = (wide.start.min(source.start), wide.end.max(source.end));
+        let new_start = self.new.start - (source.start - start).min(self.new.start);
+        (new_start..self.new.end + (end - source.end), ends(file))
     }
 }

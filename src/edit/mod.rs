@@ -1,34 +1,23 @@
 //! Edits: `old_text` found in a file's bytes and replaced there, every other byte left as it is.
 //!
-//! All changes are located in the original; then all are applied, or none. In a match that
-//! overlooks something, only what differs between `old_text` and `new_text` is spliced: what
-//! both say alike stays in the file's own bytes, with its quotes, trailing blanks and line ends.
+//! All replacements are located in the original; then all are applied, or none. Where `old_text`
+//! matches only normalized, only what differs between `old_text` and `new_text` is spliced: what
+//! both have in common stays in the file's own bytes, with its quotes, trailing blanks and line
+//! endings.
 
-mod blank_lines;
-mod checked;
+mod already_applied;
 pub(crate) mod diff;
-mod done;
-mod edges;
-mod endings;
-mod fold;
-mod frame;
-mod gutter;
-mod hint;
-mod indent;
-mod ladder;
+mod line_numbers;
 mod locate;
-mod occurrences;
-mod places;
+mod matcher;
+mod normalize;
 mod refusal;
-mod regions;
+mod reindent;
 mod replacement;
-mod site;
-mod terminator;
+mod show;
+mod suggest;
 mod text;
-mod touched;
-mod typography;
-mod undecodable;
-mod whereabouts;
+mod whitespace;
 
 #[cfg(test)]
 mod properties;
@@ -38,68 +27,72 @@ mod tests;
 use std::ops::Range;
 
 use crate::context::Call;
-use crate::edit::locate::{Located, Locator, Piece};
+use crate::edit::locate::{Located, Locator, Patch};
+pub(crate) use crate::edit::refusal::report_conflict;
+pub(crate) use crate::edit::replacement::{EditOptions, Splice};
 pub use crate::edit::replacement::{MatchKind, Matching, Replacement};
-pub(crate) use crate::edit::replacement::{Options, Splice};
-use crate::edit::text::Text;
-use crate::edit::touched::Lines;
-pub(crate) use crate::edit::whereabouts::whereabouts;
+use crate::edit::text::{DecodedText, OffsetMap, line_number, slice};
 use crate::error::{Error, ErrorCode};
 
 /// An edited file.
 #[derive(Debug)]
-pub(crate) struct Edited {
+pub(crate) struct EditedFile {
     pub(crate) content: Vec<u8>,
-    /// What was replaced, in the order of the file.
+    /// In ascending order.
     pub(crate) splices: Vec<Splice>,
-    /// One for each change.
+    /// One for each replacement.
     pub(crate) match_kinds: Vec<MatchKind>,
-    /// Repairs worth a sentence each.
+    /// Repairs that the caller should know of, a sentence each.
     pub(crate) notes: Vec<String>,
-    /// How many places were replaced, for each change.
-    pub(crate) places: Vec<usize>,
-    /// The lines that the places lay on, and those that stand there now.
-    pub(crate) lines: Lines,
+    /// The number of matches of each replacement.
+    pub(crate) match_counts: Vec<usize>,
+    pub(crate) line_stats: LineStats,
 }
 
-/// Makes all `changes` in `content`, the bytes of the file at `path`.
+/// The number of lines that the matches lie on, before and after the edit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineStats {
+    pub(crate) old: usize,
+    pub(crate) new: usize,
+}
+
+/// Makes all replacements in `content`, the bytes of the file at `path`.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT`: an `old_text` is empty or equal to its `new_text`, changes overlap, or
+/// `INVALID_ARGUMENT`: an `old_text` is empty or equal to its `new_text`, replacements overlap, or
 /// nothing would change. `PATTERN_NOT_FOUND`, `PATTERN_NOT_UNIQUE`. `NOT_TEXT`: NUL bytes in a
 /// file that is not UTF-16. `TOO_LARGE`: over `max_bytes`. `CANCELLED`, `TIMEOUT`.
 pub(crate) fn apply(
     path: &str,
     content: &[u8],
-    changes: &[Replacement],
-    options: &Options,
+    edits: &[Replacement],
+    options: &EditOptions,
     call: &Call,
-) -> Result<Edited, Error> {
-    let text = Text::of(content);
+) -> Result<EditedFile, Error> {
+    let text = DecodedText::new(content);
     if let Some(at) = memchr::memchr(0, content).filter(|_| !text.is_utf16()) {
-        let message = format!("{} is not text: byte {at} is NUL", refusal::shown(path));
+        let message = format!("{} is not text: byte {at} is NUL", show::short_path(path));
         return Err(Error::new(ErrorCode::NotText, message).at(path));
     }
-    let mut locator = Locator::new(path, &text, options, call);
-    let located = locator.locate_all(changes)?;
+    let located = Locator::new(path, &text, options, call).locate_all(edits)?;
     refuse_overlaps(path, text.bytes(), &located)?;
     assemble(path, content, &text, located, options)
 }
 
 fn refuse_overlaps(path: &str, text: &[u8], located: &[Located]) -> Result<(), Error> {
-    let places = located.iter().enumerate();
-    let places = places.flat_map(|(index, change)| change.places.iter().map(move |at| (at, index)));
-    let mut places: Vec<_> = places.collect();
-    places.sort_by_key(|(at, index)| (at.start, *index));
-    let overlap = places.windows(2).find_map(|pair| match pair {
+    let matches = located.iter().enumerate();
+    let matches = matches.flat_map(|(index, edit)| edit.matches.iter().map(move |at| (at, index)));
+    let mut matches: Vec<_> = matches.collect();
+    matches.sort_by_key(|(at, index)| (at.start, *index));
+    let overlap = matches.windows(2).find_map(|pair| match pair {
         [(one, first), (other, second)] if other.start < one.end => {
             Some((*first.min(second), *first.max(second), other.start))
         }
         _ => None,
     });
     let Some((first, second, at)) = overlap else { return Ok(()) };
-    let line = places::line_number(text, at);
-    let shown = refusal::shown(path);
+    let line = line_number(text, at);
+    let shown = show::short_path(path);
     let message = format!("edits[{first}] and edits[{second}] overlap at line {line} of {shown}");
     let error = Error::new(ErrorCode::InvalidArgument, message).at(path);
     Err(error.with_hint("Nothing was changed; make one edit of the two."))
@@ -109,74 +102,193 @@ fn refuse_overlaps(path: &str, text: &[u8], located: &[Located]) -> Result<(), E
 fn assemble(
     path: &str,
     content: &[u8],
-    text: &Text<'_>,
+    text: &DecodedText<'_>,
     located: Vec<Located>,
-    options: &Options,
-) -> Result<Edited, Error> {
-    let match_kinds = located.iter().map(|change| change.kind).collect();
-    let counts = located.iter().map(|change| change.places.len()).collect();
-    let (mut notes, mut pieces, mut places) = (Vec::new(), Vec::new(), Vec::new());
-    for change in located {
+    options: &EditOptions,
+) -> Result<EditedFile, Error> {
+    let match_kinds = located.iter().map(|edit| edit.kind).collect();
+    let match_counts = located.iter().map(|edit| edit.matches.len()).collect();
+    let (mut notes, mut patches, mut matches) = (Vec::new(), Vec::new(), Vec::new());
+    for edit in located {
         let new: Vec<String> =
-            change.notes.into_iter().filter(|note| !notes.contains(note)).collect();
+            edit.notes.into_iter().filter(|note| !notes.contains(note)).collect();
         notes.extend(new);
-        pieces.extend(change.pieces);
-        places.extend(change.places);
+        patches.extend(edit.patches);
+        matches.extend(edit.matches);
     }
-    // Stable, and by the place that a piece belongs to: two may insert at the same byte.
-    pieces.sort_by_key(|piece: &Piece| (piece.place, piece.range.start));
-    places.sort_by_key(|place: &Range<usize>| place.start);
-    let lines = touched::count(text.bytes(), &places, &pieces);
-    let growth: usize = pieces.iter().map(|piece| text.encode(&piece.text).len()).sum();
+    // A stable sort, first by match: two patches may insert at the same byte.
+    patches.sort_by_key(|patch: &Patch| (patch.match_start, patch.range.start));
+    matches.sort_by_key(|matched: &Range<usize>| matched.start);
+    let line_stats = LineCounter::count(text.bytes(), &matches, &patches)?;
+    let growth: usize = patches.iter().map(|patch| text.encode(&patch.text).len()).sum();
     if content.len().saturating_add(growth) > options.max_bytes {
-        refuse_size(path, content.len(), &pieces, text, options)?;
+        refuse_size(path, content.len(), &patches, text, options)?;
     }
     let mut new = Vec::with_capacity(content.len() + growth);
-    let splices = splice(content, text, &pieces, &mut new)?;
-    Ok(Edited { content: new, splices, match_kinds, notes, places: counts, lines })
+    let splices = splice(content, text, &patches, &mut new)?;
+    Ok(EditedFile { content: new, splices, match_kinds, notes, match_counts, line_stats })
 }
 
-/// Copies the content with the pieces put in, and tells what was replaced.
+/// Appends the content with the patches applied to `new`.
 fn splice(
     content: &[u8],
-    text: &Text<'_>,
-    pieces: &[Piece],
+    text: &DecodedText<'_>,
+    patches: &[Patch],
     new: &mut Vec<u8>,
 ) -> Result<Vec<Splice>, Error> {
-    let mut splices = Vec::with_capacity(pieces.len());
+    let mut splices = Vec::with_capacity(patches.len());
     let mut offsets = text.offsets();
     let mut copied = 0;
-    for piece in pieces {
-        let old = offsets.in_file(piece.range.start)?..offsets.in_file(piece.range.end)?;
-        new.extend_from_slice(checked::bytes(content, copied..old.start)?);
+    for patch in patches {
+        let old = range_in_file(&mut offsets, patch)?;
+        new.extend_from_slice(slice(content, copied..old.start)?);
         let start = new.len();
-        new.extend_from_slice(&text.encode(&piece.text));
+        new.extend_from_slice(&text.encode(&patch.text));
         copied = old.end;
         splices.push(Splice { old, new: start..new.len() });
     }
-    new.extend_from_slice(checked::bytes(content, copied..)?);
+    new.extend_from_slice(slice(content, copied..)?);
     Ok(splices)
+}
+
+fn range_in_file(offsets: &mut OffsetMap<'_>, patch: &Patch) -> Result<Range<usize>, Error> {
+    Ok(offsets.in_file(patch.range.start)?..offsets.in_file(patch.range.end)?)
 }
 
 fn refuse_size(
     path: &str,
     len: usize,
-    pieces: &[Piece],
-    text: &Text<'_>,
-    options: &Options,
+    patches: &[Patch],
+    text: &DecodedText<'_>,
+    options: &EditOptions,
 ) -> Result<(), Error> {
     let mut offsets = text.offsets();
     let mut size = len;
-    for piece in pieces {
-        let from = offsets.in_file(piece.range.start)?;
-        let removed = offsets.in_file(piece.range.end)? - from;
-        size = size.saturating_add(text.encode(&piece.text).len()) - removed;
+    for patch in patches {
+        let removed = range_in_file(&mut offsets, patch)?.len();
+        size = size.saturating_add(text.encode(&patch.text).len()) - removed;
     }
-    if size <= options.max_bytes {
+    let max = options.max_bytes;
+    if size <= max {
         return Ok(());
     }
-    let most = options.max_bytes;
-    let shown = refusal::shown(path);
-    let message = format!("{shown} would have {size} bytes; an edit makes at most {most}");
+    let shown = show::short_path(path);
+    let message = format!("{shown} would have {size} bytes; an edit makes at most {max}");
     Err(Error::new(ErrorCode::TooLarge, message).at(path))
+}
+
+/// Counts the lines of matches, before and after the patches. A line that several matches touch
+/// counts once, and so does one of which only a part is matched or stays.
+struct LineCounter<'a> {
+    text: &'a [u8],
+    stats: LineStats,
+    /// The lines that are being counted.
+    current: Option<TouchedLines>,
+    /// The end of the last line that was looked for, so that it is found once for all its matches.
+    line_end: usize,
+}
+
+/// Consecutive lines that matches touch.
+struct TouchedLines {
+    /// What is counted already.
+    at: usize,
+    /// The end of the last line, if it is touched as a whole.
+    end: usize,
+    /// The last bytes before `at` in the old and in the new text.
+    last_old: Option<u8>,
+    last_new: Option<u8>,
+}
+
+impl TouchedLines {
+    /// Whether the old or the new text ends within a line here.
+    fn is_within_line(&self) -> bool {
+        [self.last_old, self.last_new].into_iter().flatten().any(|last| last != b'\n')
+    }
+}
+
+impl LineCounter<'_> {
+    /// Matches and patches are in the order of the text.
+    fn count(text: &[u8], matches: &[Range<usize>], patches: &[Patch]) -> Result<LineStats, Error> {
+        let stats = LineStats::default();
+        let mut counter = LineCounter { text, stats, current: None, line_end: 0 };
+        let mut patches = patches.iter().peekable();
+        for matched in matches {
+            let mut lines = counter.begin(matched.start)?;
+            while let Some(patch) = patches.next_if(|patch| patch.match_start <= matched.start) {
+                counter.add_patch(&mut lines, patch)?;
+            }
+            counter.end_match(&mut lines, matched.end)?;
+            counter.current = Some(lines);
+        }
+        counter.finish_lines()?;
+        Ok(counter.stats)
+    }
+
+    /// Continues the current lines if `start` lies on them, else begins with those of `start`.
+    fn begin(&mut self, start: usize) -> Result<TouchedLines, Error> {
+        if let Some(lines) = self.current.take_if(|lines| start < lines.end) {
+            return Ok(lines);
+        }
+        let from = self.current.as_ref().map_or(0, |lines| lines.end);
+        self.finish_lines()?;
+        let between = slice(self.text, from..start)?;
+        let line = memchr::memrchr(b'\n', between).map_or(from, |newline| from + newline + 1);
+        Ok(TouchedLines { at: line, end: line, last_old: None, last_new: None })
+    }
+
+    /// Counts what stays up to `end`.
+    fn add_kept(&mut self, lines: &mut TouchedLines, end: usize) -> Result<(), Error> {
+        let kept = slice(self.text, lines.at..end)?;
+        let newlines = count_newlines(kept);
+        self.stats.old += newlines;
+        self.stats.new += newlines;
+        if let Some(&last) = kept.last() {
+            (lines.last_old, lines.last_new) = (Some(last), Some(last));
+        }
+        lines.at = end;
+        Ok(())
+    }
+
+    fn add_patch(&mut self, lines: &mut TouchedLines, patch: &Patch) -> Result<(), Error> {
+        self.add_kept(lines, patch.range.start)?;
+        let old = slice(self.text, patch.range.clone())?;
+        let new = patch.text.as_bytes();
+        self.stats.old += count_newlines(old);
+        self.stats.new += count_newlines(new);
+        lines.last_old = old.last().copied().or(lines.last_old);
+        lines.last_new = new.last().copied().or(lines.last_new);
+        lines.at = patch.range.end;
+        Ok(())
+    }
+
+    /// Ends a match; the rest of its last line is touched unless both texts end a line here.
+    fn end_match(&mut self, lines: &mut TouchedLines, end: usize) -> Result<(), Error> {
+        self.add_kept(lines, end)?;
+        lines.end = end;
+        if !lines.is_within_line() {
+            return Ok(());
+        }
+        if self.line_end <= end {
+            let rest = slice(self.text, end..)?;
+            let rest = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+            self.line_end = end + rest;
+        }
+        lines.end = self.line_end;
+        Ok(())
+    }
+
+    /// Counts the rest of the current lines.
+    fn finish_lines(&mut self) -> Result<(), Error> {
+        let Some(mut lines) = self.current.take() else { return Ok(()) };
+        let end = lines.end;
+        self.add_kept(&mut lines, end)?;
+        let is_open = |last: Option<u8>| usize::from(last.is_some_and(|last| last != b'\n'));
+        self.stats.old += is_open(lines.last_old);
+        self.stats.new += is_open(lines.last_new);
+        Ok(())
+    }
+}
+
+fn count_newlines(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::context::Call;
-use crate::edit::indent::Shift;
-use crate::edit::{Edited, MatchKind, Matching, Options, Replacement, apply, diff};
+use crate::edit::matcher::IndentShift;
+use crate::edit::{EditOptions, EditedFile, MatchKind, Matching, Replacement, apply, diff};
 use crate::error::ErrorCode;
 
 /// A small generator, so that a failure names a seed that brings it back.
@@ -41,8 +41,8 @@ fn place(text: &[u8], old: &[u8]) -> Result<Range<usize>, usize> {
     }
 }
 
-fn run(content: &[u8], change: Replacement, matching: Matching) -> Result<Edited, ErrorCode> {
-    let options = Options { matching, replace_all: false, max_bytes: usize::MAX };
+fn run(content: &[u8], change: Replacement, matching: Matching) -> Result<EditedFile, ErrorCode> {
+    let options = EditOptions { matching, replace_all: false, max_bytes: usize::MAX };
     let edited = apply("f", content, &[change], &options, &Call::default());
     edited.map_err(|error| {
         let message = error.to_string();
@@ -155,7 +155,7 @@ fn bytes_outside_the_splices_stay_and_the_diff_leads_to_the_new_content() {
             changes.push(Replacement { old_text, new_text: dice.text(&PIECES, 4) });
         }
         let replace_all = dice.below(2) == 0;
-        let options = Options { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
+        let options = EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
         let Ok(edited) = apply("f", &content, &changes, &options, &Call::default()) else {
             continue;
         };
@@ -168,8 +168,9 @@ fn bytes_outside_the_splices_stay_and_the_diff_leads_to_the_new_content() {
             (old, new) = (splice.old.end, splice.new.end);
         }
         assert_eq!(content[old..], edited.content[new..], "{told}");
-        let unified = diff::unified("f", &content, &edited.content, &edited.splices, usize::MAX);
-        let compared = diff::compare("f", Some(&content), &edited.content, usize::MAX);
+        let unified =
+            diff::unified("f", &content, &edited.content, &edited.splices, usize::MAX).unwrap();
+        let compared = diff::compare("f", Some(&content), &edited.content, usize::MAX).unwrap();
         for diff in [unified, compared] {
             let old = String::from_utf8_lossy(&content);
             let patched = diff::tests::patch(&old, &diff);
@@ -185,7 +186,7 @@ fn an_edit_of_shifted_lines_is_the_shifted_edit() {
     for seed in 0..4000 {
         let mut dice = Dice::new(seed);
         let blanks = ["  ", "\t", "    ", " \t"][dice.below(4)];
-        let shift = Shift::Deeper(blanks.to_owned());
+        let shift = IndentShift::Deeper(blanks.to_owned());
         let (head, tail) = (dice.text(&lines, 3), dice.text(&lines, 3));
         let (old, new) = (dice.text(&lines, 5), dice.text(&lines, 5));
         let deep = |text: &str| shift.apply(text).unwrap();
@@ -205,7 +206,8 @@ fn periodic_text_is_counted_up_to_a_cap() {
     let change = Replacement { old_text: "a".repeat(5 << 20), new_text: "b".into() };
     assert_eq!(run(&content, change, Matching::Safe).unwrap_err(), ErrorCode::PatternNotUnique);
     let change = Replacement { old_text: "a".into(), new_text: "b".into() };
-    let options = Options { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+    let options =
+        EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
     let error = apply("f", &content, &[change], &options, &Call::default()).unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("old_text matches at least 1000 locations. "), "{message}");
@@ -230,7 +232,8 @@ fn places_that_are_all_refused_are_looked_at_once() {
             let started = std::time::Instant::now();
             let told = old_text.chars().next().zip(old_text.chars().next_back());
             let change = Replacement { old_text: old_text.clone(), new_text: "x".into() };
-            let options = Options { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
+            let options =
+                EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
             let call = Call::default();
             let edited = apply("f", content.as_bytes(), &[change], &options, &call);
             let code = edited.as_ref().err().map(crate::error::Error::code);
@@ -240,7 +243,7 @@ fn places_that_are_all_refused_are_looked_at_once() {
                 _ => None,
             };
             assert_eq!(code, expected, "{told:?}");
-            assert!(edited.is_err() || edited.is_ok_and(|edited| edited.places == [places]));
+            assert!(edited.is_err() || edited.is_ok_and(|edited| edited.match_counts == [places]));
             assert!(started.elapsed().as_secs() < 60, "{told:?}: {:?}", started.elapsed());
         }
     }

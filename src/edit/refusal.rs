@@ -1,4 +1,4 @@
-//! Why a change cannot be made, in words that say what to do next.
+//! The errors of refused edits, and the message on a file that changed since it was read.
 
 #[cfg(test)]
 mod tests;
@@ -6,86 +6,88 @@ mod tests;
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::edit::hint::{self, Near};
-use crate::edit::ladder::{Found, MAX_REPLACED};
-use crate::edit::places::{Places, line_number, numbered};
-use crate::edit::replacement::{MatchKind, Matching, Options, Replacement};
-use crate::edit::site::Site;
+use crate::context::Call;
+use crate::edit::matcher::{MAX_REPLACED, MatchSet, Matcher};
+use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement};
+use crate::edit::show::{MatchList, numbered_line, short_path};
+use crate::edit::suggest;
+use crate::edit::text::{DecodedText, LineTable, is_whole_lines, line_number};
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
-use crate::text::escape;
 
-/// Bytes shown of a path; more are cut off its start.
-const PATH_BYTES: usize = 300;
+/// Bytes shown of the lines that match in a file that has changed.
+const CONFLICT_BYTES: usize = 1000;
 
-/// Why one change cannot be made.
-pub(super) enum Why {
-    Empty,
-    Same,
+/// RefusalReason a replacement cannot be made.
+pub(super) enum RefusalReason {
+    EmptyOldText,
+    EqualTexts,
     NotFound,
-    NotUnique(Found),
-    /// `new_text` is there already: where it begins, and what is like `old_text` elsewhere.
-    Done {
+    NotUnique(MatchSet),
+    /// `new_text` begins at `at`; `near` matches `old_text` elsewhere.
+    AlreadyApplied {
         at: usize,
-        near: Option<Alike>,
+        near: Option<NearMatch>,
     },
-    /// Lines of `old_text` are elsewhere with their own indentation.
-    Stale {
+    /// Lines of `old_text` are at `origin` with their own indentation.
+    OtherIndentation {
         origin: usize,
-        near: Alike,
+        near: NearMatch,
     },
-    /// It cannot be told how `new_text` is to be indented.
-    Undecided(Alike),
-    /// The edit changes just what was overlooked, for this reason.
+    /// The indentation of `new_text` cannot be decided.
+    UndecidedIndentation(NearMatch),
+    /// The edit changes just what was ignored to find the match; `why` says what is unclear.
     Unclear {
-        near: Alike,
+        near: NearMatch,
         why: &'static str,
     },
     /// The texts differ only in a terminator between two lines.
-    Joins,
-    /// `new_text` has U+FFFD for bytes that cannot be told.
-    StandIn,
-    /// Too many places.
-    TooMany,
-    /// Too many kinds of indentation for texts so long.
-    TooMuch,
+    JoinsLines,
+    /// `new_text` has U+FFFD, and it is not clear for which bytes.
+    UnclearBytes,
+    TooManyMatches,
+    /// Texts too long to be reindented for each of the matches.
+    TooMuchReindenting,
     TooLarge,
     NoChange,
 }
 
-/// A place that is like `old_text` but for what a kind overlooks.
-pub(super) struct Alike {
+/// A range that matches `old_text` normalized.
+pub(super) struct NearMatch {
     pub(super) kind: MatchKind,
     pub(super) range: Range<usize>,
 }
 
-/// What the words are about.
+/// A replacement that is refused.
 pub(super) struct Refusal<'r, 'a> {
-    pub(super) site: &'r mut Site<'a>,
-    pub(super) change: &'r Replacement,
-    /// Which of several changes it is.
+    pub(super) matcher: &'r mut Matcher<'a>,
+    pub(super) edit: &'r Replacement,
+    /// Which of several replacements it is, such as `edits[2]: `.
     pub(super) label: String,
-    /// How many other changes fail.
+    /// How many other replacements fail.
     pub(super) others: usize,
 }
 
 impl Refusal<'_, '_> {
-    /// The error, or the reason to stop.
-    pub(super) fn error(mut self, why: Why) -> Result<Error, Error> {
+    /// The error to return.
+    ///
+    /// # Errors
+    /// `CANCELLED`, `TIMEOUT`, `TOO_LARGE` and `INTERNAL` while the message is put together.
+    pub(super) fn error(mut self, reason: RefusalReason) -> Result<Error, Error> {
         use ErrorCode::InvalidArgument;
-        let path = shown(self.site.path);
-        Ok(match why {
-            Why::Empty => self.plain(
+        let path = short_path(self.matcher.path);
+        Ok(match reason {
+            RefusalReason::EmptyOldText => self.plain(
                 InvalidArgument,
                 "old_text must not be empty",
                 "To create a file or replace all of it, use write_file; to insert, include a \
                  neighbouring line in both texts.",
             ),
-            Why::Same => self.plain(
+            RefusalReason::EqualTexts => self.plain(
                 InvalidArgument,
                 "old_text and new_text are the same",
                 "Nothing would change; give in new_text what is to stand there instead.",
             ),
-            Why::NoChange => self.plain(
+            RefusalReason::NoChange => self.plain(
                 InvalidArgument,
                 &format!(
                     "nothing would change in {path}: old_text was found, but it differs from \
@@ -94,36 +96,38 @@ impl Refusal<'_, '_> {
                 ),
                 "To change line endings, use match: exact.",
             ),
-            Why::TooMany => self.plain(
+            RefusalReason::TooManyMatches => self.plain(
                 ErrorCode::TooLarge,
                 &format!("more than {MAX_REPLACED} places of {path} would be replaced"),
                 "Include more context, or edit the file by parts.",
             ),
-            Why::TooMuch => self.plain(
+            RefusalReason::TooMuchReindenting => self.plain(
                 ErrorCode::TooLarge,
                 &format!(
                     "old_text is too long to be indented anew at each of its places in {path}"
                 ),
                 "Give it with the indentation and the blanks that the file has.",
             ),
-            Why::TooLarge => {
-                let most = self.site.options.max_bytes;
-                let message = format!("{path} would become larger than {most} bytes by this edit");
+            RefusalReason::TooLarge => {
+                let max = self.matcher.options.max_bytes;
+                let message = format!("{path} would become larger than {max} bytes by this edit");
                 self.plain(ErrorCode::TooLarge, &message, "")
             }
-            Why::NotUnique(found) => self.not_unique(&found),
-            Why::NotFound => self.not_found()?,
-            Why::Done { at, near } => self.done(at, near.as_ref()),
-            Why::Stale { origin, near } => self.stale(origin, &near),
-            Why::Undecided(near) => self.undecided(&near),
-            Why::Unclear { near, why } => self.unclear(&near, why),
-            Why::Joins => self.plain(
+            RefusalReason::NotUnique(found) => self.not_unique(&found),
+            RefusalReason::NotFound => self.not_found()?,
+            RefusalReason::AlreadyApplied { at, near } => self.already_applied(at, near.as_ref()),
+            RefusalReason::OtherIndentation { origin, near } => {
+                self.other_indentation(origin, &near)
+            }
+            RefusalReason::UndecidedIndentation(near) => self.undecided_indentation(&near),
+            RefusalReason::Unclear { near, why } => self.unclear(&near, why),
+            RefusalReason::JoinsLines => self.plain(
                 InvalidArgument,
                 "old_text and new_text differ only in the line terminator at their end, and \
                  without it two lines would be joined",
                 "To join them, use match: exact.",
             ),
-            Why::StandIn => self.plain(
+            RefusalReason::UnclearBytes => self.plain(
                 InvalidArgument,
                 &format!(
                     "new_text has U+FFFD, which stands for bytes of {path} that are not UTF-8, and \
@@ -135,7 +139,7 @@ impl Refusal<'_, '_> {
     }
 
     fn plain(&self, code: ErrorCode, message: &str, hint: &str) -> Error {
-        let error = Error::new(code, format!("{}{message}", self.label)).at(self.site.path);
+        let error = Error::new(code, format!("{}{message}", self.label)).at(self.matcher.path);
         self.with_hint(error, hint)
     }
 
@@ -149,29 +153,29 @@ impl Refusal<'_, '_> {
         if hint.is_empty() { error } else { error.with_hint(hint.trim_start()) }
     }
 
-    fn not_unique(&self, found: &Found) -> Error {
-        let count = found.places.len();
-        let count = if found.is_more { format!("at least {count}") } else { count.to_string() };
-        let places = Places::of(self.site.haystack.text, found);
+    fn not_unique(&self, found: &MatchSet) -> Error {
+        let count = found.matches.len();
+        let count = if found.has_more { format!("at least {count}") } else { count.to_string() };
+        let list = MatchList::new(self.matcher.text, found);
         let mut message = format!(
             "{}old_text matches {count} locations. Include more context to make match unique.\n\n{}",
             self.label,
-            places.named()
+            list.positions()
         );
         let hint = "To replace every one, set replace_all.";
         let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + hint.len() + 64);
-        let shown = places.shown(room);
+        let shown = list.lines(room);
         if !shown.is_empty() {
             // Writing to a string cannot fail.
             let _ = write!(message, "\n\n```\n{shown}```\n");
         }
-        let error = Error::new(ErrorCode::PatternNotUnique, message).at(self.site.path);
+        let error = Error::new(ErrorCode::PatternNotUnique, message).at(self.matcher.path);
         self.with_hint(error, hint)
     }
 
-    fn done(&self, at: usize, near: Option<&Alike>) -> Error {
-        let path = shown(self.site.path);
-        let line = line_number(self.site.haystack.text, at);
+    fn already_applied(&self, at: usize, near: Option<&NearMatch>) -> Error {
+        let path = short_path(self.matcher.path);
+        let line = line_number(self.matcher.text, at);
         let mut message = format!(
             "{}old_text not found in {path}. new_text is already in {path} at line {line}: the \
              edit seems to be done.",
@@ -188,13 +192,13 @@ impl Refusal<'_, '_> {
                 "\n\n{lines} without regard to {kind}; nothing was changed:\n```\n{text}```\n"
             );
         }
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
         self.with_hint(error, hint)
     }
 
-    fn stale(&self, origin: usize, near: &Alike) -> Error {
-        let path = shown(self.site.path);
-        let line = line_number(self.site.haystack.text, origin);
+    fn other_indentation(&self, origin: usize, near: &NearMatch) -> Error {
+        let path = short_path(self.matcher.path);
+        let line = line_number(self.matcher.text, origin);
         let kind = near.kind.overlooked();
         let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
         let message = format!(
@@ -202,14 +206,14 @@ impl Refusal<'_, '_> {
              the indentation of old_text, so another place may be meant.\n\n```\n{text}```\n",
             self.label
         );
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
         self.with_hint(error, "Read the file again, and give old_text exactly as it is there.")
     }
 
-    fn undecided(&self, near: &Alike) -> Error {
-        let path = shown(self.site.path);
+    fn undecided_indentation(&self, near: &NearMatch) -> Error {
+        let path = short_path(self.matcher.path);
         let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
-        let why = if self.change.new_text.trim().is_empty() {
+        let why = if self.edit.new_text.trim().is_empty() {
             "lines are deleted only where they are exactly as old_text says"
         } else {
             "it cannot be decided whether new_text is indented like old_text or like the file"
@@ -219,12 +223,12 @@ impl Refusal<'_, '_> {
              {why}.\n\n```\n{text}```\n",
             self.label
         );
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
         self.with_hint(error, "Give both texts with the indentation that the file has.")
     }
 
-    fn unclear(&self, near: &Alike, why: &str) -> Error {
-        let path = shown(self.site.path);
+    fn unclear(&self, near: &NearMatch, why: &str) -> Error {
+        let path = short_path(self.matcher.path);
         let kind = near.kind.overlooked();
         let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
         let message = format!(
@@ -232,32 +236,27 @@ impl Refusal<'_, '_> {
              ```\n{text}```\n",
             self.label
         );
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
         self.with_hint(error, "Read the file again, and give old_text exactly as it is there.")
     }
 
-    /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines as far as there
-    /// is `room`.
-    fn lines(&self, near: &Alike, room: usize) -> (String, String) {
-        let text = self.site.haystack.text;
+    /// "Lines 3-4 match old_text" or "Line 3 matches old_text", and these lines, in at most `room`
+    /// bytes.
+    fn lines(&self, near: &NearMatch, room: usize) -> (String, String) {
+        let text = self.matcher.text;
+        let table = LineTable::new(text);
         let first = line_number(text, near.range.start);
-        let start = text.get(..near.range.start).unwrap_or(&[]);
-        let start = memchr::memrchr(b'\n', start).map_or(0, |at| at + 1);
-        let matched = text.get(start..near.range.end).unwrap_or(&[]);
-        let matched = matched.strip_suffix(b"\n").unwrap_or(matched);
-        let rest = text.get(start..).unwrap_or(&[]);
-        let count = memchr::memchr_iter(b'\n', matched).count() + 1;
+        let last = line_number(text, near.range.end.saturating_sub(1)).max(first);
         let mut shown = String::new();
-        for (index, line) in rest.split(|&byte| byte == b'\n').take(count).enumerate() {
-            let (line, _) = numbered(line, first + index, &[]);
+        for number in first..=last {
+            let (line, _) = numbered_line(table.line(number - 1).unwrap_or(b""), number, &[]);
             if shown.len() + line.len() > room {
                 shown.push_str("...\n");
                 break;
             }
             shown.push_str(&line);
         }
-        let last = first + count - 1;
-        let lines = if count == 1 {
+        let lines = if first == last {
             format!("Line {first} matches old_text")
         } else {
             format!("Lines {first}-{last} match old_text")
@@ -266,12 +265,12 @@ impl Refusal<'_, '_> {
     }
 
     fn not_found(&mut self) -> Result<Error, Error> {
-        let path = shown(self.site.path);
+        let path = short_path(self.matcher.path);
         let mut message = format!("{}old_text not found in {path}.", self.label);
         let mut hint = "";
         let new = self.lines_of_new_text()?;
-        let near = self.near()?;
-        // In another place it says nothing about this edit.
+        let near = suggest::suggest(self.matcher.text, &self.edit.old_text, self.matcher.call)?;
+        // Elsewhere it does not prove that this edit was applied.
         let is_here = |lines: &Range<usize>| {
             near.as_ref().map_or(lines.len() > 1, |near| near.overlaps(lines))
         };
@@ -285,41 +284,37 @@ impl Refusal<'_, '_> {
         match near {
             Some(near) => {
                 let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + 200);
-                let is_exact = self.site.options.matching == Matching::Exact;
-                let _ = write!(message, "\n\n{}", near.advice(is_exact, room));
+                let is_exact = self.matcher.options.matching == Matching::Exact;
+                let _ = write!(message, "\n\n{}", near.message(is_exact, room));
             }
             None if done.is_some() => {}
             None => {
                 let _ = write!(message, "\n\nTip: Use read_file to see the contents of {path}.");
-                if hint::has_long_lines(self.site.haystack.text) {
+                if suggest::has_long_lines(self.matcher.text) {
                     message.push_str(" It has long lines: search shows windows of them.");
                 }
             }
         }
-        if self.site.options.matching == Matching::Exact && self.would_match()? {
+        if self.matcher.options.matching == Matching::Exact && self.would_match()? {
             hint = "With match: safe it would be found.";
         }
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.site.path);
+        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
         Ok(self.with_hint(error, hint))
     }
 
-    fn near(&self) -> Result<Option<Near<'_>>, Error> {
-        hint::nearest(self.site.haystack.text, &self.change.old_text, self.site.call)
-    }
-
-    /// The lines, from 1, that already are what `new_text` says, if that can be told.
+    /// The lines, from 1, that already are `new_text`, if it is distinctive and unique.
     fn lines_of_new_text(&mut self) -> Result<Option<Range<usize>>, Error> {
-        let Replacement { old_text, new_text } = self.change;
+        let Replacement { old_text, new_text } = self.edit;
         let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
-        // What is short, or a part of the old text, is there for other reasons.
+        // A short text, or a part of the old text, may be there for other reasons.
         if letters < 4 || old_text.contains(new_text.trim()) {
             return Ok(None);
         }
-        let options = Options { replace_all: false, ..self.site.options.clone() };
-        let found = self.site.haystack.find(new_text, &options, self.site.call)?;
-        let found = found.filter(|found| found.places.len() == 1);
-        let text = self.site.haystack.text;
-        let range = found.and_then(|found| Some(found.places.first()?.range.clone()));
+        let options = EditOptions { replace_all: false, ..self.matcher.options.clone() };
+        let found = self.matcher.find(new_text, &options)?;
+        let found = found.filter(|found| found.matches.len() == 1);
+        let text = self.matcher.text;
+        let range = found.and_then(|found| Some(found.matches.first()?.range.clone()));
         let range = range.filter(|range| is_whole_lines(text, range));
         Ok(range.map(|range| {
             let first = line_number(text, range.start);
@@ -328,32 +323,48 @@ impl Refusal<'_, '_> {
     }
 
     fn would_match(&mut self) -> Result<bool, Error> {
-        let options = Options { matching: Matching::Safe, ..self.site.options.clone() };
-        let found = self.site.haystack.find(&self.change.old_text, &options, self.site.call)?;
-        Ok(found.is_some_and(|found| found.places.len() == 1 || options.replace_all))
+        let options = EditOptions { matching: Matching::Safe, ..self.matcher.options.clone() };
+        let found = self.matcher.find(&self.edit.old_text, &options)?;
+        Ok(found.is_some_and(|found| found.matches.len() == 1 || options.replace_all))
     }
 }
 
-/// Tells whether a range is all that its lines hold, but for blanks.
-pub(super) fn is_whole_lines(text: &[u8], range: &Range<usize>) -> bool {
-    let is_blank = |bytes: &[u8]| bytes.iter().all(|byte| b" \t\r".contains(byte));
-    let (before, after) = (text.get(..range.start), text.get(range.end..));
-    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-    let end = memchr::memchr(b'\n', after).unwrap_or(after.len());
-    let ends_line = range.end > range.start && text.get(range.end - 1) == Some(&b'\n');
-    is_blank(before.get(start..).unwrap_or_default())
-        && (ends_line || is_blank(after.get(..end).unwrap_or_default()))
+/// What a file has now that changed since it was read.
+pub(crate) struct ConflictReport {
+    /// A sentence, and lines of the file.
+    pub(crate) message: String,
+    /// Whether `old_text` is still in the file.
+    pub(crate) has_old_text: bool,
 }
 
-/// The path as shown in a message that has little room.
-pub(super) fn shown(path: &str) -> String {
-    let path = escape::display_path(path.as_bytes());
-    match path.len().checked_sub(PATH_BYTES).filter(|over| *over > 0) {
-        None => path.into_owned(),
-        Some(over) => {
-            let end = path.get(path.ceil_char_boundary(over)..).unwrap_or_default();
-            format!("…{end}")
-        }
+/// Reports where `old_text` is in the changed file, or what is most similar to it.
+///
+/// # Errors
+/// `CANCELLED`, `TIMEOUT`, `TOO_LARGE`.
+pub(crate) fn report_conflict(
+    content: &[u8],
+    edit: &Replacement,
+    options: &EditOptions,
+    call: &Call,
+) -> Result<ConflictReport, Error> {
+    let text = DecodedText::new(content);
+    let mut matcher = Matcher::new("", &text, options, call);
+    let mut message = String::new();
+    if let Some(found) = matcher.find(&edit.old_text, options)? {
+        let list = MatchList::new(text.bytes(), &found);
+        let lines = list.lines(CONFLICT_BYTES);
+        // Writing to a string cannot fail.
+        let _ = match found.matches.as_slice() {
+            [_] => write!(message, "old_text is at line {} now:", list.first_line()),
+            _ => write!(message, "old_text is in several places now. {}", list.positions()),
+        };
+        let _ = write!(message, "\n```\n{lines}```\n");
+        return Ok(ConflictReport { message, has_old_text: true });
     }
+    message.push_str("old_text is not in it any more.");
+    if let Some(near) = suggest::suggest(text.bytes(), &edit.old_text, call)? {
+        let is_exact = options.matching == Matching::Exact;
+        let _ = write!(message, " {}", near.message(is_exact, CONFLICT_BYTES));
+    }
+    Ok(ConflictReport { message, has_old_text: false })
 }

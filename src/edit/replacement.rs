@@ -1,4 +1,4 @@
-//! What is to be changed and how, and what was.
+//! Replacements, how their texts are matched, and the ranges that they changed.
 
 use std::ops::Range;
 
@@ -114,7 +114,7 @@ pub enum MatchKind {
 }
 
 impl MatchKind {
-    /// What was overlooked, as in "found by overlooking ...".
+    /// What was ignored, for messages such as "found by overlooking ...".
     pub(crate) fn overlooked(self) -> &'static str {
         match self {
             MatchKind::Exact => "nothing",
@@ -126,25 +126,26 @@ impl MatchKind {
     }
 }
 
-/// How changes are made.
+/// How replacements are made.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct EditOptions {
     pub(crate) matching: Matching,
-    /// Replaces every place, from the left, instead of refusing a text that is not unique.
+    /// Replaces every match, from the left, instead of refusing a text that is not unique.
     pub(crate) replace_all: bool,
-    /// The most bytes that the file may have afterwards.
+    /// The largest size of the file after the edit.
     pub(crate) max_bytes: usize,
 }
 
-/// A range of the original and the range of the new content that stands in its place.
+/// A range of the original and the range of the new content that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Splice {
     pub(crate) old: Range<usize>,
     pub(crate) new: Range<usize>,
 }
 
-/// Refuses to go on once the call is cancelled or out of time.
-pub(super) fn go_on(call: &Call) -> Result<(), Error> {
+/// # Errors
+/// `CANCELLED`, `TIMEOUT` once the call is to stop.
+pub(super) fn check_stop(call: &Call) -> Result<(), Error> {
     let stopped = call.stop_reason().map(|why| Error::stopped(why, "anything was changed"));
     stopped.map_or(Ok(()), Err)
 }

@@ -1,21 +1,25 @@
 use super::*;
 use crate::error::ErrorCode;
 
-fn options(matching: Matching) -> Options {
-    Options { matching, replace_all: false, max_bytes: usize::MAX }
+fn options(matching: Matching) -> EditOptions {
+    EditOptions { matching, replace_all: false, max_bytes: usize::MAX }
 }
 
 const SAFE: Matching = Matching::Safe;
 
-fn all() -> Options {
-    Options { replace_all: true, ..options(SAFE) }
+fn all() -> EditOptions {
+    EditOptions { replace_all: true, ..options(SAFE) }
 }
 
 fn change(old_text: &str, new_text: &str) -> Replacement {
     Replacement { old_text: old_text.into(), new_text: new_text.into() }
 }
 
-fn edit(content: &[u8], changes: &[(&str, &str)], options: &Options) -> Result<Edited, Error> {
+fn edit(
+    content: &[u8],
+    changes: &[(&str, &str)],
+    options: &EditOptions,
+) -> Result<EditedFile, Error> {
     let changes: Vec<Replacement> = changes.iter().map(|(old, new)| change(old, new)).collect();
     let edited = apply("f.txt", content, &changes, options, &Call::default())?;
     assert_splices(content, &edited);
@@ -23,7 +27,7 @@ fn edit(content: &[u8], changes: &[(&str, &str)], options: &Options) -> Result<E
 }
 
 /// The splices say exactly what was done.
-fn assert_splices(content: &[u8], edited: &Edited) {
+fn assert_splices(content: &[u8], edited: &EditedFile) {
     let (mut old, mut new) = (0, 0);
     for splice in &edited.splices {
         assert_eq!(content[old..splice.old.start], edited.content[new..splice.new.start]);
@@ -38,7 +42,7 @@ fn safe(content: &str, old: &str, new: &str) -> (String, MatchKind) {
     (String::from_utf8(edited.content).unwrap(), edited.match_kinds[0])
 }
 
-fn refused(content: &str, changes: &[(&str, &str)], options: &Options) -> (ErrorCode, String) {
+fn refused(content: &str, changes: &[(&str, &str)], options: &EditOptions) -> (ErrorCode, String) {
     let error = edit(content.as_bytes(), changes, options).unwrap_err();
     (error.code(), error.to_string())
 }
@@ -161,7 +165,7 @@ fn replace_all_takes_every_place_from_the_left_at_the_first_step_that_has_one() 
     for (content, old, new, expected, replaced) in cases {
         let edited = edit(content.as_bytes(), &[(old, new)], &all()).unwrap();
         assert_eq!(String::from_utf8(edited.content).unwrap(), expected);
-        assert_eq!(edited.places, [replaced], "{content:?}");
+        assert_eq!(edited.match_counts, [replaced], "{content:?}");
     }
 }
 
@@ -463,7 +467,7 @@ fn numbers_that_are_no_gutter_stay() {
 
 #[test]
 fn a_result_over_the_limit_is_refused() {
-    let limit = |max_bytes| Options { max_bytes, ..all() };
+    let limit = |max_bytes| EditOptions { max_bytes, ..all() };
     assert_eq!(edit(b"a a a", &[("a", "bb")], &limit(8)).unwrap().content, b"bb bb bb");
     let (code, message) = refused("a a a", &[("a", "bb")], &limit(7));
     assert_eq!(code, ErrorCode::TooLarge);
@@ -492,7 +496,7 @@ fn what_all_edits_replace_together_is_bounded() {
     let expected = "edits[1]: more than 1000000 places of f.txt would be replaced. Include more \
                     context, or edit the file by parts.";
     assert_eq!(message, expected);
-    let limit = Options { max_bytes: 1000, ..all() };
+    let limit = EditOptions { max_bytes: 1000, ..all() };
     let new = "b".repeat(900);
     let (_, message) = refused("a a c c", &[("a", &new), ("c", &new)], &limit);
     let expected = "edits[1]: f.txt would become larger than 1000 bytes by this edit";
@@ -536,7 +540,7 @@ fn lines_that_differ_are_told_once_for_all_indentations() {
     };
     let both = |text: &str| deep(text, " ") + &deep(text, "\t");
     let edited = edit(both(&old).repeat(20).as_bytes(), &[(&old, &new)], &all()).unwrap();
-    assert_eq!(edited.places, [40]);
+    assert_eq!(edited.match_counts, [40]);
     assert!(edited.content == both(&new).repeat(20).as_bytes());
 }
 
@@ -653,4 +657,83 @@ fn a_byte_order_mark_is_not_put_before_another() {
         assert!(message.contains("the edit seems to be done"), "{message}");
     }
     assert_eq!(safe(file, "xml a=\"1\"?>", "xml?>").0, "\u{feff}<?xml?>\nb\n");
+}
+
+mod line_stats {
+    use super::*;
+    use crate::context::Call;
+    use crate::edit::{EditOptions, EditedFile, Matching, Replacement, apply};
+
+    fn edit(content: &str, changes: &[(&str, &str)], replace_all: bool) -> EditedFile {
+        let changes = changes.iter().map(|(old, new)| Replacement {
+            old_text: (*old).to_owned(),
+            new_text: (*new).to_owned(),
+        });
+        let changes: Vec<Replacement> = changes.collect();
+        let options = EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
+        apply("f", content.as_bytes(), &changes, &options, &Call::default()).unwrap()
+    }
+
+    fn touched(content: &str, old: &str, new: &str) -> (usize, usize) {
+        let lines = edit(content, &[(old, new)], true).line_stats;
+        (lines.old, lines.new)
+    }
+
+    #[test]
+    fn lines_are_counted_as_they_stand_in_the_file() {
+        let cases = [
+            // Whole lines, with and without the last newline.
+            ("a\nb\nc\n", "a\nb", "1\n2\n3", (2, 3)),
+            ("a\nb\nc\n", "a\nb\n", "1\n2\n3\n", (2, 3)),
+            ("a\nb\nc", "b\nc", "x", (2, 1)),
+            ("one\ntwo\n", "two\n", "", (1, 0)),
+            ("one\ntwo", "one\ntwo", "", (2, 0)),
+            ("a\nb", "b", "c\n", (1, 1)),
+            ("a\nb\n", "b\n", "c", (1, 1)),
+            // A part of a line: what stays of it is a line.
+            ("one\ntwo\n", "two", "", (1, 1)),
+            ("one two\n", "two", "", (1, 1)),
+            ("one two three\n", " two", "\n", (1, 2)),
+            ("b\nc\n", "b", "x\ny\n", (1, 2)),
+            ("b c\n", "b", "x\n", (1, 2)),
+            // Lines that are joined.
+            ("a\nb\n", "\n", " ", (2, 1)),
+            ("two\nthree\nfour\n", "wo\n", "", (2, 1)),
+            ("a\nb\nc\n", "b\nc", "x", (2, 1)),
+            // Several places on a line are one line, next to each other or not.
+            ("a a a\nb\na\n", "a", "x", (2, 2)),
+            ("aaa\n", "a", "", (1, 1)),
+            ("aaa\n", "a", "b\n", (1, 3)),
+            ("a\na\na\nb\n", "a\n", "", (3, 0)),
+            ("a\r\nb\r\n", "a\nb", "a\nx\nb", (2, 3)),
+            ("a \nb\n", "a\nb\n", "a\nc\n", (2, 2)),
+        ];
+        for (content, old, new, expected) in cases {
+            assert_eq!(touched(content, old, new), expected, "{content:?} {old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn edits_that_touch_one_line_count_it_once() {
+        let lines = edit("a b c\nd\n", &[("c", "x"), ("a", "y\nz"), ("d\n", "")], false).line_stats;
+        assert_eq!((lines.old, lines.new), (2, 2));
+    }
+
+    #[test]
+    fn a_long_line_with_many_places_is_gone_through_once() {
+        let text = "ab".repeat(8 << 20);
+        let places: Vec<Range<usize>> = (0..40_000).map(|at| 2 * at..2 * at + 1).collect();
+        let patch = |range: &Range<usize>| Patch {
+            match_start: range.start,
+            range: range.clone(),
+            text: String::new(),
+        };
+        let patches: Vec<Patch> = places.iter().map(patch).collect();
+        let started = std::time::Instant::now();
+        assert_eq!(
+            LineCounter::count(text.as_bytes(), &places, &patches).unwrap(),
+            LineStats { old: 1, new: 1 }
+        );
+        assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    }
 }

@@ -10,7 +10,7 @@ pub use crate::edit::{MatchKind, Matching, Replacement};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names};
 use crate::context::Call;
-use crate::edit::{self, Options, diff};
+use crate::edit::{self, EditOptions, diff};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::text::escape;
@@ -150,7 +150,7 @@ impl Tool for EditFile {
         check_lengths(&args, context.limits.file_bytes)?;
         let replacements = replacements(&args)?;
         let EditFileArgs { matching, replace_all, .. } = args;
-        let options = Options { matching, replace_all, max_bytes: context.limits.file_bytes };
+        let options = EditOptions { matching, replace_all, max_bytes: context.limits.file_bytes };
         let guard = lock_and_read(context, &args, |error, bytes| {
             conflict(error, bytes, &replacements, &options, context.call)
         })?;
@@ -166,11 +166,11 @@ impl Tool for EditFile {
         let room = context.limits.text_bytes / 2;
         let mut report = EditFileOutput {
             path: context.workspace.absolute(guard.path()),
-            old_lines: edited.lines.old as u64,
-            new_lines: edited.lines.new as u64,
-            replacements: edited.places.iter().sum::<usize>() as u64,
+            old_lines: edited.line_stats.old as u64,
+            new_lines: edited.line_stats.new as u64,
+            replacements: edited.match_counts.iter().sum::<usize>() as u64,
             match_kind: edited.match_kinds.iter().copied().max().unwrap_or(MatchKind::Exact),
-            diff: diff::unified(&path, old, &edited.content, &edited.splices, room),
+            diff: diff::unified(&path, old, &edited.content, &edited.splices, room)?,
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
             notes: edited.notes,
@@ -265,17 +265,17 @@ fn conflict(
     error: Error,
     content: &[u8],
     replacements: &[Replacement],
-    options: &Options,
+    options: &EditOptions,
     call: &Call,
 ) -> Error {
     let Some(first) = replacements.iter().find(|edit| !edit.old_text.is_empty()) else {
         return error;
     };
-    let Ok(found) = edit::whereabouts(content, first, options, call) else { return error };
+    let Ok(found) = edit::report_conflict(content, first, options, call) else { return error };
     let label = if replacements.len() > 1 { "Of the first edit, " } else { "" };
-    let message = format!("{}. {label}{}", error.message(), found.told);
+    let message = format!("{}. {label}{}", error.message(), found.message);
     let conflict = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
-    conflict.with_hint(if found.is_there {
+    conflict.with_hint(if found.has_old_text {
         "If the edit still fits, repeat it with the version that the file has now."
     } else {
         "Read the file again before you change it."

@@ -137,7 +137,7 @@ impl Tool for WriteFile {
         if let Some(old) = guard.content() {
             check_bytes(guard.path(), old, &args.content)?;
         }
-        let mut written = WriteFileOutput::prepare(context, &guard, &args);
+        let mut written = WriteFileOutput::prepare(context, &guard, &args)?;
         if !args.dry_run && !written.unchanged {
             written.notes.extend(guard.replace(new, context.call)?.notes);
         }
@@ -151,16 +151,16 @@ impl WriteFileOutput {
         context: &ToolContext<'_>,
         guard: &WriteGuard,
         args: &WriteFileArgs,
-    ) -> WriteFileOutput {
+    ) -> Result<WriteFileOutput, Error> {
         let (path, old, new) = (guard.path(), guard.content(), args.content.as_bytes());
         let room = context.limits.text_bytes / 2;
-        WriteFileOutput {
+        Ok(WriteFileOutput {
             path: context.workspace.absolute(path),
             relative_path: path.as_str().to_owned(),
             bytes: new.len() as u64,
             created: guard.size().is_none(),
             version: Version::of(new).to_string(),
-            diff: old.map(|old| diff::compare(path.as_str(), Some(old), new, room)),
+            diff: old.map(|old| diff::compare(path.as_str(), Some(old), new, room)).transpose()?,
             dry_run: args.dry_run,
             lines: args.content.lines().count() as u64,
             unchanged: old == Some(new),
@@ -168,7 +168,7 @@ impl WriteFileOutput {
                 Some(old) if !old.is_empty() => encoding_notes(old, new),
                 _ => Vec::from_iter(omission_note(path, &args.content)),
             },
-        }
+        })
     }
 }
 

@@ -1,5 +1,13 @@
 use super::*;
 
+fn unified(path: &str, old: &[u8], new: &[u8], splices: &[Splice], limit: usize) -> String {
+    super::unified(path, old, new, splices, limit).unwrap()
+}
+
+fn compare(path: &str, old: Option<&[u8]>, new: &[u8], limit: usize) -> String {
+    super::compare(path, old, new, limit).unwrap()
+}
+
 /// Applies a unified diff as strictly as can be: every line and number must fit.
 pub(in crate::edit) fn patch(old: &str, diff: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
@@ -97,7 +105,7 @@ fn a_diff_over_the_limit_ends_after_a_line_and_says_what_is_missing() {
     let end = "+8\n+9\n... (diff cut at 150 bytes; 91 more lines)\n";
     assert!(diff.ends_with(end), "{diff}");
     let whole = compare("f", None, new.as_bytes(), usize::MAX);
-    assert_eq!(compare("f", None, new.as_bytes(), whole.len() + Page::RESERVE), whole);
+    assert_eq!(compare("f", None, new.as_bytes(), whole.len() + DiffOutput::RESERVE), whole);
     for limit in 120..400 {
         let diff = compare("f", None, new.as_bytes(), limit);
         assert!(diff.len() <= limit, "{limit}");

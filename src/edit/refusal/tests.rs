@@ -1,12 +1,12 @@
 use crate::context::Call;
-use crate::edit::{Matching, Options, Replacement, apply};
+use crate::edit::{EditOptions, Matching, Replacement, apply};
 use crate::error::{ErrorCode, MAX_MESSAGE_BYTES};
 
-const SAFE: Options =
-    Options { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
-const EXACT: Options = Options { matching: Matching::Exact, ..SAFE };
+const SAFE: EditOptions =
+    EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+const EXACT: EditOptions = EditOptions { matching: Matching::Exact, ..SAFE };
 
-fn refused(content: &str, changes: &[(&str, &str)], options: &Options) -> (ErrorCode, String) {
+fn refused(content: &str, changes: &[(&str, &str)], options: &EditOptions) -> (ErrorCode, String) {
     refused_at("src/a.rs", content, changes, options)
 }
 
@@ -14,7 +14,7 @@ fn refused_at(
     path: &str,
     content: &str,
     changes: &[(&str, &str)],
-    options: &Options,
+    options: &EditOptions,
 ) -> (ErrorCode, String) {
     let changes = changes
         .iter()
@@ -30,7 +30,7 @@ fn refused_at(
 
 #[test]
 fn every_refusal_says_what_and_what_next() {
-    let cases: [(&str, (&str, &str), &Options, &str); 7] = [
+    let cases: [(&str, (&str, &str), &EditOptions, &str); 7] = [
         (
             "a",
             ("", "b"),

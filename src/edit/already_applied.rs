@@ -1,0 +1,264 @@
+//! Whether an edit was already applied.
+//!
+//! A repeated edit finds its `old_text` gone. Another text that matches it only normalized is not
+//! the one that was meant. So before such a match is replaced, `new_text` is looked for, and so are
+//! the lines from which `old_text` may have been copied.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::edit::matcher::{MatchSet, Matcher, Occurrences, TextMatch};
+use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement, check_stop};
+use crate::edit::text::{LineEndings, indentation, is_line_start, is_whole_lines, slice};
+use crate::error::Error;
+
+/// Letters and digits that `new_text` must have, as whole lines or as a part of a line, for finding
+/// it to prove that the edit was applied.
+const MIN_LETTERS_OF_LINES: usize = 4;
+const MIN_LETTERS_OF_PART: usize = 8;
+
+/// The same for lines that match `new_text` only normalized.
+const MIN_LETTERS_OF_NORMALIZED: usize = 16;
+
+/// A line that occurs more often, at any indentation, does not identify a place.
+const MAX_REPEATS: usize = 3;
+
+/// How many lines the lines of a block may have moved relative to each other.
+const MAX_MOVED: usize = 8;
+
+/// Checks one replacement and the matches that were found for it.
+pub(super) struct AppliedCheck<'p, 'a> {
+    pub(super) matcher: &'p mut Matcher<'a>,
+    pub(super) edit: &'p Replacement,
+    pub(super) found: &'p MatchSet,
+    pub(super) evidence: NumberEvidence,
+}
+
+/// What identifies the match besides `old_text`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberEvidence {
+    None,
+    /// Line numbers were removed from the texts, and the match has these numbers.
+    Numbers,
+    /// Line numbers were removed from the texts, and the match has others.
+    OtherNumbers,
+}
+
+impl AppliedCheck<'_, '_> {
+    /// A range outside of the matches that has `new_text`, if it proves that the edit was applied
+    /// there.
+    pub(super) fn find_elsewhere(
+        &mut self,
+        endings: &LineEndings,
+    ) -> Result<Option<Range<usize>>, Error> {
+        if self.edit.new_text.trim().is_empty() {
+            return Ok(None);
+        }
+        let kind = match self.found.kind {
+            kind if self.evidence == NumberEvidence::OtherNumbers => kind,
+            // The same text with other line endings, where not all are alike.
+            MatchKind::LineEndings if matches!(endings, LineEndings::Mixed(_)) => MatchKind::Exact,
+            MatchKind::Exact | MatchKind::LineEndings => return Ok(None),
+            MatchKind::TrailingBlanks => MatchKind::LineEndings,
+            MatchKind::Typography => MatchKind::TrailingBlanks,
+            MatchKind::Indentation => MatchKind::Typography,
+        };
+        match self.find_stricter(kind)? {
+            Some(done) => Ok(Some(done)),
+            None => self.find_same_kind(),
+        }
+    }
+
+    /// A range that matches `new_text` with a stricter strategy than that which found `old_text`.
+    fn find_stricter(&mut self, kind: MatchKind) -> Result<Option<Range<usize>>, Error> {
+        let Replacement { old_text, new_text } = self.edit;
+        let options =
+            EditOptions { replace_all: false, matching: Matching::Safe, ..*self.matcher.options };
+        let found = self.matcher.find_at(kind, new_text, &options)?;
+        let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
+        let lines = new_text.lines().filter(|line| !line.trim().is_empty()).count();
+        let is_part_of_old = old_text.contains(new_text.trim());
+        let text = self.matcher.text;
+        for matched in &found.matches {
+            let at = &matched.range;
+            // The matches are in order and disjoint, or there is only one.
+            let before =
+                self.found.matches.partition_point(|matched| matched.range.start <= at.start);
+            let before = before.checked_sub(1).and_then(|last| self.found.matches.get(last));
+            if before.is_some_and(|matched| contains(&matched.range, at)) {
+                continue;
+            }
+            let is_proof = if self.found.kind == MatchKind::Indentation {
+                is_line_start(text, at.start) && is_whole_lines(text, at)
+            } else if is_whole_lines(text, at) {
+                letters >= MIN_LETTERS_OF_LINES && (!is_part_of_old || lines > 1)
+            } else {
+                letters >= MIN_LETTERS_OF_PART && !is_part_of_old && is_word(text, at)
+            };
+            if is_proof {
+                return Ok(Some(at.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A range that matches `new_text` with the strategy that found `old_text`: around the match, or
+    /// the only one find_elsewhere if it is too long to be a coincidence.
+    fn find_same_kind(&mut self) -> Result<Option<Range<usize>>, Error> {
+        let Replacement { old_text, new_text } = self.edit;
+        let kind = self.found.kind;
+        if kind < MatchKind::TrailingBlanks {
+            return Ok(None);
+        }
+        let options =
+            EditOptions { replace_all: false, matching: Matching::Safe, ..*self.matcher.options };
+        let found = self.matcher.find_at(kind, new_text, &options)?;
+        let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+        let olds = &self.found.matches;
+        let is_longer = lines(new_text) > lines(old_text);
+        let round = found.matches.iter().find(|matched| {
+            let is_round = |old: &TextMatch| {
+                contains(&matched.range, &old.range) && matched.range != old.range
+            };
+            is_longer && olds.iter().any(is_round)
+        });
+        if let Some(round) = round {
+            return Ok(Some(round.range.clone()));
+        }
+        let is_apart = |matched: &&TextMatch| {
+            let Range { start, end } = matched.range;
+            olds.iter().all(|old| end <= old.range.start || old.range.end <= start)
+        };
+        let mut apart = found.matches.iter().filter(is_apart);
+        let (Some(matched), None) = (apart.next(), apart.next()) else { return Ok(None) };
+        let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
+        let text = self.matcher.text;
+        let is_proof = lines(new_text) > 1
+            && letters >= MIN_LETTERS_OF_NORMALIZED
+            && is_line_start(text, matched.range.start)
+            && is_whole_lines(text, &matched.range)
+            && !old_text.contains(new_text.trim());
+        Ok(is_proof.then(|| matched.range.clone()))
+    }
+
+    /// Lines outside of the match that have the content and the indentation of lines of `old_text`,
+    /// if the match has another indentation.
+    pub(super) fn find_origin(&self, matched: &TextMatch) -> Result<Option<Range<usize>>, Error> {
+        if self.found.kind != MatchKind::Indentation {
+            return Ok(None);
+        }
+        let text = self.matcher.text;
+        let mut olds: HashMap<&[u8], OldLine> = HashMap::new();
+        let (mut count, lines) = (0_usize, self.edit.old_text.lines().count());
+        for (at, line) in self.edit.old_text.lines().enumerate() {
+            let content = line.as_bytes().trim_ascii();
+            if content.is_empty() {
+                continue;
+            }
+            count += 1;
+            if line.chars().filter(|letter| letter.is_alphanumeric()).count() > 2 {
+                let indentation = indentation(line).as_bytes();
+                let old = OldLine { at, indentation, count: 0, hits: Vec::new() };
+                olds.entry(content).or_insert(old);
+            }
+        }
+        let mut start = 0;
+        for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
+            if number % 16_384 == 0 {
+                check_stop(self.matcher.call)?;
+            }
+            let content = line.trim_ascii();
+            if let Some(old) = olds.get_mut(content).filter(|_| !content.is_empty()) {
+                old.count += 1;
+                let is_same = line.strip_prefix(old.indentation);
+                let is_same = is_same.is_some_and(|rest| rest.starts_with(content));
+                if is_same && !matched.range.contains(&start) && old.hits.len() < MAX_REPEATS {
+                    old.hits.push((number, start..start + line.len()));
+                }
+            }
+            start += line.len() + 1;
+        }
+        let rare = olds.into_values().filter(|old| old.count <= MAX_REPEATS);
+        let mut hits: Vec<(usize, Range<usize>)> = rare
+            .flat_map(|old| {
+                let at = old.at;
+                // Sorted by where the block would begin, plus its length to stay above 0.
+                old.hits.into_iter().map(move |(number, range)| (number + lines - at, range))
+            })
+            .collect();
+        hits.sort_by_key(|(first, range)| (*first, range.start));
+        let needed = count.div_ceil(4).max(1);
+        for (index, (first, range)) in hits.iter().enumerate() {
+            let near = hits.iter().skip(index).take_while(|(other, _)| other - first <= MAX_MOVED);
+            if near.count() >= needed {
+                return Ok(Some(range.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the match is part of `new` already, `old` being part of `new`.
+    pub(super) fn is_applied_at(
+        &self,
+        matched: &Range<usize>,
+        old: &str,
+        new: &str,
+    ) -> Result<bool, Error> {
+        let kind = self.found.kind.min(MatchKind::Typography);
+        let is_exact = self.found.kind == MatchKind::Exact && self.evidence == NumberEvidence::None;
+        if is_exact || new.len() <= old.len() {
+            return Ok(false);
+        }
+        let normalize = |text: &[u8]| self.matcher.normalize(text, kind);
+        let (old, new) = (normalize(old.as_bytes())?, normalize(new.as_bytes())?);
+        let is_longer = new.text.len() > old.text.len();
+        if !is_longer || memchr::memmem::find(&new.text, &old.text).is_none() {
+            return Ok(false);
+        }
+        let margin = 2 * new.text.len() + 64;
+        let start = matched.start.saturating_sub(margin);
+        let end = matched.end.saturating_add(margin).min(self.matcher.text.len());
+        let text = self.matcher.text;
+        let file = normalize(slice(text, start..end)?)?;
+        let mut occurrences = Occurrences::new(&new.text, &file.text);
+        for at in &mut occurrences {
+            let begin = start + file.source_start(at);
+            let finish = start + file.source_end(at + new.text.len());
+            if begin <= matched.start && matched.end <= finish {
+                return Ok(true);
+            }
+            if begin > matched.start {
+                return Ok(false);
+            }
+        }
+        occurrences.finish()?;
+        Ok(false)
+    }
+}
+
+/// A line of `old_text`, and where the file has the same content.
+struct OldLine<'a> {
+    at: usize,
+    indentation: &'a [u8],
+    /// How often the file has it, at any indentation.
+    count: usize,
+    /// The number and the range of lines with the same indentation.
+    hits: Vec<(usize, Range<usize>)>,
+}
+
+fn contains(outer: &Range<usize>, inner: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Whether a range does not begin or end within a word.
+fn is_word(text: &[u8], at: &Range<usize>) -> bool {
+    let is_letter = |at: Option<usize>| {
+        at.and_then(|at| text.get(at))
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
+    };
+    let splits = |at: usize| is_letter(at.checked_sub(1)) && is_letter(Some(at));
+    !splits(at.start) && !splits(at.end)
+}

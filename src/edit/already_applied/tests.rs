@@ -1,0 +1,150 @@
+use crate::context::Call;
+use crate::edit::{EditOptions, Matching, Replacement, apply};
+use crate::error::ErrorCode;
+
+const SAFE: EditOptions =
+    EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+
+fn edit(file: &str, old: &str, new: &str) -> Result<String, String> {
+    let change = Replacement { old_text: old.to_owned(), new_text: new.to_owned() };
+    let edited = apply("f.py", file.as_bytes(), &[change], &SAFE, &Call::default());
+    edited.map(|edited| String::from_utf8(edited.content).unwrap()).map_err(|error| {
+        assert_eq!(error.code(), ErrorCode::PatternNotFound, "{error}");
+        error.to_string()
+    })
+}
+
+#[test]
+fn a_repeated_edit_changes_no_other_place() {
+    for (file, old, new) in [
+        // The second place is deeper.
+        ("a = 1\nb = 2\n\nif x:\n    a = 1\n    b = 2\n", "a = 1\nb = 2\n", "a = 3\nb = 2\n"),
+        ("a = 1\nb = 2\n\nif x:\n    a = 1\n    b = 2\n", "a = 1\nb = 2\n", "a = 1\n"),
+        ("a\n}\n\n    a\n    }\n", "a\n}\n", "}\n"),
+        // It has other blanks at line ends, other quotes, other line ends.
+        ("alpha\nbeta\n\nalpha \nbeta\n", "alpha\nbeta\n", "alpha\ngamma\n"),
+        ("say \"one\"\nsay “one”\n", "say \"one\"", "say \"two\""),
+        ("x(say \"one\")\nx(say “one”)\n", "say \"one\"", "say \"second\""),
+        ("alpha\nbeta\n\nalpha\r\nbeta\r\n", "alpha\nbeta\n", "alpha\ngamma\n"),
+        // Composed otherwise.
+        ("caf\u{e9} one\ncafe\u{301} one\n", "caf\u{e9} one\n", "caf\u{e9} two\n"),
+    ] {
+        let once = edit(file, old, new).unwrap();
+        let message = edit(&once, old, new).unwrap_err();
+        assert!(message.contains("the edit seems to be done."), "{message}");
+    }
+}
+
+#[test]
+fn a_repeated_edit_does_not_add_its_lines_twice() {
+    for (file, old, new) in [
+        ("    a()\n    b()\n", "a()\nb()\n", "a()\nb()\nc()\n"),
+        ("a()\r\nb()\r\nz()\r\n", "a()\nb()\n", "a()\nb()\nc()\n"),
+        ("say “one”\nx\n", "say \"one\"\n", "say \"one\"\nsay \"two\"\n"),
+        ("a \nb\nx\n", "a\nb\n", "c\na\nb\n"),
+    ] {
+        let once = edit(file, old, new).unwrap();
+        assert_ne!(once, file);
+        let message = edit(&once, old, new).unwrap_err();
+        assert!(message.contains("the edit seems to be done."), "{message}");
+    }
+}
+
+#[test]
+fn a_deeper_twin_is_not_taken_for_a_block_that_has_changed() {
+    let file = "total = start()\ncount = 5\n\nif x:\n    total = start()\n    count = 1\n";
+    let message = edit(file, "total = start()\ncount = 1\n", "total = stop()\ncount = 1\n");
+    let message = message.unwrap_err();
+    let expected = "old_text not found in f.py. Lines 5-6 match old_text without regard to \
+                    uniform indentation, but line 1 has the indentation of old_text, so another place may \
+                    be meant.\n\n```\n   5 |     total = start()\n   6 |     count = 1\n```\nRead \
+                    the file again, and give old_text exactly as it is there.";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn new_text_that_is_elsewhere_for_other_reasons_does_not_stop_an_edit() {
+    for (file, old, new, expected) in [
+        // Found exactly.
+        ("a = 1\nb = 2\na = 2\n", "a = 1\n", "a = 2\n", "a = 2\nb = 2\na = 2\n"),
+        // All lines end alike, so the same text was there twice or never.
+        (
+            "a = 1\r\nb\r\n\r\na = 2\r\nb\r\n",
+            "a = 1\nb\n",
+            "a = 2\nb\n",
+            "a = 2\r\nb\r\n\r\na = 2\r\nb\r\n",
+        ),
+        // It is short.
+        ("“a”\n}\n", "\"a\"", "}", "}\n}\n"),
+    ] {
+        assert_eq!(edit(file, old, new).as_deref(), Ok(expected));
+    }
+}
+
+/// The texts with the numbers of `read_file`, from `first`.
+fn numbered(text: &str, first: usize) -> String {
+    let lines = text.split_inclusive('\n').enumerate();
+    let numbered = lines.map(|(at, line)| format!("{:>4} | {line}", first + at));
+    numbered.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn an_insertion_with_pasted_line_numbers_is_not_repeated() {
+    for (file, old, new, first) in [
+        ("nose\n", "nose", "nose\nrudolf\n", 1),
+        ("nose\n", "nose\n", "nose\nrudolf\n", 1),
+        // The numbers are those of before: the text stands deeper now.
+        ("x\n\n    def b():\n", "\n    def b():\n", "\n    def a():\n\n    def b():\n", 2),
+    ] {
+        let (old, new) = (numbered(old, first), numbered(new, first));
+        let once = edit(file, &old, &new).unwrap();
+        let message = edit(&once, &old, &new).unwrap_err();
+        assert!(message.contains("the edit seems to be done."), "{message}");
+    }
+}
+
+#[test]
+fn a_twin_at_other_lines_than_the_pasted_numbers_say_is_no_reason_to_repeat() {
+    let file = "start()\nfirst(1)\nz\nstart()\nsecond(2)\n";
+    let (old, new) = (numbered("start()\nsecond(1)\n", 1), numbered("start()\nfirst(1)\n", 1));
+    let twin = file.replace("second(2)", "second(1)");
+    let message = edit(&twin, &old, &new).unwrap_err();
+    assert!(message.contains("already in f.py at line 1"), "{message}");
+}
+
+#[test]
+fn a_repeated_edit_is_seen_however_its_texts_are_indented() {
+    // Line 7 is like the first line of old_text only up to its trailing tab.
+    let file = "\tif (ny == 0)\n\t\treturn;\n\n\tinit(ctx, &tty, 0);\n\n\tgo(1);\n\
+                \tif (ny == 0)\t\n\t\treturn;\n\n\tinit(ctx, &tty);\n\n\tgo(1);\n";
+    for blanks in ["", "    ", "\t\t"] {
+        let text = |init: &str| {
+            let deeper = if blanks == "    " { "        " } else { &format!("{blanks}\t") };
+            format!("{blanks}if (ny == 0)\n{deeper}return;\n\n{blanks}{init}\n\n{blanks}go(1);\n")
+        };
+        let (old, new) = (text("init(ctx, &tty);"), text("init(ctx, &tty, 0);"));
+        let message = edit(file, &old, &new).unwrap_err();
+        assert!(message.contains("already in f.py at line 1"), "{blanks:?} {message}");
+    }
+}
+
+#[test]
+fn a_repeated_wrap_is_seen_although_its_lines_are_indented_otherwise() {
+    let old = "{\n    // m\n    report(x);\n";
+    let new = "{\n    if (y)\n    {\n        // m\n        report(x);\n    }\n";
+    let file = "    {\n        if (y)\n        {\n            // m\n            report(x);\n        }\n    }\n";
+    let message = edit(file, old, new).unwrap_err();
+    assert!(message.contains("the edit seems to be done."), "{message}");
+}
+
+#[test]
+fn a_repeated_edit_of_trailing_blanks_changes_nothing() {
+    for (file, old, new) in [
+        ("/// a\n///\n/// b\n", "/// a \n///  \n/// b \n", "/// a \n/// \n/// b \n"),
+        ("/// a\n///\n/// b\n", "/// a\n///  \n/// b", "/// a\n///\n/// b"),
+        ("a\n  }\n\n  b\n", "a\n  }\n  \n", "a\n  }\n"),
+        ("a \n\n  b\n", "a\n\n  ", "a\n"),
+    ] {
+        edit(file, old, new).unwrap_err();
+    }
+}

@@ -1,0 +1,300 @@
+//! How messages show parts of the file: numbered lines, the positions of several matches, and the
+//! difference between two texts.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+
+use crate::edit::matcher::MatchSet;
+use crate::edit::replacement::MatchKind;
+use crate::edit::text::LineTable;
+use crate::text::line_number::LineNumber;
+use crate::text::{clip, escape};
+
+/// Bytes shown of a line.
+pub(super) const LINE_BYTES: usize = 160;
+
+/// Bytes shown of each of two texts that differ.
+const DIFFERENCE_BYTES: usize = 120;
+
+/// Bytes shown of a path; more are cut off its start.
+const PATH_BYTES: usize = 300;
+
+/// Lines, or columns of one line, that are listed.
+const MAX_LISTED: usize = 10;
+
+/// Matches whose lines are shown.
+const MAX_SHOWN: usize = 3;
+
+/// Lines shown on each side of a match, where there is room.
+const CONTEXT: usize = 2;
+
+/// The path as shown in a message that has little room.
+pub(super) fn short_path(path: &str) -> String {
+    let path = escape::display_path(path.as_bytes());
+    match path.len().checked_sub(PATH_BYTES).filter(|over| *over > 0) {
+        None => path.into_owned(),
+        Some(over) => {
+            let (_, end) = path.split_at_checked(path.ceil_char_boundary(over)).unwrap_or_default();
+            format!("…{end}")
+        }
+    }
+}
+
+/// A line as `read_file` numbers it, and how many of the `spans` it shows: of a long line a window
+/// around the first span, else its start.
+pub(super) fn numbered_line(
+    line: &[u8],
+    number: usize,
+    spans: &[(usize, usize)],
+) -> (String, usize) {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let window = clip::window(line, spans, LINE_BYTES);
+    (format!("{}{}\n", LineNumber(number as u64), window.text), window.spans.len())
+}
+
+/// The matches of a text that is not unique.
+pub(super) struct MatchList<'a> {
+    table: LineTable<'a>,
+    found: &'a MatchSet,
+    matches: Vec<MatchPosition>,
+}
+
+/// The line on which a match begins, from 0, and where it begins and ends in that line.
+struct MatchPosition {
+    line: usize,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> MatchList<'a> {
+    pub(super) fn new(text: &'a [u8], found: &'a MatchSet) -> MatchList<'a> {
+        let table = LineTable::new(text);
+        let position = |range: &Range<usize>| {
+            let line = table.line_at(range.start);
+            let (start, bytes) = (table.start(line)?, table.line(line)?);
+            let end = (range.end - start).min(bytes.len()).max(range.start - start);
+            Some(MatchPosition { line, start: range.start - start, end })
+        };
+        let matches = found.matches.iter().filter_map(|found| position(&found.range)).collect();
+        MatchList { table, found, matches }
+    }
+
+    /// The number, from 1, of the line on which the first match begins.
+    pub(super) fn first_line(&self) -> usize {
+        self.matches.first().map_or(1, |found| found.line + 1)
+    }
+
+    /// "Lines 3, 17 (2 times) and 40.", or "Line 1, at columns 3 and 9."
+    pub(super) fn positions(&self) -> String {
+        let lines: Vec<&[MatchPosition]> =
+            self.matches.chunk_by(|one, next| one.line == next.line).collect();
+        let list = if let [line] = lines.as_slice() {
+            let columns = line.iter().map(|found| (found.start + 1).to_string());
+            format!("Line {}, at columns {}", self.first_line(), self.list(columns))
+        } else {
+            format!("Lines {}", self.list(self.line_counts(&lines)))
+        };
+        let ignored = match self.found.kind {
+            MatchKind::Exact => String::new(),
+            kind => format!(", found by overlooking {}", kind.overlooked()),
+        };
+        format!("{list}{ignored}.")
+    }
+
+    /// "2", or "2 (3 times)".
+    fn line_counts(&self, lines: &[&[MatchPosition]]) -> impl ExactSizeIterator<Item = String> {
+        // The count for the last line may be incomplete.
+        let incomplete = lines.len().checked_sub(1).filter(|_| self.found.has_more);
+        lines.iter().enumerate().map(move |(index, line)| {
+            let number = line.first().map_or(0, |found| found.line + 1);
+            match line.len() {
+                2.. if incomplete != Some(index) => format!("{number} ({} times)", line.len()),
+                _ => number.to_string(),
+            }
+        })
+    }
+
+    /// "1, 2 and 3", or "1, 2 and 4 more".
+    fn list(&self, items: impl ExactSizeIterator<Item = String>) -> String {
+        let over = items.len().saturating_sub(MAX_LISTED);
+        let mut items: Vec<String> = items.take(MAX_LISTED).collect();
+        let last = match over {
+            _ if self.found.has_more => "more".to_owned(),
+            0 => items.pop().unwrap_or_default(),
+            over => format!("{over} more"),
+        };
+        format!("{} and {last}", items.join(", "))
+    }
+
+    /// The lines of the first matches with context, in at most `room` bytes.
+    pub(super) fn lines(&self, room: usize) -> String {
+        let mut lines = ShownLines::default();
+        let mut shown = String::new();
+        for found in self.matches.iter().take(MAX_SHOWN) {
+            let contexts = [CONTEXT, 0].map(|context| {
+                let lines = lines.with_match(&self.table, found, context);
+                (lines.render(), lines)
+            });
+            let Some((text, more)) = contexts.into_iter().find(|(text, _)| text.len() <= room)
+            else {
+                break;
+            };
+            (shown, lines) = (text, more);
+        }
+        shown
+    }
+}
+
+/// Lines by their number, from 0, each with the spans to show.
+#[derive(Clone, Default)]
+struct ShownLines<'a>(BTreeMap<usize, (&'a [u8], Vec<(usize, usize)>)>);
+
+impl<'a> ShownLines<'a> {
+    /// These lines and that of a match, with `context` lines on each side.
+    fn with_match(
+        &self,
+        table: &LineTable<'a>,
+        found: &MatchPosition,
+        context: usize,
+    ) -> ShownLines<'a> {
+        let mut shown = self.clone();
+        for number in found.line.saturating_sub(context)..=found.line + context {
+            let Some(line) = table.line(number) else { break };
+            let (_, spans) = shown.0.entry(number).or_insert_with(|| (line, Vec::new()));
+            if number == found.line {
+                spans.push((found.start, found.end));
+            }
+        }
+        shown
+    }
+
+    fn render(&self) -> String {
+        let mut text = String::new();
+        let mut last = None;
+        for (&number, (line, spans)) in &self.0 {
+            if last.is_some_and(|last| last + 1 < number) {
+                text.push_str("...\n");
+            }
+            last = Some(number);
+            let mut spans = spans.as_slice();
+            loop {
+                let (window, seen) = numbered_line(line, number + 1, spans);
+                text.push_str(&window);
+                spans = spans.get(seen.max(1)..).unwrap_or_default();
+                if spans.is_empty() {
+                    break;
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Length in bytes of the common prefix.
+pub(super) fn common_prefix(file: &[u8], old: &str) -> usize {
+    file.iter().zip(old.as_bytes()).take_while(|(a, b)| a == b).count()
+}
+
+/// Both texts in a window around the first difference, perhaps with their blanks made visible.
+pub(super) fn difference(file: &[u8], old: &str, with_visible_blanks: bool) -> String {
+    let same = common_prefix(file, old);
+    let part = |text: &[u8]| {
+        let text = if text.len() > same { text } else { text.get(..same).unwrap_or(text) };
+        let part = clip::window(text, &[(same, same)], DIFFERENCE_BYTES).text;
+        if with_visible_blanks { visible_blanks(&part) } else { part }
+    };
+    let (of_file, of_old) = code_points(file, old, same);
+    format!(
+        "the file has `{}`{of_file}, old_text has `{}`{of_old}",
+        part(file),
+        part(old.as_bytes())
+    )
+}
+
+/// The first code points that differ, in parentheses, if they may be invisible or look alike.
+fn code_points(file: &[u8], old: &str, same: usize) -> (String, String) {
+    let valid = str::from_utf8(file.get(..same).unwrap_or(file))
+        .map_or_else(|error| error.valid_up_to(), str::len);
+    let at = old.floor_char_boundary(same.min(valid));
+    let (file, old) = (file.get(at..).unwrap_or(&[]), old.get(at..).unwrap_or(""));
+    let is_sign =
+        |byte: Option<&u8>| byte.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_control());
+    let is_combined = |text: &[u8]| {
+        let second = text.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().nth(1));
+        second.is_some_and(is_combining_mark)
+    };
+    let is_hidden = is_sign(file.first())
+        || is_sign(old.as_bytes().first())
+        || is_combined(file)
+        || is_combined(old.as_bytes());
+    let is_blank = |text: &[u8]| text.first().is_some_and(u8::is_ascii_whitespace);
+    // Blanks are made visible.
+    if !is_hidden || is_blank(file) || is_blank(old.as_bytes()) {
+        return (String::new(), String::new());
+    }
+    (code_point_names(file), code_point_names(old.as_bytes()))
+}
+
+/// " (U+0065 U+0301)": the first character and its combining marks.
+fn code_point_names(text: &[u8]) -> String {
+    let Some(chunk) = text.utf8_chunks().next() else { return String::new() };
+    if chunk.valid().is_empty() {
+        let bytes: Vec<String> = chunk.invalid().iter().map(|byte| format!("{byte:02X}")).collect();
+        let bytes = bytes.join(" ");
+        return if chunk.invalid().len() == 1 {
+            format!(" (byte {bytes})")
+        } else {
+            format!(" (bytes {bytes})")
+        };
+    }
+    let mut letters = chunk.valid().chars();
+    let mut points: Vec<String> = Vec::new();
+    if let Some(first) = letters.next() {
+        points.push(format!("U+{:04X}", u32::from(first)));
+    }
+    let marks = letters.take_while(|letter| is_combining_mark(*letter)).take(3);
+    points.extend(marks.map(|mark| format!("U+{:04X}", u32::from(mark))));
+    format!(" ({})", points.join(" "))
+}
+
+/// Whether the texts differ, but only in blanks.
+pub(super) fn differs_in_blanks(file: &[u8], old: &str) -> bool {
+    let file = String::from_utf8_lossy(file);
+    file != old && letters(&file).eq(letters(old))
+}
+
+/// Whether the text begins with `old`, blanks ignored.
+pub(super) fn starts_with_ignoring_blanks(file: &[u8], old: &str) -> bool {
+    let start = file.get(..2 * old.len()).unwrap_or(file);
+    let start = String::from_utf8_lossy(start);
+    let mut file = letters(&start);
+    letters(old).all(|letter| file.next() == Some(letter))
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|letter| !letter.is_whitespace())
+}
+
+/// The text with visible signs for its blanks.
+pub(super) fn visible_blanks(text: &str) -> String {
+    let mut shown = String::with_capacity(2 * text.len());
+    for letter in text.chars() {
+        match letter {
+            ' ' => shown.push('·'),
+            '\t' => shown.push('→'),
+            '\r' => shown.push('␍'),
+            _ if letter.is_whitespace() => {
+                // Writing to a string cannot fail.
+                let _ = write!(shown, "<U+{:04X}>", u32::from(letter));
+            }
+            _ => shown.push(letter),
+        }
+    }
+    shown
+}

@@ -1,0 +1,785 @@
+//! What to suggest when `old_text` is not found: the most similar lines, the most similar part of a
+//! long line, or a text that differs only in blanks, case or escapes.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use memchr::memmem::{self, Finder};
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use crate::context::Call;
+use crate::edit::normalize::Normalized;
+use crate::edit::replacement::{MatchKind, check_stop};
+use crate::edit::show::{
+    LINE_BYTES, common_prefix, difference, differs_in_blanks, numbered_line,
+    starts_with_ignoring_blanks, visible_blanks,
+};
+use crate::edit::text::LineTable;
+use crate::error::Error;
+use crate::text::clip;
+use crate::text::line_number::LineNumber;
+
+/// Lines of the old text with the same probe that count.
+const MAX_LINES_OF_PROBE: usize = 4;
+
+/// Lines of the old text that are compared.
+const MAX_LINES: usize = 200;
+
+/// The least similarity of lines worth suggesting.
+const MIN_SIMILARITY: f64 = 0.5;
+
+/// Bytes of the file that all probes together search, whatever its size.
+const MAX_SEARCHED: usize = 160 << 20;
+
+/// The fewest and the most probes.
+const PROBES: Range<usize> = 4..32;
+
+/// Hits of a probe that count; one that is found in more lines identifies none of them.
+const MAX_HITS: usize = 200;
+
+/// Candidates that are compared precisely.
+const CANDIDATES: usize = 8;
+
+/// Bytes of a line that are compared.
+const MAX_LINE_BYTES: usize = 2000;
+
+/// Words and signs that are compared.
+const MAX_TOKENS: usize = 6000;
+
+/// The fewest bytes of a piece that is looked for.
+const MIN_PIECE_BYTES: usize = 6;
+
+/// Pieces of the old text that are displaced by at most this many bytes belong together.
+const SLACK: usize = 32;
+
+/// The least similarity of a part worth suggesting; any two sentences have letters in common.
+const MIN_PART_SIMILARITY: f64 = 0.6;
+
+/// Bytes shown of a long line, where there is room and where there is not.
+const WINDOW_BYTES: usize = 800;
+const MIN_WINDOW_BYTES: usize = 160;
+
+/// Bytes of an old text, and of a line, that are compared regardless of blanks and case.
+const MAX_OLD_BYTES: usize = 500;
+const MAX_VARIANT_LINE_BYTES: usize = 2000;
+
+/// Bytes of the file that are compared in this way.
+const MAX_VARIANT_SEARCHED: usize = 32 << 20;
+
+/// The fewest non-blank bytes of a text that is compared in this way.
+const MIN_LETTERS: usize = 3;
+
+/// Bytes shown of each text.
+const VARIANT_BYTES: usize = 120;
+
+const ENTITIES: [(&str, &str); 6] = [
+    ("<", "&lt;"),
+    (">", "&gt;"),
+    ("\"", "&quot;"),
+    ("'", "&#39;"),
+    ("'", "&apos;"),
+    ("&", "&amp;"),
+];
+
+/// What of the file is similar to `old_text`.
+pub(super) enum Suggestion<'a> {
+    Lines(SimilarLines<'a>),
+    Part(SimilarPart<'a>),
+    Variant(TextVariant<'a>),
+}
+
+/// As many lines of the file as `old_text` has.
+pub(super) struct SimilarLines<'a> {
+    file: LineTable<'a>,
+    old: Vec<&'a str>,
+    first: usize,
+}
+
+/// The best suggestion, if anything in the file is similar to `old`: as many lines, or a part of a
+/// line that is too long to be shown or compared as a whole.
+pub(super) fn suggest<'a>(
+    text: &'a [u8],
+    old: &'a str,
+    call: &Call,
+) -> Result<Option<Suggestion<'a>>, Error> {
+    let file = LineTable::new(text);
+    let variant = match find_rewritten(&file, old, call)? {
+        None => find_squeezed(&file, old, LINE_BYTES, call)?,
+        found => found,
+    };
+    if let Some(variant) = variant {
+        return Ok(Some(Suggestion::Variant(variant)));
+    }
+    let whole = old;
+    let old: Vec<&str> = old.split_terminator('\n').take(MAX_LINES).collect();
+    // A placeholder above the lines does not show where they begin.
+    let placeholders = old.iter().take_while(|line| is_placeholder(line)).count();
+    let old = old.get(placeholders..).unwrap_or(&[]).to_vec();
+    let lines = most_similar_lines(&file, &old, call)?;
+    if let [old] = old.as_slice() {
+        let is_shown = |first: usize| file.line(first).is_some_and(|line| line.len() <= LINE_BYTES);
+        let part = match lines {
+            Some((_, first)) if is_shown(first) => None,
+            _ => most_similar_part(&file, old, call)?,
+        };
+        let least = lines.map_or(0.0, |(similarity, _)| similarity);
+        if let Some(part) = part.filter(|part| part.similarity >= least) {
+            return Ok(Some(Suggestion::Part(part)));
+        }
+    }
+    let first = lines.map(|(_, first)| first).or_else(|| first_line_within(&file, &old));
+    if let Some(first) = first {
+        return Ok(Some(Suggestion::Lines(SimilarLines { file, old, first })));
+    }
+    Ok(find_squeezed(&file, whole, usize::MAX, call)?.map(Suggestion::Variant))
+}
+
+/// Whether a line is a placeholder for others.
+fn is_placeholder(line: &str) -> bool {
+    let line = line.trim().trim_start_matches(['/', '#', '*', '-', ';']).trim();
+    matches!(line, "..." | "…")
+}
+
+/// The similarity of the most similar lines, and the first of them.
+fn most_similar_lines(
+    file: &LineTable<'_>,
+    old: &[&str],
+    call: &Call,
+) -> Result<Option<(f64, usize)>, Error> {
+    let mut best: Option<(f64, usize)> = None;
+    for first in candidates(file, old, call)? {
+        check_stop(call)?;
+        let similarity = similarity(&file_lines(file, first, old.len()), old);
+        if best.is_none_or(|(max, _)| similarity > max) {
+            best = Some((similarity, first));
+        }
+    }
+    Ok(best.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY))
+}
+
+/// Lines of the file from `first` on.
+fn file_lines<'a>(file: &LineTable<'a>, first: usize, count: usize) -> Vec<&'a [u8]> {
+    (first..first + count).map_while(|line| file.line(line)).collect()
+}
+
+/// Whether a line is so long that only its start is compared.
+pub(super) fn has_long_lines(text: &[u8]) -> bool {
+    let mut start = 0;
+    let mut ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
+    ends.any(|end| end - std::mem::replace(&mut start, end + 1) > MAX_LINE_BYTES)
+}
+
+/// The first line of the file that contains the first non-blank line of `old`.
+fn first_line_within(file: &LineTable<'_>, old: &[&str]) -> Option<usize> {
+    let blank = old.iter().take_while(|line| line.trim().is_empty()).count();
+    let first = old.get(blank)?.trim();
+    if !first.contains(char::is_alphanumeric) {
+        return None;
+    }
+    let at = memchr::memmem::find(file.text(), first.as_bytes())?;
+    Some(file.line_at(at).saturating_sub(blank))
+}
+
+/// A text to look for, and the lines of `old` that have it.
+struct Probe<'a> {
+    text: &'a str,
+    lines: Vec<usize>,
+    /// Its weight.
+    weight: usize,
+}
+
+/// First lines of ranges that have much in common with `old`, the best first.
+fn candidates(file: &LineTable<'_>, old: &[&str], call: &Call) -> Result<Vec<usize>, Error> {
+    let mut votes = StartVotes::default();
+    votes.equal_lines(file, old, call)?;
+    for probe in probes(old, probe_count(file.text().len())) {
+        check_stop(call)?;
+        let finder = Finder::new(probe.text);
+        let hits = finder.find_iter(file.text()).take(MAX_HITS);
+        let hits: Vec<usize> = hits.map(|at| file.line_at(at)).collect();
+        votes.add(&hits, &probe.lines, probe.weight * 1000 / hits.len().max(1));
+    }
+    Ok(votes.best())
+}
+
+/// Votes for the line at which the similar lines begin.
+#[derive(Default)]
+struct StartVotes(BTreeMap<usize, usize>);
+
+impl StartVotes {
+    /// Adds votes: each of the `hits` in the file may be each of the `lines` of the old text.
+    fn add(&mut self, hits: &[usize], lines: &[usize], weight: usize) {
+        for hit in hits {
+            for at in lines.iter().take(MAX_LINES_OF_PROBE) {
+                *self.0.entry(hit.saturating_sub(*at)).or_default() += weight;
+            }
+        }
+    }
+
+    /// Adds the votes of lines that are equal apart from blanks around them, with more weight the
+    /// rarer a line is in the file.
+    fn equal_lines(
+        &mut self,
+        file: &LineTable<'_>,
+        old: &[&str],
+        call: &Call,
+    ) -> Result<(), Error> {
+        let mut lengths = [false; 256];
+        let mut lines: HashMap<&[u8], EqualLine> = HashMap::new();
+        for (at, line) in old.iter().enumerate().filter(|(_, line)| is_distinctive(line)) {
+            let line = line.as_bytes().trim_ascii();
+            set(&mut lengths, line.len());
+            lines.entry(line).or_default().old.push(at);
+        }
+        for number in 0..file.len() {
+            if number % 16_384 == 0 {
+                check_stop(call)?;
+            }
+            let line = file.line(number).unwrap_or_default().trim_ascii();
+            // Comparing lengths is cheaper than hashing.
+            if !is_set(&lengths, line.len()) {
+                continue;
+            }
+            let Some(equal) = lines.get_mut(line) else { continue };
+            equal.count += 1;
+            if equal.hits.len() < MAX_HITS {
+                equal.hits.push(number);
+            }
+        }
+        for equal in lines.into_values() {
+            self.add(&equal.hits, &equal.old, 16_000 / equal.count.max(1));
+        }
+        Ok(())
+    }
+
+    /// The lines with the most votes, the best first.
+    fn best(&self) -> Vec<usize> {
+        let votes = &self.0;
+        // A line too many or too few moves some votes next to the others.
+        let near = |first: usize| {
+            let range = first.saturating_sub(2)..=first + 2;
+            let own = votes.get(&first).copied().unwrap_or_default();
+            votes.range(range).map(|(_, votes)| votes).sum::<usize>() + own
+        };
+        let mut ranked: Vec<(usize, usize)> = votes.keys().map(|&at| (near(at), at)).collect();
+        ranked.sort_by_key(|&(votes, first)| (usize::MAX - votes, first));
+        ranked.into_iter().take(CANDIDATES).map(|(_, first)| first).collect()
+    }
+}
+
+/// The numbers of a line in the old text and in the file.
+#[derive(Default)]
+struct EqualLine {
+    old: Vec<usize>,
+    /// The first of them.
+    hits: Vec<usize>,
+    count: usize,
+}
+
+fn set(lengths: &mut [bool; 256], len: usize) {
+    if let Some(slot) = lengths.get_mut(len % 256) {
+        *slot = true;
+    }
+}
+
+fn is_set(lengths: &[bool; 256], len: usize) -> bool {
+    lengths.get(len % 256).copied().unwrap_or_default()
+}
+
+/// Whole lines, the longest words, and pieces of the longest lines, at most `max` in all.
+fn probes<'a>(old: &[&'a str], max: usize) -> Vec<Probe<'a>> {
+    let mut lines: BTreeMap<&'a str, Vec<usize>> = BTreeMap::new();
+    let mut words: BTreeMap<&'a str, Vec<usize>> = BTreeMap::new();
+    for (at, line) in old.iter().enumerate() {
+        let line = clip::truncate(line.trim(), MAX_LINE_BYTES);
+        if is_distinctive(line) {
+            lines.entry(line).or_default().push(at);
+        }
+        for word in line.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+            if word.len() > 3 {
+                words.entry(word).or_default().push(at);
+            }
+        }
+    }
+    let (lines, words) = (by_length(lines), by_length(words));
+    let pieces = lines.iter().filter(|(line, _)| line.len() > 11).take(max / 8);
+    let pieces = pieces.flat_map(|(line, at)| thirds(line).map(|piece| (piece, at.clone())));
+    let pieces: Vec<_> = pieces.collect();
+    // Lines count here as parts of longer ones; equal lines have been counted.
+    let room = max.saturating_sub(pieces.len());
+    let words: Vec<_> = words.into_iter().take(room / 2).collect();
+    let lines: Vec<_> = lines.into_iter().take(room - words.len()).collect();
+    let groups = [(8, lines), (2, words), (3, pieces)];
+    let probes = groups.into_iter().flat_map(|(weight, group)| {
+        group.into_iter().map(move |(text, lines)| Probe { text, lines, weight })
+    });
+    probes.collect()
+}
+
+fn by_length(texts: BTreeMap<&str, Vec<usize>>) -> Vec<(&str, Vec<usize>)> {
+    let mut texts: Vec<_> = texts.into_iter().collect();
+    texts.sort_by_key(|(text, _)| usize::MAX - text.len());
+    texts
+}
+
+fn thirds(line: &str) -> [&str; 3] {
+    let cut = |part: usize| line.floor_char_boundary(line.len() * part / 3);
+    [(0, 1), (1, 2), (2, 3)].map(|(from, to)| line.get(cut(from)..cut(to)).unwrap_or(line))
+}
+
+impl Suggestion<'_> {
+    /// Whether it has some of these lines, counted from 1.
+    pub(super) fn overlaps(&self, lines: &Range<usize>) -> bool {
+        match self {
+            Suggestion::Lines(near) => {
+                lines.start <= near.first + near.old.len() && near.first + 1 < lines.end
+            }
+            Suggestion::Part(_) | Suggestion::Variant(_) => false,
+        }
+    }
+
+    /// "Did you mean" with the numbered lines and the first difference, in about `room` bytes.
+    pub(super) fn message(&self, is_exact: bool, room: usize) -> String {
+        match self {
+            Suggestion::Lines(lines) => lines.message(is_exact, room),
+            Suggestion::Part(part) => part.message(room),
+            Suggestion::Variant(variant) => variant.message(),
+        }
+    }
+}
+
+impl SimilarLines<'_> {
+    fn message(&self, is_exact: bool, room: usize) -> String {
+        let difference = self.first_difference(false);
+        // What safe matching ignores is not why it failed.
+        let real = if is_exact { None } else { self.first_unlike() };
+        let difference = real.or(difference);
+        let difference = difference.or_else(|| self.first_difference(true).filter(|_| is_exact));
+        let sentence = difference.map_or_else(|| self.end(), |at| self.sentence(at));
+        let frame = "Did you mean:\n```\n```\n".len();
+        let lines = self.shown(difference, room.saturating_sub(sentence.len() + frame));
+        format!("Did you mean:\n```\n{lines}```\n{sentence}")
+    }
+
+    /// Where no line differs, the end of the file may.
+    fn end(&self) -> String {
+        let last = self.first + self.old.len();
+        let is_open = self.file.text().last().is_some_and(|&byte| byte != b'\n');
+        if last != self.file.len() || !is_open {
+            return String::new();
+        }
+        format!("The file ends at line {last} without a line feed, old_text goes on with one.")
+    }
+
+    /// The lines as far as there is room, including the one that differs.
+    fn shown(&self, difference: Option<usize>, room: usize) -> String {
+        let count = self.old.len().max(1);
+        let all = |from: usize| {
+            let mut left = room;
+            let lines = (self.first + from..self.first + count).map_while(|line| {
+                let at = Some(line - self.first).filter(|_| Some(line - self.first) == difference);
+                let span = at.map(|at| self.same(at)).map(|same| (same, same));
+                let (shown, _) = numbered_line(self.file.line(line)?, line + 1, span.as_slice());
+                left = left.checked_sub(shown.len())?;
+                Some(shown)
+            });
+            lines.collect::<Vec<String>>()
+        };
+        let lines = all(0);
+        let is_seen = difference.is_none_or(|at| at < lines.len());
+        let lines = if is_seen { lines } else { all(difference.unwrap_or(0).saturating_sub(3)) };
+        lines.concat()
+    }
+
+    /// The first line that differs, with or without regard to `\r` at its end.
+    fn first_difference(&self, with_returns: bool) -> Option<usize> {
+        let plain = |line: &[u8]| match line.strip_suffix(b"\r") {
+            Some(line) if !with_returns => line.to_vec(),
+            _ => line.to_vec(),
+        };
+        let differs = |(at, old): &(usize, &&str)| {
+            let line = self.file.line(self.first + at);
+            line.is_none_or(|line| plain(line) != plain(old.as_bytes()))
+        };
+        self.old.iter().enumerate().find(differs).map(|(at, _)| at)
+    }
+
+    /// The first line that differs in more than what safe matching ignores in a line.
+    fn first_unlike(&self) -> Option<usize> {
+        let call = Call::default();
+        let normalized = |line: &[u8]| {
+            Normalized::new(line, MatchKind::Typography, false, &call)
+                .map(|normalized| normalized.text)
+                .ok()
+        };
+        let differs = |(at, old): &(usize, &&str)| {
+            let line = self.file.line(self.first + at);
+            line.is_none_or(|line| {
+                line != old.as_bytes() && normalized(line) != normalized(old.as_bytes())
+            })
+        };
+        self.old.iter().enumerate().find(differs).map(|(at, _)| at)
+    }
+
+    fn sentence(&self, at: usize) -> String {
+        let number = self.first + at + 1;
+        let old = self.old.get(at).copied().unwrap_or_default();
+        let Some(line) = self.file.line(self.first + at) else {
+            let last = self.first + at;
+            return format!("The file ends at line {last}, old_text goes on.");
+        };
+        let difference = difference(line, old, differs_in_blanks(line, old));
+        format!("Line {number} differs: {difference}.")
+    }
+
+    /// Length in bytes of what the line has in common with that of the old text.
+    fn same(&self, at: usize) -> usize {
+        let line = self.file.line(self.first + at).unwrap_or_default();
+        common_prefix(line, self.old.get(at).copied().unwrap_or_default())
+    }
+}
+
+fn is_distinctive(line: &str) -> bool {
+    line.chars().filter(|letter| letter.is_alphanumeric()).count() > 2
+}
+
+/// The number of probes for a file of `len` bytes.
+fn probe_count(len: usize) -> usize {
+    (MAX_SEARCHED / len.max(1)).clamp(PROBES.start, PROBES.end)
+}
+
+/// How much of the two texts is equal, from 0 to 1, blanks ignored.
+fn similarity(file: &[&[u8]], old: &[&str]) -> f64 {
+    let lines: Vec<String> = file.iter().map(|line| lossy(line)).collect();
+    let file: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let old: Vec<&str> = old.iter().map(|line| clip::truncate(line, MAX_LINE_BYTES)).collect();
+    let is_short = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>() < 500;
+    let by_letters = is_short(&file) && is_short(&old);
+    let (file, old) = (tokens(&file, by_letters), tokens(&old, by_letters));
+    let len = |tokens: &[&str]| tokens.iter().map(|token| token.len()).sum::<usize>();
+    let operations = capture_diff_slices(Algorithm::Myers, &old, &file);
+    let same = operations.iter().filter(|operation| operation.tag() == DiffTag::Equal);
+    let same = same.map(|operation| len(old.get(operation.old_range()).unwrap_or_default()));
+    2.0 * same.sum::<usize>() as f64 / (len(&old) + len(&file)).max(1) as f64
+}
+
+fn lossy(line: &[u8]) -> String {
+    let start = line.get(..MAX_LINE_BYTES).unwrap_or(line);
+    String::from_utf8_lossy(start).into_owned()
+}
+
+/// The characters, or the words and signs, of the lines.
+fn tokens<'a>(lines: &[&'a str], by_letters: bool) -> Vec<&'a str> {
+    let mut tokens = Vec::new();
+    for line in lines {
+        let mut rest = line.trim_start();
+        while let Some(letter) = rest.chars().next().filter(|_| tokens.len() < MAX_TOKENS) {
+            let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+            let len = if is_word(letter) && !by_letters {
+                rest.find(|letter| !is_word(letter)).unwrap_or(rest.len())
+            } else {
+                letter.len_utf8()
+            };
+            let Some((token, after)) = rest.split_at_checked(len) else { break };
+            tokens.push(token);
+            rest = after.trim_start();
+        }
+    }
+    tokens
+}
+
+/// A part of a line that is like `old`.
+pub(super) struct SimilarPart<'a> {
+    line: &'a [u8],
+    /// The number of the line, from 1.
+    number: usize,
+    /// Where in the line the part begins.
+    start: usize,
+    old: &'a str,
+    similarity: f64,
+}
+
+/// A piece of the old text that was found.
+#[derive(Clone, Copy)]
+struct PieceHit {
+    /// Where the old text would begin.
+    start: usize,
+    /// Where the piece begins in the old text.
+    offset: usize,
+    /// Where the piece is.
+    at: usize,
+    weight: usize,
+}
+
+/// The part of a line of the file that is most similar to `old`.
+fn most_similar_part<'a>(
+    file: &LineTable<'a>,
+    old: &'a str,
+    call: &Call,
+) -> Result<Option<SimilarPart<'a>>, Error> {
+    let mut best: Option<SimilarPart<'a>> = None;
+    let start = clip::truncate(old, MAX_LINE_BYTES);
+    if !is_distinctive(start) {
+        return Ok(None);
+    }
+    for hit in part_candidates(file.text(), start, call)? {
+        check_stop(call)?;
+        let Some(part) = SimilarPart::at(file, hit, old) else { continue };
+        let max = best.as_ref().map_or(MIN_PART_SIMILARITY, |best| best.similarity);
+        // Of equally similar parts the first.
+        if part.similarity > max || (best.is_none() && part.similarity >= max) {
+            best = Some(part);
+        }
+    }
+    Ok(best)
+}
+
+/// The earliest piece of each range that has much in common with `old`, the best range first.
+fn part_candidates(text: &[u8], old: &str, call: &Call) -> Result<Vec<PieceHit>, Error> {
+    let mut hits: Vec<PieceHit> = Vec::new();
+    for (offset, piece) in pieces(old, probe_count(text.len())) {
+        check_stop(call)?;
+        let finder = Finder::new(piece);
+        let found: Vec<usize> = finder.find_iter(text).take(MAX_HITS).collect();
+        let weight = 1000 / found.len().max(1);
+        let found = found.into_iter();
+        hits.extend(found.map(|at| PieceHit {
+            start: at.saturating_sub(offset),
+            offset,
+            at,
+            weight,
+        }));
+    }
+    hits.sort_by_key(|hit| (hit.start, hit.offset));
+    let ranked = hits.iter().enumerate().filter_map(|(index, first)| {
+        let near = hits.get(index..)?.iter().take_while(|hit| hit.start - first.start <= SLACK);
+        let votes: usize = near.clone().map(|hit| hit.weight).sum();
+        Some((votes, *near.min_by_key(|hit| hit.offset)?))
+    });
+    let mut ranked: Vec<(usize, PieceHit)> = ranked.collect();
+    ranked.sort_by_key(|(votes, hit)| (usize::MAX - votes, hit.start));
+    ranked.dedup_by_key(|(_, hit)| hit.start);
+    Ok(ranked.into_iter().take(CANDIDATES).map(|(_, hit)| hit).collect())
+}
+
+/// At most `max` pieces of about the same length, each with its offset.
+fn pieces(old: &str, max: usize) -> impl Iterator<Item = (usize, &str)> {
+    let count = (old.len() / MIN_PIECE_BYTES).clamp(1, max);
+    let cut = move |part: usize| old.floor_char_boundary(old.len() * part / count);
+    let pieces = (0..count).filter_map(move |part| {
+        let start = cut(part);
+        Some((start, old.get(start..cut(part + 1))?))
+    });
+    pieces.filter(|(_, piece)| !piece.trim().is_empty())
+}
+
+impl<'a> SimilarPart<'a> {
+    fn at(file: &LineTable<'a>, hit: PieceHit, old: &'a str) -> Option<SimilarPart<'a>> {
+        let index = file.line_at(hit.at);
+        let line = file.line(index)?;
+        let start = hit.start.saturating_sub(file.start(index)?);
+        let mut part = SimilarPart { line, number: index + 1, start, old, similarity: 0.0 };
+        let text = part.text();
+        let text = text.get(..old.len()).unwrap_or(text);
+        part.similarity = similarity(&[text], &[old]);
+        Some(part)
+    }
+
+    /// The line from the start of the part.
+    fn text(&self) -> &'a [u8] {
+        self.line.get(self.start..).unwrap_or_default()
+    }
+
+    /// "Did you mean" with the part and the first difference, in about `room` bytes.
+    fn message(&self, room: usize) -> String {
+        let same = common_prefix(self.text(), self.old);
+        let with_signs = starts_with_ignoring_blanks(self.text(), self.old);
+        let difference = difference(self.text(), self.old, with_signs);
+        let (number, column) = (self.number, self.start + same + 1);
+        let sentence = format!("Line {number} differs at column {column}: {difference}.");
+        let left = room.saturating_sub(sentence.len());
+        let window = Some(self.window(same, WINDOW_BYTES)).filter(|window| window.len() <= left);
+        let window = window.unwrap_or_else(|| self.window(same, MIN_WINDOW_BYTES));
+        format!("Did you mean:\n```\n{}{window}\n```\n{sentence}", LineNumber(number as u64))
+    }
+
+    /// At most `limit` bytes of the line: all of the part, or a window around the first difference.
+    fn window(&self, same: usize, limit: usize) -> String {
+        let line = self.line.strip_suffix(b"\r").unwrap_or(self.line);
+        let len = self.old.len();
+        let end = self.start + len;
+        let at = self.start + same;
+        let span = if len <= limit { (self.start, end) } else { (at, at) };
+        clip::window(line, &[span], limit.min(len.max(MIN_WINDOW_BYTES) + SLACK)).text
+    }
+}
+
+/// A line of the file that has the old text in another form: with other blanks, case or escapes.
+pub(super) struct TextVariant<'a> {
+    line: &'a [u8],
+    /// The number of the line, from 1.
+    number: usize,
+    /// Where in the line the text begins and ends.
+    span: (usize, usize),
+    sentence: String,
+}
+
+impl TextVariant<'_> {
+    /// "Did you mean" with the numbered line and the difference.
+    fn message(&self) -> String {
+        let (line, _) = numbered_line(self.line, self.number, &[self.span]);
+        format!("Did you mean:\n```\n{line}```\n{}", self.sentence)
+    }
+}
+
+/// The first text of the file that is `old` with or without escapes or HTML entities.
+fn find_rewritten<'a>(
+    file: &LineTable<'a>,
+    old: &str,
+    call: &Call,
+) -> Result<Option<TextVariant<'a>>, Error> {
+    let decoded =
+        ENTITIES.iter().fold(old.to_owned(), |text, (sign, name)| text.replace(name, sign));
+    let named = |all: &[(&str, &str)]| {
+        let text = old.replace('&', "&amp;");
+        all.iter()
+            .filter(|(sign, _)| *sign != "&")
+            .fold(text, |text, (sign, name)| text.replace(sign, name))
+    };
+    let brackets = ENTITIES.get(..2).unwrap_or(&[]);
+    let quotes = ENTITIES.get(..4).unwrap_or(&[]);
+    let forms = [
+        (decoded, "old_text has HTML entities where the file has the characters"),
+        (named(brackets), "the file has HTML entities where old_text has the characters"),
+        (named(quotes), "the file has HTML entities where old_text has the characters"),
+        (unescaped(old), "old_text has escapes where the file has the characters"),
+        (old.replace('"', "\\\""), "the file has escapes where old_text has the characters"),
+        (
+            old.trim_end_matches('\n').replace('\n', "\\n"),
+            "the file has `\\n` where old_text has a line end",
+        ),
+    ];
+    for (form, what) in forms.iter().filter(|(form, _)| form != old && !form.trim().is_empty()) {
+        check_stop(call)?;
+        // Only line ends at the end were removed.
+        if form == old.trim_end_matches('\n') {
+            continue;
+        }
+        let Some(at) = memmem::find(file.text(), form.as_bytes()) else { continue };
+        let index = file.line_at(at);
+        let (Some(line), Some(start)) = (file.line(index), file.start(index)) else {
+            continue;
+        };
+        let first = form.split('\n').next().unwrap_or(form);
+        let span = (at - start, at - start + first.len());
+        let sentence = format!("Line {} is like it, but {what}.", index + 1);
+        return Ok(Some(TextVariant { line, number: index + 1, span, sentence }));
+    }
+    Ok(None)
+}
+
+/// The text with the escapes of string literals replaced by their characters.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let next = letters.clone().next();
+        let stands_for = match next {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some(sign @ ('"' | '\'' | '\\' | '`')) => sign,
+            _ => letter,
+        };
+        if letter == '\\' && (stands_for != letter || next == Some('\\')) {
+            plain.push(stands_for);
+            letters.next();
+        } else {
+            plain.push(letter);
+        }
+    }
+    plain
+}
+
+/// The first line of at most `max` bytes that contains `old`, at most one line, regardless of blanks
+/// and case.
+fn find_squeezed<'a>(
+    file: &LineTable<'a>,
+    old: &str,
+    max: usize,
+    call: &Call,
+) -> Result<Option<TextVariant<'a>>, Error> {
+    let old = old.strip_suffix('\n').unwrap_or(old);
+    let wanted = Squeezed::of(old.as_bytes());
+    let is_short = old.len() <= MAX_OLD_BYTES && wanted.text.len() >= MIN_LETTERS;
+    if !is_short || old.contains('\n') {
+        return Ok(None);
+    }
+    let finder = Finder::new(&wanted.text);
+    for index in 0..file.len() {
+        if index % 4096 == 0 {
+            check_stop(call)?;
+        }
+        if file.start(index).is_none_or(|start| start > MAX_VARIANT_SEARCHED) {
+            break;
+        }
+        let Some(line) = file.line(index) else { break };
+        if line.len() < wanted.text.len() || line.len() > max.min(MAX_VARIANT_LINE_BYTES) {
+            continue;
+        }
+        let squeezed = Squeezed::of(line);
+        let Some(found) = finder.find(&squeezed.text) else { continue };
+        let Some((start, end)) = squeezed.span(found, wanted.text.len()) else { continue };
+        let Some(part) = line.get(start..end) else { continue };
+        let is_case = part.eq_ignore_ascii_case(old.trim().as_bytes());
+        let is_blanks = without_blanks(part).eq(without_blanks(old.as_bytes()));
+        let what = match (is_blanks, is_case) {
+            (true, _) => "blanks",
+            (_, true) => "case",
+            _ => "blanks and case",
+        };
+        let shown = |text: &[u8]| {
+            let shown = clip::window(text, &[], VARIANT_BYTES).text;
+            if is_case { shown } else { visible_blanks(&shown) }
+        };
+        let number = index + 1;
+        let sentence = format!(
+            "Line {number} differs only in {what}: the file has `{}`, old_text has `{}`.",
+            shown(part),
+            shown(old.as_bytes())
+        );
+        return Ok(Some(TextVariant { line, number, span: (start, end), sentence }));
+    }
+    Ok(None)
+}
+
+fn without_blanks(text: &[u8]) -> impl Iterator<Item = &u8> {
+    text.iter().filter(|byte| !byte.is_ascii_whitespace())
+}
+
+/// A text without blanks and case.
+struct Squeezed<'a> {
+    source: &'a [u8],
+    text: Vec<u8>,
+}
+
+impl<'a> Squeezed<'a> {
+    fn of(source: &'a [u8]) -> Squeezed<'a> {
+        let text = without_blanks(source).map(u8::to_ascii_lowercase).collect();
+        Squeezed { source, text }
+    }
+
+    /// The start and end in the source of a part of the text.
+    fn span(&self, at: usize, len: usize) -> Option<(usize, usize)> {
+        let mut offsets =
+            self.source.iter().enumerate().filter(|(_, byte)| !byte.is_ascii_whitespace());
+        let (start, _) = offsets.nth(at)?;
+        let end = match len.checked_sub(2) {
+            Some(more) => offsets.nth(more)?.0,
+            None => start,
+        };
+        Some((start, end + 1))
+    }
+}

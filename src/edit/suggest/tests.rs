@@ -1,0 +1,286 @@
+use super::*;
+
+fn first(text: &str, old: &str) -> Option<usize> {
+    match suggest(text.as_bytes(), old, &Call::default()).unwrap()? {
+        Suggestion::Lines(lines) => Some(lines.first + 1),
+        Suggestion::Part(_) | Suggestion::Variant(_) => None,
+    }
+}
+
+#[test]
+fn the_nearest_lines_win_over_the_first_that_contain_a_line() {
+    let text = "fn a() {\n    one();\n}\n\nfn a() {\n    two(x);\n    three();\n}\n";
+    assert_eq!(first(text, "fn a() {\n    two(y);\n    three();\n}\n"), Some(5));
+    assert_eq!(first(text, "    tow(x);\n    three();"), Some(6));
+}
+
+#[test]
+fn the_first_line_within_a_line_is_enough() {
+    let text = "alpha\npub fn start(now: u64) {\n    body\n}\n";
+    assert_eq!(first(text, "fn start(\nnothing of this is there, whatever one says\n"), Some(2));
+    assert_eq!(
+        first(text, "\n\nfn start(\nnothing of this is there, whatever one says\n"),
+        Some(1)
+    );
+}
+
+#[test]
+fn what_is_like_nothing_has_no_hint() {
+    for old in ["zebra crossing", "{", "\n\n", "  ", "}"] {
+        assert_eq!(first("fn main() {\n    call();\n}\n", old), None, "{old:?}");
+    }
+    assert_eq!(first("", "anything at all"), None);
+}
+
+#[test]
+fn a_typing_error_in_every_line_does_not_hide_the_place() {
+    let text = format!(
+        "{}struct Widget {{\n    width: u32,\n    height: u32,\n}}\n",
+        "x = 1\n".repeat(500)
+    );
+    assert_eq!(first(&text, "struct Widgte {\n    widht: u32,\n    heigth: u32,\n}\n"), Some(501));
+}
+
+#[test]
+fn the_line_that_differs_is_shown_when_not_all_fit() {
+    let lines: Vec<String> =
+        (1..=100).map(|number| format!("some line of text, number {number}\n")).collect();
+    let text = lines.concat();
+    let old = text.replace("number 90\n", "number ninety\n");
+    let near = suggest(text.as_bytes(), &old, &Call::default()).unwrap().unwrap();
+    let advice = near.message(false, 1500);
+    assert!(advice.len() <= 1500, "{}", advice.len());
+    assert!(advice.contains("  90 | some line of text, number 90\n"), "{advice}");
+    assert!(advice.contains("Line 90 differs: the file has `some line of text, number 90`"));
+}
+
+#[test]
+fn the_end_of_the_file_is_told() {
+    let near = suggest(b"first line\nlast line\n", "last line\none more line\n", &Call::default());
+    let advice = near.unwrap().unwrap().message(false, 1500);
+    assert!(advice.ends_with("The file ends at line 2, old_text goes on."), "{advice}");
+}
+
+#[test]
+fn the_work_does_not_grow_with_the_file_beyond_a_bound() {
+    let old: Vec<String> =
+        (0..300).map(|n| format!("let name_{n} = call_number_{n}(); // {n}")).collect();
+    let old: Vec<&str> = old.iter().map(String::as_str).collect();
+    for len in [1_usize << 10, 1 << 20, 10 << 20, 100 << 20, 1 << 30] {
+        let most = probe_count(len);
+        let probes = probes(&old, most);
+        assert!(probes.len() <= most, "{len}: {}", probes.len());
+        assert!(probes.len() * len <= MAX_SEARCHED.max(PROBES.start * len), "{len}");
+    }
+}
+
+#[test]
+fn a_cancelled_call_stops() {
+    let cancel = crate::Cancel::new();
+    cancel.cancel();
+    let call = Call::default().with_cancel(cancel);
+    assert!(suggest(b"some words here", "some other words", &call).is_err());
+}
+
+#[test]
+fn signs_without_end_are_compared_in_part() {
+    let line = |signs: &str| signs.repeat(800) + "abc\n";
+    let (file, old) = (line("#$%&").repeat(300), line("%$#!").repeat(200));
+    let started = std::time::Instant::now();
+    assert!(suggest(file.as_bytes(), &old, &Call::default()).is_ok());
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+mod line_part {
+    use crate::context::Call;
+    use crate::edit::suggest::{Suggestion, suggest};
+
+    fn message(text: &str, old: &str, room: usize) -> Option<String> {
+        let near = suggest(text.as_bytes(), old, &Call::default()).unwrap();
+        assert!(near.as_ref().is_none_or(|near| matches!(near, Suggestion::Part(_))));
+        near.map(|near| near.message(false, room))
+    }
+
+    /// A line without an end in sight, no part of which is like another.
+    fn long_line(count: usize) -> String {
+        let keys =
+            (0..count).map(|number| format!("\"k{}\": {number}, ", number * 7919 % 1_000_003));
+        keys.collect::<Vec<String>>().concat()
+    }
+
+    #[test]
+    fn the_part_of_a_long_line_is_shown_with_what_differs() {
+        let line = long_line(60_000);
+        let text = format!("head\n{line}\ntail\n");
+        let start = 500_000;
+        for (len, at) in [(400, 200), (400, 3), (400, 397), (40, 20), (1500, 1400)] {
+            let mut old = line[start..start + len].to_owned();
+            old.replace_range(at..=at, "#");
+            let advice = message(&text, &old, 1500).unwrap();
+            assert!(advice.starts_with("Did you mean:\n```\n   2 | …"), "{advice}");
+            let column = start + at + 1;
+            let told = format!("…\n```\nLine 2 differs at column {column}: the file has `");
+            assert!(advice.contains(&told), "{len} {at}: {advice}");
+            let nearby = &line[start + at.max(20) - 20..start + len.min(at + 20)];
+            assert_eq!(advice.matches(nearby).count(), 2, "{len} {at}: {advice}");
+            assert!(advice.len() <= 1500, "{}", advice.len());
+        }
+    }
+
+    #[test]
+    fn letters_that_are_missing_or_too_many_do_not_hide_the_part() {
+        let line = long_line(1000);
+        for (from, to) in
+            [("\"k7919\"", "\"k791\""), ("\"k7919\"", "\"k79199\""), ("k7919", "K7919")]
+        {
+            let part = &line[line.find("\"k7919\"").unwrap()..line.find("\"k31676\"").unwrap()];
+            let old = part.replacen(from, to, 1);
+            assert_ne!(old, part);
+            let advice = message(&line, &old, 1500).unwrap();
+            assert!(advice.contains(part), "{advice}");
+        }
+    }
+
+    #[test]
+    fn blanks_that_differ_are_shown_as_signs() {
+        let line = format!("{}if (one) {{ two(); }} {}", "a, ".repeat(200), "b, ".repeat(200));
+        let advice = message(&line, "if (one)  { two(); }", 1500).unwrap();
+        let told = "Line 1 differs at column 610: the file has `if·(one)·{·two();·}·b,·b,";
+        assert!(advice.contains(told), "{advice}");
+        assert!(advice.ends_with("old_text has `if·(one)··{·two();·}`."), "{advice}");
+    }
+
+    #[test]
+    fn a_part_that_is_like_nothing_is_not_shown() {
+        let line = long_line(1000);
+        for old in ["an unheard-of sentence of some length", "\"k\": ", ", , , ,"] {
+            assert_eq!(message(&line, old, 1500), None, "{old}");
+        }
+    }
+
+    #[test]
+    fn a_short_room_shows_what_is_round_the_difference() {
+        let line = long_line(10_000);
+        let mut old = line[5000..5700].to_owned();
+        old.replace_range(600..=600, "#");
+        let advice = message(&line, &old, 600).unwrap();
+        assert!(advice.len() <= 600, "{}", advice.len());
+        assert_eq!(advice.matches(&line[5580..5620]).count(), 2, "{advice}");
+    }
+
+    #[test]
+    fn pieces_that_are_everywhere_cost_no_more_than_others() {
+        let line = "0123456789, ".repeat(200_000);
+        let old = "0123456789, ".repeat(30) + "x";
+        let started = std::time::Instant::now();
+        assert!(message(&line, &old, 1500).is_some());
+        assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    }
+}
+
+mod variant {
+    use crate::context::Call;
+    use crate::edit::suggest::suggest;
+
+    fn message(text: &str, old: &str) -> String {
+        let near = suggest(text.as_bytes(), old, &Call::default()).unwrap();
+        near.map_or_else(String::new, |near| near.message(false, 1500))
+    }
+
+    #[test]
+    fn a_short_line_that_differs_in_one_thing_is_shown_with_it() {
+        let text = "one\n    foo(a, b);\ncall(\"x\\ty\", Bar)\n<b>\nx &lt; y\n";
+        let cases = [
+            (
+                "foo(a,b)",
+                "   2 |     foo(a, b);\n```\nLine 2 differs only in blanks: the file has `foo(a,·b)`, \
+                 old_text has `foo(a,b)`.",
+            ),
+            (
+                "foo( a, b )",
+                "   2 |     foo(a, b);\n```\nLine 2 differs only in blanks: the file has `foo(a,·b)`, \
+                 old_text has `foo(·a,·b·)`.",
+            ),
+            (
+                "FOO(a, b)",
+                "   2 |     foo(a, b);\n```\nLine 2 differs only in case: the file has `foo(a, b)`, \
+                 old_text has `FOO(a, b)`.",
+            ),
+            (
+                "Foo(a,b)",
+                "   2 |     foo(a, b);\n```\nLine 2 differs only in blanks and case: the file has \
+                 `foo(a,·b)`, old_text has `Foo(a,b)`.",
+            ),
+            (
+                "&lt;b&gt;",
+                "   4 | <b>\n```\nLine 4 is like it, but old_text has HTML entities where the file has \
+                 the characters.",
+            ),
+            (
+                "x < y",
+                "   5 | x &lt; y\n```\nLine 5 is like it, but the file has HTML entities where old_text \
+                 has the characters.",
+            ),
+            (
+                "call(\\\"x\\\\ty\\\"",
+                "   3 | call(\"x\\ty\", Bar)\n```\nLine 3 is like it, but old_text has escapes where the \
+                 file has the characters.",
+            ),
+            (
+                "one\\n    foo(a",
+                "   1 | one\n```\nLine 1 is like it, but old_text has escapes where the file has the \
+                 characters.",
+            ),
+        ];
+        for (old, expected) in cases {
+            assert_eq!(message(text, old), format!("Did you mean:\n```\n{expected}"), "{old:?}");
+        }
+        let text = "say \\\"hi\\\"\nprint(\"a\\nb\")\n";
+        assert!(message(text, "say \"hi\"").contains("the file has escapes"));
+        assert!(message(text, "print(\"a\nb\")").contains("the file has `\\n` where"));
+    }
+
+    #[test]
+    fn lines_that_look_alike_are_told_by_their_code_points() {
+        let near = suggest(
+            "let drink = caf\u{e9}1\n".as_bytes(),
+            "let drink = cafe\u{301}1",
+            &Call::default(),
+        );
+        let advice = near.unwrap().unwrap().message(true, 1500);
+        let expected = "Line 1 differs: the file has `let drink = caf\u{e9}1` (U+00E9), old_text has `let drink = \
+                        cafe\u{301}1` (U+0065 U+0301).";
+        assert!(advice.ends_with(expected), "{advice}");
+        let near = suggest(b"let drink = caf\xe91\n", "let drink = caf\u{FFFD}1", &Call::default());
+        let advice = near.unwrap().unwrap().message(true, 1500);
+        let expected = "Line 1 differs: the file has `let drink = caf\u{FFFD}1` (byte E9), old_text has `let \
+                        drink = caf\u{FFFD}1` (U+FFFD).";
+        assert!(advice.ends_with(expected), "{advice}");
+    }
+
+    #[test]
+    fn dots_for_left_out_lines_do_not_move_the_place() {
+        let text = "a()\nfn start() {\n    one();\n    two();\n    three();\n}\n";
+        for old in [
+            "...\nfn start() {\n    one(x);\n",
+            "    ...\nfn start() {\n    one(x);\n    ...\n",
+            "// ...\nfn start() {\n    ...\n    three();\n}\n",
+            "fn start() {\n    ...\n    three(x);\n}\n",
+            "fn start() {\n...\n}\n",
+        ] {
+            let advice = message(text, old);
+            assert!(
+                advice.starts_with("Did you mean:\n```\n   2 | fn start() {\n"),
+                "{old:?}: {advice}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_file_without_such_a_line_is_searched_once() {
+        let text = "let value = compute(one, two);\n".repeat(1 << 20);
+        let started = std::time::Instant::now();
+        message(&text, "zz(q,w)");
+        assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    }
+}
