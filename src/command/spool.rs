@@ -2,7 +2,7 @@
 
 use super::policy::OutputFile;
 use crate::error::Error;
-use crate::workspace::{SpoolFile, Workspace};
+use crate::workspace::{self, SpoolFile, Workspace};
 
 /// How many files are kept.
 const MAX_FILES: usize = 20;
@@ -73,8 +73,8 @@ impl<'a> Spool<'a> {
 
 fn make(workspace: &Workspace, wanted: &OutputFile) -> Result<SpoolFile, Error> {
     let (ignored, always) = &wanted.ignored;
-    workspace.make_ignored(ignored, *always)?;
-    workspace.grow(&wanted.directory, MAX_FILES)
+    workspace::make_ignored_directory(workspace, ignored, *always)?;
+    SpoolFile::create(workspace, &wanted.directory, MAX_FILES)
 }
 
 fn trouble(error: &Error) -> String {

@@ -45,7 +45,7 @@ pub(super) fn tree(
         ..WalkOptions::default()
     };
     // Where files are denied when they are opened, filters are not asked, and not made.
-    let full = AtomicBool::new(workspace.policy().asks_for_links());
+    let full = AtomicBool::new(workspace.policy().denies_hard_links());
     let student =
         Student { inquiry: Inquiry::new(index, view, None, 1), index: index.clone(), manner, full };
     let (learned, incomplete) = Walk::run(workspace, walk, (pool, call), (student, Learned(0)))?;

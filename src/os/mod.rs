@@ -150,24 +150,35 @@ pub(crate) enum Leased<'a> {
 }
 
 impl File {
-    /// Reads the whole of a regular file, but at most `limit` bytes of it.
+    /// Reads a regular file from its start, at most `limit` bytes.
     pub(crate) fn read_up_to(&self, limit: usize) -> io::Result<Vec<u8>> {
         if self.stat()?.kind != Kind::File {
             return Err(not_regular());
         }
-        let mut bytes = vec![0; limit.min(64 * 1024)];
+        self.read_range(0, limit, 64 * 1024)
+    }
+
+    /// Reads from `offset` to the end of the file, at most `limit` bytes. `size_hint` is how many
+    /// bytes are expected.
+    pub(crate) fn read_range(
+        &self,
+        offset: u64,
+        limit: usize,
+        size_hint: usize,
+    ) -> io::Result<Vec<u8>> {
+        // With one byte more, a file of the expected size is read without growing the buffer.
+        let mut bytes = vec![0; size_hint.saturating_add(1).min(limit)];
         let mut length = 0;
-        loop {
-            let Some(room) = bytes.get_mut(length..).filter(|room| !room.is_empty()) else {
-                if length >= limit {
-                    break;
-                }
-                bytes.resize((length * 2).min(limit), 0);
-                continue;
-            };
-            match self.read(room)? {
-                0 => break,
-                count => length += count,
+        while length < limit {
+            if length == bytes.len() {
+                bytes.resize(length.saturating_mul(2).clamp(length + 1, limit), 0);
+            }
+            let (_, room) = bytes.split_at_mut(length);
+            let count = self.read_full_at(room, offset + length as u64)?;
+            let (_, unread) = split_at_count(room, count)?;
+            length += count;
+            if !unread.is_empty() {
+                break;
             }
         }
         bytes.truncate(length);
@@ -188,10 +199,10 @@ impl File {
     }
 }
 
-/// The first `count` bytes of a buffer, of which the system says that it filled or took so many.
+/// Splits a buffer after the `count` bytes that the system says it read or wrote.
 ///
 /// # Errors
-/// If that is more than there are: file systems in user space may say anything.
+/// If `count` is larger than the buffer: file systems in user space may return anything.
 pub(crate) fn split_at_count(buffer: &[u8], count: usize) -> io::Result<(&[u8], &[u8])> {
     let why = "the system tells of more bytes than it was given room for";
     buffer.split_at_checked(count).ok_or_else(|| io::Error::other(why))

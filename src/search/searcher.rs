@@ -347,7 +347,7 @@ impl FileSearcher {
         let mut found = BatchMatches::default();
         let path = || batch.path(name);
         let searched = directory.open_file(name).and_then(|file| {
-            if self.policy.asks_for_links() && self.policy.denies_links_of(&file.stat()?) {
+            if self.policy.denies_hard_links() && self.policy.denies_links_of(&file.stat()?) {
                 found.stats.skipped.denied += 1;
                 found.skipped = true;
                 return Ok(());
@@ -631,7 +631,7 @@ fn inquiry(options: &SearchOptions, limits: &Limits, workspace: &Workspace) -> O
     let cache = options.walk.cache.clone()?;
     // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
     // up to which the index knows whole files.
-    if workspace.policy().asks_for_links()
+    if workspace.policy().denies_hard_links()
         || options.pattern.is_multiline() && (limits.multiline_bytes as u64) < WHOLE
     {
         return None;

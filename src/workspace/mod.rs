@@ -1,68 +1,54 @@
-//! The one door to the files: every tool comes through [`Workspace::resolve`].
+//! Access to the files of a workspace. Tools resolve text to a [`WorkspacePath`] with
+//! [`Workspace::resolve`] and then work on its handles; nothing else opens files.
 
-mod duplicate;
-mod durability;
-mod entries;
-mod expected;
-#[cfg(test)]
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
-mod faults;
+mod create_dirs;
 mod fingerprint;
-mod git_file;
-#[cfg(all(unix, feature = "command"))]
-mod growing;
-mod held;
 mod in_place;
-mod locks;
-mod names;
-mod near;
-mod outer;
-mod parents;
+mod lock;
+mod open_file;
+mod outer_ignores;
 mod path;
 mod policy;
-mod present;
-mod random_names;
-mod refusal;
 mod remove;
 mod replace;
 mod resolve;
-mod route;
-mod steps;
-mod temporary;
+#[cfg(all(unix, feature = "command"))]
+mod spool_file;
+mod temp;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod version;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os;
 pub(crate) use crate::os::watch::{Event as WatchEvent, WatchId, Watcher};
 pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume};
 use crate::text::escape;
-pub use durability::Durability;
-pub(crate) use entries::{DirectoryEntry, entries, link_target, links_to_directory, size};
-pub(crate) use expected::Expected;
 pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
-pub(crate) use git_file::exclude_below;
-#[cfg(all(unix, feature = "command"))]
-pub(crate) use growing::SpoolFile;
-pub(crate) use held::WriteGuard;
-use locks::FileLocks;
-pub use outer::OuterIgnores;
-pub(crate) use outer::{IgnoreSource, MAX_IGNORE_BYTES};
+use lock::FileLocks;
+pub use outer_ignores::OuterIgnores;
+pub(crate) use outer_ignores::{IgnoreSource, MAX_IGNORE_BYTES, exclude_below};
 pub use path::WorkspacePath;
-pub use policy::Access;
+pub(crate) use path::{DirectoryEntry, entries, link_target, links_to_directory, size};
+pub use policy::{Access, Durability};
 pub(crate) use policy::{PathPolicy, as_path};
-pub(crate) use random_names::RandomNames;
-pub(crate) use temporary::is_temporary;
+pub(crate) use replace::WriteGuard;
+#[cfg(all(unix, feature = "command"))]
+pub(crate) use spool_file::{SpoolFile, make_ignored_directory};
+pub(crate) use temp::{RandomNames, is_temporary};
+use transfer::Transferred;
 pub use version::Version;
-pub(crate) use version::VersionHasher;
+pub(crate) use version::{Expected, VersionHasher};
 
-/// A directory tree that the tools may touch, and the rules for doing so.
+/// A directory tree that tools may access, and the rules for doing so.
 ///
-/// Cheap to clone. The root is held as a handle from the start: a later rename of the directory
-/// does not move the workspace, and no link, `..` or absolute path leaves it.
+/// Cheap to clone. The root is held as a handle: a later rename of the directory does not move the
+/// workspace, and no link, `..` or absolute path leaves it.
 ///
 /// ```
 /// use ripkit::{Workspace, workspace::Access};
@@ -81,9 +67,9 @@ pub struct Workspace(Arc<Inner>);
 #[derive(Clone, Debug)]
 struct Inner {
     root: Arc<Dir>,
-    /// The root without links; relative paths of messages and of `Display` start here.
+    /// The path of the root without links; relative paths in messages start here.
     canonical: PathBuf,
-    /// The root as the host spelled it, made absolute; the same path may reach us either way.
+    /// The path of the root as the host spelled it, made absolute. A model may use either.
     given: PathBuf,
     policy: PathPolicy,
     outer: OuterIgnores,
@@ -103,19 +89,19 @@ impl Workspace {
         let handle = Dir::open_ambient(root).map_err(failed)?;
         let canonical = os::canonical(root).map_err(failed)?;
         let given = std::path::absolute(root).map_err(failed)?;
-        let root = names::names_of(&canonical).join(&b'/');
+        let root = resolve::names_of(&canonical).join(&b'/');
         Ok(Workspace(Arc::new(Inner {
             root: Arc::new(handle),
             canonical,
             given,
-            policy: PathPolicy { root, folds: policy::FOLDS, ..PathPolicy::default() },
+            policy: PathPolicy::new(root),
             outer: OuterIgnores::default(),
             durability: Durability::default(),
             locks: Arc::default(),
         })))
     }
 
-    /// Lifts the sandbox: absolute paths and `..` may name anything the process can reach.
+    /// Removes the sandbox: absolute paths and `..` may lead to anything the process can access.
     ///
     /// Relative paths still start at the root. Default: sandboxed.
     pub fn relaxed(self) -> Workspace {
@@ -131,16 +117,15 @@ impl Workspace {
     /// `POLICY_DENIED`; searches and listings leave them out.
     ///
     /// The globs are matched against the path as it was given and against the real path, each with
-    /// all directories above it, before the file system is asked. No answer tells whether a denied
-    /// path exists or what it is: reading and changing it fail with the same error, and no receipt
-    /// counts it. Ignore files and `.git` decide what walks leave out also where they are denied.
+    /// all directories above it. No answer reveals whether a denied path exists: reading and changing
+    /// it fail with the same error, and no statistics count it. Ignore files and `.git` are applied
+    /// by walks even if they are denied.
     ///
-    /// A `/` after a plain name is left off: `private/` denies whatever has that name. After a
-    /// wildcard it keeps its meaning, `*/` denies directories only; a name that does not exist
-    /// then is denied as well, so it cannot be created.
+    /// A `/` after a plain name is ignored: `private/` denies any entry with that name. After a
+    /// wildcard it keeps its meaning: `*/` denies directories, and names that do not exist.
     ///
-    /// Several calls add up: a path is denied if the globs of any call deny it. A glob that begins
-    /// with `!` takes back what earlier globs of the same call deny. Default: none.
+    /// Calls accumulate: a path is denied if the globs of any call deny it. A glob that begins with
+    /// `!` makes an exception from earlier globs of the same call. Default: none.
     ///
     /// ```
     /// use ripkit::{ErrorCode, Workspace, workspace::Access};
@@ -159,13 +144,13 @@ impl Workspace {
     /// `INVALID_PATTERN` for a glob that does not compile.
     pub fn deny<'a>(self, globs: impl IntoIterator<Item = &'a str>) -> Result<Workspace, Error> {
         let denied = self.0.policy.compile_deny(globs)?;
-        Ok(self.with_policy(|policy| policy.deny.push(denied)))
+        Ok(self.with_policy(|policy| policy.add_deny(denied)))
     }
 
     /// Refuses files with more than one name (hard links) with `POLICY_DENIED`; searches leave
     /// them out and count them.
     ///
-    /// A hard link inside the root may be a second name of a file outside, which nothing tells.
+    /// A hard link inside the root may be a second name of a file outside; that cannot be detected.
     /// Default: they are allowed.
     pub fn deny_hard_links(self) -> Workspace {
         self.with_policy(|policy| policy.deny_hard_links = true)
@@ -188,16 +173,16 @@ impl Workspace {
         &self.0.canonical
     }
 
-    /// Checks a path that came from a model and finds what it names.
+    /// Checks a path that came from a model and resolves it to a handle.
     ///
-    /// `.` and `..` are normalised in the text, links are followed as long as they stay in the
-    /// root (a final link is not followed for [`Access::Entry`]), and nothing is expanded.
+    /// `.` and `..` are normalised in the text. Links are followed as long as they stay in the root;
+    /// a final link is not followed for [`Access::Entry`] and [`Access::Create`]. `~` and variables
+    /// are not expanded.
     ///
     /// # Errors
     /// `INVALID_PATH` (empty, malformed, too long, outside the root, too many links),
-    /// `FILE_NOT_FOUND` with near names (not for [`Access::Write`] and [`Access::Create`]),
-    /// `PERMISSION_DENIED`,
-    /// `READ_ONLY`, `POLICY_DENIED`.
+    /// `FILE_NOT_FOUND` with similar names (not for [`Access::Write`] and [`Access::Create`]),
+    /// `PERMISSION_DENIED`, `READ_ONLY`, `POLICY_DENIED`.
     pub fn resolve(&self, path: &str, access: Access) -> Result<WorkspacePath, Error> {
         if access != Access::Read && self.is_read_only() {
             return Err(Error::new(
@@ -207,16 +192,15 @@ impl Workspace {
             .at(path));
         }
         let resolved = self.permitted(path, resolve::resolve(self, path, access)?)?;
-        if names::names_directory(path)
+        if resolve::names_directory(path)
             && resolved.kind().is_some_and(|kind| kind != Kind::Directory)
         {
-            return Err(names::invalid(path, "names a directory, but there is something else"));
+            return Err(resolve::invalid(path, "names a directory, but there is something else"));
         }
         Ok(resolved)
     }
 
-    /// Finds what the bytes of a path name, for reading, links followed; `None` if nothing is
-    /// there.
+    /// Resolves the bytes of a path for reading; `None` if nothing is there.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
@@ -225,9 +209,8 @@ impl Workspace {
         found.map(|found| self.permitted(&escape::exact_path(path), found)).transpose()
     }
 
-    /// Finds the one path that exists and looks like this one, which does not: one in which
-    /// names are composed otherwise, or have another blank. The rules of the host hold for the
-    /// path that is found.
+    /// Resolves the only existing path that looks like this one, which does not exist: names may be
+    /// composed differently, or have another kind of space. The deny rules apply to what is found.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
@@ -236,14 +219,13 @@ impl Workspace {
         found.map(|found| self.permitted(path, found)).transpose()
     }
 
-    /// The path as `text` spells it, without `.` and `..`, if that is not the real path but leads to
-    /// it by links.
+    /// The path that `text` spells, without `.` and `..`, if it leads to `path` through links.
     pub(crate) fn spelling(&self, text: &str, path: &WorkspacePath) -> Option<Vec<u8>> {
-        let plain = names::spelled(self, text, text.as_bytes())?;
+        let plain = resolve::spelled(self, text, text.as_bytes())?;
         if plain == path.relative() {
             return None;
         }
-        let escaped = escape::unescape(text).and_then(|path| names::spelled(self, text, &path));
+        let escaped = escape::unescape(text).and_then(|path| resolve::spelled(self, text, &path));
         if escaped.as_deref() == Some(path.relative()) {
             return None;
         }
@@ -254,32 +236,100 @@ impl Workspace {
         [Some(plain), escaped].into_iter().flatten().find(leads)
     }
 
+    /// Applies the deny rules to the real path.
     fn permitted(&self, path: &str, resolved: WorkspacePath) -> Result<WorkspacePath, Error> {
         let policy = &self.0.policy;
         let denial = policy.denial(resolved.relative());
-        let denied = match &resolved.stat {
+        let denied = match resolved.stat() {
             Some(stat) => denial.of(resolved.is_directory()) || policy.denies_links_of(stat),
             None => denial.is_possible(),
         };
         if denied { Err(policy::denied(path)) } else { Ok(resolved) }
     }
 
-    /// The absolute path of something in the workspace, as the system writes it.
+    /// Locks a file to change or create it.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file,
+    /// `PERMISSION_DENIED` for a file that must not be written, `TIMEOUT` and `CANCELLED` while
+    /// waiting for other calls.
+    pub(crate) fn lock_for_write(&self, path: &str, call: &Call) -> Result<WriteGuard, Error> {
+        WriteGuard::lock(self, path, call)
+    }
+
+    /// Removes a regular file, or a link but not its target.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `CONFLICT` if the content
+    /// is not of the `expected` version, `TIMEOUT` and `CANCELLED` before it was removed.
+    pub(crate) fn remove_file(
+        &self,
+        path: &str,
+        expected: Option<Version>,
+        call: &Call,
+    ) -> Result<WorkspacePath, Error> {
+        remove::remove_file(self, path, expected, call)
+    }
+
+    /// Renames a file or a link. To another file system it is copied, and removed when the copy is
+    /// on stable storage.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a file or a link,
+    /// `FILE_ALREADY_EXISTS`, `CONFLICT` if the content is not of the `expected` version. After any
+    /// error, source and destination are as they were.
+    pub(crate) fn move_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<Version>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        transfer::move_file(self, source, destination, expected, call)
+    }
+
+    /// Copies the content and the permissions of a file; links are followed.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::move_file`].
+    pub(crate) fn copy_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<Version>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        transfer::copy_file(self, source, destination, expected, call)
+    }
+
+    /// Creates a directory and its parents; also returns whether it existed.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `FILE_ALREADY_EXISTS` if there is something else, `TIMEOUT`
+    /// and `CANCELLED` before anything was created.
+    pub(crate) fn make_directory(
+        &self,
+        path: &str,
+        call: &Call,
+    ) -> Result<(WorkspacePath, bool), Error> {
+        create_dirs::make_directory(self, path, call)
+    }
+
+    /// The absolute path of an entry, for output.
     pub(crate) fn absolute(&self, path: &WorkspacePath) -> String {
         let full = match path.relative() {
             b"" => self.0.canonical.clone(),
-            // In a relaxed workspace a path outside begins with `/` and stands alone.
+            // In a relaxed workspace, a path outside begins with `/`, so that `join` replaces the root.
             relative => self.0.canonical.join(as_path(relative)),
         };
         escape::exact_path(full.as_os_str().as_encoded_bytes()).into_owned()
     }
 
-    /// Whether everything that writes is refused.
     pub(crate) fn is_read_only(&self) -> bool {
         self.0.policy.read_only
     }
 
-    /// The deny rules, for walks, which see real paths only.
+    /// The deny rules, for walks, which meet real paths only.
     pub(crate) fn policy(&self) -> &PathPolicy {
         &self.0.policy
     }
@@ -289,9 +339,12 @@ impl Workspace {
         &self.0.outer
     }
 
-    /// The root's handle.
     pub(crate) fn root_handle(&self) -> &Arc<Dir> {
         &self.0.root
+    }
+
+    fn durability(&self) -> Durability {
+        self.0.durability
     }
 
     fn with_policy(mut self, change: impl FnOnce(&mut PathPolicy)) -> Workspace {

@@ -1,4 +1,4 @@
-//! A path that was checked.
+//! Resolved paths: what the tools pass around instead of text.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -7,6 +7,8 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::text::escape;
+use crate::workspace::temp::is_temporary;
+use crate::workspace::{Access, Workspace};
 
 /// The proof that a path was resolved inside a workspace, and the handle to act on.
 ///
@@ -26,15 +28,16 @@ use crate::text::escape;
 /// ```
 #[derive(Clone, Debug)]
 pub struct WorkspacePath {
-    pub(super) parent: Arc<Dir>,
-    /// The last name; `.` for the root.
-    pub(super) name: Vec<u8>,
+    parent: Arc<Dir>,
+    /// The last name, `.` for the root. Where parents are missing too, the path from the last
+    /// directory that exists, with `/` between the names.
+    name: Vec<u8>,
     /// The real path relative to the root, without links; empty for the root.
-    pub(super) relative: Vec<u8>,
-    /// What is there; nothing for a path still to be written.
-    pub(super) stat: Option<Stat>,
+    relative: Vec<u8>,
+    /// `None` for an entry that does not exist yet.
+    stat: Option<Stat>,
     /// `relative` as text.
-    pub(super) text: String,
+    text: String,
 }
 
 impl WorkspacePath {
@@ -51,23 +54,23 @@ impl WorkspacePath {
         WorkspacePath { parent, name, relative, stat, text }
     }
 
-    /// The path relative to the root, `.` for the root itself; a name that is not UTF-8 is
-    /// escaped, and [`Workspace::resolve`](crate::Workspace::resolve) takes it back so.
+    /// The path relative to the root, `.` for the root itself. A name that is not UTF-8 is
+    /// escaped; [`Workspace::resolve`](crate::Workspace::resolve) accepts the escaped form.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Tells whether something is there.
+    /// Whether the path existed when it was resolved.
     pub fn exists(&self) -> bool {
         self.stat.is_some()
     }
 
-    /// Tells whether a directory is there.
+    /// Whether it was a directory when it was resolved.
     pub fn is_directory(&self) -> bool {
         self.kind() == Some(Kind::Directory)
     }
 
-    /// Tells whether a regular file is there.
+    /// Whether it was a regular file when it was resolved.
     pub fn is_file(&self) -> bool {
         self.kind() == Some(Kind::File)
     }
@@ -77,16 +80,33 @@ impl WorkspacePath {
         &self.relative
     }
 
+    pub(super) fn stat(&self) -> Option<&Stat> {
+        self.stat.as_ref()
+    }
+
     pub(crate) fn kind(&self) -> Option<Kind> {
         self.stat.map(|stat| stat.kind)
     }
 
-    /// Which file is there, whatever its name.
     pub(super) fn identity(&self) -> Option<Identity> {
         self.stat.map(|stat| stat.identity)
     }
 
-    /// Tells whether its directory lists exactly this name.
+    /// The directory that holds the entry, and its name in there.
+    pub(crate) fn entry(&self) -> (&Arc<Dir>, &[u8]) {
+        (&self.parent, &self.name)
+    }
+
+    /// The path of a child, relative to the root.
+    fn child(&self, name: &[u8]) -> Vec<u8> {
+        match self.relative() {
+            b"" => name.to_vec(),
+            parent => [parent, b"/", name].concat(),
+        }
+    }
+
+    /// Whether the parent directory lists exactly this name. Where the file system ignores case, an
+    /// entry is also found by other spellings of its name.
     pub(super) fn is_listed(&self) -> bool {
         let mut found = false;
         let listed = self.parent.open_dir(b".").and_then(|dir| {
@@ -95,13 +115,8 @@ impl WorkspacePath {
                 if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
         });
-        // What cannot be looked at counts as there, so that nothing is written over.
+        // If the listing fails, assume that the name is taken, so that nothing is overwritten.
         found || listed.is_err()
-    }
-
-    /// The directory that holds it, and its name in there.
-    pub(crate) fn entry(&self) -> (&Arc<Dir>, &[u8]) {
-        (&self.parent, &self.name)
     }
 
     /// Opens it as a directory to list.
@@ -109,13 +124,13 @@ impl WorkspacePath {
         self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
     }
 
-    /// Opens it as a directory to start in; it need not be readable.
+    /// Opens it as the working directory of a command; it need not be readable.
     #[cfg(all(unix, feature = "command"))]
     pub(crate) fn enter(&self) -> Result<Dir, Error> {
         self.parent.traverse(&self.name).map_err(|error| Error::io("enter", &self.text, error))
     }
 
-    /// Opens it for reading its content; only a regular file is opened, and without blocking.
+    /// Opens it for reading. Only a regular file is opened, and opening never blocks.
     ///
     /// # Errors
     /// `INVALID_PATH` for a directory, a FIFO, a socket or a device; `PERMISSION_DENIED` and the
@@ -124,7 +139,7 @@ impl WorkspacePath {
         self.check_regular(self.kind())?;
         let failed = |error| Error::io("read", &self.text, error);
         let file = self.parent.open_file(&self.name).map_err(failed)?;
-        // Something else may have taken the name since it was resolved.
+        // Another entry may have taken the name since it was resolved.
         self.check_regular(Some(file.stat().map_err(failed)?.kind))?;
         Ok(file)
     }
@@ -144,7 +159,7 @@ impl WorkspacePath {
         }
     }
 
-    /// Tells whether it can be opened for listing or reading.
+    /// Whether it can be opened for listing or reading.
     ///
     /// # Errors
     /// `PERMISSION_DENIED` and the like.
@@ -161,4 +176,104 @@ impl fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escape::display_path(self.text.as_bytes()))
     }
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectoryEntry {
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: Kind,
+}
+
+/// Lists a directory without denied entries and temporary files, until `check` breaks. `check` is
+/// called after every entry that was read, with the number of entries kept so far.
+///
+/// # Errors
+/// `PERMISSION_DENIED` or another failure to read the directory.
+pub(crate) fn entries(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    mut check: impl FnMut(usize) -> ControlFlow<()>,
+) -> Result<Vec<DirectoryEntry>, Error> {
+    let mut entries: Vec<DirectoryEntry> = Vec::new();
+    let listed = directory.open_dir()?.list(|name, kind| {
+        let path = directory.child(name);
+        if !is_temporary(name) && !workspace.policy().denies(&path, kind == Kind::Directory) {
+            entries.push(DirectoryEntry { name: name.to_vec(), kind });
+        }
+        // Not only now and then: a slow file system may need seconds for the next entry.
+        check(entries.len())
+    });
+    listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
+    Ok(entries)
+}
+
+/// Bytes of a file in a directory; 0 if it vanished or its stat data cannot be read.
+pub(crate) fn size(directory: &WorkspacePath, name: &[u8]) -> u64 {
+    let (parent, own_name) = directory.entry();
+    let stat = parent.traverse(own_name).and_then(|directory| directory.stat(name));
+    stat.map_or(0, |stat| stat.size)
+}
+
+/// Whether a link in a directory leads to a directory inside the workspace.
+pub(crate) fn links_to_directory(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    name: &[u8],
+) -> bool {
+    let path = escape::exact_path(&directory.child(name)).into_owned();
+    workspace.resolve(&path, Access::Read).is_ok_and(|target| target.is_directory())
+}
+
+/// The text of a link in a directory, made absolute but not resolved.
+pub(crate) fn link_target(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    name: &[u8],
+) -> Option<Vec<u8>> {
+    let (parent, own_name) = directory.entry();
+    let text = parent.traverse(own_name).and_then(|directory| directory.read_link(name)).ok()?;
+    if text.starts_with(b"/") {
+        return Some(text);
+    }
+    let root = workspace.root().as_os_str().as_encoded_bytes();
+    Some([root, b"/", directory.relative(), b"/", &text].concat())
+}
+
+/// `CONFLICT`: the file is not as it was found.
+pub(super) fn changed(path: &WorkspacePath, why: &str) -> Error {
+    Error::new(ErrorCode::Conflict, format!("{path} has changed: {why}; it was left as it is"))
+        .at(path.as_str())
+        .with_hint("Read it again before you change it.")
+}
+
+/// `CONFLICT`: the file was removed or renamed.
+pub(super) fn gone(path: &WorkspacePath) -> Error {
+    Error::new(ErrorCode::Conflict, format!("{path} does not exist any more"))
+        .at(path.as_str())
+        .with_hint("Look where it went with find_files.")
+}
+
+/// `TOO_LARGE`: the file would not fit the memory that a change may use.
+pub(super) fn too_large(path: &WorkspacePath, size: u64, limit: usize) -> Error {
+    let message = format!("{path} is too large to change: {size} bytes, the limit is {limit}");
+    Error::new(ErrorCode::TooLarge, message).at(path.as_str())
+}
+
+/// `FILE_ALREADY_EXISTS`; `more` is appended to the message.
+pub(super) fn exists(path: &WorkspacePath, more: &str) -> Error {
+    Error::new(ErrorCode::FileAlreadyExists, format!("{path} exists already{more}"))
+        .at(path.as_str())
+}
+
+/// `FILE_ALREADY_EXISTS`, with the hint to choose another name.
+pub(super) fn taken(place: &WorkspacePath) -> Error {
+    exists(place, "").with_hint("Choose another name.")
+}
+
+/// `INVALID_PATH`: the entry is of another kind.
+pub(super) fn not_a_file(path: &WorkspacePath, what: &str) -> Error {
+    Error::new(ErrorCode::InvalidPath, format!("{path} {what}, not a file"))
+        .at(path.as_str())
+        .with_hint("Name a file.")
 }

@@ -1,7 +1,9 @@
-//! What the host allows.
+//! What the host decides: which paths are denied, whether anything may be written, and how durable
+//! a write is.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,34 +11,41 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, ErrorCode};
-use crate::os::{Kind, Stat};
+use crate::os::{File, Kind, Stat};
 use crate::text::escape;
 
-/// What a path is wanted for.
-///
-/// ```
-/// use ripkit::workspace::Access;
-/// use ripkit::{ErrorCode, Workspace};
-///
-/// # fn main() -> Result<(), ripkit::Error> {
-/// let workspace = Workspace::open("src")?;
-/// assert!(!workspace.resolve("new/file.rs", Access::Write)?.exists());
-/// let missing = workspace.resolve("new/file.rs", Access::Read).expect_err("it is not there");
-/// assert_eq!(missing.code(), ErrorCode::FileNotFound);
-/// # Ok(())
-/// # }
-/// ```
+/// What a path is resolved for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
     /// Reading or listing what exists; links are followed.
     Read,
-    /// Writing a file that may not exist yet, nor its parents; links are followed.
+    /// Writing a file; it and its parents may be missing. Links are followed.
     Write,
-    /// Making what must not exist yet, nor its parents; a final link is not followed, but found.
+    /// Creating an entry that must not exist yet; its parents may be missing. A final link is not
+    /// followed and counts as existing.
     Create,
     /// Removing or renaming the entry itself; a final link is not followed.
     Entry,
+}
+
+/// What a successful write has on stable storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Nothing: a power cut may leave the old content, the new, or an empty file.
+    Fast,
+    /// The new content, before it takes the place of the old: a power cut leaves one of the two.
+    #[default]
+    File,
+    /// The directory too: after a success a power cut leaves the new content.
+    Full,
+}
+
+impl Durability {
+    pub(super) fn sync_file(self, file: &File) -> io::Result<()> {
+        if self == Durability::Fast { Ok(()) } else { file.sync() }
+    }
 }
 
 /// The rules of a workspace.
@@ -45,22 +54,28 @@ pub(crate) struct PathPolicy {
     pub(super) relaxed: bool,
     pub(super) read_only: bool,
     pub(super) deny_hard_links: bool,
-    /// One matcher for each call of `deny`; what any of them denies is denied.
-    pub(super) deny: Vec<Arc<Gitignore>>,
-    /// Whether names that differ in case or in composition are the same to the file system.
-    pub(super) folds: bool,
-    /// The absolute path of the workspace's root, as names with `/` between.
-    pub(super) root: Vec<u8>,
+    /// One matcher for each call of `deny`; a path is denied if any of them denies it.
+    deny: Vec<Arc<Gitignore>>,
+    /// Whether the file system ignores case and Unicode composition in names.
+    folds: bool,
+    /// The absolute path of the root as names with `/` between, without a leading `/`.
+    root: Vec<u8>,
 }
 
 impl PathPolicy {
+    /// A policy that allows everything below `root`.
+    pub(super) fn new(root: Vec<u8>) -> PathPolicy {
+        PathPolicy { root, folds: FOLDS, ..PathPolicy::default() }
+    }
+
+    /// Compiles the globs of one call of `deny`.
     pub(super) fn compile_deny<'a>(
         &self,
         globs: impl IntoIterator<Item = &'a str>,
     ) -> Result<Arc<Gitignore>, Error> {
         let mut builder = GitignoreBuilder::new("");
         for glob in globs {
-            // Where the file system takes many spellings for the same name, so must the rules.
+            // Where the file system ignores case and composition, so must the rules.
             let line = for_any_kind(glob);
             let one = if self.folds { Cow::Owned(folded(line)) } else { Cow::Borrowed(line) };
             builder.add_line(None, &one).map_err(|error| invalid(glob, error))?;
@@ -69,22 +84,31 @@ impl PathPolicy {
         Ok(Arc::new(matcher))
     }
 
-    /// Tells whether what is there is refused for having more than one name.
+    /// Adds the globs of one call of `deny`.
+    pub(super) fn add_deny(&mut self, denied: Arc<Gitignore>) {
+        self.deny.push(denied);
+    }
+
+    pub(super) fn has_deny_rules(&self) -> bool {
+        !self.deny.is_empty()
+    }
+
+    /// Whether an entry is refused because it has several hard links.
     pub(crate) fn denies_links_of(&self, stat: &Stat) -> bool {
         self.deny_hard_links && stat.kind == Kind::File && stat.links > 1
     }
 
-    /// Whether files must be asked how many names they have.
-    pub(crate) fn asks_for_links(&self) -> bool {
+    /// Whether the number of hard links of a file matters.
+    pub(crate) fn denies_hard_links(&self) -> bool {
         self.deny_hard_links
     }
 
-    /// Tells whether a rule excludes the path or a directory above it.
+    /// Whether a rule denies the path or a directory above it.
     pub(crate) fn denies(&self, relative: &[u8], is_directory: bool) -> bool {
         self.denial(relative).of(is_directory)
     }
 
-    /// What the rules say of a path and of the directories above it.
+    /// Matches the rules against a path and the directories above it.
     pub(super) fn denial(&self, relative: &[u8]) -> Denial {
         if self.deny.is_empty() {
             return Denial::default();
@@ -97,7 +121,7 @@ impl PathPolicy {
         self.denial_of_entry(relative)
     }
 
-    /// The same of a path below directories that are not denied.
+    /// The same, given that no directory above it is denied.
     pub(super) fn denial_of_entry(&self, relative: &[u8]) -> Denial {
         if self.deny.is_empty() {
             return Denial::default();
@@ -125,7 +149,7 @@ impl PathPolicy {
     }
 }
 
-/// Whether a path is denied, by what may be there.
+/// Whether a path is denied, depending on the kind of entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Denial {
     /// If it is anything but a directory.
@@ -135,37 +159,38 @@ pub(super) struct Denial {
 }
 
 impl Denial {
+    /// Whether an entry of this kind is denied.
     pub(super) fn of(self, is_directory: bool) -> bool {
         if is_directory { self.directory } else { self.file }
     }
 
-    /// Whether it is denied whatever is there, so that there is no need to look.
+    /// Whether it is denied whatever its kind, so that the file system need not be asked.
     pub(super) fn is_certain(self) -> bool {
         self.file && self.directory
     }
 
-    /// Whether it is denied for some kind. This decides for a path that does not exist, so that
-    /// the answer does not tell it from one that does.
+    /// Whether it is denied for at least one kind. This decides for a path that does not exist, so
+    /// that the error does not reveal whether it exists.
     pub(super) fn is_possible(self) -> bool {
         self.file || self.directory
     }
 }
 
-/// Whether the file systems of this system usually fold names.
-pub(super) const FOLDS: bool = cfg!(any(windows, target_os = "macos"));
+/// Whether the file systems of this platform usually ignore case.
+const FOLDS: bool = cfg!(any(windows, target_os = "macos"));
 
-/// One spelling for all that a file system may take for the same name. It may take fewer: then
-/// more is denied than need be, and never less.
+/// A canonical spelling of a name. Names that a file system treats as equal have the same one;
+/// some names that it distinguishes do too, so that rather too much is denied than too little.
 fn folded(name: &str) -> String {
     let upper = name.nfd().flat_map(char::to_uppercase);
     upper.flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// The glob without the `/` after a plain last name: `private/` denies whatever is called
-/// `private`, so that an answer does not tell whether it is a directory. With a wildcard there,
-/// as in `*/`, and after `!` the `/` keeps its meaning.
+/// Removes the `/` after a plain last name: `private/` denies any entry named `private`, so that an
+/// error does not reveal whether it is a directory. With a wildcard in the last name, as in `*/`,
+/// and after `!` the `/` keeps its meaning.
 fn for_any_kind(glob: &str) -> &str {
-    // A space at the end counts only after a backslash, as in an ignore file.
+    // Trailing spaces count only after a backslash, as in an ignore file.
     let line = if glob.ends_with("\\ ") { glob } else { glob.trim_end() };
     let name = line.trim_end_matches('/');
     let last = name.rsplit('/').next().unwrap_or(name);
@@ -173,7 +198,7 @@ fn for_any_kind(glob: &str) -> &str {
     if is_plain && !name.starts_with('!') { name } else { glob }
 }
 
-/// The error for a denied path. It depends on the path as it was given and on nothing else.
+/// The error for a denied path. It depends only on the path as it was given.
 pub(super) fn denied(path: &str) -> Error {
     let shown = escape::display_path(path.as_bytes());
     Error::new(ErrorCode::PolicyDenied, format!("{shown} is denied by a rule of the host"))
@@ -186,14 +211,14 @@ fn invalid(glob: &str, error: ignore::Error) -> Error {
         .because(error)
 }
 
-/// A path of the system from the bytes of a name; lossy only where names are not bytes.
+/// A system path from bytes; lossy on systems whose names are not bytes.
 #[cfg(unix)]
 pub(crate) fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
     use std::os::unix::ffi::OsStrExt;
     Path::new(OsStr::from_bytes(bytes)).into()
 }
 
-/// A path of the system from the bytes of a name; lossy only where names are not bytes.
+/// A system path from bytes; lossy on systems whose names are not bytes.
 #[cfg(not(unix))]
 pub(crate) fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
     let text = String::from_utf8_lossy(bytes).into_owned();

@@ -1,209 +1,326 @@
-//! New content in the place of old: all of it or nothing, and on stable storage first.
+//! Replacing the content of a file: entirely or not at all, and durable first.
 //!
-//! The content is made ready in a temporary file beside the target, with the target's owner,
-//! attributes and permissions. Then the two change places, and what came out is looked at: if it
-//! is not the file that was read, they change back and the caller is told. Whatever happens in
-//! between, the target is one of the two, whole.
+//! The content is written to a temporary file beside the target, with the target's owner,
+//! attributes and permissions. Then the two exchange their names, and the file that came out is
+//! compared with the one that was read: if another process changed it, the names are exchanged
+//! back and the call fails with `CONFLICT`. At any time the target is one of the two, complete.
 
 use std::io;
-use std::sync::Arc;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Lease, Leased, Rename};
-use crate::workspace::held::{WriteGuard, entry};
-use crate::workspace::parents::{Parents, commit};
-use crate::workspace::present::OpenFile;
-use crate::workspace::refusal::{changed, exists};
-use crate::workspace::temporary::{Temporary, sweep};
-use crate::workspace::{Durability, in_place};
+use crate::workspace::create_dirs::{CreatedDirs, commit};
+use crate::workspace::lock::{self, FileLock, LockKey};
+use crate::workspace::open_file::OpenFile;
+use crate::workspace::path::{changed, exists, gone, not_a_file};
+use crate::workspace::resolve::names_directory;
+use crate::workspace::temp::{TempFile, sweep};
+use crate::workspace::{Access, Durability, Expected, Workspace, WorkspacePath, in_place};
 
 /// The permissions of a new file, before the umask.
 const NEW_FILE: u32 = 0o666;
 
-/// The permissions of a file whose content is not yet where it belongs.
+/// The permissions of a temporary file until it gets those of the target.
 const PRIVATE: u32 = 0o600;
 
-/// How a replacement went.
+/// The result of a replacement.
 #[derive(Debug)]
 pub(crate) struct Replaced {
-    /// What could not be kept, a sentence each.
+    /// What could not be preserved, a sentence each.
     pub(crate) notes: Vec<String>,
 }
 
+/// The exclusive right to change or create a file, among the calls of this workspace and other
+/// processes that use this crate.
+#[derive(Debug)]
+pub(crate) struct WriteGuard {
+    workspace: Workspace,
+    path: WorkspacePath,
+    /// `None` if the file does not exist.
+    file: Option<OpenFile>,
+    /// The caller wants to create the file, not to overwrite one.
+    expects_none: bool,
+    _lock: FileLock,
+}
+
 impl WriteGuard {
-    /// Gives the file this content; makes it, and its parents, if it does not exist.
+    /// See [`Workspace::lock_for_write`].
+    pub(super) fn lock(
+        workspace: &Workspace,
+        text: &str,
+        call: &Call,
+    ) -> Result<WriteGuard, Error> {
+        loop {
+            let path = workspace.resolve(text, Access::Write)?;
+            if names_directory(text) {
+                return Err(not_a_file(&path, "names a directory"));
+            }
+            let lock = lock::lock(workspace, &[&path], call)?;
+            // While this call waited, another one may have created the missing parents of the file:
+            // then its key has changed, and it may exist.
+            let has_parents = !path.entry().1.contains(&b'/');
+            let is_current = || {
+                let again = workspace.resolve(text, Access::Write)?;
+                Ok::<_, Error>(LockKey::of(&path)? == LockKey::of(&again)?)
+            };
+            if has_parents || is_current()? {
+                return WriteGuard::open(workspace, path, lock, call);
+            }
+        }
+    }
+
+    fn open(
+        workspace: &Workspace,
+        path: WorkspacePath,
+        lock: FileLock,
+        call: &Call,
+    ) -> Result<WriteGuard, Error> {
+        let file = OpenFile::open(&path, call)?;
+        if let Some(file) = &file {
+            check_writable(&path, file)?;
+        }
+        let workspace = workspace.clone();
+        Ok(WriteGuard { workspace, path, file, expects_none: false, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &WorkspacePath {
+        &self.path
+    }
+
+    /// Bytes of the file; `None` if it does not exist.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.file.as_ref().map(|file| file.stat().size)
+    }
+
+    /// Reads the whole file, if it exists.
     ///
     /// # Errors
-    /// `CONFLICT` if somebody else changed or made it meanwhile, `NO_SPACE`, `PERMISSION_DENIED`,
-    /// `READ_ONLY` and other failures of the system, `CANCELLED` and `TIMEOUT` before the new
-    /// content took its place.
-    /// The old content is there after any of them.
+    /// `TOO_LARGE` over `limit` bytes, and failures to read.
+    pub(crate) fn read(&mut self, limit: usize) -> Result<(), Error> {
+        self.file.as_mut().map_or(Ok(()), |file| file.read(limit, &self.path))
+    }
+
+    /// At most the first `limit` bytes of the file; none if it does not exist.
+    ///
+    /// # Errors
+    /// Failures to read.
+    pub(crate) fn beginning(&self, limit: usize) -> Result<Vec<u8>, Error> {
+        let Some(file) = &self.file else { return Ok(Vec::new()) };
+        let read = file.file().read_range(0, limit, limit);
+        read.map_err(|error| Error::io("read", self.path.as_str(), error))
+    }
+
+    /// What [`WriteGuard::read`] read; `None` if the file does not exist.
+    pub(crate) fn content(&self) -> Option<&[u8]> {
+        self.file.as_ref()?.content()
+    }
+
+    /// Refuses a file of another version than `expected`.
+    ///
+    /// # Errors
+    /// `CONFLICT`, which names the present version; `FILE_ALREADY_EXISTS` where none was expected.
+    pub(crate) fn expect(&mut self, expected: Expected, call: &Call) -> Result<(), Error> {
+        match (&mut self.file, expected) {
+            (None, Expected::Absent) => {
+                self.expects_none = true;
+                Ok(())
+            }
+            (None, Expected::Version(_)) => Err(gone(&self.path)),
+            (Some(file), Expected::Version(version)) => file.expect(version, call, &self.path),
+            (Some(file), Expected::Absent) => {
+                let version = file.version(call, &self.path)?;
+                Err(exists(&self.path, &format!(", its version is {version}"))
+                    .with_hint("Choose another name, or pass that version to replace it."))
+            }
+        }
+    }
+
+    /// Gives the file this content; creates it and its parents if it does not exist.
+    ///
+    /// # Errors
+    /// `CONFLICT` if another process changed or created it meanwhile, `NO_SPACE`,
+    /// `PERMISSION_DENIED`, `READ_ONLY` and other failures of the system, `CANCELLED` and `TIMEOUT`
+    /// before the new content took its place. After any error the old content is in place.
     pub(crate) fn replace(self, content: &[u8], call: &Call) -> Result<Replaced, Error> {
         if let Some(why) = call.stop_reason() {
             let path = self.path.as_str();
             return Err(Error::stopped(why, &format!("{} was written", self.path)).at(path));
         }
-        let notes = match &self.present {
+        let notes = match &self.file {
             None => self.create(content, call)?,
-            Some(present) if present.stat.links > 1 => {
-                let why = format!("it has {} hard links", present.stat.links);
-                in_place::write((&self.path, call), present, content, self.durability(), &why)?
+            Some(file) if file.stat().links > 1 => {
+                let why = format!("it has {} hard links", file.stat().links);
+                self.write_in_place(file, content, &why, call)?
             }
-            Some(present) => self.exchange(present, content, call)?,
+            Some(file) => self.exchange(file, content, call)?,
         };
         Ok(Replaced { notes })
     }
 
     fn durability(&self) -> Durability {
-        self.workspace.0.durability
+        self.workspace.durability()
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("write", self.path.as_str(), error)
+    }
+
+    fn write_in_place(
+        &self,
+        file: &OpenFile,
+        content: &[u8],
+        why: &str,
+        call: &Call,
+    ) -> Result<Vec<String>, Error> {
+        let note = in_place::write(&self.path, file, content, self.durability(), call)?;
+        let why = format!("the file was written in place, not atomically, because {why}");
+        Ok([Some(why), note].into_iter().flatten().collect())
     }
 
     fn create(&self, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
-        let parents = Parents::make(&self.path, call)?;
-        let failed = |error| Error::io("write", self.path.as_str(), error);
-        sweep(&parents.dir, call);
-        let mut temporary = Temporary::create(&parents.dir, NEW_FILE).map_err(failed)?;
-        temporary.file().write_at(content, 0).map_err(failed)?;
-        self.durability().sync_file(temporary.file()).map_err(failed)?;
+        let created = CreatedDirs::above(&self.path, call)?;
+        let (dir, name) = created.entry();
+        let failed = |error| self.failed(error);
+        sweep(dir, call);
+        let temp = TempFile::create(dir, NEW_FILE).map_err(failed)?;
+        temp.file().write_at(content, 0).map_err(failed)?;
+        self.durability().sync_file(temp.file()).map_err(failed)?;
         commit(&self.path, call)?;
-        match place_exclusive(&parents.dir, temporary.name(), (&parents.dir, &parents.name)) {
+        match rename_exclusive(dir, temp.name(), (dir, name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(self.made_meanwhile());
+                return Err(self.created_meanwhile());
             }
-            placed => placed.map_err(failed)?,
+            renamed => renamed.map_err(failed)?,
         }
-        temporary.renamed();
-        let notes = self.settle(&parents.dir, || parents.sync());
-        parents.keep();
+        temp.renamed();
+        let notes = self.sync_names(dir, || created.sync());
+        created.keep();
         Ok(notes)
     }
 
-    fn made_meanwhile(&self) -> Error {
+    fn created_meanwhile(&self) -> Error {
         if self.expects_none {
             return exists(&self.path, "");
         }
         changed(&self.path, "somebody else made it meanwhile")
     }
 
-    fn exchange(
-        &self,
-        present: &OpenFile,
-        content: &[u8],
-        call: &Call,
-    ) -> Result<Vec<String>, Error> {
-        let failed = |error| Error::io("write", self.path.as_str(), error);
-        let in_place = |why: &str| {
-            in_place::write((&self.path, call), present, content, self.durability(), why)
-        };
-        let (parent, name) = entry(&self.path);
-        sweep(&parent, call);
-        let temporary = match Temporary::create(&parent, PRIVATE) {
+    fn exchange(&self, file: &OpenFile, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
+        let failed = |error| self.failed(error);
+        let (parent, _) = self.path.entry();
+        sweep(parent, call);
+        let temp = match TempFile::create(parent, PRIVATE) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                return in_place("its directory cannot be written");
+                let why = "its directory cannot be written";
+                return self.write_in_place(file, content, why, call);
             }
-            temporary => temporary.map_err(failed)?,
+            temp => temp.map_err(failed)?,
         };
-        temporary.file().write_at(content, 0).map_err(failed)?;
-        let lost = temporary.file().take_attributes(&present.file).map_err(failed)?;
-        self.durability().sync_file(temporary.file()).map_err(failed)?;
-        let lease = match present.lease(call) {
+        temp.file().write_at(content, 0).map_err(failed)?;
+        let lost = temp.file().take_attributes(file.file()).map_err(failed)?;
+        self.durability().sync_file(temp.file()).map_err(failed)?;
+        let lease = match file.lease(call) {
             Leased::Held(lease) => Some(lease),
             Leased::Unknown => None,
-            // What that process writes after an exchange would go to the old file and be lost.
+            // After an exchange, the other process would go on to write to the old file.
             Leased::Busy => {
-                drop(temporary);
-                return in_place("another process has it open for writing");
+                drop(temp);
+                let why = "another process has it open for writing";
+                return self.write_in_place(file, content, why, call);
             }
         };
-        let swapped = self.swap(present, lease.as_ref(), (&parent, &name), temporary, call);
-        // Who waits for it may go on, and writing in place must not wait for it.
+        let swapped = self.swap(file, lease.as_ref(), temp, call);
+        // Releases the waiting processes; writing in place would wait for this lease too.
         drop(lease);
         match swapped? {
             Swapped::Done => {}
-            Swapped::Busy => return in_place("something is mounted on it"),
+            Swapped::Busy => {
+                return self.write_in_place(file, content, "something is mounted on it", call);
+            }
         }
         let mut notes: Vec<String> =
             lost.iter().map(|what| format!("the {what} of the file could not be kept")).collect();
-        notes.extend(self.settle(&parent, || Ok(())));
+        notes.extend(self.sync_names(parent, || Ok(())));
         Ok(notes)
     }
 
     fn swap(
         &self,
-        present: &OpenFile,
+        file: &OpenFile,
         lease: Option<&Lease<'_>>,
-        (parent, name): (&Arc<Dir>, &[u8]),
-        mut temporary: Temporary,
+        temp: TempFile<'_>,
         call: &Call,
     ) -> Result<Swapped, Error> {
-        let failed = |error| Error::io("write", self.path.as_str(), error);
-        self.check_unchanged(present, parent, name)?;
+        let (parent, name) = self.path.entry();
+        self.check_unchanged(file)?;
         commit(&self.path, call)?;
-        let target = (&**parent, name);
-        match parent.rename(temporary.name(), target, Rename::Exchange) {
+        match parent.rename(temp.name(), (parent, name), Rename::Exchange) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(changed(&self.path, "somebody else removed it meanwhile"));
             }
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => return Ok(Swapped::Busy),
             Err(error) if is_unsupported(&error) => {
-                // The window between the look and the rename is all that is left to a race.
-                parent.rename(temporary.name(), target, Rename::Replace).map_err(failed)?;
-                temporary.renamed();
+                // Here a change between the check and the rename goes unnoticed.
+                let renamed = parent.rename(temp.name(), (parent, name), Rename::Replace);
+                renamed.map_err(|error| self.failed(error))?;
+                temp.renamed();
                 return Ok(Swapped::Done);
             }
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(self.failed(error)),
         }
-        match parent.stat(temporary.name()).and_then(|now| present.is_as_read(&now)) {
-            // Who waits to write found the old file, and would write into it after it is gone.
+        match parent.stat(temp.name()).and_then(|now| file.is_as_read(&now)) {
+            // A process that waits for the lease has opened the old file, and would write to it.
             Ok(true) if lease.is_some_and(Lease::is_awaited) => {
-                self.swap_back(parent, name, temporary)?;
+                self.swap_back(temp)?;
                 Err(changed(&self.path, "another process is about to write it"))
             }
             Ok(true) => {
-                // Dropped, the temporary name takes the old content with it.
-                drop(temporary);
+                // The old file now has the temporary name and is removed with it.
+                drop(temp);
                 Ok(Swapped::Done)
             }
             verdict => {
-                self.swap_back(parent, name, temporary)?;
-                verdict.map_err(failed)?;
+                self.swap_back(temp)?;
+                verdict.map_err(|error| self.failed(error))?;
                 Err(changed(&self.path, "somebody else wrote it meanwhile"))
             }
         }
     }
 
-    fn check_unchanged(&self, present: &OpenFile, parent: &Dir, name: &[u8]) -> Result<(), Error> {
+    fn check_unchanged(&self, file: &OpenFile) -> Result<(), Error> {
+        let (parent, name) = self.path.entry();
         match parent.stat(name) {
-            Ok(now) if present.is_unchanged(&now) => Ok(()),
+            Ok(now) if file.is_unchanged(&now) => Ok(()),
             Ok(_) => Err(changed(&self.path, "somebody else wrote it meanwhile")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(changed(&self.path, "somebody else removed it meanwhile"))
             }
-            Err(error) => Err(Error::io("write", self.path.as_str(), error)),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
-    /// Puts back what came out, which is newer than what we read.
-    fn swap_back(&self, parent: &Arc<Dir>, name: &[u8], temporary: Temporary) -> Result<(), Error> {
-        let ours = temporary.file().stat();
-        let back = parent.rename(temporary.name(), (&**parent, name), Rename::Exchange);
-        let came_out = parent.stat(temporary.name());
+    /// Exchanges the names again, so that the newer content of the other process is in place.
+    fn swap_back(&self, temp: TempFile<'_>) -> Result<(), Error> {
+        let (parent, name) = self.path.entry();
+        let ours = temp.file().stat();
+        let back = parent.rename(temp.name(), (parent, name), Rename::Exchange);
+        let came_out = parent.stat(temp.name());
         match (back, ours, came_out) {
             (Ok(()), Ok(ours), Ok(out)) if ours.identity == out.identity => Ok(()),
-            // Somebody replaced ours in between: that is the newest, and goes back.
+            // Ours was replaced meanwhile; what replaced it is the newest and goes back.
             (Ok(()), _, Ok(_)) => {
-                let again = parent.rename(temporary.name(), (&**parent, name), Rename::Exchange);
-                again.map_err(|error| self.stranded(temporary, error))
+                let again = parent.rename(temp.name(), (parent, name), Rename::Exchange);
+                again.map_err(|error| self.stranded(temp, error))
             }
-            (Err(error), ..) | (_, _, Err(error)) => Err(self.stranded(temporary, error)),
+            (Err(error), ..) | (_, _, Err(error)) => Err(self.stranded(temp, error)),
         }
     }
 
-    /// The worst case: what somebody else wrote is kept under another name, and told.
-    fn stranded(&self, temporary: Temporary, error: io::Error) -> Error {
-        let name = String::from_utf8_lossy(&temporary.keep_aside()).into_owned();
+    /// The error if the content of the other process cannot be put back; it stays under another name.
+    fn stranded(&self, temp: TempFile<'_>, error: io::Error) -> Error {
+        let name = String::from_utf8_lossy(&temp.keep_aside()).into_owned();
         let message = format!(
             "{} was written by somebody else meanwhile and could not be put back: {error}; what \
              they wrote is beside it, named {name}",
@@ -212,9 +329,9 @@ impl WriteGuard {
         Error::new(ErrorCode::Conflict, message).at(self.path.as_str()).because(error)
     }
 
-    /// Makes the names durable where the host wants that; a failure is told, since the new
-    /// content is in place.
-    fn settle(&self, dir: &Dir, more: impl FnOnce() -> io::Result<()>) -> Vec<String> {
+    /// Makes names durable with [`Durability::Full`]. A failure is only a note, since the new content
+    /// is in place.
+    fn sync_names(&self, dir: &Dir, more: impl FnOnce() -> io::Result<()>) -> Vec<String> {
         if self.durability() != Durability::Full {
             return Vec::new();
         }
@@ -227,31 +344,43 @@ impl WriteGuard {
     }
 }
 
-/// How a swap ended.
+/// The result of an exchange of names.
 enum Swapped {
     Done,
-    /// The name cannot be given to another file.
+    /// The target is a mount point, so no other file can take its name.
     Busy,
 }
 
-/// Gives an entry a name that nothing has, or fails with `AlreadyExists`.
-pub(super) fn place_exclusive(from_dir: &Dir, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
+/// Refuses a file without any write permission, even if permissions do not bind this user.
+fn check_writable(path: &WorkspacePath, file: &OpenFile) -> Result<(), Error> {
+    if file.stat().is_read_only() {
+        let message = format!("cannot write {path}: the file is read-only");
+        return Err(Error::new(ErrorCode::PermissionDenied, message)
+            .at(path.as_str())
+            .with_hint("Ask for its permissions to be changed if it should be written."));
+    }
+    let (parent, name) = path.entry();
+    parent.check_writable(name).map_err(|error| Error::io("write", path.as_str(), error))
+}
+
+/// Renames an entry; fails with `AlreadyExists` if the new name exists.
+pub(super) fn rename_exclusive(from_dir: &Dir, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
     match from_dir.rename(from, to, Rename::Exclusive) {
-        Err(error) if is_unsupported(&error) => link_over(from_dir, from, to),
+        Err(error) if is_unsupported(&error) => rename_by_link(from_dir, from, to),
         renamed => renamed,
     }
 }
 
-/// Where no rename is exclusive, a link is.
-fn link_over(from_dir: &Dir, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
+/// The same where the system has no exclusive rename: a hard link is exclusive.
+fn rename_by_link(from_dir: &Dir, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
     match from_dir.link(from, to) {
         Ok(()) => from_dir.remove_file(from).inspect_err(|_| {
-            // Both names are the same file; the new one is taken back.
+            // Both names are the same file; the new one is removed again.
             let _ = to.0.remove_file(to.1);
         }),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => Err(error),
-        // Where there are no links either, looking first is all that can be done.
+        // Without hard links, checking first is all that can be done.
         Err(_) => match to.0.stat(to.1) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -262,7 +391,7 @@ fn link_over(from_dir: &Dir, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
     }
 }
 
-/// Tells whether the file system or the kernel does not know this kind of rename.
+/// Whether the kernel or the file system lacks this kind of rename.
 fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }

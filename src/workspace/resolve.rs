@@ -1,26 +1,45 @@
-//! From text to a checked path.
+//! From the text of a path to a [`WorkspacePath`].
 //!
-//! Two stages. The text becomes a list of names below a start directory, by rules on the text
-//! alone. Then the names become handles: in one call where no link is on the way, else name by
-//! name, reading links ourselves. Each step works on the handle of the step before, so whatever
-//! another process renames meanwhile, nothing above the root is ever looked at.
+//! First the text becomes a list of names below a start directory, by rules on the text alone.
+//! Then the names become handles: with one system call if no link is on the path, else name by
+//! name, reading the links here. Every step starts from the handle of the step before, so a
+//! concurrent rename or swapped link cannot lead above the root.
 
+use std::collections::VecDeque;
 use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::arguments::MAX_PATH_BYTES;
 use crate::error::{Error, ErrorCode};
-use crate::os::Kind;
+use crate::os::{Dir, Kind, Stat};
 use crate::text::{confusable, escape};
-use crate::workspace::names::{Names, Target, invalid};
-use crate::workspace::steps::Steps;
-use crate::workspace::{Access, Workspace, WorkspacePath, near, policy};
+use crate::workspace::policy::{self, Denial, PathPolicy};
+use crate::workspace::{Access, Workspace, WorkspacePath};
 
-/// The longest path of what is still to be made, in bytes, as Linux counts.
+/// The longest path of a new entry, in bytes; Linux system calls accept no longer ones.
 const MAX_NEW_PATH_BYTES: usize = 4095;
 
-/// How many names of a path may be replaced by names that look like them.
-const MAX_ALIKE_NAMES: usize = 8;
+/// How many names of a path may be replaced by lookalikes.
+const MAX_LOOKALIKE_NAMES: usize = 8;
 
+/// How many links one path may pass, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// How many entries of a directory are compared with a missing name.
+const MAX_COMPARED_ENTRIES: usize = 10_000;
+
+/// Product of name lengths that may be compared in all; comparing the longest names would take a
+/// second otherwise.
+const MAX_COMPARED_PAIRS: usize = 16 << 20;
+
+/// The similarity from which on a name is suggested, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.85;
+
+const MAX_SUGGESTIONS: usize = 3;
+
+/// See [`Workspace::resolve`], which applies the policy to the result.
 pub(super) fn resolve(
     workspace: &Workspace,
     text: &str,
@@ -31,13 +50,13 @@ pub(super) fn resolve(
         Ok(path) => !path.exists(),
         Err(error) => error.code() == ErrorCode::FileNotFound,
     };
-    // A name that is not UTF-8 was shown escaped; a file of that very spelling comes first. What
-    // is still to be made gets the bytes that the same spelling would find.
+    // Names that are not UTF-8 are shown escaped. A file whose name is the escaped text itself takes
+    // precedence; a new entry gets the bytes that the text stands for.
     let found = match escape::unescape(text).filter(|_| missing) {
         Some(bytes) => match resolve_bytes(workspace, text, &bytes, access) {
             Ok(path) if path.exists() || str::from_utf8(&bytes).is_err() => Ok(path),
             Err(error) if error.code() == ErrorCode::PolicyDenied => Err(error),
-            // Its hint is about the name that was meant.
+            // Its hint is about the unescaped name.
             Err(error) if found.is_err() && error.code() == ErrorCode::FileNotFound => Err(error),
             _ => found,
         },
@@ -46,7 +65,7 @@ pub(super) fn resolve(
     found.and_then(refuse_too_long)
 }
 
-/// What is made must be within the reach of other programs.
+/// Refuses to create what other programs could not open by its path.
 fn refuse_too_long(path: WorkspacePath) -> Result<WorkspacePath, Error> {
     let length = path.relative().len();
     if path.exists() || length <= MAX_NEW_PATH_BYTES {
@@ -70,35 +89,35 @@ fn resolve_bytes(
     Ok(target.into_path())
 }
 
-/// What the bytes of a path lead to, if there is anything.
+/// Resolves the bytes of a path for reading; `None` if nothing is there.
 pub(super) fn look_up(workspace: &Workspace, bytes: &[u8]) -> Result<Option<WorkspacePath>, Error> {
     let target = target(workspace, &escape::exact_path(bytes), bytes, true)?;
     Ok(target.stat().is_some().then(|| target.into_path()))
 }
 
 fn target(workspace: &Workspace, text: &str, bytes: &[u8], follow: bool) -> Result<Target, Error> {
-    let names = Names::parse(workspace, text, bytes)?;
-    // The rules come before any look at the file system: what an error says of a denied path
-    // must not depend on what is there.
+    let names = PathNames::parse(workspace, text, bytes)?;
+    // The rules come before any access to the file system: an error about a denied path must not
+    // depend on what exists.
     let given = workspace.0.policy.denial(&names.relative());
     if given.is_certain() {
         return Err(policy::denied(text));
     }
     let target = match direct(&names, follow) {
         Some(target) => Ok(target),
-        None => Steps::new(workspace, text, &names).walk(names.list, follow),
+        None => LinkWalk::new(workspace, text, &names).walk(names.list, follow),
     };
     match target {
-        Ok(target) => Ok(target.come_home(workspace)),
-        // A rule that asks for the kind could not be asked.
+        Ok(target) => Ok(target.normalized(workspace)),
+        // Without the kind of the entry, a rule for directories only could not be applied.
         Err(_) if given.is_possible() => Err(policy::denied(text)),
         Err(error) => Err(error),
     }
 }
 
-/// The common case: no link on the way, one call to the parent and one stat. What is missing may
-/// be the last name only.
-fn direct(names: &Names, follow: bool) -> Option<Target> {
+/// The common case: opens the parent with one system call and reads the stat data of the entry.
+/// `None` if there is a link on the path or if more than the last name is missing.
+fn direct(names: &PathNames, follow: bool) -> Option<Target> {
     let Some((name, parents)) = names.list.split_last() else {
         let stat = names.start.stat(b".").ok()?;
         return Some(Target {
@@ -121,18 +140,18 @@ fn direct(names: &Names, follow: bool) -> Option<Target> {
     Some(Target { parent, real: names.list.clone(), state, outside: names.outside })
 }
 
-/// Names the paths that exist and look like the missing one, and what differs. The escapes in it
-/// are understood where a path is given.
-fn alike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
-    let mut found = alike(workspace, target);
-    found.truncate(near::SUGGESTIONS);
+/// A hint with the existing paths that look like the missing one, and what differs. The characters
+/// that differ are escaped; [`resolve`] accepts these escapes.
+fn lookalike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
+    let mut found = lookalikes(workspace, target);
+    found.truncate(MAX_SUGGESTIONS);
     let asked = target.relative();
     let asked = str::from_utf8(&asked).ok()?;
     let mut shown = Vec::new();
     let mut difference = None;
     for path in found {
-        // Further names of the path may look alike only, too. What a link leads to is not shown.
-        let followed = follow_alike(workspace, asked, path.clone());
+        // Other names of the path may be lookalikes too. The target of a link is not shown.
+        let followed = replace_lookalikes(workspace, asked, path.clone());
         let path = followed.map_or(path, |(path, _)| path);
         let path = str::from_utf8(&path).ok()?;
         shown.push(confusable::escaped(path, asked));
@@ -146,41 +165,40 @@ fn alike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
     }
 }
 
-/// Paths that look like the missing one, if no rule of the host hides them.
-fn alike(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
-    let Err(missing) = target.state else { return Vec::new() };
+/// Existing paths that look like the missing one and are not denied.
+fn lookalikes(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
     let policy = &workspace.0.policy;
     let from_start =
         |path: &[u8]| if target.outside { [b"/", path].concat() } else { path.to_vec() };
     let is_allowed = |path: &[u8]| !policy.denial(&from_start(path)).is_possible();
-    let found = near::alike(&target.parent, &target.real, missing, is_allowed);
+    let found = lookalike_paths(target, is_allowed);
     // The names below the one that was replaced may be denied, too.
     let paths = found.iter().map(|path| from_start(path));
     paths.filter(|path| !policy.denial(path).is_possible()).collect()
 }
 
-/// The one path that exists and looks like this one, which does not.
+/// See [`Workspace::find_lookalike`].
 pub(super) fn find_lookalike(
     workspace: &Workspace,
     text: &str,
 ) -> Result<Option<WorkspacePath>, Error> {
     let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
-    follow_alike(workspace, text, bytes).map(|(_, found)| found)
+    replace_lookalikes(workspace, text, bytes).map(|(_, found)| found)
 }
 
-/// The path in which missing names are replaced by those that look like them, and what it leads to
-/// if all of it exists then.
-fn follow_alike(
+/// Replaces missing names by the existing names that look like them. Returns the new path, and what
+/// it leads to if all of it exists.
+fn replace_lookalikes(
     workspace: &Workspace,
     text: &str,
     mut path: Vec<u8>,
 ) -> Result<(Vec<u8>, Option<WorkspacePath>), Error> {
-    for _ in 0..MAX_ALIKE_NAMES {
+    for _ in 0..MAX_LOOKALIKE_NAMES {
         let target = target(workspace, text, &path, true)?;
         if target.stat().is_some() {
             return Ok((path, Some(target.into_path())));
         }
-        let mut found = alike(workspace, &target);
+        let mut found = lookalikes(workspace, &target);
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => path = only,
             _ => break,
@@ -190,20 +208,524 @@ fn follow_alike(
 }
 
 fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
-    // Whether a denied file exists is nobody's business either.
+    // An error must not reveal whether a denied file exists.
     if workspace.0.policy.denial(&target.relative()).is_possible() {
         return policy::denied(text);
     }
     let shown = escape::display_path(text.as_bytes());
     let error =
         Error::new(ErrorCode::FileNotFound, format!("no such file or directory: {shown}")).at(text);
-    let missing = target.state.err().unwrap_or(0);
-    if let Some(hint) = alike_hint(workspace, target) {
+    if let Some(hint) = lookalike_hint(workspace, target) {
         return error.with_hint(hint);
     }
-    let near = near::names(&target.parent, &target.real, missing, &workspace.0.policy);
-    match near.as_slice() {
+    let similar = similar_paths(target, &workspace.0.policy);
+    match similar.as_slice() {
         [] => error.with_hint("Use find_files or list_directory to see what is there."),
-        near => error.with_hint(format!("Did you mean {}?", near.join(" or "))),
+        similar => error.with_hint(format!("Did you mean {}?", similar.join(" or "))),
+    }
+}
+
+/// What a path leads to.
+struct Target {
+    parent: Arc<Dir>,
+    /// The names from the start directory without links; the last is the entry itself.
+    real: Vec<Vec<u8>>,
+    /// The stat data of the entry, or how many of the last names do not exist.
+    state: Result<Stat, usize>,
+    /// The names start at the root of the file system. Relaxed workspaces only.
+    outside: bool,
+}
+
+impl Target {
+    fn stat(&self) -> Option<Stat> {
+        self.state.ok()
+    }
+
+    /// Turns a path outside that leads back below the root into a path of the workspace, so that
+    /// the deny rules match it.
+    fn normalized(mut self, workspace: &Workspace) -> Target {
+        if let Some(below) = self.outside.then(|| strip_root(workspace, &self.real)).flatten() {
+            // For the root itself, the parent is its own handle.
+            if below.is_empty() {
+                self.parent = workspace.0.root.clone();
+            }
+            (self.real, self.outside) = (below, false);
+        }
+        self
+    }
+
+    /// The real path relative to the root; outside it begins with `/`.
+    fn relative(&self) -> Vec<u8> {
+        relative(self.real.iter().map(Vec::as_slice), self.outside)
+    }
+
+    /// The names that exist, the first that does not, and those after it.
+    fn split_at_missing(&self) -> Option<(&[Vec<u8>], &[u8], &[Vec<u8>])> {
+        let missing = self.state.err()?;
+        let existing = self.real.len().checked_sub(missing)?;
+        let (existing, absent) = self.real.split_at_checked(existing)?;
+        let (first, below) = absent.split_first()?;
+        Some((existing, first, below))
+    }
+
+    fn into_path(self) -> WorkspacePath {
+        let stat = self.stat();
+        let missing = self.state.err().unwrap_or(1).max(1);
+        let first_missing = self.real.len().saturating_sub(missing);
+        let name = match self.real.get(first_missing..) {
+            Some([]) | None => b".".to_vec(),
+            Some(names) => names.join(&b'/'),
+        };
+        let relative = self.relative();
+        WorkspacePath::new(self.parent, name, relative, stat)
+    }
+}
+
+/// Joins names to a path relative to the root; one outside begins with `/`.
+fn relative<'a>(names: impl Iterator<Item = &'a [u8]>, outside: bool) -> Vec<u8> {
+    let mut relative = Vec::new();
+    for (index, name) in names.enumerate() {
+        if outside || index > 0 {
+            relative.push(b'/');
+        }
+        relative.extend_from_slice(name);
+    }
+    if outside && relative.is_empty() {
+        relative.push(b'/');
+    }
+    relative
+}
+
+/// A path as names below a start directory, without `.` and `..`.
+struct PathNames {
+    start: Arc<Dir>,
+    list: Vec<Vec<u8>>,
+    /// The start is the root of the file system. Relaxed workspaces only.
+    outside: bool,
+}
+
+impl PathNames {
+    /// The path as it was given, in the form of [`Target::relative`].
+    fn relative(&self) -> Vec<u8> {
+        relative(self.list.iter().map(Vec::as_slice), self.outside)
+    }
+
+    fn parse(workspace: &Workspace, text: &str, bytes: &[u8]) -> Result<PathNames, Error> {
+        check_text(text, bytes)?;
+        let absolute = bytes.first() == Some(&b'/') || Path::new(text).is_absolute();
+        let below_root = if absolute {
+            normalise(&[], bytes).and_then(|names| strip_root(workspace, &names))
+        } else {
+            normalise(&[], bytes)
+        };
+        if let Some(list) = below_root {
+            return Ok(PathNames { start: workspace.0.root.clone(), list, outside: false });
+        }
+        if !workspace.0.policy.relaxed {
+            return Err(outside(text, workspace));
+        }
+        let start = Dir::root_of_host().map_err(|error| Error::io("open", text, error))?;
+        let base = if absolute { Vec::new() } else { names_of(&workspace.0.canonical) };
+        // `..` at the root of the file system stays there, as it does everywhere.
+        let list = normalise_clamped(&base, bytes);
+        Ok(PathNames { start: Arc::new(start), list, outside: true })
+    }
+}
+
+fn check_text(text: &str, bytes: &[u8]) -> Result<(), Error> {
+    if bytes.is_empty() {
+        return Err(invalid("", "the path is empty").with_hint("Use \".\" for the workspace root."));
+    }
+    if bytes.contains(&0) {
+        return Err(invalid("", "the path holds a NUL byte"));
+    }
+    if bytes.len() > MAX_PATH_BYTES {
+        let why = format!("the path is {} bytes long, over {MAX_PATH_BYTES}", text.len());
+        return Err(invalid("", &why));
+    }
+    Ok(())
+}
+
+/// The bytes of a path as it is written, without `.` and `..`, relative to the root or absolute.
+pub(super) fn spelled(workspace: &Workspace, text: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let names = PathNames::parse(workspace, text, bytes).ok()?;
+    let mut path = names.list.join(&b'/');
+    if names.outside {
+        path.insert(0, b'/');
+    }
+    Some(path)
+}
+
+/// Whether a path that a model gave can only mean a directory.
+pub(super) fn names_directory(text: &str) -> bool {
+    let last = text.rsplit(|letter| u8::try_from(letter).is_ok_and(is_separator)).next();
+    matches!(last, Some("" | "." | ".."))
+}
+
+/// Appends the names of `path` to `base`, resolving `.` and `..`; `None` if `..` leads above the
+/// first of them.
+fn normalise(base: &[Vec<u8>], path: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut names = base.to_vec();
+    for name in split(path) {
+        if name == b".." {
+            names.pop()?;
+        } else {
+            names.push(name.to_vec());
+        }
+    }
+    Some(names)
+}
+
+/// The same where `..` at the top stays there, as at the root of a file system.
+fn normalise_clamped(base: &[Vec<u8>], path: &[u8]) -> Vec<Vec<u8>> {
+    let mut names = base.to_vec();
+    for name in split(path) {
+        if name == b".." {
+            names.pop();
+        } else {
+            names.push(name.to_vec());
+        }
+    }
+    names
+}
+
+fn split(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| is_separator(*byte)).filter(|name| !name.is_empty() && *name != b".")
+}
+
+/// Whether the text of a link can only mean a directory; `..` at the end is handled as a name.
+fn asks_for_directory(path: &[u8]) -> bool {
+    let path = path.strip_suffix(b".").unwrap_or(path);
+    path.last().copied().is_some_and(is_separator)
+}
+
+fn is_separator(byte: u8) -> bool {
+    byte == b'/' || (cfg!(windows) && byte == b'\\')
+}
+
+fn strip_root(workspace: &Workspace, names: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+    [&workspace.0.canonical, &workspace.0.given].into_iter().find_map(|root| {
+        let rest = names.strip_prefix(names_of(root).as_slice())?;
+        Some(rest.to_vec())
+    })
+}
+
+pub(super) fn names_of(path: &Path) -> Vec<Vec<u8>> {
+    split(path.as_os_str().as_encoded_bytes()).map(<[u8]>::to_vec).collect()
+}
+
+pub(super) fn invalid(path: &str, why: &str) -> Error {
+    let message = match path {
+        "" => why.to_owned(),
+        path => format!("{}: {why}", escape::display_path(path.as_bytes())),
+    };
+    Error::new(ErrorCode::InvalidPath, message).at(path)
+}
+
+fn outside(text: &str, workspace: &Workspace) -> Error {
+    let root = workspace.0.canonical.display();
+    invalid(text, &format!("outside the workspace {root}"))
+        .with_hint("Use a path relative to the workspace root.")
+}
+
+/// The general case: resolves name by name, each from the handle of the one before.
+struct LinkWalk<'a> {
+    workspace: &'a Workspace,
+    text: &'a str,
+    start: Arc<Dir>,
+    outside: bool,
+    /// The directories entered, with their names; the last is the current one.
+    passed: Vec<(Vec<u8>, Arc<Dir>)>,
+    links: usize,
+}
+
+impl<'a> LinkWalk<'a> {
+    fn new(workspace: &'a Workspace, text: &'a str, names: &PathNames) -> LinkWalk<'a> {
+        let (start, outside) = (names.start.clone(), names.outside);
+        LinkWalk { workspace, text, start, outside, passed: Vec::new(), links: 0 }
+    }
+
+    fn walk(mut self, names: Vec<Vec<u8>>, follow: bool) -> Result<Target, Error> {
+        let mut ahead = VecDeque::from(names);
+        while let Some(name) = ahead.pop_front() {
+            match &*name {
+                // The name before it was entered, so it is a directory.
+                b"." => continue,
+                b".." => {
+                    self.climb()?;
+                    continue;
+                }
+                _ => {}
+            }
+            let denial = self.denial(&name);
+            if denial.is_certain() {
+                return Err(policy::denied(self.text));
+            }
+            let stat = match self.current().stat(&name) {
+                Ok(stat) if denial.of(stat.kind == Kind::Directory) => {
+                    return Err(policy::denied(self.text));
+                }
+                Ok(stat) => stat,
+                Err(_) if denial.is_possible() => return Err(policy::denied(self.text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return self.missing(name, &ahead);
+                }
+                Err(error) => return Err(self.failed(error)),
+            };
+            let last = ahead.is_empty();
+            match stat.kind {
+                Kind::Link if follow || !last => self.follow(&name, &mut ahead)?,
+                _ if last => return Ok(self.target(name, stat)),
+                Kind::Directory => self.enter(name)?,
+                _ => return Err(self.not_a_directory(&name)),
+            }
+        }
+        self.current_target()
+    }
+
+    fn current(&self) -> &Arc<Dir> {
+        self.passed.last().map_or(&self.start, |(_, dir)| dir)
+    }
+
+    fn enter(&mut self, name: Vec<u8>) -> Result<(), Error> {
+        let dir = self.current().traverse(&name).map_err(|error| self.failed(error))?;
+        self.passed.push((name, Arc::new(dir)));
+        Ok(())
+    }
+
+    /// `..` in the text of a link: back to the handle of the directory before.
+    fn climb(&mut self) -> Result<(), Error> {
+        match self.passed.pop() {
+            Some(_) => Ok(()),
+            None if self.outside => Ok(()),
+            None if self.workspace.0.policy.relaxed => self.leave_root(),
+            None => Err(outside(self.text, self.workspace)),
+        }
+    }
+
+    /// In a relaxed workspace: continues in the parent directory of the root.
+    fn leave_root(&mut self) -> Result<(), Error> {
+        let root = Dir::root_of_host().map_err(|error| self.failed(error))?;
+        (self.start, self.outside) = (Arc::new(root), true);
+        let mut names = names_of(&self.workspace.0.canonical);
+        names.pop();
+        names.into_iter().try_for_each(|name| {
+            if self.denial(&name).of(true) {
+                Err(policy::denied(self.text))
+            } else {
+                self.enter(name)
+            }
+        })
+    }
+
+    fn follow(&mut self, name: &[u8], ahead: &mut VecDeque<Vec<u8>>) -> Result<(), Error> {
+        self.links += 1;
+        if self.links > MAX_LINKS {
+            return Err(invalid(self.text, "too many symbolic links"));
+        }
+        let target = self.current().read_link(name).map_err(|error| self.failed(error))?;
+        let mut names = if target.first() == Some(&b'/') {
+            self.restart(&target)?
+        } else {
+            split(&target).map(<[u8]>::to_vec).collect()
+        };
+        if asks_for_directory(&target) {
+            names.push(b".".to_vec());
+        }
+        for name in names.into_iter().rev() {
+            ahead.push_front(name);
+        }
+        Ok(())
+    }
+
+    /// The names that follow an absolute link; the walk starts again at the root of the workspace, or
+    /// of the file system in a relaxed one.
+    fn restart(&mut self, target: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        let names: Vec<Vec<u8>> = split(target).map(<[u8]>::to_vec).collect();
+        if !self.outside {
+            // Only the prefix is compared as text; `..` after it goes by handles.
+            if let Some(below) = strip_root(self.workspace, &names) {
+                self.passed.clear();
+                return Ok(below);
+            }
+            if !self.workspace.0.policy.relaxed {
+                return Err(outside(self.text, self.workspace));
+            }
+            let root = Dir::root_of_host().map_err(|error| self.failed(error))?;
+            (self.start, self.outside) = (Arc::new(root), true);
+        }
+        self.passed.clear();
+        Ok(names)
+    }
+
+    fn target(self, name: Vec<u8>, stat: Stat) -> Target {
+        let parent = self.current().clone();
+        let outside = self.outside;
+        let mut real = self.names();
+        real.push(name);
+        Target { parent, real, state: Ok(stat), outside }
+    }
+
+    fn missing(self, name: Vec<u8>, ahead: &VecDeque<Vec<u8>>) -> Result<Target, Error> {
+        if ahead.iter().any(|name| name == b"..") {
+            return Err(invalid(self.text, "a link on the way leads through a missing directory"));
+        }
+        let parent = self.current().clone();
+        let outside = self.outside;
+        let mut real = self.names();
+        let known = real.len();
+        real.push(name);
+        real.extend(ahead.iter().filter(|name| *name != b".").cloned());
+        let state = Err(real.len() - known);
+        Ok(Target { parent, real, state, outside })
+    }
+
+    /// The target if the names end on a directory that was entered, as after a link to `..`.
+    fn current_target(mut self) -> Result<Target, Error> {
+        let Some((name, dir)) = self.passed.pop() else {
+            let stat = self.start.stat(b".").map_err(|error| self.failed(error))?;
+            let (parent, outside) = (self.start, self.outside);
+            return Ok(Target { parent, real: Vec::new(), state: Ok(stat), outside });
+        };
+        let stat = dir.stat(b".").map_err(|error| self.failed(error))?;
+        Ok(self.target(name, stat))
+    }
+
+    fn names(self) -> Vec<Vec<u8>> {
+        self.passed.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Matches the rules against a name in the current directory; its parents are not denied.
+    fn denial(&self, name: &[u8]) -> Denial {
+        let policy = &self.workspace.0.policy;
+        if !policy.has_deny_rules() {
+            return Denial::default();
+        }
+        let names = self.passed.iter().map(|(name, _)| name.as_slice()).chain([name]);
+        policy.denial_of_entry(&relative(names, self.outside))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("open", self.text, error)
+    }
+
+    fn not_a_directory(&self, name: &[u8]) -> Error {
+        let name = escape::display_path(name);
+        let message = format!("no such file: {}: {name} is not a directory", self.text);
+        Error::new(ErrorCode::FileNotFound, message).at(self.text)
+    }
+}
+
+/// Existing entries with a name similar to the first missing one, the most similar first, as paths
+/// for a hint.
+fn similar_paths(target: &Target, policy: &PathPolicy) -> Vec<String> {
+    let Some((existing, wanted, _)) = target.split_at_missing() else { return Vec::new() };
+    let path = |name: &[u8]| [existing, &[name.to_vec()]].concat().join(&b'/');
+    let mut comparison = Comparison::with(wanted);
+    let mut similar: Vec<(f64, Vec<u8>)> = Vec::new();
+    // Denied names do not count towards any limit, so that a hint does not reveal them.
+    let is_allowed = |name: &[u8]| !policy.denial_of_entry(&path(name)).is_possible();
+    each_name(&target.parent, is_allowed, |name| {
+        let Some(similarity) = comparison.similarity(name) else { return ControlFlow::Break(()) };
+        if similarity > MIN_SIMILARITY {
+            similar.push((similarity, name.to_vec()));
+        }
+        ControlFlow::Continue(())
+    });
+    similar.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
+    let paths = similar.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| path(&name));
+    paths.map(|path| escape::display_path(&path).into_owned()).collect()
+}
+
+/// Paths in which the first missing name is replaced by that of an entry that looks the same: one
+/// composed differently, or with confusable or invisible characters. In byte order. `is_allowed` is
+/// asked about each path that ends with the name of an entry.
+fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+    let Some((existing, wanted, below)) = target.split_at_missing() else { return Vec::new() };
+    let Ok(wanted) = str::from_utf8(wanted) else { return Vec::new() };
+    let wanted_folded = confusable::skeleton(wanted);
+    let mut found = Vec::new();
+    let path = |name: &[u8]| [existing, &[name.to_vec()]].concat().join(&b'/');
+    each_name(
+        &target.parent,
+        |name| is_allowed(&path(name)),
+        |name| {
+            let is_alike = |name: &str| {
+                // Two different names in ASCII look different.
+                !(name.is_ascii() && wanted.is_ascii())
+                    && confusable::skeleton(name) == wanted_folded
+            };
+            if str::from_utf8(name).is_ok_and(is_alike) {
+                found.push(name.to_owned());
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    found.sort_unstable();
+    found.into_iter().map(|name| [existing, &[name], below].concat().join(&b'/')).collect()
+}
+
+/// Calls `each` with the allowed names in a directory, up to [`MAX_COMPARED_ENTRIES`].
+fn each_name(
+    parent: &Dir,
+    is_allowed: impl Fn(&[u8]) -> bool,
+    mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
+) {
+    let mut count = 0;
+    let Ok(directory) = parent.open_dir(b".") else { return };
+    // If listing fails, there are only fewer suggestions.
+    let _ = directory.list(|name, _| {
+        if !is_allowed(name) {
+            return ControlFlow::Continue(());
+        }
+        count += 1;
+        each(name)?;
+        if count < MAX_COMPARED_ENTRIES {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    });
+}
+
+/// Compares names with a missing one.
+struct Comparison {
+    wanted: String,
+    /// What is left of [`MAX_COMPARED_PAIRS`].
+    pairs: usize,
+}
+
+impl Comparison {
+    fn with(wanted: &[u8]) -> Comparison {
+        Comparison { wanted: lower_case(wanted), pairs: MAX_COMPARED_PAIRS }
+    }
+
+    /// The similarity of a name, from 0 to 1; `None` when the limit is reached.
+    fn similarity(&mut self, name: &[u8]) -> Option<f64> {
+        let name = lower_case(name);
+        self.pairs = self.pairs.checked_sub(name.len() * self.wanted.len())?;
+        Some(strsim::jaro_winkler(&self.wanted, &name))
+    }
+}
+
+fn lower_case(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_usual_length_are_all_compared_and_of_the_longest_only_some() {
+        for (length, min, max) in
+            [(40, MAX_COMPARED_ENTRIES, MAX_COMPARED_ENTRIES), (255, 200, 300)]
+        {
+            let mut comparison = Comparison::with(&vec![b'a'; length]);
+            let name = vec![b'b'; length];
+            let compared =
+                (0..MAX_COMPARED_ENTRIES).map_while(|_| comparison.similarity(&name)).count();
+            assert!((min..=max).contains(&compared), "{compared} of {length} bytes");
+        }
     }
 }

@@ -1,135 +1,438 @@
-//! Moving and copying a file to a name that nothing has.
+//! Moving and copying a file to a name that does not exist.
 
 use std::io;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::os::Kind;
-use crate::workspace::duplicate::Duplicate;
-use crate::workspace::names::names_directory;
-use crate::workspace::parents::{Parents, commit};
-use crate::workspace::present::OpenFile;
-use crate::workspace::refusal::{changed, exists, gone, taken};
-use crate::workspace::remove::present;
-use crate::workspace::route::Route;
-use crate::workspace::{Access, Version, Workspace, WorkspacePath};
+use crate::os::{File, Identity, Kind, Rename, Stat, Volume, split_at_count};
+use crate::workspace::create_dirs::{CreatedDirs, commit};
+use crate::workspace::lock::lock;
+use crate::workspace::open_file::OpenFile;
+use crate::workspace::path::{changed, exists, gone, taken};
+use crate::workspace::remove::{remove_if, remove_unguarded};
+use crate::workspace::replace::rename_exclusive;
+use crate::workspace::resolve::names_directory;
+use crate::workspace::temp::{TempFile, sweep};
+use crate::workspace::{Access, Durability, Version, Workspace, WorkspacePath};
 
-/// A file that was moved or copied.
+/// How much is copied between two checks of the deadline, in bytes.
+const BUFFER: usize = 1 << 20;
+
+/// How many bytes may follow after the size that the file system reports: files of `/proc` report 0,
+/// others grow meanwhile, and some have no end.
+const MAX_BEYOND_SIZE: u64 = 1 << 30;
+
+/// The result of a move or copy.
 #[derive(Debug)]
 pub(crate) struct Transferred {
     pub(crate) source: WorkspacePath,
     pub(crate) destination: WorkspacePath,
-    /// What could not be kept, a sentence each.
+    /// What could not be preserved, a sentence each.
     pub(crate) notes: Vec<String>,
 }
 
-impl Workspace {
-    /// Gives a file or a link another name; to another file system it is copied, and removed
-    /// when the copy is on stable storage.
-    ///
-    /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a file or a link,
-    /// `FILE_ALREADY_EXISTS`, `CONFLICT` if the content is not of the `expected` version. After
-    /// any of them the source is where it was and the destination as it was.
-    pub(crate) fn move_file(
-        &self,
-        source: &str,
-        destination: &str,
-        expected: Option<Version>,
-        call: &Call,
-    ) -> Result<Transferred, Error> {
-        let source = self.resolve(source, Access::Entry)?;
-        check_transferable(&source, "move")?;
-        let (destination, takes_own_place) = self.free_place(destination, &source)?;
-        let _lock = self.lock(&[&source, &destination], call)?;
-        let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
-        let parents = Parents::make(&destination, call)?;
-        let route = Route::new(self, (&source, &destination), &parents, call);
-        commit(&source, call)?;
-        let mut notes = match route.rename(takes_own_place) {
-            Ok(()) => route.check_moved(found.as_ref()).map(|()| Vec::new())?,
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => move_far(&route, found)?,
-            Err(error) => return Err(route.not_placed("move", error)),
-        };
-        notes.extend(route.settle(|| source.entry().0.sync()));
-        parents.keep();
-        Ok(Transferred { source, destination, notes })
-    }
-
-    /// Copies the content and the permissions of a file; links are followed.
-    ///
-    /// # Errors
-    /// As [`Workspace::move_file`].
-    pub(crate) fn copy_file(
-        &self,
-        source: &str,
-        destination: &str,
-        expected: Option<Version>,
-        call: &Call,
-    ) -> Result<Transferred, Error> {
-        let source = self.resolve(source, Access::Read)?;
-        check_transferable(&source, "copy")?;
-        let (destination, _) = self.free_place(destination, &source)?;
-        let _lock = self.lock(&[&destination], call)?;
-        let found = expected.map(|expected| present(&source, expected, call)).transpose()?;
-        let parents = Parents::make(&destination, call)?;
-        let route = Route::new(self, (&source, &destination), &parents, call);
-        let (duplicate, original) = Duplicate::content(&route)?;
-        let same = found.map_or(Ok(true), |found| found.is_as_read(&original));
-        if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
-            return Err(changed(&source, "somebody else wrote it meanwhile"));
+/// See [`Workspace::move_file`].
+pub(super) fn move_file(
+    workspace: &Workspace,
+    source: &str,
+    destination: &str,
+    expected: Option<Version>,
+    call: &Call,
+) -> Result<Transferred, Error> {
+    let source = workspace.resolve(source, Access::Entry)?;
+    check_transferable(&source, "move")?;
+    let (destination, is_own_name) = free_place(workspace, destination, &source)?;
+    let _lock = lock(workspace, &[&source, &destination], call)?;
+    let open = |expected| OpenFile::open_version(&source, expected, call);
+    let file = expected.map(open).transpose()?;
+    let created = CreatedDirs::above(&destination, call)?;
+    let durability = workspace.durability();
+    let transfer = Transfer {
+        source: &source,
+        destination: &destination,
+        created: &created,
+        durability,
+        call,
+    };
+    commit(&source, call)?;
+    let mut notes = match transfer.rename(is_own_name) {
+        Ok(()) => transfer.check_moved(file.as_ref()).map(|()| Vec::new())?,
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            move_across_devices(&transfer, file)?
         }
-        let mut notes = duplicate.keep();
-        notes.extend(route.settle(|| Ok(())));
-        parents.keep();
-        Ok(Transferred { source, destination, notes })
+        Err(error) => return Err(transfer.not_placed("move", error)),
+    };
+    notes.extend(transfer.sync_names(|| source.entry().0.sync()));
+    created.keep();
+    Ok(Transferred { source, destination, notes })
+}
+
+/// See [`Workspace::copy_file`].
+pub(super) fn copy_file(
+    workspace: &Workspace,
+    source: &str,
+    destination: &str,
+    expected: Option<Version>,
+    call: &Call,
+) -> Result<Transferred, Error> {
+    let source = workspace.resolve(source, Access::Read)?;
+    check_transferable(&source, "copy")?;
+    let (destination, _) = free_place(workspace, destination, &source)?;
+    let _lock = lock(workspace, &[&destination], call)?;
+    let open = |expected| OpenFile::open_version(&source, expected, call);
+    let file = expected.map(open).transpose()?;
+    let created = CreatedDirs::above(&destination, call)?;
+    let durability = workspace.durability();
+    let transfer = Transfer {
+        source: &source,
+        destination: &destination,
+        created: &created,
+        durability,
+        call,
+    };
+    let (copy, original) = StagedCopy::of_content(&transfer)?;
+    let same = file.map_or(Ok(true), |file| file.is_as_read(&original));
+    if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
+        return Err(changed(&source, "somebody else wrote it meanwhile"));
+    }
+    let mut notes = copy.keep();
+    notes.extend(transfer.sync_names(|| Ok(())));
+    created.keep();
+    Ok(Transferred { source, destination, notes })
+}
+
+/// Moves to another file system; `file` is the open source, if a version of it was expected.
+fn move_across_devices(
+    transfer: &Transfer<'_>,
+    file: Option<OpenFile>,
+) -> Result<Vec<String>, Error> {
+    let source = transfer.source;
+    let not_removed = |error| not_removed(transfer, error);
+    if source.kind() == Some(Kind::Link) {
+        let (copy, original) = StagedCopy::of_link(transfer)?;
+        // A link cannot be locked, so under a temporary name it would be swept or left forever.
+        remove_unguarded(source, |now| Ok(now.is_alike(&original)), not_removed)?;
+        return Ok(copy.keep());
+    }
+    let file = match file {
+        Some(file) => file,
+        None => OpenFile::open(source, transfer.call)?.ok_or_else(|| gone(source))?,
+    };
+    let copy = StagedCopy::of_file(transfer, &file)?;
+    // The lock of the open file keeps the source from being swept under its temporary name.
+    remove_if(source, |now| file.is_as_read(now), || Ok(()), not_removed)?;
+    Ok(copy.keep())
+}
+
+/// A move or copy in progress.
+struct Transfer<'a> {
+    source: &'a WorkspacePath,
+    destination: &'a WorkspacePath,
+    /// The directories created for the destination.
+    created: &'a CreatedDirs,
+    durability: Durability,
+    call: &'a Call,
+}
+
+impl Transfer<'_> {
+    /// Renames the source, if both are on one file system.
+    fn rename(&self, is_own_name: bool) -> io::Result<()> {
+        let (from, name) = self.source.entry();
+        if is_own_name {
+            from.rename(name, self.created.entry(), Rename::Replace)
+        } else {
+            rename_exclusive(from, name, self.created.entry())
+        }
     }
 
-    /// Tells whether the source, or what it leads to, has this place as well.
-    fn is_same_file(&self, place: &WorkspacePath, source: &WorkspacePath) -> bool {
-        let target = self.resolve(source.as_str(), Access::Read);
-        let target = target.map_or_else(|_| source.identity(), |target| target.identity());
-        place.identity() == target
+    /// Gives the source its name back if it is not what the caller expected.
+    fn check_moved(&self, expected: Option<&OpenFile>) -> Result<(), Error> {
+        let Some(expected) = expected else { return Ok(()) };
+        let (dir, name) = self.created.entry();
+        let wrong = match dir.stat(name).and_then(|now| expected.is_as_read(&now)) {
+            Ok(true) => return Ok(()),
+            Ok(false) => changed(self.source, "somebody else wrote it meanwhile"),
+            Err(error) => Error::io("move", self.source.as_str(), error),
+        };
+        let (from, old_name) = self.source.entry();
+        // This fails if the old name exists again; that file is newer and stays.
+        let _ = rename_exclusive(dir, name, (from, old_name));
+        Err(wrong)
     }
 
-    /// Finds a place that nothing has, or that the source has under another spelling.
-    fn free_place(
-        &self,
-        text: &str,
-        source: &WorkspacePath,
-    ) -> Result<(WorkspacePath, bool), Error> {
-        let place = self.resolve(text, Access::Create)?;
-        match place.kind() {
-            None if names_directory(text) => Err(into_directory(&place, source)),
-            None => Ok((place, false)),
-            Some(Kind::Directory) => Err(into_directory(&place, source)),
-            Some(Kind::Link) => {
-                // A link that leads out is refused for that.
-                self.resolve(text, Access::Write)?;
-                Err(taken(&place))
-            }
-            Some(_) if is_own_name(&place, source) => Ok((place, true)),
-            Some(_) if self.is_same_file(&place, source) => {
-                Err(exists(&place, &format!(": it is the same file as {source}"))
-                    .with_hint("Nothing is to be done, unless another name was meant."))
-            }
-            Some(_) => Err(taken(&place)),
+    /// With [`Durability::Full`], runs `first` and makes the new name durable. A failure is only a
+    /// note, since the file has its new name.
+    fn sync_names(&self, first: impl FnOnce() -> io::Result<()>) -> Option<String> {
+        if self.durability != Durability::Full {
+            return None;
+        }
+        let (dir, _) = self.created.entry();
+        let synced = first().and_then(|()| dir.sync()).and_then(|()| self.created.sync());
+        let error = synced.err()?;
+        Some(format!("the file has its new name, but a power cut may take it back: {error}"))
+    }
+
+    /// The error if the destination could not get its name.
+    fn not_placed(&self, verb: &str, error: io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => taken(self.destination),
+            io::ErrorKind::NotFound => gone(self.source),
+            _ => Error::io(verb, self.source.as_str(), error),
         }
     }
 }
 
-/// Moves to another file system; `found` is the source, if a version of it was expected.
-fn move_far(route: &Route<'_>, found: Option<OpenFile>) -> Result<Vec<String>, Error> {
-    let source = route.source;
-    if source.kind() == Some(Kind::Link) {
-        return Duplicate::replace_link(route);
+/// A copy at its destination; removed on drop without [`StagedCopy::keep`].
+struct StagedCopy<'a> {
+    transfer: &'a Transfer<'a>,
+    identity: Identity,
+    notes: Vec<String>,
+    is_kept: bool,
+}
+
+impl<'a> StagedCopy<'a> {
+    /// Copies content and permissions; also returns the stat data of the source before the copy.
+    fn of_content(transfer: &'a Transfer<'a>) -> Result<(StagedCopy<'a>, Stat), Error> {
+        let failed = |error| Error::io("copy", transfer.source.as_str(), error);
+        let (file, original) = open(transfer.source)?;
+        let (dir, _) = transfer.created.entry();
+        sweep(dir, transfer.call);
+        let temp = TempFile::create(dir, original.mode & 0o777).map_err(failed)?;
+        copy_content(temp.file(), &file, &original, transfer)?;
+        transfer.durability.sync_file(temp.file()).map_err(failed)?;
+        commit(transfer.source, transfer.call)?;
+        let mut copy = StagedCopy::place(temp, transfer)?;
+        if !file.stat().is_ok_and(|now| now.is_alike(&original)) {
+            copy.notes.push(format!("{} was written while it was copied", transfer.source));
+        }
+        Ok((copy, original))
     }
+
+    /// Copies content, attributes and times of a file that is to be removed afterwards.
+    fn of_file(transfer: &'a Transfer<'a>, source: &OpenFile) -> Result<StagedCopy<'a>, Error> {
+        let failed = |error| Error::io("move", transfer.source.as_str(), error);
+        let (dir, _) = transfer.created.entry();
+        sweep(dir, transfer.call);
+        let temp = TempFile::create(dir, 0o600).map_err(failed)?;
+        copy_content(temp.file(), source.file(), source.stat(), transfer)?;
+        let lost = temp.file().take_attributes(source.file()).map_err(failed)?;
+        temp.file().take_times(source.file()).map_err(failed)?;
+        transfer.durability.sync_file(temp.file()).map_err(failed)?;
+        let mut copy = StagedCopy::place(temp, transfer)?;
+        let lost = lost.iter().map(|what| format!("the {what} of the file could not be kept"));
+        copy.notes.extend(lost);
+        Ok(copy)
+    }
+
+    /// Creates a link with the same text; also returns the stat data of the source.
+    fn of_link(transfer: &'a Transfer<'a>) -> Result<(StagedCopy<'a>, Stat), Error> {
+        let failed = |error| Error::io("move", transfer.source.as_str(), error);
+        let (parent, name) = transfer.source.entry();
+        let original = parent.stat(name).map_err(failed)?;
+        let text = parent.read_link(name).map_err(failed)?;
+        let (dir, new_name) = transfer.created.entry();
+        dir.make_link(&text, new_name).map_err(|error| transfer.not_placed("move", error))?;
+        let made = dir.stat(new_name).map_err(|error| {
+            // Without its identity it could not be removed safely later.
+            let _ = dir.remove_file(new_name);
+            failed(error)
+        })?;
+        Ok((StagedCopy::new(transfer, made.identity), original))
+    }
+
+    fn place(temp: TempFile<'_>, transfer: &'a Transfer<'a>) -> Result<StagedCopy<'a>, Error> {
+        let not_placed = |error| transfer.not_placed("copy", error);
+        let made = temp.file().stat().map_err(not_placed)?;
+        let (dir, name) = transfer.created.entry();
+        rename_exclusive(dir, temp.name(), (dir, name)).map_err(not_placed)?;
+        temp.renamed();
+        Ok(StagedCopy::new(transfer, made.identity))
+    }
+
+    fn new(transfer: &'a Transfer<'a>, identity: Identity) -> StagedCopy<'a> {
+        StagedCopy { transfer, identity, notes: Vec::new(), is_kept: false }
+    }
+
+    /// Lets the copy stay.
+    fn keep(mut self) -> Vec<String> {
+        self.is_kept = true;
+        std::mem::take(&mut self.notes)
+    }
+}
+
+impl Drop for StagedCopy<'_> {
+    fn drop(&mut self) {
+        let (dir, name) = self.transfer.created.entry();
+        let is_ours = dir.stat(name).is_ok_and(|now| now.identity == self.identity);
+        if !self.is_kept && is_ours {
+            // The caller already gets another error.
+            let _ = dir.remove_file(name);
+        }
+    }
+}
+
+fn not_removed(transfer: &Transfer<'_>, error: io::Error) -> Error {
+    let source = transfer.source;
+    let message = format!(
+        "cannot move {source}: it was copied to another file system but cannot be removed: \
+         {error}; the copy was removed"
+    );
+    Error::new(ErrorCode::of_io(&error), message).at(source.as_str()).because(error)
+}
+
+fn open(source: &WorkspacePath) -> Result<(File, Stat), Error> {
+    let failed = |error| Error::io("read", source.as_str(), error);
     let (parent, name) = source.entry();
-    let found = match found {
-        Some(found) => found,
-        None => OpenFile::open(parent, name, source, route.call)?.ok_or_else(|| gone(source))?,
-    };
-    Duplicate::replace_file(route, &found)
+    let file = parent.open_file(name).map_err(failed)?;
+    let stat = file.stat().map_err(failed)?;
+    if stat.kind != Kind::File {
+        return Err(changed(source, "it is not a file any more"));
+    }
+    Ok((file, stat))
+}
+
+/// Copies the content up to its end, whatever size the file system reports. Shares the blocks if the
+/// file system can.
+fn copy_content(
+    to: &File,
+    from: &File,
+    original: &Stat,
+    transfer: &Transfer<'_>,
+) -> Result<(), Error> {
+    if to.share_blocks(from) {
+        return Ok(());
+    }
+    ContentCopy { to, from, original, transfer, buffer: vec![0; BUFFER] }.run()
+}
+
+/// Whether these bytes could be a hole.
+fn is_zeros(bytes: &[u8]) -> bool {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    bytes.chunks(ZEROS.len()).all(|chunk| ZEROS.starts_with(chunk))
+}
+
+/// A copy of the content of one file in progress.
+struct ContentCopy<'a> {
+    to: &'a File,
+    from: &'a File,
+    original: &'a Stat,
+    transfer: &'a Transfer<'a>,
+    buffer: Vec<u8>,
+}
+
+impl ContentCopy<'_> {
+    fn run(&mut self) -> Result<(), Error> {
+        let mut end = 0;
+        // Other file systems may report wrong sizes and holes.
+        if self.from.volume() == Volume::Disk {
+            end = self.copy_data()?;
+        }
+        while let Some(next) = self.copy_piece(end, None)? {
+            if next.saturating_sub(self.original.size) > MAX_BEYOND_SIZE {
+                return Err(self.endless());
+            }
+            end = next;
+        }
+        // Zeros at the end were not written.
+        self.to.set_size(end).map_err(|error| self.failed(error))
+    }
+
+    /// Copies the ranges that the file system reports as data; returns the offset up to which the
+    /// content is known.
+    fn copy_data(&mut self) -> Result<u64, Error> {
+        let mut end = 0;
+        while let Some((start, stop)) =
+            self.from.next_data(end).map_err(|error| self.failed(error))?
+        {
+            end = start;
+            if stop <= start {
+                // An invalid report: read the rest instead.
+                return Ok(end);
+            }
+            while end < stop {
+                match self.copy_piece(end, Some(stop - end))? {
+                    Some(next) => end = next,
+                    // The file was truncated meanwhile.
+                    None => return Ok(end),
+                }
+            }
+        }
+        // The rest is a hole, unless the file was truncated meanwhile.
+        let size = self.from.stat().map_err(|error| self.failed(error))?.size;
+        Ok(end.max(size.min(self.original.size)))
+    }
+
+    /// Copies the result of one read of at most `max` bytes; returns the offset behind it, or `None`
+    /// at the end of the file. Zeros are not written, so that holes stay holes.
+    fn copy_piece(&mut self, at: u64, max: Option<u64>) -> Result<Option<u64>, Error> {
+        if let Some(why) = self.transfer.call.stop_reason() {
+            let source = self.transfer.source;
+            return Err(Error::stopped(why, &format!("{source} was copied")).at(source.as_str()));
+        }
+        let max = max.and_then(|max| usize::try_from(max).ok()).unwrap_or(BUFFER);
+        let max = max.min(self.buffer.len());
+        let (room, _) = self.buffer.split_at_mut(max);
+        let read = self.from.read_at(room, at).and_then(|count| {
+            let (bytes, _) = split_at_count(room, count)?;
+            if !is_zeros(bytes) {
+                self.to.write_at(bytes, at)?;
+            }
+            Ok(count)
+        });
+        match read {
+            Ok(0) => Ok(None),
+            Ok(count) => Ok(Some(at + count as u64)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("copy", self.transfer.source.as_str(), error)
+    }
+
+    fn endless(&self) -> Error {
+        let (source, size) = (self.transfer.source, self.original.size);
+        let message = format!(
+            "{source} was not copied: its size is {size} bytes, and it goes on for more than \
+             {MAX_BEYOND_SIZE} bytes after that"
+        );
+        Error::new(ErrorCode::TooLarge, message)
+            .at(source.as_str())
+            .with_hint("It may have no end; read a part of it with read_file.")
+    }
+}
+
+/// Resolves a destination that must not exist, except as another spelling of the source; returns
+/// whether it is that.
+fn free_place(
+    workspace: &Workspace,
+    text: &str,
+    source: &WorkspacePath,
+) -> Result<(WorkspacePath, bool), Error> {
+    let place = workspace.resolve(text, Access::Create)?;
+    match place.kind() {
+        None if names_directory(text) => Err(into_directory(&place, source)),
+        None => Ok((place, false)),
+        Some(Kind::Directory) => Err(into_directory(&place, source)),
+        Some(Kind::Link) => {
+            // A link that leads out is refused for that.
+            workspace.resolve(text, Access::Write)?;
+            Err(taken(&place))
+        }
+        Some(_) if is_own_name(&place, source) => Ok((place, true)),
+        Some(_) if is_same_file(workspace, &place, source) => {
+            Err(exists(&place, &format!(": it is the same file as {source}"))
+                .with_hint("Nothing is to be done, unless another name was meant."))
+        }
+        Some(_) => Err(taken(&place)),
+    }
+}
+
+/// Whether the destination is the source, or what the source leads to, by another name.
+fn is_same_file(workspace: &Workspace, place: &WorkspacePath, source: &WorkspacePath) -> bool {
+    let target = workspace.resolve(source.as_str(), Access::Read);
+    let target = target.map_or_else(|_| source.identity(), |target| target.identity());
+    place.identity() == target
 }
 
 fn into_directory(place: &WorkspacePath, source: &WorkspacePath) -> Error {
@@ -145,8 +448,8 @@ fn into_directory(place: &WorkspacePath, source: &WorkspacePath) -> Error {
         .with_hint(format!("Name the file too, for instance {path}."))
 }
 
-/// Where names are the same in any case, a file is found under the name that it is to get; the
-/// directory lists it under its old one only.
+/// Whether the destination is the source with another case, on a file system that ignores case: the
+/// source is found by the new name, but the directory lists only the old one.
 fn is_own_name(place: &WorkspacePath, source: &WorkspacePath) -> bool {
     let folded = |path: &WorkspacePath| path.as_str().to_lowercase();
     let same_file = place.identity() == source.identity() && place.identity().is_some();

@@ -1,4 +1,4 @@
-//! The version of a file's content.
+//! Versions: tokens for the content of a file, by which a caller says what it expects to change.
 
 use std::fmt;
 use std::io;
@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorCode};
 use crate::os::split_at_count;
+
+/// The value of `expected_version` that means that there must be no file.
+const ABSENT: &str = "absent";
 
 /// A token for the content of a file: 128 bits of its BLAKE3 hash.
 ///
@@ -26,7 +29,7 @@ impl Version {
         Version::shorten(blake3::hash(content))
     }
 
-    /// The version of content that is read piece by piece, by `read` until it gives 0 bytes.
+    /// The version of content that `read` returns piece by piece, until it returns 0 bytes.
     pub(crate) fn of_stream(
         mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
     ) -> io::Result<Version> {
@@ -70,25 +73,61 @@ impl FromStr for Version {
     }
 }
 
-/// Makes the version of content that comes in pieces, for whoever reads it anyway.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Computes the version of content that comes in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct VersionHasher(blake3::Hasher);
 
 impl VersionHasher {
-    /// Takes the next piece.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         self.0.update(piece);
     }
 
-    /// The version of all pieces so far.
     pub(crate) fn finish(&self) -> Version {
         Version::shorten(self.0.finalize())
     }
 }
 
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+/// What a caller expects to find before a file is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// No file.
+    Absent,
+    /// A file with this content.
+    Version(Version),
+}
+
+impl Expected {
+    /// Parses the argument `expected_version`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for anything but a version and `absent`.
+    pub(crate) fn parse(argument: Option<&str>) -> Result<Option<Expected>, Error> {
+        let parsed = argument.map(|text| match text {
+            ABSENT => Ok(Expected::Absent),
+            text => text.parse().map(Expected::Version),
+        });
+        parsed.transpose()
+    }
+
+    /// The same for a tool that changes only files that exist.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for anything but a version.
+    pub(crate) fn parse_version(argument: Option<&str>) -> Result<Option<Version>, Error> {
+        match Expected::parse(argument)? {
+            None => Ok(None),
+            Some(Expected::Version(version)) => Ok(Some(version)),
+            Some(Expected::Absent) => {
+                let message = format!("expected_version: {ABSENT:?} is for write_file only");
+                Err(Error::new(ErrorCode::InvalidArgument, message))
+            }
+        }
     }
 }
 

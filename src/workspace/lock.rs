@@ -1,70 +1,99 @@
-//! One change of a file at a time, among all the calls of a workspace and its clones.
+//! Locks on names, so that one call at a time changes a file, among all calls of a workspace and its
+//! clones.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use crate::context::{Call, Incomplete};
+use crate::error::Error;
 use crate::os::Identity;
 use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::workspace::{Workspace, WorkspacePath};
 
-/// How long a waiting call sleeps before it looks at its deadline again.
-const PATIENCE: Duration = Duration::from_millis(10);
+/// How often a waiting call checks its deadline.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A name in a directory, whatever path led there.
+/// Stands for the directory in keys that are whole paths.
+const NO_DIRECTORY: Identity = Identity { device: 0, inode: 0 };
+
+/// A name in a directory, whichever path led there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    pub(super) directory: Identity,
-    pub(super) name: Vec<u8>,
+pub(super) struct LockKey {
+    directory: Identity,
+    name: Vec<u8>,
 }
 
-/// The names that some call is changing.
+impl LockKey {
+    /// The key of an entry.
+    pub(super) fn of(path: &WorkspacePath) -> Result<LockKey, Error> {
+        let (parent, name) = path.entry();
+        let stat = parent.stat(b".").map_err(|error| Error::io("examine", path.as_str(), error))?;
+        Ok(LockKey { directory: stat.identity, name: name.to_vec() })
+    }
+}
+
+/// Waits until no other call changes one of these entries, and locks them.
+pub(super) fn lock(
+    workspace: &Workspace,
+    paths: &[&WorkspacePath],
+    call: &Call,
+) -> Result<FileLock, Error> {
+    let mut keys = Vec::with_capacity(paths.len() * 2);
+    for path in paths {
+        // Paths below directories that are still missing share only the key of the whole path.
+        let whole = LockKey { directory: NO_DIRECTORY, name: path.relative().to_vec() };
+        keys.extend([LockKey::of(path)?, whole]);
+    }
+    workspace.0.locks.lock(keys, call).map_err(|why| {
+        let path = paths.first().map_or("", |path| path.as_str());
+        Error::stopped(why, &format!("{path} was free to be changed")).at(path)
+    })
+}
+
+/// The names that calls are changing.
 #[derive(Debug, Default)]
 pub(super) struct FileLocks {
-    held: Mutex<HashSet<Key>>,
+    locked: Mutex<HashSet<LockKey>>,
     released: Condvar,
 }
 
-/// The right to change some names, until it is dropped.
+/// Exclusive access to some names until it is dropped.
 #[derive(Debug)]
 pub(super) struct FileLock {
     locks: Arc<FileLocks>,
-    keys: Vec<Key>,
+    keys: Vec<LockKey>,
 }
 
 impl FileLocks {
-    /// Waits until none of the names is held and takes all of them at once, so that two calls
-    /// never wait for each other. A call that is over gets none.
-    pub(super) fn lock(
-        self: &Arc<Self>,
-        keys: Vec<Key>,
-        call: &Call,
-    ) -> Result<FileLock, Incomplete> {
-        let mut held = self.held();
+    /// Waits until none of the names is locked and locks all of them at once, so that two calls
+    /// never wait for each other. Fails for a call that must stop.
+    fn lock(self: &Arc<Self>, keys: Vec<LockKey>, call: &Call) -> Result<FileLock, Incomplete> {
+        let mut locked = self.locked();
         loop {
             if let Some(why) = call.stop_reason() {
                 return Err(why);
             }
-            if !keys.iter().any(|key| held.contains(key)) {
+            if !keys.iter().any(|key| locked.contains(key)) {
                 break;
             }
-            let waited = self.released.wait_timeout(held, PATIENCE);
-            (held, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            let waited = self.released.wait_timeout(locked, CHECK_INTERVAL);
+            (locked, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
-        held.extend(keys.iter().cloned());
+        locked.extend(keys.iter().cloned());
         Ok(FileLock { locks: self.clone(), keys })
     }
 
-    fn held(&self) -> MutexGuard<'_, HashSet<Key>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, HashSet<LockKey>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        let mut held = self.locks.held();
+        let mut locked = self.locks.locked();
         self.keys.iter().for_each(|key| {
-            held.remove(key);
+            locked.remove(key);
         });
         self.locks.released.notify_all();
     }
@@ -82,12 +111,12 @@ mod tests {
 
     use super::*;
 
-    fn key(name: &str) -> Key {
-        Key { directory: Identity { device: 1, inode: 2 }, name: name.into() }
+    fn key(name: &str) -> LockKey {
+        LockKey { directory: Identity { device: 1, inode: 2 }, name: name.into() }
     }
 
     #[test]
-    fn a_name_is_held_by_one_call_and_the_next_gets_it_afterwards() {
+    fn a_name_is_locked_by_one_call_and_then_by_the_next() {
         let locks = Arc::new(FileLocks::default());
         let first = locks.lock(vec![key("a"), key("b")], &Call::default()).unwrap();
         let other = locks.lock(vec![key("c")], &Call::default());
@@ -108,7 +137,7 @@ mod tests {
     // Each wants two of three names, so that they wait for each other in a circle if each takes
     // one and then the next.
     #[test]
-    fn of_those_who_want_the_same_names_one_has_them_and_all_get_them() {
+    fn calls_that_want_overlapping_names_get_them_one_after_the_other() {
         const ROUNDS: usize = if cfg!(miri) { 3 } else { 200 };
         let (locks, start) = (Arc::new(FileLocks::default()), Barrier::new(3));
         let users: [AtomicUsize; 3] = Default::default();
@@ -118,7 +147,7 @@ mod tests {
             let lock = locks.lock(keys, &Call::default()).unwrap();
             // Relaxed: the lock alone makes one see what the other did.
             for user in wanted.map(|number| &users[number]) {
-                assert_eq!(user.load(Ordering::Relaxed), 0, "somebody else has it");
+                assert_eq!(user.load(Ordering::Relaxed), 0, "another call has it");
                 user.store(1, Ordering::Relaxed);
             }
             thread::yield_now();
@@ -136,6 +165,6 @@ mod tests {
                 });
             }
         });
-        assert!(locks.held().is_empty());
+        assert!(locks.locked().is_empty());
     }
 }

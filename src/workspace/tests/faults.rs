@@ -23,10 +23,10 @@ use std::time::Duration;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::{Access, Durability, Expected, Version, Workspace, is_temporary};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::faults::{counted, disturbed, failing};
+use crate::workspace::{Access, Durability, Expected, Version, Workspace, is_temporary};
 
 /// What may fail, and the code that a caller is told.
 const ERRORS: [(Errno, ErrorCode); 7] = [

@@ -1,4 +1,4 @@
-//! Every order in which calls take and give back names that others want too.
+//! Models of calls that lock and release overlapping names, run in every order.
 
 use std::sync::atomic::Ordering;
 
@@ -21,7 +21,7 @@ impl Names {
     fn take(&self, wanted: &[usize]) -> FileLock {
         let directory = Identity { device: 1, inode: 2 };
         let names = wanted.iter().map(|number| vec![b"abc"[*number]]);
-        let keys = names.map(|name| Key { directory, name }).collect();
+        let keys = names.map(|name| LockKey { directory, name }).collect();
         self.locks.lock(keys, &Call::default()).unwrap()
     }
 
@@ -30,7 +30,7 @@ impl Names {
         let lock = self.take(wanted);
         // Relaxed: the lock alone makes one see what the other did.
         for user in wanted.iter().map(|number| &self.users[*number]) {
-            assert_eq!(user.load(Ordering::Relaxed), 0, "somebody else has it");
+            assert_eq!(user.load(Ordering::Relaxed), 0, "another call has it");
             user.store(1, Ordering::Relaxed);
         }
         for user in wanted.iter().map(|number| &self.users[*number]) {
@@ -56,7 +56,7 @@ fn two_calls_that_name_the_same_two_files_crosswise_both_get_them() {
         drop(first);
         names.work_on(&[0, 1]);
         other.join().unwrap();
-        assert!(names.locks.held().is_empty());
+        assert!(names.locks.locked().is_empty());
     });
 }
 
@@ -71,7 +71,7 @@ fn three_calls_that_want_two_of_three_names_in_a_circle_all_get_them() {
         for call in others {
             call.join().unwrap();
         }
-        assert!(names.locks.held().is_empty());
+        assert!(names.locks.locked().is_empty());
     });
 }
 
@@ -86,6 +86,6 @@ fn a_call_whose_names_are_free_waits_for_no_other() {
         early.join().unwrap();
         drop(second);
         late.join().unwrap();
-        assert!(names.locks.held().is_empty());
+        assert!(names.locks.locked().is_empty());
     });
 }

@@ -1,0 +1,257 @@
+//! An existing file that is about to be changed, opened and locked, with what is needed to notice
+//! a concurrent change.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::{File, Kind, Leased, Stat, Volume, split_at_count};
+use crate::workspace::WorkspacePath;
+use crate::workspace::path::{changed, gone, not_a_file, too_large};
+use crate::workspace::version::Version;
+
+/// How long to wait for the lock of another process. After that the change proceeds without the
+/// lock; a change by the other process is noticed when the file is replaced.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long to wait for another process to close the file that it has open for writing.
+const WRITER_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// How often a file that is replaced while it is opened is opened again.
+const MAX_REOPENS: usize = 1000;
+
+const BUFFER: usize = 256 * 1024;
+
+/// An open file, its stat data, and its content if that was read.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    /// Kept open, so that the inode number is not given to another file.
+    file: File,
+    stat: Stat,
+    content: Option<Vec<u8>>,
+    /// The version of the content, if it was computed.
+    version: Option<Version>,
+    /// The file changed so recently that another change could leave its times the same, so the
+    /// content must be compared too.
+    is_racy: bool,
+}
+
+impl OpenFile {
+    /// Opens a file and takes its lock, which other processes see; `None` if it does not exist.
+    pub(super) fn open(path: &WorkspacePath, call: &Call) -> Result<Option<OpenFile>, Error> {
+        let (parent, name) = path.entry();
+        // Where parents are missing there are several names here, and no file.
+        if name.contains(&b'/') {
+            return Ok(None);
+        }
+        let failed = |error| Error::io("open", path.as_str(), error);
+        for _ in 0..MAX_REOPENS {
+            let seen = match parent.stat(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                seen => seen.map_err(failed)?,
+            };
+            check_kind(seen.kind, path)?;
+            let file = match parent.open_file(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                file => file.map_err(failed)?,
+            };
+            wait_for_lock(&file, path, call)?;
+            // The previous holder of the lock may have put another file in its place.
+            let stat = file.stat().map_err(failed)?;
+            let is_current = parent.stat(name).is_ok_and(|now| now.identity == stat.identity);
+            if is_current && stat.kind == Kind::File {
+                let is_racy = is_racy(&stat, parent.volume());
+                return Ok(Some(OpenFile { file, stat, content: None, version: None, is_racy }));
+            }
+        }
+        Err(changed(path, "it is being replaced again and again"))
+    }
+
+    /// Opens a file of the version that the caller expects.
+    pub(super) fn open_version(
+        path: &WorkspacePath,
+        expected: Version,
+        call: &Call,
+    ) -> Result<OpenFile, Error> {
+        if path.kind() == Some(Kind::Link) {
+            let message = format!("{path} is a link, which has no version");
+            return Err(Error::new(ErrorCode::InvalidArgument, message)
+                .at(path.as_str())
+                .with_hint("Leave out expected_version."));
+        }
+        let mut file = OpenFile::open(path, call)?.ok_or_else(|| gone(path))?;
+        file.expect(expected, call, path)?;
+        Ok(file)
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    /// What [`OpenFile::read`] read.
+    pub(super) fn content(&self) -> Option<&[u8]> {
+        self.content.as_deref()
+    }
+
+    /// Takes a lease, which keeps other processes from opening the file for writing, where the system
+    /// has leases. Waits a moment for a process that has it open for writing.
+    pub(super) fn lease(&self, call: &Call) -> Leased<'_> {
+        let until = Instant::now() + WRITER_TIMEOUT;
+        loop {
+            match self.file.lease() {
+                Leased::Busy if Instant::now() < until && call.stop_reason().is_none() => {
+                    // The other process wrote the file, so the change will be refused.
+                    if !self.file.stat().is_ok_and(|now| self.is_unchanged(&now)) {
+                        return Leased::Unknown;
+                    }
+                    thread::sleep(Duration::from_micros(500));
+                }
+                leased => return leased,
+            }
+        }
+    }
+
+    /// Reads the whole file into memory.
+    pub(super) fn read(&mut self, limit: usize, path: &WorkspacePath) -> Result<(), Error> {
+        self.content = Some(self.read_content(limit, path)?);
+        Ok(())
+    }
+
+    /// The whole content, read now.
+    pub(super) fn read_content(
+        &self,
+        limit: usize,
+        path: &WorkspacePath,
+    ) -> Result<Vec<u8>, Error> {
+        if self.stat.size > limit as u64 {
+            return Err(too_large(path, self.stat.size, limit));
+        }
+        let size = usize::try_from(self.stat.size).unwrap_or(limit);
+        // One byte over the limit shows that the file grew beyond it.
+        let content = self.file.read_range(0, limit.saturating_add(1), size);
+        let content = content.map_err(|error| Error::io("read", path.as_str(), error))?;
+        if content.len() > limit {
+            return Err(too_large(path, content.len() as u64, limit));
+        }
+        Ok(content)
+    }
+
+    /// The version of the content, which is read unless it was read before.
+    pub(super) fn version(&mut self, call: &Call, path: &WorkspacePath) -> Result<Version, Error> {
+        if let Some(content) = &self.content {
+            return Ok(*self.version.get_or_insert_with(|| Version::of(content)));
+        }
+        let version = self.current_version(|| match call.stop_reason() {
+            Some(_) => Err(io::ErrorKind::TimedOut.into()),
+            None => Ok(()),
+        });
+        let version = version.map_err(|error| match call.stop_reason() {
+            Some(why) => Error::stopped(why, &format!("{path} was read")).at(path.as_str()),
+            None => Error::io("read", path.as_str(), error),
+        })?;
+        Ok(*self.version.insert(version))
+    }
+
+    /// Refuses a file of another version with `CONFLICT`.
+    pub(super) fn expect(
+        &mut self,
+        expected: Version,
+        call: &Call,
+        path: &WorkspacePath,
+    ) -> Result<(), Error> {
+        let version = self.version(call, path)?;
+        if version == expected {
+            return Ok(());
+        }
+        let why = format!("its version is {version} now, not {expected}");
+        Err(changed(path, &why))
+    }
+
+    /// Whether this stat data is of the same file, unchanged since it was opened.
+    pub(super) fn is_unchanged(&self, now: &Stat) -> bool {
+        now.is_alike(&self.stat) && now.changed == self.stat.changed
+    }
+
+    /// Whether this stat data, taken after a rename, is of the same file, and the file still holds
+    /// the content that was read. A rename sets the time of the last change.
+    pub(super) fn is_as_read(&self, now: &Stat) -> io::Result<bool> {
+        Ok(now.is_alike(&self.stat) && self.has_same_content()?)
+    }
+
+    /// Whether the content is still the one that was read. Only a racy file is read for this.
+    pub(super) fn has_same_content(&self) -> io::Result<bool> {
+        match (&self.content, self.version) {
+            _ if !self.is_racy => Ok(true),
+            (Some(content), _) => is_content(&self.file, content),
+            (None, Some(version)) => Ok(self.current_version(|| Ok(()))? == version),
+            (None, None) => Ok(true),
+        }
+    }
+
+    /// The version of the content, read now; `check` is called before each read and may end it.
+    fn current_version(&self, check: impl Fn() -> io::Result<()>) -> io::Result<Version> {
+        let mut offset = 0;
+        Version::of_stream(|buffer| {
+            check()?;
+            let count = self.file.read_at(buffer, offset)?;
+            offset += count as u64;
+            Ok(count)
+        })
+    }
+}
+
+/// Whether a file holds exactly this content.
+fn is_content(file: &File, content: &[u8]) -> io::Result<bool> {
+    let mut buffer = vec![0; (content.len() + 1).min(BUFFER)];
+    let mut offset = 0;
+    loop {
+        let count = file.read_at(&mut buffer, offset as u64)?;
+        let (read, _) = split_at_count(&buffer, count)?;
+        let (_, rest) = split_at_count(content, offset)?;
+        match read {
+            [] => return Ok(rest.is_empty()),
+            read if rest.starts_with(read) => offset += count,
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// Whether the last change is so recent that another one could get the same times. The clocks of
+/// file systems have coarse ticks; those of unknown ones may count in steps of two seconds.
+fn is_racy(stat: &Stat, volume: Volume) -> bool {
+    let tick = if volume == Volume::Disk { 20 } else { 2000 };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX));
+    let last = stat.modified.max(stat.changed);
+    last + tick * 1_000_000 >= now
+}
+
+fn check_kind(kind: Kind, path: &WorkspacePath) -> Result<(), Error> {
+    match kind {
+        Kind::File => Ok(()),
+        Kind::Directory => Err(not_a_file(path, "is a directory")),
+        Kind::Special => Err(not_a_file(path, "is a FIFO, socket or device")),
+        Kind::Link => Err(changed(path, "it has become a link")),
+    }
+}
+
+/// Waits for the lock of a file, at most for [`LOCK_TIMEOUT`].
+fn wait_for_lock(file: &File, path: &WorkspacePath, call: &Call) -> Result<(), Error> {
+    let until = Instant::now() + LOCK_TIMEOUT;
+    let mut pause = Duration::from_micros(100);
+    while matches!(file.try_lock(), Ok(false)) && Instant::now() < until {
+        if let Some(why) = call.stop_reason() {
+            let waited = format!("another process that changes {path} had ended");
+            return Err(Error::stopped(why, &waited).at(path.as_str()));
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! Temporary files, in which new content is written before it takes the place of old.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::ops::ControlFlow;
+
+use crate::context::Call;
+use crate::os::{Dir, File, Kind, Rename};
+
+/// Names of temporary files beside a file that is changed.
+const NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit~" };
+
+/// The suffix of files written by others that could not be put back and must not be lost.
+const KEPT_SUFFIX: &[u8] = b".ripkit-kept";
+
+/// How many random names are tried.
+const ATTEMPTS: usize = 16;
+
+/// How many directory entries are read between two checks of the deadline.
+const CHECK_INTERVAL: usize = 256;
+
+/// Hexadecimal digits of a random name.
+const DIGITS: usize = 16;
+
+/// Unpredictable names: random digits between a fixed prefix and suffix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RandomNames {
+    pub(crate) prefix: &'static str,
+    pub(crate) suffix: &'static str,
+}
+
+impl RandomNames {
+    /// A new name.
+    pub(crate) fn fresh(self) -> Vec<u8> {
+        // The keys of the hasher come from the system's source of randomness.
+        let random = RandomState::new().hash_one(0_u8);
+        format!("{}{random:0DIGITS$x}{}", self.prefix, self.suffix).into_bytes()
+    }
+
+    /// Whether a name has this form.
+    pub(crate) fn include(self, name: &[u8]) -> bool {
+        let digits = name
+            .strip_prefix(self.prefix.as_bytes())
+            .and_then(|name| name.strip_suffix(self.suffix.as_bytes()));
+        digits.is_some_and(|digits| {
+            digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
+        })
+    }
+}
+
+/// A temporary file; removed on drop unless it was renamed.
+#[derive(Debug)]
+pub(super) struct TempFile<'a> {
+    dir: &'a Dir,
+    name: Vec<u8>,
+    file: File,
+    has_name: bool,
+}
+
+impl<'a> TempFile<'a> {
+    /// Creates an empty file and locks it, so that [`sweep`] can tell that it is in use. `mode` is
+    /// restricted by the umask.
+    pub(super) fn create(dir: &'a Dir, mode: u32) -> io::Result<TempFile<'a>> {
+        for _ in 0..ATTEMPTS {
+            let name = random_name();
+            let file = match dir.create_file(&name, mode) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                created => created?,
+            };
+            let temp = TempFile { dir, name, file, has_name: true };
+            // Another process may have swept the file between its creation and its locking.
+            let is_locked = temp.file.try_lock().unwrap_or(true);
+            if is_locked && temp.file.stat()?.links > 0 {
+                return Ok(temp);
+            }
+        }
+        Err(io::Error::other("temporary files vanish as soon as they are made"))
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// Ends the life of the temporary name after the file was renamed.
+    pub(super) fn renamed(mut self) {
+        self.has_name = false;
+    }
+
+    /// Renames the entry that has the temporary name now to one that is never swept, and returns
+    /// that name.
+    pub(super) fn keep_aside(mut self) -> Vec<u8> {
+        self.has_name = false;
+        keep_aside(self.dir, &self.name)
+    }
+}
+
+impl Drop for TempFile<'_> {
+    fn drop(&mut self) {
+        if self.has_name {
+            // If this fails, a later sweep removes it.
+            let _ = self.dir.remove_file(&self.name);
+        }
+    }
+}
+
+/// Whether a name has the form of a temporary file's name.
+pub(crate) fn is_temporary(name: &[u8]) -> bool {
+    NAMES.include(name)
+}
+
+/// A new name for a temporary file.
+pub(super) fn random_name() -> Vec<u8> {
+    NAMES.fresh()
+}
+
+/// Removes the temporary files that killed processes left in a directory. In a huge directory, only
+/// those that are found before the call must stop.
+pub(super) fn sweep(dir: &Dir, call: &Call) {
+    let Ok(listing) = dir.open_dir(b".") else { return };
+    let mut found = Vec::new();
+    let mut count = 0_usize;
+    let listed = listing.list(|name, kind| {
+        if kind == Kind::File && is_temporary(name) {
+            found.push(name.to_vec());
+        }
+        count += 1;
+        let must_stop = count.is_multiple_of(CHECK_INTERVAL) && call.stop_reason().is_some();
+        if must_stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    // If listing fails, the leftovers stay; the write itself goes on.
+    if listed.is_ok() {
+        for name in found {
+            remove_abandoned(dir, &name);
+        }
+    }
+}
+
+/// Removes a temporary file unless a process holds its lock.
+fn remove_abandoned(dir: &Dir, name: &[u8]) {
+    let Ok(file) = dir.open_file(name) else { return };
+    if matches!(file.try_lock(), Ok(true)) {
+        // Another process may have removed it already.
+        let _ = dir.remove_file(name);
+    }
+}
+
+/// Renames a temporary file to a name that is never swept, and returns the name that it has then.
+pub(super) fn keep_aside(dir: &Dir, name: &[u8]) -> Vec<u8> {
+    let kept = [name.strip_suffix(NAMES.suffix.as_bytes()).unwrap_or(name), KEPT_SUFFIX].concat();
+    match dir.rename(name, (dir, &kept), Rename::Replace) {
+        Ok(()) => kept,
+        Err(_) => name.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_over_sweeps_no_huge_directory_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient(root.path()).unwrap();
+        let count = 4 * CHECK_INTERVAL;
+        (0..count).for_each(|_| drop(dir.create_file(&random_name(), 0o600).unwrap()));
+        let left = || {
+            let mut left = 0;
+            let counted = dir.open_dir(b".").unwrap().list(|_, _| {
+                left += 1;
+                ControlFlow::Continue(())
+            });
+            counted.map(|()| left).unwrap()
+        };
+        let cancel = crate::Cancel::new();
+        cancel.cancel();
+        sweep(&dir, &Call::default().with_cancel(cancel));
+        assert_eq!(left(), count - CHECK_INTERVAL);
+        sweep(&dir, &Call::default());
+        assert_eq!(left(), 0);
+    }
+
+    #[test]
+    fn random_names_include_their_own_names_and_no_others() {
+        let names = RandomNames { prefix: ".", suffix: ".mine~" };
+        assert!(names.include(&names.fresh()));
+        assert_ne!(names.fresh(), names.fresh());
+        assert!(names.include(b".0123456789abcdef.mine~"));
+        let others = [
+            "0123456789abcdef.mine~",
+            ".0123456789abcde.mine~",
+            ".0123456789abcdef0.mine~",
+            ".0123456789abcdeg.mine~",
+            ".0123456789abcdef",
+            ".0123456789abcdef.mine",
+            "..mine~",
+            ".mine~",
+            "",
+        ];
+        for name in others {
+            assert!(!names.include(name.as_bytes()), "{name}");
+        }
+    }
+}

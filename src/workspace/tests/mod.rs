@@ -1,0 +1,4 @@
+//! Tests of the whole workspace.
+
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod faults;
