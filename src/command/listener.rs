@@ -1,4 +1,4 @@
-//! Listening to a running command: all that it prints, until it ends or must stop.
+//! Reading the output of a running command until it ends or must stop.
 
 use std::time::{Duration, Instant};
 
@@ -7,25 +7,25 @@ use super::spool::{Spool, Spooled};
 use crate::context::{Call, Incomplete};
 use crate::os::process::{Process, Received, Until};
 
-/// How often a running command is looked at for a cancel.
-const TICK: Duration = Duration::from_millis(10);
+/// How often a running command is checked for cancellation.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How much is read at once, in bytes.
+/// Bytes read at once.
 const BLOCK: usize = 64 * 1024;
 
-/// How long output is taken at all after the command has ended.
+/// How long output is read after the command has ended.
 const AFTERMATH: Duration = Duration::from_millis(100);
 
-/// How much output is taken after the command has ended, in bytes.
+/// How much output is read after the command has ended, in bytes.
 const AFTERMATH_BYTES: usize = 1 << 20;
 
-/// One pair of ears for standard output and error.
+/// Reads the pipe for standard output and error into a capture and a spool file.
 #[derive(Debug)]
 pub(super) struct Listener<'a> {
     buffer: Vec<u8>,
     capture: Capture,
     spool: Spool<'a>,
-    /// Nobody holds the pipe any more.
+    /// No process holds the write end of the pipe any more.
     is_closed: bool,
 }
 
@@ -34,8 +34,8 @@ impl<'a> Listener<'a> {
         Listener { buffer: vec![0; BLOCK], capture, spool, is_closed: false }
     }
 
-    /// Listens until the command has ended; if it must stop before, the reason is returned.
-    pub(super) fn attend(&mut self, process: &mut Process, call: &Call) -> Option<Incomplete> {
+    /// Reads until the command has ended; returns the reason if it must stop before.
+    pub(super) fn wait(&mut self, process: &mut Process, call: &Call) -> Option<Incomplete> {
         loop {
             let received = self.receive(process);
             if process.has_ended() {
@@ -47,28 +47,27 @@ impl<'a> Listener<'a> {
             if received == 0 {
                 let until = if self.is_closed { Until::End } else { Until::Either };
                 let left = call.deadline().map(|end| end.saturating_duration_since(Instant::now()));
-                process.wait(until, left.unwrap_or(TICK).min(TICK));
+                process.wait(until, left.unwrap_or(CHECK_INTERVAL).min(CHECK_INTERVAL));
             }
         }
     }
 
-    /// Takes what comes until `is_enough` or `patience` has passed.
-    pub(super) fn endure(
+    /// Reads until `is_enough` returns true or `timeout` has passed.
+    pub(super) fn wait_until(
         &mut self,
         process: &mut Process,
-        patience: Duration,
+        timeout: Duration,
         is_enough: impl Fn(&Process, bool) -> bool,
     ) {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         while Instant::now() < until && !is_enough(process, self.is_closed) {
             if self.receive(process) == 0 {
-                self.pause(process, TICK);
+                self.pause(process, CHECK_INTERVAL);
             }
         }
     }
 
-    /// Takes what is in the pipe after the command has ended, until nothing came for as long as
-    /// `silence`.
+    /// Reads what is left in the pipe after the command has ended, until nothing came for `silence`.
     pub(super) fn drain(&mut self, process: &mut Process, silence: Duration) {
         let started = Instant::now();
         let (mut last, mut taken) = (started, 0);
@@ -85,13 +84,13 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// What was heard, the file that holds all of it, and why there is none.
+    /// The captured output, the file with all of it, and a note if the file could not be written.
     pub(super) fn finish(self) -> (Captured, Option<Spooled>, Option<String>) {
-        let (spooled, trouble) = self.spool.finish();
-        (self.capture.finish(), spooled, trouble)
+        let (spooled, problem) = self.spool.finish();
+        (self.capture.finish(), spooled, problem)
     }
 
-    /// Takes at most a block and tells how many bytes there were.
+    /// Reads at most one block; returns the number of bytes.
     fn receive(&mut self, process: &mut Process) -> usize {
         if self.is_closed {
             return 0;
@@ -114,11 +113,11 @@ impl<'a> Listener<'a> {
         count
     }
 
-    fn pause(&self, process: &Process, patience: Duration) {
+    fn pause(&self, process: &Process, timeout: Duration) {
         if self.is_closed {
-            std::thread::sleep(patience.min(TICK));
+            std::thread::sleep(timeout.min(CHECK_INTERVAL));
         } else {
-            process.wait(Until::Output, patience);
+            process.wait(Until::Output, timeout);
         }
     }
 }

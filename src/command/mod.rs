@@ -1,9 +1,9 @@
-//! Running one command: start, listen, stop, and what it leaves behind.
+//! Running one shell command: starting it, reading its output, stopping it and all that it started.
 
 mod capture;
-mod family;
 mod listener;
 mod policy;
+mod process_tree;
 mod spool;
 mod transcript;
 
@@ -19,20 +19,20 @@ use crate::text::escape;
 use crate::workspace::{Access, Workspace, WorkspacePath};
 
 use self::capture::Capture;
-use self::family::{Family, Stopped};
 use self::listener::Listener;
 pub use self::policy::CommandPolicy;
+use self::process_tree::{ProcessTree, Stopped};
 use self::spool::Spool;
 pub(crate) use self::transcript::Transcript;
 
-/// How long somebody who still holds the pipe may be silent after the command has ended: long
-/// enough for the end of a pipeline, and nothing to those that wait for the answer.
+/// How long to wait for more output after the command has ended while another process still holds
+/// the pipe: long enough for the end of a pipeline, too short to be noticed by the caller.
 const SILENCE: Duration = Duration::from_millis(50);
 
-/// How long a command that must stop may tidy up, such as remove its lock files.
+/// How long a command that must stop has to clean up, for instance to remove its lock files.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// The number by which systems say that arguments and environment are too long.
+/// `E2BIG`: arguments and environment are too long.
 const TOO_LONG: i32 = 7;
 
 /// What is to be run.
@@ -44,7 +44,7 @@ pub(crate) struct Request<'a> {
     pub(crate) timeout: Duration,
 }
 
-/// How it went.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) transcript: Transcript,
@@ -84,15 +84,15 @@ pub(crate) fn run(
     let (allowed, mut notes) = allowed(policy, request.timeout, call, started);
     let call = call.clone().with_timeout(allowed);
     // Declared first, so that its control group is removed when the process is gone.
-    let family = Family::new(policy)?;
+    let tree = ProcessTree::new(policy)?;
     limits.commit().map_err(|why| Error::stopped(why, "the command was started"))?;
-    let mut process = start(policy, request.command, &directory, &family)?;
+    let mut process = start(policy, request.command, &directory, &tree)?;
     let spool = Spool::new(workspace, policy.file.as_ref());
     let mut listener = Listener::new(Capture::new(policy.output_bytes), spool);
-    let stopped_by = listener.attend(&mut process, &call);
+    let stopped_by = listener.wait(&mut process, &call);
     let left = match stopped_by {
-        None => settle(policy, &mut process, &mut listener, &family),
-        Some(_) => stop(&mut process, &mut listener, &family),
+        None => finish(policy, &mut process, &mut listener, &tree),
+        Some(_) => stop(&mut process, &mut listener, &tree),
     };
     let ending = process.reap();
     let took = started.elapsed();
@@ -103,34 +103,34 @@ pub(crate) fn run(
     Ok(Report { transcript, ending, stopped_by, allowed, took, stopped, kept, survivors, notes })
 }
 
-/// What there was beside the shell when the answer was made.
+/// The processes beside the shell that were stopped or left running.
 #[derive(Debug, Default)]
 struct Left {
     stopped: Stopped,
     kept: Vec<i32>,
 }
 
-/// Takes the last of the output, and cares for what still runs.
-fn settle(
+/// After the command has ended: reads the rest of its output and stops what it left running.
+fn finish(
     policy: &CommandPolicy,
     process: &mut Process,
     listener: &mut Listener<'_>,
-    family: &Family,
+    tree: &ProcessTree,
 ) -> Left {
     listener.drain(process, SILENCE);
     if policy.keep_background {
-        let kept = family.living(process).into_iter().collect();
+        let kept = tree.living(process).into_iter().collect();
         return Left { kept, ..Left::default() };
     }
-    Left { stopped: family.kill(process, Vec::new()), ..Left::default() }
+    Left { stopped: tree.kill(process, Vec::new()), ..Left::default() }
 }
 
-/// Stops all that runs: asks, waits a moment, kills.
-fn stop(process: &mut Process, listener: &mut Listener<'_>, family: &Family) -> Left {
-    let asked = family.ask(process);
-    let is_gone = |process: &Process, is_closed| family.is_gone(process, &asked, is_closed);
-    listener.endure(process, GRACE, is_gone);
-    let stopped = family.kill(process, asked);
+/// Stops all processes: SIGTERM, a grace period, SIGKILL.
+fn stop(process: &mut Process, listener: &mut Listener<'_>, tree: &ProcessTree) -> Left {
+    let terminated = tree.terminate(process);
+    let is_gone = |process: &Process, is_closed| tree.is_gone(process, &terminated, is_closed);
+    listener.wait_until(process, GRACE, is_gone);
+    let stopped = tree.kill(process, terminated);
     listener.drain(process, Duration::ZERO);
     Left { stopped, ..Left::default() }
 }
@@ -173,11 +173,11 @@ fn allowed(
     call: &Call,
     now: Instant,
 ) -> (Duration, Vec<String>) {
-    let most = policy.max_time;
-    let note = (asked > most)
-        .then(|| format!("timeout_ms was cut to {}, the most that is allowed", most.as_millis()));
+    let max = policy.max_time;
+    let note = (asked > max)
+        .then(|| format!("timeout_ms was cut to {}, the most that is allowed", max.as_millis()));
     let left = call.deadline().map(|deadline| deadline.saturating_duration_since(now));
-    let allowed = asked.min(most).min(left.unwrap_or(Duration::MAX));
+    let allowed = asked.min(max).min(left.unwrap_or(Duration::MAX));
     (allowed, note.into_iter().collect())
 }
 
@@ -185,9 +185,9 @@ fn start(
     policy: &CommandPolicy,
     command: &str,
     directory: &WorkspacePath,
-    family: &Family,
+    tree: &ProcessTree,
 ) -> Result<Process, Error> {
-    let (name, value) = family.variable();
+    let (name, value) = tree.variable();
     let mut environment: Vec<(OsString, OsString)> = policy.environment.clone();
     environment.push((name.into(), value.into()));
     let mut arguments: Vec<&OsStr> = policy.shell_arguments.iter().map(AsRef::as_ref).collect();
@@ -197,7 +197,7 @@ fn start(
         arguments,
         environment: &environment,
         directory: directory.enter()?,
-        entrance: family.entrance()?,
+        entrance: tree.entrance()?,
     };
     Process::start(launch).map_err(|error| not_started(policy, command, directory, error))
 }

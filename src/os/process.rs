@@ -2,11 +2,11 @@
 
 #[cfg(target_os = "linux")]
 mod control_group;
-mod descriptors;
 #[cfg(target_os = "linux")]
-mod relatives;
+mod descendants;
+mod descriptors;
 #[cfg(not(target_os = "linux"))]
-mod unknown_relatives;
+mod unknown_descendants;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
@@ -25,9 +25,9 @@ use crate::os::Dir;
 #[cfg(target_os = "linux")]
 pub(crate) use control_group::ControlGroup;
 #[cfg(target_os = "linux")]
-pub(crate) use relatives::{Relative, relatives};
+pub(crate) use descendants::{Descendant, descendants};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use unknown_relatives::{Relative, relatives};
+pub(crate) use unknown_descendants::{Descendant, descendants};
 
 /// How long a process that was killed may take to end before it is left to itself.
 const LAST_BREATH: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! The processes that a command started, as `/proc` tells of them.
+//! Finding the processes that a command started, through `/proc`.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -18,7 +18,7 @@ const MAX_ENVIRONMENT: u64 = 8 << 20;
 
 /// A process that belongs to a command.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Relative {
+pub(crate) struct Descendant {
     /// Its number.
     pub(crate) id: i32,
     /// When it was started; with the number it says which process it is.
@@ -27,8 +27,8 @@ pub(crate) struct Relative {
     group: i32,
 }
 
-impl Relative {
-    /// Tells whether a signal to the group reaches it.
+impl Descendant {
+    /// Whether a signal to the group reaches it.
     pub(crate) fn is_in_group(&self, group: i32) -> bool {
         self.group == group
     }
@@ -39,7 +39,7 @@ impl Relative {
         let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty());
         let is_same =
             || proc().and_then(|proc| facts(&proc, self.id)).is_some_and(|now| now.is(self));
-        // Whoever has ended needs no signal, and who may not be killed is found again and told.
+        // Errors are ignored: the process has ended, or it is found again and reported as a survivor.
         let _ = match handle {
             Ok(handle) if is_same() => rustix::process::pidfd_send_signal(&handle, signal),
             // Before 5.3 there are no such handles.
@@ -51,11 +51,11 @@ impl Relative {
     }
 }
 
-/// What `/proc/PID/stat` says.
+/// The fields of `/proc/PID/stat` that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Facts {
     id: i32,
-    /// Whether it has not ended; what nobody has waited for yet is no work any more.
+    /// Whether it has not ended; a zombie has.
     lives: bool,
     parent: i32,
     group: i32,
@@ -64,40 +64,40 @@ struct Facts {
 }
 
 impl Facts {
-    fn relative(&self) -> Relative {
-        Relative { id: self.id, started: self.started, group: self.group }
+    fn descendant(&self) -> Descendant {
+        Descendant { id: self.id, started: self.started, group: self.group }
     }
 
-    fn is(&self, relative: &Relative) -> bool {
-        self.lives && (self.id, self.started) == (relative.id, relative.started)
+    fn is(&self, descendant: &Descendant) -> bool {
+        self.lives && (self.id, self.started) == (descendant.id, descendant.started)
     }
 }
 
 /// Finds the living processes of a command: those in the session of `leader`, its first process,
 /// those that have `mark` in their environment, those that are `known` from before, and children
-/// of any of these. Nobody is found where `/proc` cannot be read. If somebody else has reaped the
-/// leader, its number may be a stranger's and counts nothing.
-pub(crate) fn relatives(leader: i32, mark: &[u8], known: &[Relative]) -> Vec<Relative> {
+/// of any of these. Returns none if `/proc` cannot be read. If the leader was reaped elsewhere, its
+/// number may belong to another process and is not used.
+pub(crate) fn descendants(leader: i32, mark: &[u8], known: &[Descendant]) -> Vec<Descendant> {
     let Some(proc) = proc() else { return Vec::new() };
     let first = facts(&proc, leader).map(|facts| facts.started);
-    let mut family = Family {
+    let mut search = TreeSearch {
         ids: first.map(|_| leader).into_iter().collect(),
         others: not_older(&proc, first),
         found: Vec::new(),
     };
     let mut buffer = vec![0; BLOCK];
     let mut is_marked = |id| environment_holds(&proc, id, mark, &mut buffer);
-    family.take(|facts, ids| {
+    search.take(|facts, ids| {
         let is_near = ids.contains(&facts.session) || ids.contains(&facts.id);
-        let is_known = || known.iter().any(|relative| facts.is(relative));
+        let is_known = || known.iter().any(|descendant| facts.is(descendant));
         is_near || is_known() || is_marked(facts.id)
     });
-    while family.take(|facts, ids| ids.contains(&facts.parent)) {}
-    family.found.iter().map(Facts::relative).collect()
+    while search.take(|facts, ids| ids.contains(&facts.parent)) {}
+    search.found.iter().map(Facts::descendant).collect()
 }
 
-/// The living processes that may be of the family of one that was started at `first`: nobody is
-/// older than an ancestor, and since the clock has ticks, some are as old.
+/// The living processes that may descend from one started at `first`: no process is older than its
+/// ancestors, but some have the same time, since the clock has ticks.
 fn not_older(proc: &OwnedFd, first: Option<u64>) -> Vec<Facts> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let ids = numbers(proc).into_iter().filter(|id| *id != own && *id > 1);
@@ -105,15 +105,15 @@ fn not_older(proc: &OwnedFd, first: Option<u64>) -> Vec<Facts> {
     facts.filter(|facts| facts.lives && first.is_none_or(|first| facts.started >= first)).collect()
 }
 
-/// Who belongs to a command, as far as that is known.
-struct Family {
+/// The processes found to belong to a command, and those still to be examined.
+struct TreeSearch {
     ids: HashSet<i32>,
     found: Vec<Facts>,
     others: Vec<Facts>,
 }
 
-impl Family {
-    /// Takes in those of the others of whom `belongs` is true; tells whether there were any.
+impl TreeSearch {
+    /// Moves the processes for which `belongs` returns true to `found`; returns whether there were any.
     fn take(&mut self, mut belongs: impl FnMut(&Facts, &HashSet<i32>) -> bool) -> bool {
         let before = self.found.len();
         self.others.retain(|facts| {
@@ -171,7 +171,7 @@ fn parse(id: i32, line: &[u8]) -> Option<Facts> {
     Some(Facts { id, lives, parent, group, session, started })
 }
 
-/// Tells whether the environment with which a process was started holds `mark`.
+/// Whether the environment with which a process was started holds `mark`.
 fn environment_holds(proc: &OwnedFd, id: i32, mark: &[u8], buffer: &mut [u8]) -> bool {
     let Some(file) = open(proc, id, "environ") else { return false };
     let mut offset = 0;

@@ -1,0 +1,179 @@
+//! The processes that a command started: finding, terminating and killing them.
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+use std::os::fd::OwnedFd;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::policy::CommandPolicy;
+use crate::error::Error;
+#[cfg(target_os = "linux")]
+use crate::os::process::ControlGroup;
+use crate::os::process::{Descendant, Process, Signal, descendants};
+
+/// The environment variable that marks the processes of a command.
+const VARIABLE: &str = "RIPKIT_COMMAND";
+
+/// How long to wait for killed processes to end.
+const KILL_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// The pause between two searches for processes that survived.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// An unpredictable value of the environment variable, different for each command.
+#[derive(Debug)]
+struct Marker(String);
+
+impl Marker {
+    fn new() -> Marker {
+        // The keys of each hasher come from the system's source of randomness.
+        let random = || RandomState::new().hash_one(0_u8);
+        Marker(format!("{:016x}{:016x}", random(), random()))
+    }
+
+    /// The entry of an environment, `NAME=value`.
+    fn assignment(&self) -> Vec<u8> {
+        format!("{VARIABLE}={}", self.0).into_bytes()
+    }
+}
+
+/// The processes of one command, known by an environment variable and a control group.
+#[derive(Debug)]
+pub(super) struct ProcessTree {
+    marker: Marker,
+    #[cfg(target_os = "linux")]
+    group: Option<ControlGroup>,
+}
+
+/// The result of killing a process tree.
+#[derive(Debug, Default)]
+pub(super) struct Stopped {
+    /// How many were stopped, without the first process of the command.
+    pub(super) count: usize,
+    /// The process IDs of those that could not be killed.
+    pub(super) survivors: Vec<i32>,
+}
+
+impl ProcessTree {
+    /// Prepares for a command.
+    ///
+    /// # Errors
+    /// Failures to create the control group, if the policy has one.
+    pub(super) fn new(policy: &CommandPolicy) -> Result<ProcessTree, Error> {
+        let marker = Marker::new();
+        #[cfg(target_os = "linux")]
+        let group = control_group(policy, &marker)?;
+        #[cfg(not(target_os = "linux"))]
+        let _ = policy;
+        Ok(ProcessTree {
+            marker,
+            #[cfg(target_os = "linux")]
+            group,
+        })
+    }
+
+    /// The variable that its processes have in their environment.
+    pub(super) fn variable(&self) -> (&'static str, &str) {
+        (VARIABLE, &self.marker.0)
+    }
+
+    /// The file by which a process enters the control group, if there is one.
+    #[cfg(target_os = "linux")]
+    pub(super) fn entrance(&self) -> Result<Option<OwnedFd>, Error> {
+        let entrance = self.group.as_ref().map(ControlGroup::entrance).transpose();
+        entrance.map_err(|error| Error::io("open", "the control group", error))
+    }
+
+    /// There are no control groups.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn entrance(&self) -> Result<Option<OwnedFd>, Error> {
+        Ok(None)
+    }
+
+    /// The process IDs of the living processes, in order.
+    pub(super) fn living(&self, process: &Process) -> BTreeSet<i32> {
+        self.numbers(&self.descendants(process, &[]))
+    }
+
+    /// Whether all processes have ended. On systems where processes cannot be found, a closed pipe
+    /// is taken as the sign.
+    pub(super) fn is_gone(&self, process: &Process, known: &[Descendant], is_closed: bool) -> bool {
+        let is_known = cfg!(target_os = "linux") || is_closed;
+        let left = || self.numbers(&self.descendants(process, known));
+        is_known && process.has_ended() && left().is_empty()
+    }
+
+    /// Sends SIGTERM to each process once and returns them: when their parents have ended, they may
+    /// not be found again.
+    pub(super) fn terminate(&self, process: &Process) -> Vec<Descendant> {
+        let descendants = self.descendants(process, &[]);
+        let leader = process.id();
+        process.signal_group(Signal::TERM);
+        for descendant in descendants.iter().filter(|descendant| !descendant.is_in_group(leader)) {
+            descendant.signal(Signal::TERM);
+        }
+        descendants
+    }
+
+    /// Kills all processes, those that are `known` and those started meanwhile, until none is found
+    /// or [`KILL_TIMEOUT`] has passed.
+    pub(super) fn kill(&self, process: &Process, mut known: Vec<Descendant>) -> Stopped {
+        let until = Instant::now() + KILL_TIMEOUT;
+        let mut seen = BTreeSet::new();
+        loop {
+            known = self.descendants(process, &known);
+            let living = self.numbers(&known);
+            seen.extend(living.iter().copied());
+            // The whole group at once, so that none can start another in between. This also works
+            // on systems where processes cannot be found.
+            process.signal_group(Signal::KILL);
+            for descendant in &known {
+                descendant.signal(Signal::KILL);
+            }
+            self.kill_control_group(until);
+            if living.is_empty() || Instant::now() > until {
+                seen.remove(&process.id());
+                let count = seen.difference(&living).count();
+                return Stopped { count, survivors: living.into_iter().collect() };
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn descendants(&self, process: &Process, known: &[Descendant]) -> Vec<Descendant> {
+        descendants(process.id(), &self.marker.assignment(), known)
+    }
+
+    fn numbers(&self, descendants: &[Descendant]) -> BTreeSet<i32> {
+        descendants.iter().map(|descendant| descendant.id).chain(self.group_members()).collect()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn group_members(&self) -> Vec<i32> {
+        self.group.as_ref().map(ControlGroup::members).unwrap_or_default()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn group_members(&self) -> Vec<i32> {
+        Vec::new()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn kill_control_group(&self, until: Instant) {
+        if let Some(group) = &self.group {
+            group.kill(until);
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn kill_control_group(&self, _: Instant) {}
+}
+
+#[cfg(target_os = "linux")]
+fn control_group(policy: &CommandPolicy, marker: &Marker) -> Result<Option<ControlGroup>, Error> {
+    let Some(directory) = &policy.control_groups else { return Ok(None) };
+    let made = ControlGroup::make(directory, format!("ripkit-{}", marker.0));
+    made.map(Some)
+        .map_err(|error| Error::io("make a control group in", &directory.to_string_lossy(), error))
+}
