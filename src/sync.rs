@@ -8,6 +8,12 @@ pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
 #[cfg(not(all(test, ripkit_loom)))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
 
+/// Locks a mutex. One that is poisoned is used as it is: the panic has been reported, and code that
+/// holds a lock leaves nothing half done.
+pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// Runs a model in every order of its threads that can make a difference, and tells how many
 /// those are.
 // In two conditions, here and above the models, since clippy knows tests by `cfg(test)` alone.

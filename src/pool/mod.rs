@@ -1,76 +1,80 @@
-//! Threads that work for a caller who can be released at its deadline.
+//! The library's own threads. A caller always returns shortly after its deadline, even if the work
+//! is stuck.
 //!
-//! Each call runs on a thread of its own and, if it walks, leases a team of threads, so calls share
-//! no queue: a call that is stuck in the kernel delays no other, and a thread of the host's own
-//! rayon pool that calls us only waits; it never runs foreign work on its stack.
+//! Each call runs on a thread of its own and, if it walks, checks out worker threads that no other
+//! call uses. Calls share no queue: a call that is stuck in the kernel does not delay others. A
+//! thread of the host's rayon pool that calls us only waits, and never runs other work on its stack.
 
-mod shift;
-mod worker;
+mod call_threads;
+mod job_latch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::context::Call;
 use crate::error::Error;
 use crate::sync::AtomicUsize;
+pub(crate) use crate::sync::lock;
 
-use self::shift::Shift;
-pub(crate) use self::shift::{Job, panic_text};
-pub(crate) use self::worker::Unfinished;
-use self::worker::{Workers, too_many_stuck};
+pub(crate) use self::call_threads::Unfinished;
+use self::call_threads::{CallThreads, too_many_stuck};
+use self::job_latch::JobLatch;
+pub(crate) use self::job_latch::{Job, panic_text};
 
-/// How many teams are kept for the next call.
+/// How many sets of worker threads are kept for the next calls.
 const MAX_IDLE: usize = 2;
 
-/// How many jobs may be stuck after their callers left, before new ones are refused.
+/// How many jobs may be stuck after their callers left, before new jobs are refused.
 const MAX_ABANDONED: usize = 8;
 
-/// The teams of threads that wait for work.
+/// The threads of the library; none is started before it is needed.
 #[derive(Debug)]
 pub(crate) struct Pool {
     threads: usize,
-    /// `None` where all work is done on the threads of the callers.
-    workers: Option<Workers>,
+    /// None where all work is done on the threads of the callers.
+    call_threads: Option<CallThreads>,
+    /// Sets of worker threads that no job uses.
     idle: Mutex<Vec<ThreadPool>>,
+    /// The number of jobs that are stuck after their callers left.
     abandoned: Arc<AtomicUsize>,
 }
 
 impl Pool {
-    /// Prepares teams of `threads` threads each; none is started before it is needed. With 0, all
-    /// work is done on the threads of the callers.
+    /// A pool in which each job gets `threads` worker threads. With 0, all work is done on the threads
+    /// of the callers.
     pub(crate) fn new(threads: usize) -> Pool {
         Pool {
             threads: threads.max(1),
-            workers: (threads > 0).then(Workers::default),
+            call_threads: (threads > 0).then(CallThreads::default),
             idle: Mutex::default(),
             abandoned: Arc::default(),
         }
     }
 
-    /// Runs one call to its end. A call that must stop has a short grace to return what it has, and
-    /// a longer one to finish a change that it has begun; then its caller leaves.
+    /// Runs one call to its end. A call that has to stop gets a short grace period to return what it
+    /// has, and a longer one to finish a change that it has begun; then its caller leaves.
     pub(crate) fn call<R: Send + 'static>(
         &self,
         call: &Call,
         work: impl FnOnce(&Call) -> R + Send + 'static,
     ) -> Result<R, Unfinished> {
-        if let Some(workers) = &self.workers {
-            return workers.run(call, work);
+        if let Some(threads) = &self.call_threads {
+            return threads.run(call, work);
         }
         let (call, _) = call.detached();
         catch_unwind(AssertUnwindSafe(|| work(&call))).map_err(Unfinished::Panicked)
     }
 
-    /// The threads that work on one job.
+    /// The number of threads that work on one job.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Runs a job to its end, or until the call is stopped; then the job is asked to stop and,
-    /// after a short grace, left behind.
+    /// Runs a job to its end, or until the call is stopped; then the job is asked to stop and, after
+    /// a short grace period, abandoned.
     ///
     /// # Errors
     /// `INTERNAL` if a thread panicked, `RESOURCE_EXHAUSTED` if too many jobs are stuck.
@@ -78,29 +82,30 @@ impl Pool {
         if self.abandoned.load(Ordering::Acquire) >= MAX_ABANDONED {
             return Err(too_many_stuck(MAX_ABANDONED));
         }
-        let shift = Arc::new(Shift::new(self.threads));
-        let Some(team) = self.lease() else {
-            // No thread to be had: the caller does the work and checks its deadline by itself.
-            shift.work(&**job);
-            return shift.outcome();
+        let latch = Arc::new(JobLatch::new(self.threads));
+        let Some(workers) = self.check_out() else {
+            // No thread can be started: the caller does the work, which checks its own deadline.
+            latch.work(&**job);
+            return latch.outcome();
         };
         for _ in 0..self.threads {
-            let (shift, job) = (shift.clone(), job.clone());
-            team.spawn(move || shift.work(&*job));
+            let (latch, job) = (latch.clone(), job.clone());
+            workers.spawn(move || latch.work(&*job));
         }
-        let waited = catch_unwind(AssertUnwindSafe(|| shift.wait(&**job, call)));
+        let waited = catch_unwind(AssertUnwindSafe(|| latch.wait(&**job, call)));
         if matches!(waited, Ok(true)) {
-            self.give_back(team);
+            self.check_in(workers);
         } else {
             job.stop();
-            shift.abandon(&self.abandoned);
+            latch.abandon(&self.abandoned);
         }
-        // A callback of the host may panic, which is the host's to hear.
-        waited.map_or_else(|panic| resume_unwind(panic), |_| shift.outcome())
+        // A panic in a callback of the host is passed on to the host.
+        waited.map_or_else(|panic| resume_unwind(panic), |_| latch.outcome())
     }
 
-    fn lease(&self) -> Option<ThreadPool> {
-        self.workers.as_ref()?;
+    /// Takes idle worker threads, or starts new ones; none if that fails.
+    fn check_out(&self) -> Option<ThreadPool> {
+        self.call_threads.as_ref()?;
         let idle = lock(&self.idle).pop();
         idle.or_else(|| {
             let builder = ThreadPoolBuilder::new().num_threads(self.threads);
@@ -108,17 +113,12 @@ impl Pool {
         })
     }
 
-    fn give_back(&self, team: ThreadPool) {
+    fn check_in(&self, workers: ThreadPool) {
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE {
-            idle.push(team);
+            idle.push(workers);
         }
     }
-}
-
-/// Locks; a panic of another thread has been reported by then and leaves nothing half done.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

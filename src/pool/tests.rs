@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::shift::{GRACE, TICK};
+use super::job_latch::{GRACE, TICK};
 use super::*;
 use crate::context::{Cancel, Progress};
 use crate::error::ErrorCode;
@@ -73,13 +73,13 @@ fn cancelled() -> Call {
 }
 
 /// A job at which `threads` threads work, while `caller` does what a caller does.
-fn shift(threads: usize, job: &impl Job, caller: impl FnOnce(&Shift)) {
-    let shift = Shift::new(threads);
+fn latch(threads: usize, job: &impl Job, caller: impl FnOnce(&JobLatch)) {
+    let latch = JobLatch::new(threads);
     thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(|| shift.work(job));
+            scope.spawn(|| latch.work(job));
         }
-        caller(&shift);
+        caller(&latch);
     });
 }
 
@@ -88,10 +88,10 @@ fn shift(threads: usize, job: &impl Job, caller: impl FnOnce(&Shift)) {
 fn a_job_that_was_left_behind_counts_until_it_ends_and_no_longer() {
     for round in 0..ROUNDS {
         let (job, abandoned) = (Stuck::default(), Arc::new(AtomicUsize::new(0)));
-        shift(2, &job, |shift| {
+        latch(2, &job, |latch| {
             job.open();
             (0..round % 20).for_each(|_| thread::yield_now());
-            shift.abandon(&abandoned);
+            latch.abandon(&abandoned);
         });
         assert_eq!(abandoned.load(Ordering::Acquire), 0, "in round {round}");
     }
@@ -100,10 +100,10 @@ fn a_job_that_was_left_behind_counts_until_it_ends_and_no_longer() {
 #[test]
 fn a_caller_is_released_from_a_stuck_job_and_that_is_counted() {
     let (job, abandoned) = (Stuck::default(), Arc::new(AtomicUsize::new(0)));
-    shift(2, &job, |shift| {
-        assert!(!shift.wait(&job, &cancelled()), "nobody handed anything in");
+    latch(2, &job, |latch| {
+        assert!(!latch.wait(&job, &cancelled()), "no thread has ended");
         assert!(job.stopped.load(Ordering::Relaxed), "it was asked to stop");
-        shift.abandon(&abandoned);
+        latch.abandon(&abandoned);
         assert_eq!(abandoned.load(Ordering::Acquire), 1);
         job.open();
     });
@@ -115,10 +115,10 @@ fn a_caller_hears_of_the_end_however_late_it_comes_to_wait() {
     for round in 0..ROUNDS {
         let job = Stuck::default();
         job.open();
-        shift(3, &job, |shift| {
+        latch(3, &job, |latch| {
             (0..round % 20).for_each(|_| thread::yield_now());
-            assert!(shift.wait(&job, &Call::default()));
-            assert!(shift.outcome().is_ok());
+            assert!(latch.wait(&job, &Call::default()));
+            assert!(latch.outcome().is_ok());
         });
     }
 }
@@ -126,9 +126,9 @@ fn a_caller_hears_of_the_end_however_late_it_comes_to_wait() {
 #[test]
 fn a_thread_that_panics_stops_the_others_and_fails_the_call() {
     let job = Panicking::default();
-    shift(3, &job, |shift| {
-        assert!(shift.wait(&job, &Call::default()));
-        let error = shift.outcome().unwrap_err();
+    latch(3, &job, |latch| {
+        assert!(latch.wait(&job, &Call::default()));
+        let error = latch.outcome().unwrap_err();
         assert_eq!(error.code(), ErrorCode::Internal);
         assert!(error.to_string().contains("the first one fails"), "{error}");
     });
@@ -169,7 +169,7 @@ fn g10_a_caller_leaves_a_stuck_worker_at_its_deadline_and_the_ninth_is_refused()
         pool.run(&job, &Call::default().with_timeout(deadline)).unwrap();
         assert!(started.elapsed() >= deadline, "{:?}", started.elapsed());
         quickest = quickest.min(started.elapsed());
-        // Others are served by teams of their own.
+        // Others are served by worker threads of their own.
         if pool.abandoned.load(Ordering::Acquire) < MAX_ABANDONED {
             pool.run(&Arc::new(Quick), &Call::default()).unwrap();
         }
@@ -184,7 +184,7 @@ fn g10_a_caller_leaves_a_stuck_worker_at_its_deadline_and_the_ninth_is_refused()
     job.open();
     wait_for_the_abandoned(&pool);
     pool.run(&Arc::new(Quick), &Call::default()).unwrap();
-    assert!(!lock(&pool.idle).is_empty(), "its team waits for the next");
+    assert!(!lock(&pool.idle).is_empty(), "its workers wait for the next");
 }
 
 #[test]
@@ -245,5 +245,5 @@ fn a_callback_that_panics_stops_the_job_before_the_panic_goes_on() {
     while job.ended.load(Ordering::Acquire) < 2 && Instant::now() < patience {
         thread::sleep(Duration::from_millis(1));
     }
-    assert_eq!(job.ended.load(Ordering::Acquire), 2, "threads work on for nobody");
+    assert_eq!(job.ended.load(Ordering::Acquire), 2, "threads work on after their caller left");
 }

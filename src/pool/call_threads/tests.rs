@@ -38,28 +38,28 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
 
 #[test]
 fn a_call_runs_on_another_thread_which_the_next_call_uses_again() {
-    let workers = Workers::default();
+    let threads = CallThreads::default();
     let here = thread::current().id();
-    let first = workers.run(&Call::default(), |_| thread::current().id()).unwrap();
+    let first = threads.run(&Call::default(), |_| thread::current().id()).unwrap();
     assert_ne!(first, here);
-    wait_until("the thread is idle", || lock(&workers.idle).len() == 1);
-    assert_eq!(workers.run(&Call::default(), |_| thread::current().id()).unwrap(), first);
+    wait_until("the thread is idle", || lock(&threads.idle).len() == 1);
+    assert_eq!(threads.run(&Call::default(), |_| thread::current().id()).unwrap(), first);
 }
 
 #[test]
 fn a_blocked_call_is_left_soon_after_its_deadline_or_its_cancellation() {
     for (call, why) in [(hurried(), Incomplete::Timeout), (cancelled(), Incomplete::Cancelled)] {
-        let workers = Workers::default();
+        let threads = CallThreads::default();
         let (unblock, work) = blocked(|_| ());
         let started = Instant::now();
-        let left = workers.run(&call, work);
+        let left = threads.run(&call, work);
         assert!(matches!(left, Err(Unfinished::Left(told)) if told == why), "{left:?}");
         let took = started.elapsed();
         assert!(took >= GRACE && took < COMMIT_GRACE, "{took:?}");
-        assert_eq!(workers.blocked.load(Ordering::Relaxed), 1);
+        assert_eq!(threads.blocked.load(Ordering::Relaxed), 1);
         drop(unblock);
-        wait_until("the call ends", || workers.blocked.load(Ordering::Relaxed) == 0);
-        assert!(workers.run(&Call::default(), |_| ()).is_ok());
+        wait_until("the call ends", || threads.blocked.load(Ordering::Relaxed) == 0);
+        assert!(threads.run(&Call::default(), |_| ()).is_ok());
     }
 }
 
@@ -71,7 +71,7 @@ fn a_call_that_stops_in_time_returns_what_it_has() {
         }
         7
     };
-    assert_eq!(Workers::default().run(&hurried(), stopping).unwrap(), 7);
+    assert_eq!(CallThreads::default().run(&hurried(), stopping).unwrap(), 7);
 }
 
 #[test]
@@ -82,14 +82,14 @@ fn a_change_that_has_begun_is_waited_for_beyond_the_deadline() {
         call.commit().expect("once begun, a change goes on");
         "changed"
     };
-    assert_eq!(Workers::default().run(&hurried(), slow).unwrap(), "changed");
+    assert_eq!(CallThreads::default().run(&hurried(), slow).unwrap(), "changed");
 }
 
 #[test]
 fn a_change_that_never_ends_is_left_and_told_to_be_unknown() {
-    let workers = Workers::default();
+    let threads = CallThreads::default();
     let (unblock, work) = blocked(|_| ());
-    let left = workers.run(&hurried(), |call| {
+    let left = threads.run(&hurried(), |call| {
         call.commit().unwrap();
         work(call);
     });
@@ -99,7 +99,7 @@ fn a_change_that_never_ends_is_left_and_told_to_be_unknown() {
 
 #[test]
 fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
-    let workers = Workers::default();
+    let threads = CallThreads::default();
     let text = Arc::new(std::sync::Mutex::new(String::new()));
     let reports = Arc::new(AtomicUsize::new(0));
     let counter = reports.clone();
@@ -114,7 +114,7 @@ fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
     let (unblock, work) = blocked(move |call: &Call| {
         told.send((speak(call), call.commit())).unwrap();
     });
-    let left = workers.run(&call, move |call| {
+    let left = threads.run(&call, move |call| {
         assert!(speak(call));
         work(call);
     });
@@ -150,9 +150,9 @@ fn a_caller_that_leaves_and_a_change_that_begins_agree_on_who_was_first() {
 
 #[test]
 fn so_many_blocked_calls_and_no_more_are_left_behind() {
-    let workers = Arc::new(Workers::default());
-    workers.blocked.store(MAX_BLOCKED, Ordering::Relaxed);
-    let Err(Unfinished::Refused(error)) = workers.run(&Call::default(), |_| ()) else {
+    let threads = Arc::new(CallThreads::default());
+    threads.blocked.store(MAX_BLOCKED, Ordering::Relaxed);
+    let Err(Unfinished::Refused(error)) = threads.run(&Call::default(), |_| ()) else {
         panic!("it was not refused");
     };
     assert_eq!(error.code(), ErrorCode::ResourceExhausted);
@@ -163,27 +163,27 @@ fn so_many_blocked_calls_and_no_more_are_left_behind() {
 
 #[test]
 fn a_panic_is_the_callers_to_hear_and_the_thread_goes_on() {
-    let workers = Workers::default();
-    let fell = workers.run(&Call::default(), |_| panic!("on purpose"));
+    let threads = CallThreads::default();
+    let fell = threads.run(&Call::default(), |_| panic!("on purpose"));
     assert!(matches!(fell, Err::<(), _>(Unfinished::Panicked(_))));
-    assert!(workers.run(&Call::default(), |_| ()).is_ok());
+    assert!(threads.run(&Call::default(), |_| ()).is_ok());
 }
 
 #[test]
 fn idle_threads_end_with_those_who_could_use_them() {
-    let workers = Workers::default();
+    let threads = CallThreads::default();
     let barrier = Arc::new(Barrier::new(MAX_IDLE + 3));
     thread::scope(|scope| {
         for _ in 0..MAX_IDLE + 3 {
             scope.spawn(|| {
                 let barrier = barrier.clone();
-                workers.run(&Call::default(), move |_| barrier.wait().is_leader()).unwrap();
+                threads.run(&Call::default(), move |_| barrier.wait().is_leader()).unwrap();
             });
         }
     });
-    wait_until("enough are idle", || lock(&workers.idle).len() == MAX_IDLE);
-    let idle = workers.idle.clone();
-    drop(workers);
+    wait_until("enough are idle", || lock(&threads.idle).len() == MAX_IDLE);
+    let idle = threads.idle.clone();
+    drop(threads);
     let (one, last) = (lock(&idle).pop().unwrap(), Arc::downgrade(&idle));
     drop((one, idle));
     wait_until("nobody holds the list", || last.strong_count() == 0);

@@ -1,4 +1,4 @@
-//! One job's threads and their caller, who waits for them or leaves them behind.
+//! Waits for the threads of one job, or abandons them.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,21 +10,21 @@ use crate::context::{Call, Progress};
 use crate::error::{Error, ErrorCode};
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
 
-/// How often a waiting caller looks at its cancel flag.
+/// How often a waiting caller checks its cancel flag.
 pub(super) const TICK: Duration = Duration::from_millis(5);
 
-/// How long a stopped job may take to hand in what it has, before its caller leaves.
-/// In a model the clock decides nothing: the grace is over at once.
+/// How long a stopped job may take to return what it has, before its caller leaves. In a loom model,
+/// which has no clock, this time is over at once.
 pub(super) const GRACE: Duration =
     Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 50 });
 
-/// How often progress is reported; in a model, never.
+/// How often progress is reported; never in a loom model.
 const PROGRESS: Duration =
     if cfg!(all(test, ripkit_loom)) { Duration::MAX } else { Duration::from_millis(100) };
 
 /// Work that several threads do together.
 pub(crate) trait Job: Send + Sync + 'static {
-    /// Works until there is nothing left to do; called once on each thread of the team.
+    /// Works until there is nothing left to do; called once on each worker thread.
     fn work(&self);
 
     /// Asks all threads to end soon; may be called more than once.
@@ -34,8 +34,8 @@ pub(crate) trait Job: Send + Sync + 'static {
     fn progress(&self) -> Progress;
 }
 
-/// One job's threads, seen from its caller.
-pub(super) struct Shift {
+/// Counts the threads that still work on a job.
+pub(super) struct JobLatch {
     state: Mutex<State>,
     all_done: Condvar,
 }
@@ -43,17 +43,17 @@ pub(super) struct Shift {
 struct State {
     working: usize,
     panic: Option<String>,
-    /// The counter of stuck jobs, once the caller has left.
+    /// The number of stuck jobs, which this one is counted in once its caller has left.
     abandoned: Option<Arc<AtomicUsize>>,
 }
 
-impl Shift {
-    pub(super) fn new(threads: usize) -> Shift {
+impl JobLatch {
+    pub(super) fn new(threads: usize) -> JobLatch {
         let state = State { working: threads, panic: None, abandoned: None };
-        Shift { state: Mutex::new(state), all_done: Condvar::new() }
+        JobLatch { state: Mutex::new(state), all_done: Condvar::new() }
     }
 
-    /// A panic must not leave rayon's job: there it would abort the host.
+    /// Works on the job from one thread. A panic is caught: in a rayon job it would abort the host.
     pub(super) fn work(&self, job: &impl Job) {
         let result = catch_unwind(AssertUnwindSafe(|| job.work()));
         let mut state = self.state();
@@ -70,7 +70,7 @@ impl Shift {
         }
     }
 
-    /// Waits for the job; false if it had to be left behind.
+    /// Waits for the job; false if it has to be abandoned.
     pub(super) fn wait(&self, job: &impl Job, call: &Call) -> bool {
         let mut leave_at = None;
         let mut reported = Instant::now();
@@ -96,6 +96,7 @@ impl Shift {
         true
     }
 
+    /// Counts the job in `abandoned` until its last thread ends.
     pub(super) fn abandon(&self, abandoned: &Arc<AtomicUsize>) {
         let mut state = self.state();
         if state.working > 0 {
@@ -104,6 +105,7 @@ impl Shift {
         }
     }
 
+    /// `INTERNAL` if a thread panicked.
     pub(super) fn outcome(&self) -> Result<(), Error> {
         match &self.state().panic {
             None => Ok(()),
@@ -114,13 +116,13 @@ impl Shift {
         }
     }
 
-    /// Locks; a thread that panicked under the lock left nothing half done.
+    /// A panic under the lock leaves nothing half done, so a poisoned lock is used as it is.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The message of a panic, as far as it is text.
+/// The message of a panic, if it is text.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

@@ -8,7 +8,7 @@ use super::*;
 use crate::context::Cancel;
 use crate::sync::in_every_order;
 
-/// A call that makes a change if it may, as [`Workers::run`] hands it over.
+/// A call that makes a change if it may, as [`CallThreads::run`] hands it over.
 struct Changing {
     caller: CallHandle,
     call: Call,

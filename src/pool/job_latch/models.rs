@@ -43,7 +43,7 @@ impl Job for Panicking {
 
 /// Two workers, each at a job of its own.
 struct Pair<J> {
-    shift: Arc<Shift>,
+    latch: Arc<JobLatch>,
     first: Arc<J>,
     second: Arc<Traced>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -51,10 +51,10 @@ struct Pair<J> {
 
 impl<J: Job> Pair<J> {
     fn start(first: J) -> Pair<J> {
-        let (shift, first) = (Arc::new(Shift::new(2)), Arc::new(first));
+        let (latch, first) = (Arc::new(JobLatch::new(2)), Arc::new(first));
         let second = Arc::new(Traced::default());
-        let threads = vec![start(&shift, &first), start(&shift, &second)];
-        Pair { shift, first, second, threads }
+        let threads = vec![start(&latch, &first), start(&latch, &second)];
+        Pair { latch, first, second, threads }
     }
 
     fn join(self) {
@@ -64,9 +64,9 @@ impl<J: Job> Pair<J> {
     }
 }
 
-fn start(shift: &Arc<Shift>, job: &Arc<impl Job>) -> thread::JoinHandle<()> {
-    let (shift, job) = (shift.clone(), job.clone());
-    thread::spawn(move || shift.work(&*job))
+fn start(latch: &Arc<JobLatch>, job: &Arc<impl Job>) -> thread::JoinHandle<()> {
+    let (latch, job) = (latch.clone(), job.clone());
+    thread::spawn(move || latch.work(&*job))
 }
 
 /// Runs a model in every order; fails unless it was true in some of them, and in some not.
@@ -85,7 +85,7 @@ fn whoever_ends_last_the_count_of_jobs_left_behind_is_zero_afterwards() {
     in_every_order_with_both_ends(|| {
         let abandoned = Arc::new(AtomicUsize::new(0));
         let pair = Pair::start(Traced::default());
-        pair.shift.abandon(&abandoned);
+        pair.latch.abandon(&abandoned);
         let was_left = abandoned.load(Ordering::Relaxed) == 1;
         pair.join();
         assert_eq!(abandoned.load(Ordering::Relaxed), 0);
@@ -97,10 +97,10 @@ fn whoever_ends_last_the_count_of_jobs_left_behind_is_zero_afterwards() {
 fn a_waiting_caller_always_hears_of_the_end_and_sees_what_was_done() {
     in_every_order(|| {
         let pair = Pair::start(Traced::default());
-        assert!(pair.shift.wait(&*pair.first, &Call::default()));
+        assert!(pair.latch.wait(&*pair.first, &Call::default()));
         assert_eq!(pair.first.0.load(Ordering::Relaxed), 1);
         assert_eq!(pair.second.0.load(Ordering::Relaxed), 1);
-        assert!(pair.shift.outcome().is_ok());
+        assert!(pair.latch.outcome().is_ok());
         pair.join();
     });
 }
@@ -109,8 +109,8 @@ fn a_waiting_caller_always_hears_of_the_end_and_sees_what_was_done() {
 fn the_text_of_a_panic_is_there_when_the_caller_hears_of_the_end() {
     in_every_order(|| {
         let pair = Pair::start(Panicking);
-        assert!(pair.shift.wait(&*pair.first, &Call::default()));
-        let error = pair.shift.outcome().unwrap_err().to_string();
+        assert!(pair.latch.wait(&*pair.first, &Call::default()));
+        let error = pair.latch.outcome().unwrap_err().to_string();
         assert_eq!(error, "a worker thread failed unexpectedly: the worker fell");
         pair.join();
     });
@@ -125,11 +125,11 @@ fn a_caller_whose_time_runs_out_at_any_moment_leaves_or_hears_of_the_end() {
         let cancel = Cancel::new();
         cancel.cancel();
         let pair = Pair::start(Traced::default());
-        let shift = pair.shift.clone();
-        let clock = thread::spawn(move || (0..2).for_each(|_| shift.all_done.notify_all()));
-        let left = !pair.shift.wait(&*pair.first, &Call::default().with_cancel(cancel));
+        let latch = pair.latch.clone();
+        let clock = thread::spawn(move || (0..2).for_each(|_| latch.all_done.notify_all()));
+        let left = !pair.latch.wait(&*pair.first, &Call::default().with_cancel(cancel));
         if left {
-            pair.shift.abandon(&abandoned);
+            pair.latch.abandon(&abandoned);
         } else {
             assert_eq!(pair.second.0.load(Ordering::Relaxed), 1);
         }

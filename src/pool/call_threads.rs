@@ -1,8 +1,8 @@
-//! Threads that run one call each, so that the caller of a blocked call can leave it.
+//! Threads that run one call each, so that a caller can leave a call that is blocked.
 //!
-//! A system call on a file system that does not answer cannot be interrupted, and neither can the
-//! compiler of regular expressions. So a call runs on a thread of its own, and its caller waits:
-//! for the result, or until shortly after the deadline or the cancellation.
+//! Neither a system call on a file system that does not answer nor the compiler of regular
+//! expressions can be interrupted. So a call runs on a thread of its own, and its caller waits for
+//! the result, or until shortly after the deadline or the cancellation.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,20 +13,20 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::shift::TICK;
+use super::job_latch::TICK;
 use crate::context::{Call, CallHandle, Incomplete};
 use crate::error::{Error, ErrorCode};
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, lock};
 
 /// How many idle threads are kept for the next calls.
 const MAX_IDLE: usize = 8;
 
-/// How many calls may be blocked after their callers left, before new ones are refused.
+/// How many calls may be blocked after their callers left, before new calls are refused.
 pub(super) const MAX_BLOCKED: usize = 64;
 
-/// How long a call that must stop may take to return what it has. Longer than the grace of a team
-/// of threads, which such a call may wait for.
-/// In a model the clock decides nothing: this time and the next are over at once.
+/// How long a call that must stop may take to return what it has. Longer than the grace period of a
+/// job, which the call may be waiting for. In a loom model, which has no clock, this time and the
+/// next are over at once.
 pub(super) const GRACE: Duration =
     Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 200 });
 
@@ -34,35 +34,35 @@ pub(super) const GRACE: Duration =
 pub(super) const COMMIT_GRACE: Duration =
     Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 5000 });
 
-/// Does the work of a call, and gives what then hands over its result: by that time, the thread is
-/// there for the next call.
+/// Does the work of a call, and returns the function that delivers its result, which runs once the
+/// thread is ready for the next call.
 type Task = Box<dyn FnOnce() -> Deliver + Send>;
 type Deliver = Box<dyn FnOnce() + Send>;
 
-/// The ways to idle threads.
+/// The task channels of idle threads.
 type Idle = std::sync::Mutex<Vec<Sender<Task>>>;
 
-/// Threads that wait for calls to run; those that wait end when this is dropped.
+/// The threads that run calls. Idle threads end when this is dropped.
 #[derive(Debug, Default)]
-pub(super) struct Workers {
+pub(super) struct CallThreads {
     idle: Arc<Idle>,
     blocked: Arc<AtomicUsize>,
 }
 
-/// Why there is no result of a call.
+/// Why a call has no result.
 #[derive(Debug)]
 pub(crate) enum Unfinished {
     /// It was not started: too many earlier calls are still blocked.
     Refused(Error),
-    /// It was left before it made its change, and will not make it.
+    /// Its caller left before it began a change, which it will not make.
     Left(Incomplete),
-    /// It was left while it made its change, which may be made or not.
+    /// Its caller left while it made a change, which may or may not be made.
     LeftCommitting(Incomplete),
     /// It panicked.
     Panicked(Box<dyn Any + Send>),
 }
 
-impl Workers {
+impl CallThreads {
     /// Runs `work` on another thread and waits for it, but not much longer than `call` allows.
     pub(super) fn run<R: Send + 'static>(
         &self,
@@ -77,14 +77,14 @@ impl Workers {
         let task: Task = Box::new({
             let (call, handover) = (call.clone(), handover.clone());
             move || {
-                // What `work` owns is dropped before the caller goes on.
+                // Everything that `work` owns is dropped before the caller goes on.
                 let result = catch_unwind(AssertUnwindSafe(|| work(&call)));
                 drop(call);
                 Box::new(move || handover.finish(result))
             }
         });
         if let Err(task) = self.start(task) {
-            // No thread can be had: the caller does the work, and cannot leave it.
+            // No thread can be started: the caller does the work, and cannot leave it.
             task()();
         }
         match handover.wait(&call, &caller, &self.blocked) {
@@ -96,7 +96,7 @@ impl Workers {
         }
     }
 
-    /// Gives the task to an idle thread or to a new one; gives it back if there is none.
+    /// Sends the task to an idle thread or a new one; returns it if no thread can be started.
     fn start(&self, mut task: Task) -> Result<(), Task> {
         loop {
             let Some(worker) = lock(&self.idle).pop() else { break };
@@ -124,12 +124,7 @@ pub(super) fn too_many_stuck(count: usize) -> Error {
     .with_hint("Wait; a regular expression is very slow, or a file system does not answer.")
 }
 
-/// Locks; the lists are never left half changed.
-fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Sender<Task>>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs tasks until nobody can send one any more, or enough other threads are idle.
+/// Runs tasks until the channel is closed, or enough other threads are idle.
 fn serve(mut tasks: Receiver<Task>, idle: &Weak<Idle>) {
     while let Ok(task) = tasks.recv() {
         let deliver = task();
@@ -147,7 +142,7 @@ fn serve(mut tasks: Receiver<Task>, idle: &Weak<Idle>) {
     }
 }
 
-/// The result of one call, on its way from the thread that runs it to the caller.
+/// Passes the result of a call from the thread that runs it to the caller.
 struct Handover<R> {
     state: Mutex<State<R>>,
     finished: Condvar,
@@ -155,7 +150,7 @@ struct Handover<R> {
 
 struct State<R> {
     result: Option<R>,
-    /// The counter of blocked calls, once the caller has left.
+    /// The number of blocked calls, which this one is counted in once its caller has left.
     blocked: Option<Arc<AtomicUsize>>,
 }
 
@@ -191,7 +186,7 @@ impl<R> Handover<R> {
                 return Ok(result);
             }
             let now = Instant::now();
-            // While the host takes text, the work is not stuck: its grace begins afterwards.
+            // While the host takes text, the work is not stuck; its grace period begins afterwards.
             if stopped.is_none() || caller.is_writing() {
                 stopped = call.stop_reason().map(|why| (why, now));
             } else if let Some((why, since)) = stopped {
@@ -214,7 +209,7 @@ impl<R> Handover<R> {
         }
     }
 
-    /// Locks; a thread that panicked under the lock left nothing half done.
+    /// A panic under the lock leaves nothing half done, so a poisoned lock is used as it is.
     fn state(&self) -> MutexGuard<'_, State<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
