@@ -54,7 +54,7 @@ pub(crate) fn search(
         Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), &options)?),
     };
     let searcher = FileSearcher::new(&options, limits, workspace);
-    let inquiry = searcher.inquiry();
+    let index_reader = searcher.index_reader();
     let mut builder = ReportBuilder::new(&options, limits);
     let (builder, incomplete) = if let Some(order) = &order {
         builder.add_listing(order);
@@ -65,10 +65,10 @@ pub(crate) fn search(
         Walk::run(workspace, walk, (pool, call), (searcher, builder))?
     };
     let (mut report, skipped) = builder.finish(incomplete, order.as_ref());
-    if let Some(inquiry) = inquiry {
+    if let Some(index_reader) = index_reader {
         let excluded = report.receipt.excluded;
-        report.receipt.index = Some(IndexUse { excluded, asked: inquiry.asks() });
-        inquiry.end(incomplete);
+        report.receipt.index = Some(IndexUse { excluded, asked: index_reader.asks() });
+        index_reader.end(incomplete);
     }
     let is_empty = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
     if is_empty && !skipped.is_empty() {
@@ -137,7 +137,7 @@ fn search_skipped(
     let (report, _) = builder.finish(None, None);
     let file = report.files.first()?;
     let line = file.matches().next()?.line;
-    let hidden = skipped.iter().any(|entry| entry.hidden && entry.holds(&file.path));
+    let hidden = skipped.iter().any(|entry| entry.hidden && entry.contains(&file.path));
     let path = escape::exact_path(&aliases.shown(file.resolved_path())).into_owned();
     Some(LeftOutMatch { path, line, hidden })
 }

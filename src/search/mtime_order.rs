@@ -42,7 +42,7 @@ impl MtimeOrder {
     pub(super) fn walks(&self, options: &WalkOptions) -> impl Iterator<Item = WalkOptions> {
         self.files.chunks(CHUNK).map(|files| {
             let paths = files.iter().map(|file| file.path.clone()).collect();
-            WalkOptions { files: Some(paths), ..options.clone() }
+            WalkOptions { exact_files: Some(paths), ..options.clone() }
         })
     }
 }

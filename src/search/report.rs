@@ -385,7 +385,7 @@ impl ResultSink<BatchMatches> for ReportBuilder {
         self.skipped_entries.extend(report.skipped_entries.into_iter().take(room));
     }
 
-    fn found(&mut self, found: BatchMatches) -> ControlFlow<()> {
+    fn results(&mut self, found: BatchMatches) -> ControlFlow<()> {
         self.report.receipt.absorb(found.stats);
         for file in found.files {
             let flow = self.add_file(file);

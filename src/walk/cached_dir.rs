@@ -1,4 +1,4 @@
-//! One directory as it was when it was last listed.
+//! A directory as it was when it was last read, with what was derived from that.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,52 +6,52 @@ use std::sync::{Arc, Mutex};
 
 use crate::pool::lock;
 use crate::walk::dir_changes::{DirChanges, Generation};
-use crate::walk::handle::OpenDir;
+use crate::walk::directory::DirListing;
+use crate::walk::directory::OpenDir;
+use crate::walk::directory::{DirectoryReport, SkippedEntry};
 use crate::walk::ignore_fingerprints::IgnoreFingerprints;
-use crate::walk::ignore_rules::{Found, IgnoreRules};
-use crate::walk::listing::DirListing;
+use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
-use crate::walk::report::{DirectoryReport, SkippedEntry};
 use crate::workspace::{Fingerprint, Identity, Volume, Workspace};
 
-/// How many ways to walk a directory are remembered with what they leave of it.
-const MAX_SIEVED: usize = 4;
+/// How many filter results are kept of a directory, each for walks with other options.
+const MAX_FILTERED: usize = 4;
 
-/// Bytes that an entry takes which stays.
+/// Estimated memory of a remaining entry, in bytes.
 const ENTRY_BYTES: usize = 24;
 
-/// A directory as it was listed, and what followed from that.
+/// A cached directory.
 #[derive(Debug)]
 pub(crate) struct CachedDir {
     /// Its path in the workspace, empty or ending in `/`.
     pub(crate) prefix: Arc<[u8]>,
-    /// All its entries, in the order in which the system gave them.
+    /// All its entries, in the order in which the system returned them.
     pub(crate) listing: Arc<DirListing>,
-    pub(super) found: Found,
+    pub(super) ignore_files: IgnoreFiles,
     pub(crate) volume: Volume,
-    /// None if the directory had not settled when it was listed; then only names are of use.
+    /// None if it was racy when the directory was read; then the listing cannot be validated by it.
     pub(crate) stamp: Option<Fingerprint>,
-    /// Which directory it was, if known.
+    /// The identity of the directory, if known.
     pub(super) identity: Option<Identity>,
-    /// The epoch of the last call that found the stamp unchanged.
+    /// The last generation in which the fingerprint was found unchanged.
     verified: AtomicU64,
-    /// Whether there was room to keep it.
+    /// Whether it is in the cache, and not only known to one call.
     is_held: AtomicBool,
     pub(super) changes: Arc<DirChanges>,
-    rules: Mutex<Option<KeptRules>>,
-    sieved: Mutex<Vec<(FilterKey, Arc<FilteredDir>, Reservation)>>,
+    rules: Mutex<Option<CachedRules>>,
+    filtered: Mutex<Vec<(FilterKey, Arc<FilteredDir>, Reservation)>>,
 }
 
-/// Rules that were read, and from which state of which files.
+/// Ignore rules, with the fingerprints of the files that they were read from.
 #[derive(Debug)]
-struct KeptRules {
+struct CachedRules {
     above: IgnoreRules,
     entered: IgnoreRules,
     stamps: IgnoreFingerprints,
     warnings: Vec<String>,
 }
 
-/// What a walk asks of a directory, but for its filter.
+/// Everything that decides which entries of a directory remain, except the caller's filter.
 #[derive(Clone, Debug)]
 pub(super) struct FilterKey {
     pub(super) rules: IgnoreRules,
@@ -61,7 +61,7 @@ pub(super) struct FilterKey {
     pub(super) contents: bool,
 }
 
-/// What stays of a listing, in path order, and the account of the rest.
+/// The entries that remain of a listing, in path order, and a report of the others.
 #[derive(Clone, Debug)]
 pub(super) struct FilteredDir {
     pub(super) listing: Arc<DirListing>,
@@ -71,14 +71,14 @@ pub(super) struct FilteredDir {
 impl CachedDir {
     pub(super) fn new(
         prefix: Arc<[u8]>,
-        (listing, found): (Arc<DirListing>, Found),
+        (listing, ignore_files): (Arc<DirListing>, IgnoreFiles),
         (volume, stamp, identity): (Volume, Option<Fingerprint>, Option<Identity>),
         changes: Arc<DirChanges>,
     ) -> CachedDir {
         CachedDir {
             prefix,
             listing,
-            found,
+            ignore_files,
             volume,
             stamp,
             identity,
@@ -86,42 +86,43 @@ impl CachedDir {
             is_held: AtomicBool::new(false),
             changes,
             rules: Mutex::default(),
-            sieved: Mutex::default(),
+            filtered: Mutex::default(),
         }
     }
 
-    /// Notes that there is room for it.
+    /// Notes that it is in the cache.
     pub(super) fn hold(&self) {
         self.is_held.store(true, Ordering::Release);
     }
 
-    /// Whether it is kept for calls to come, and not for this one only.
+    /// Whether it is in the cache, and not only known to one call.
     pub(crate) fn is_held(&self) -> bool {
         self.is_held.load(Ordering::Acquire)
     }
 
-    /// Notes that a call of this epoch found the directory as it is kept.
+    /// Notes that the directory was found unchanged in this generation.
     pub(super) fn verify(&self, current: u64) {
         self.verified.fetch_max(current, Ordering::AcqRel);
     }
 
-    /// Whether the listing needs no look at the directory to be trusted.
+    /// Whether the listing is valid without a look at the directory.
     pub(super) fn is_current(&self, generation: Generation) -> bool {
         let verified = self.verified.load(Ordering::Acquire);
-        verified == generation.current || self.changes.leave_listing(verified, generation)
+        verified == generation.current || self.changes.listing_unchanged(verified, generation)
     }
 
-    /// Whether an entry that a call of the epoch `verified` looked at needs no further look.
+    /// Whether an entry that was valid in the generation `verified` still is without another look.
     pub(crate) fn is_unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
-        self.changes.leave(name, verified, generation)
+        self.changes.unchanged(name, verified, generation)
     }
 
-    /// Whether no entry needs a further look that a call of the epoch `verified` looked at.
+    /// Whether all entries that were valid in the generation `verified` still are without another
+    /// look.
     pub(crate) fn are_all_unchanged(&self, verified: u64, generation: Generation) -> bool {
-        self.changes.leave_all(verified, generation)
+        self.changes.all_unchanged(verified, generation)
     }
 
-    /// The rules inside the directory, read anew only if one of its ignore files changed.
+    /// The rules inside the directory, read again only if one of its ignore files changed.
     pub(super) fn enter(
         &self,
         workspace: &Workspace,
@@ -130,31 +131,32 @@ impl CachedDir {
         warnings: &mut Vec<String>,
         (generation, budget): (Generation, &MemoryBudget),
     ) -> io::Result<IgnoreRules> {
-        if self.found.is_empty() {
+        if self.ignore_files.is_empty() {
             return Ok(above.clone());
         }
         let mut rules = lock(&self.rules);
-        if let Some(cached) = rules.as_ref().filter(|cached| cached.above.is(above)) {
+        if let Some(cached) = rules.as_ref().filter(|cached| cached.above.is_same(above)) {
             let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
-            if cached.stamps.hold(open, &unchanged, generation.current) {
+            if cached.stamps.are_unchanged(open, &unchanged, generation.current) {
                 warnings.extend_from_slice(&cached.warnings);
                 return Ok(cached.entered.clone());
             }
         }
-        let mut told = Vec::new();
+        let mut own_warnings = Vec::new();
         let dir = open()?;
         let place = (&**dir, &*self.prefix);
-        let stamps = IgnoreFingerprints::of(workspace, place, self.found, generation.current);
-        let entered = above.enter(workspace, place, self.found, &mut told);
-        warnings.extend_from_slice(&told);
-        *rules = entered.keep(budget).then(|| {
+        let stamps =
+            IgnoreFingerprints::of(workspace, place, self.ignore_files, generation.current);
+        let entered = above.enter(workspace, place, self.ignore_files, &mut own_warnings);
+        warnings.extend_from_slice(&own_warnings);
+        *rules = entered.reserve(budget).then(|| {
             let (above, entered) = (above.clone(), entered.clone());
-            KeptRules { above, entered, stamps, warnings: told }
+            CachedRules { above, entered, stamps, warnings: own_warnings }
         });
         Ok(entered)
     }
 
-    /// Whether the rules inside the directory still are `entered`, below those `above`.
+    /// Whether the rules inside the directory, below the rules `above`, are still `entered`.
     pub(super) fn has_rules(
         &self,
         (above, entered): (&IgnoreRules, &IgnoreRules),
@@ -163,42 +165,42 @@ impl CachedDir {
     ) -> bool {
         let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
         lock(&self.rules).as_ref().is_some_and(|cached| {
-            cached.above.is(above)
-                && cached.entered.is(entered)
-                && cached.stamps.hold(open, &unchanged, generation.current)
+            cached.above.is_same(above)
+                && cached.entered.is_same(entered)
+                && cached.stamps.are_unchanged(open, &unchanged, generation.current)
         })
     }
 
-    /// Whether ignore files lie in it.
+    /// Whether it holds ignore files.
     pub(super) fn is_ruled(&self) -> bool {
-        !self.found.is_empty()
+        !self.ignore_files.is_empty()
     }
 
-    /// What such a walk leaves of the directory, by `sieve` if none came by before; it is kept if
+    /// What such a walk leaves of the directory, by `filter` if none came by before; it is kept if
     /// there is room.
-    pub(super) fn sieved(
+    pub(super) fn filtered(
         &self,
         key: FilterKey,
         budget: &MemoryBudget,
-        sieve: impl FnOnce() -> FilteredDir,
+        filter: impl FnOnce() -> FilteredDir,
     ) -> Arc<FilteredDir> {
-        let mut sieved = lock(&self.sieved);
-        if let Some((_, known, _)) = sieved.iter().find(|(known, ..)| known.is(&key)) {
+        let mut filtered = lock(&self.filtered);
+        if let Some((_, known, _)) = filtered.iter().find(|(known, ..)| known.is_same(&key)) {
             return known.clone();
         }
-        if sieved.len() >= MAX_SIEVED {
-            sieved.remove(0);
+        if filtered.len() >= MAX_FILTERED {
+            filtered.remove(0);
         }
-        let left = Arc::new(sieve());
+        let left = Arc::new(filter());
         // Rules that are not kept are other ones the next time.
-        let taken = key.rules.are_kept().then(|| budget.take(left.bytes(), 0)).flatten();
-        sieved.extend(taken.map(|taken| (key, left.clone(), taken)));
+        let taken = key.rules.are_reserved().then(|| budget.reserve(left.bytes(), 0)).flatten();
+        filtered.extend(taken.map(|taken| (key, left.clone(), taken)));
         left
     }
 }
 
 impl FilteredDir {
-    /// Bytes that it takes, or so; the names are those of the whole listing.
+    /// Estimated memory in bytes, without the names, which the listing shares.
     fn bytes(&self) -> usize {
         let left_out = self.report.skipped_entries.iter().map(|entry| entry.path.len());
         let left_out: usize = left_out.map(|path| path + size_of::<SkippedEntry>()).sum();
@@ -207,9 +209,9 @@ impl FilteredDir {
 }
 
 impl FilterKey {
-    pub(super) fn is(&self, other: &FilterKey) -> bool {
+    pub(super) fn is_same(&self, other: &FilterKey) -> bool {
         let flags = |key: &FilterKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
-        flags(self) == flags(other) && self.rules.is(&other.rules)
+        flags(self) == flags(other) && self.rules.is_same(&other.rules)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where an answer ended, as text that goes on from there.
+//! The cursor of an answer: a position in the results, as text.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use crate::text::{clip, escape};
 /// How much of a cursor that is refused is repeated, in bytes.
 const MAX_SHOWN_BYTES: usize = 80;
 
-/// A position in the order of results. It holds all that is needed to go on, so nothing has to
-/// be remembered between two calls.
+/// A position in the order of results. It holds everything that the next call needs, so nothing is
+/// kept between calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     /// The file's time of change in nanoseconds, where the order is by time.
@@ -23,8 +23,8 @@ pub(crate) struct Cursor {
     pub(crate) path: Vec<u8>,
 }
 
-/// A hash of the arguments that decide which results there are and in which order. A cursor is
-/// only valid for the query that it is from.
+/// A hash of the arguments that decide which results there are, and in which order. A cursor is valid
+/// only for the query that it is from.
 ///
 /// The text of a cursor is `QUERY:LINE:PATH`: the hash as eight hexadecimal digits, an empty line
 /// for the end of the file, `mTIME:` before it where the order is by time, and `;` for `:` before
@@ -118,7 +118,7 @@ impl Cursor {
     }
 }
 
-/// The error for text that no answer of this tool gave.
+/// The error for text that is not a cursor.
 fn no_cursor(text: &str) -> Error {
     let text = clip::truncate(text, MAX_SHOWN_BYTES);
     Error::new(ErrorCode::InvalidArgument, format!("cursor: {text:?} is not a cursor"))

@@ -1,4 +1,4 @@
-//! Directories kept from walk to walk.
+//! Directories that are kept from walk to walk.
 
 use std::fmt;
 use std::io;
@@ -9,60 +9,60 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use crate::walk::cached_dir::CachedDir;
 use crate::walk::dir_changes::{DirChanges, Generation};
 use crate::walk::dir_table::{DirTable, lies_below};
-use crate::walk::ignore_rules::{Found, IgnoreRules};
-use crate::walk::listing::DirListing;
+use crate::walk::directory::DirListing;
+use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 use crate::walk::memory_budget::MemoryBudget;
 use crate::walk::recorded_walk::RecordedWalks;
 use crate::walk::watch_set::WatchSet;
 use crate::workspace::{Dir, Fingerprint, Kind, OuterIgnores, RecentFingerprint, Stat, Volume};
 
-/// The most entries that are listed of a directory above the beginning of a walk, which nobody
-/// asked to be listed.
-const MAX_ON_THE_WAY: usize = 10_000;
+/// The most entries that are read of a directory above the root of a walk, whose entries the walk
+/// does not need.
+const MAX_ANCESTOR_ENTRIES: usize = 10_000;
 
-/// How many new entries are looked at one by one; with more, everything is.
+/// How many new entries are looked at one by one; with more, everything is validated.
 const MAX_LOOKS: usize = 256;
 
-/// Where directories are known from that no walk of this process has come by.
+/// Listings from an earlier process, for directories that no walk of this process has read.
 pub(crate) trait StoredListings: fmt::Debug + Send + Sync {
-    /// A directory as it was listed, with the stamp that it had.
+    /// A directory's listing, and the fingerprint that it had.
     fn directory(&self, prefix: &Arc<[u8]>) -> Option<(Fingerprint, Arc<DirListing>)>;
 }
 
-/// What walks saw, for those that follow. Every answer is as of now: a directory is looked at
-/// again, by its stamp, before it is taken from here.
+/// The directories that walks have read, for later walks. A directory is validated before it is
+/// used, by its fingerprint or by a watch.
 #[derive(Debug)]
 pub(crate) struct DirCache {
     directories: RwLock<DirTable>,
     earlier: RwLock<Option<Arc<dyn StoredListings>>>,
     outer: OnceLock<(IgnoreRules, Vec<String>)>,
     current: AtomicU64,
-    /// What was looked at before this epoch is not believed.
+    /// Observations of earlier generations are invalid.
     min_valid: AtomicU64,
     watching: Option<WatchSet>,
-    /// Where what the system told of is looked at.
+    /// The root of the tree, where reported entries are looked at.
     root: Arc<Dir>,
-    /// For what follows from listings: rules, and what they leave.
+    /// The memory for what is derived from listings, such as rules.
     budget: MemoryBudget,
-    /// The ways of whole walks.
-    pub(super) routes: RecordedWalks,
-    /// Bytes that listings may take, or so.
+    /// Recorded walks.
+    pub(super) walks: RecordedWalks,
+    /// The most memory that listings may take, in bytes.
     max: usize,
-    /// Held by every call that is under way.
+    /// Cloned by every call that is under way.
     calls: Arc<()>,
 }
 
-/// The memory as one call may use it.
+/// The cache as one call sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct CacheView {
     pub(crate) cache: Arc<DirCache>,
     pub(crate) generation: Generation,
-    /// Held as long as the call goes on, unless it is one for which nobody waits.
+    /// Held while the call is under way, unless it runs in the background.
     _active: Option<Arc<()>>,
 }
 
 impl DirCache {
-    /// An empty memory of the tree below `root` that holds `max` bytes, or so.
+    /// An empty cache of the tree below `root`, of about `max` bytes.
     pub(crate) fn new(root: &Arc<Dir>, max: usize, watched: bool) -> DirCache {
         DirCache {
             directories: RwLock::default(),
@@ -73,20 +73,20 @@ impl DirCache {
             watching: if watched { WatchSet::new() } else { None },
             root: root.clone(),
             budget: MemoryBudget::new(max),
-            routes: RecordedWalks::default(),
+            walks: RecordedWalks::default(),
             max,
             calls: Arc::default(),
         }
     }
 
-    /// Begins a call, which sees everything that happened before.
+    /// Begins a call, which sees every change that was made before.
     pub(crate) fn begin(self: &Arc<DirCache>) -> CacheView {
         let (current, min_valid) = self.watching.as_ref().map_or_else(
             || {
-                let current = self.next_epoch();
+                let current = self.next_generation();
                 (current, current)
             },
-            |watching| self.hear(watching),
+            |watching| self.drain(watching),
         );
         CacheView {
             cache: self.clone(),
@@ -95,28 +95,28 @@ impl DirCache {
         }
     }
 
-    fn next_epoch(&self) -> u64 {
+    fn next_generation(&self) -> u64 {
         self.current.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Begins an epoch with all that a watcher was told before.
-    fn hear(&self, watching: &WatchSet) -> (u64, u64) {
-        let mut state = watching.listen();
-        let current = self.next_epoch();
-        let told = watching.hear(&mut state, current);
-        for prefix in &told.directories {
+    /// Begins a generation, after all changes that were reported before.
+    fn drain(&self, watching: &WatchSet) -> (u64, u64) {
+        let mut state = watching.lock_events();
+        let current = self.next_generation();
+        let report = watching.drain(&mut state, current);
+        for prefix in &report.directories {
             if let Some(cached) = self.directory(prefix) {
                 cached.changes.note_listing(current);
             }
         }
-        if told.everything || self.has_new_link(&told.directories) {
+        if report.everything || self.has_new_link(&report.directories) {
             self.min_valid.fetch_max(current, Ordering::AcqRel);
         }
         (current, self.min_valid.load(Ordering::Acquire))
     }
 
-    /// Whether one of these new entries, with a `/` behind each, may be a second name of a file:
-    /// nobody is told of what is written by it to those who watch the first.
+    /// Whether one of these new entries, each followed by `/`, may be a hard link: what is written
+    /// through it is not reported to the watch on the other name.
     fn has_new_link(&self, entries: &[Vec<u8>]) -> bool {
         entries.len() > MAX_LOOKS
             || entries.iter().any(|entry| {
@@ -132,32 +132,32 @@ impl DirCache {
             })
     }
 
-    /// Whether a call is under way for which somebody waits.
+    /// Whether a call is under way, other than in the background.
     pub(crate) fn is_busy(&self) -> bool {
         Arc::strong_count(&self.calls) > 1
     }
 
-    /// Whether the system tells what changes.
+    /// Whether the system reports changes.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.is_some()
     }
 
-    /// Where else to look for directories.
-    pub(crate) fn look_into(&self, earlier: Option<Arc<dyn StoredListings>>) {
+    /// Sets the listings of an earlier process.
+    pub(crate) fn set_stored(&self, earlier: Option<Arc<dyn StoredListings>>) {
         *self.earlier.write().unwrap_or_else(PoisonError::into_inner) = earlier;
     }
 
-    /// Bytes held, or so.
+    /// Estimated memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.read().bytes() + self.budget.taken()
+        self.read().bytes() + self.budget.used()
     }
 
-    /// For what follows from listings.
+    /// The memory for what is derived from listings.
     pub(super) fn budget(&self) -> &MemoryBudget {
         &self.budget
     }
 
-    /// A directory as it was last listed, which may be long ago.
+    /// A directory as it was last read, without validation.
     pub(crate) fn directory(&self, prefix: &[u8]) -> Option<Arc<CachedDir>> {
         self.read().get(prefix).cloned()
     }
@@ -172,7 +172,7 @@ impl DirCache {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         *self.write() = DirTable::default();
-        self.routes.clear();
+        self.walks.clear();
         if let Some(watching) = &self.watching {
             watching.forget(|_| true);
         }
@@ -186,24 +186,23 @@ impl DirCache {
         self.directories.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A directory that another process listed.
-    fn listed_earlier(&self, prefix: &Arc<[u8]>) -> Option<CachedDir> {
+    /// A directory that an earlier process read.
+    fn stored(&self, prefix: &Arc<[u8]>) -> Option<CachedDir> {
         let earlier = self.earlier.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         let (stamp, listing) = earlier.directory(prefix)?;
-        let mut found = Found::default();
+        let mut ignore_files = IgnoreFiles::default();
         (0..listing.len())
             .filter_map(|index| listing.get(index))
-            .for_each(|(name, kind)| found.note(name, kind));
-        let known = (listing, found);
+            .for_each(|(name, kind)| ignore_files.note(name, kind));
+        let known = (listing, ignore_files);
         let facts = (Volume::Disk, Some(stamp), Some(stamp.identity));
         Some(CachedDir::new(prefix.clone(), known, facts, Arc::default()))
     }
 
-    /// Puts a directory in the place of what was kept of it, and forgets what lay below it and
-    /// is gone.
+    /// Replaces a directory, and removes what lay below it and is gone.
     fn insert(&self, cached: Arc<CachedDir>) {
         let gone = self.write().put(cached, self.max);
-        // Never with both locks: who hears of changes looks for directories.
+        // Not under both locks: draining events looks up directories.
         if let Some(watching) = self.watching.as_ref().filter(|_| !gone.is_empty()) {
             watching.forget(|prefix| lies_below(prefix, &gone));
         }
@@ -211,30 +210,30 @@ impl DirCache {
 }
 
 impl CacheView {
-    /// The same for a call for which nobody waits.
-    pub(crate) fn unhurried(self) -> CacheView {
+    /// The same for a call in the background.
+    pub(crate) fn in_background(self) -> CacheView {
         CacheView { _active: None, ..self }
     }
 
-    /// The rules from outside the root.
+    /// The rules from outside the workspace.
     pub(super) fn outer(&self, outer: &OuterIgnores, warnings: &mut Vec<String>) -> IgnoreRules {
-        let (rules, told) = self.cache.outer.get_or_init(|| {
-            let mut told = Vec::new();
-            let rules = IgnoreRules::outer(outer, &mut told);
-            rules.keep(&self.cache.budget);
-            (rules, told)
+        let (rules, outer_warnings) = self.cache.outer.get_or_init(|| {
+            let mut outer_warnings = Vec::new();
+            let rules = IgnoreRules::outer(outer, &mut outer_warnings);
+            rules.reserve(&self.cache.budget);
+            (rules, outer_warnings)
         });
-        warnings.extend_from_slice(told);
+        warnings.extend_from_slice(outer_warnings);
         rules.clone()
     }
 
-    /// A directory of which somebody would have told if it were not as it was kept.
-    pub(super) fn at_hand(&self, prefix: &[u8]) -> Option<Arc<CachedDir>> {
+    /// A directory that is valid without a look at it.
+    pub(super) fn current_dir(&self, prefix: &[u8]) -> Option<Arc<CachedDir>> {
         self.cache.directory(prefix).filter(|cached| cached.is_current(self.generation))
     }
 
-    /// A directory as it is now, if it is still as it was kept; it is looked at unless it is the
-    /// one that was kept and nothing was told of it.
+    /// A directory if it is unchanged. `stat` is called unless the path leads to the cached directory
+    /// and a watch reported no change.
     pub(super) fn directory(
         &self,
         prefix: &Arc<[u8]>,
@@ -250,7 +249,7 @@ impl CacheView {
         let is_known = known.is_some();
         let cached = match known {
             Some(cached) => cached,
-            None => Arc::new(self.cache.listed_earlier(prefix)?),
+            None => Arc::new(self.cache.stored(prefix)?),
         };
         let stat = stat().ok().filter(|stat| stat.kind == Kind::Directory)?;
         if cached.stamp != Some(Fingerprint::of(&stat)) {
@@ -263,31 +262,32 @@ impl CacheView {
         Some(cached)
     }
 
-    /// A directory on the way to where a walk begins, listed if it is not known; none where it
-    /// cannot be kept.
-    pub(super) fn on_the_way(&self, prefix: &Arc<[u8]>, dir: &Dir) -> Option<Arc<CachedDir>> {
+    /// A directory above the root of a walk, read if it is not cached; none where it cannot be cached.
+    pub(super) fn ancestor_dir(&self, prefix: &Arc<[u8]>, dir: &Dir) -> Option<Arc<CachedDir>> {
         if let Some(cached) = self.directory(prefix, false, &|| dir.stat(b".")) {
             return Some(cached);
         }
         let dir = dir.open_dir(b".").ok().filter(|dir| dir.volume() == Volume::Disk)?;
         let stamp = RecentFingerprint::of(&dir);
         let changes = self.changes(prefix, stamp, &dir);
-        let (mut listing, mut found) = (DirListing::default(), Found::default());
+        let (mut listing, mut ignore_files) = (DirListing::default(), IgnoreFiles::default());
         let listed = dir.list(|name, kind| {
-            found.note(name, kind);
+            ignore_files.note(name, kind);
             listing.push(name, kind);
-            if listing.len() > MAX_ON_THE_WAY {
+            if listing.len() > MAX_ANCESTOR_ENTRIES {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         });
         listed.ok()?;
-        let is_whole = listing.len() <= MAX_ON_THE_WAY;
-        is_whole.then(|| self.keep(prefix, (Arc::new(listing), found), (stamp, changes)))
+        let is_whole = listing.len() <= MAX_ANCESTOR_ENTRIES;
+        is_whole.then(|| {
+            self.insert_listed(prefix, (Arc::new(listing), ignore_files), (stamp, changes))
+        })
     }
 
-    /// What is told of a directory that is about to be listed; it is watched, if it can be.
+    /// The changes of a directory that is about to be read; watches it if possible.
     pub(super) fn changes(
         &self,
         prefix: &Arc<[u8]>,
@@ -301,30 +301,31 @@ impl CacheView {
         changes
     }
 
-    /// Watches a directory, if that is wanted and it is not watched yet.
+    /// Watches a directory, if watches are wanted and it has none yet.
     pub(super) fn watch(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) {
         let Some(watching) = &self.cache.watching else { return };
-        if !changes.are_told() && watching.add(prefix, changes, dir) {
-            // Whoever began before may have looked before the watch was there.
-            changes.watched_since(self.cache.next_epoch());
+        if !changes.is_watched() && watching.add(prefix, changes, dir) {
+            // Calls that began before may have looked before the watch existed.
+            changes.watched_since(self.cache.next_generation());
         }
     }
 
-    /// Whether a directory should be watched that is not.
+    /// Whether the directory should be watched and is not.
     pub(super) fn wants_watch(&self, cached: &CachedDir) -> bool {
         let watching = self.cache.watching.as_ref();
-        watching.is_some_and(|watching| !watching.is_full()) && !cached.changes.are_told()
+        watching.is_some_and(|watching| !watching.is_full()) && !cached.changes.is_watched()
     }
 
-    /// Keeps a directory that was listed by this call.
-    pub(super) fn keep(
+    /// Caches a directory that was read by this call.
+    pub(super) fn insert_listed(
         &self,
         prefix: &Arc<[u8]>,
-        (listing, found): (Arc<DirListing>, Found),
+        (listing, ignore_files): (Arc<DirListing>, IgnoreFiles),
         (stamp, changes): (RecentFingerprint, Arc<DirChanges>),
     ) -> Arc<CachedDir> {
         let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
-        let cached = Arc::new(CachedDir::new(prefix.clone(), (listing, found), facts, changes));
+        let cached =
+            Arc::new(CachedDir::new(prefix.clone(), (listing, ignore_files), facts, changes));
         cached.verify(self.generation.current);
         self.cache.insert(cached.clone());
         cached

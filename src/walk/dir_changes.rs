@@ -1,4 +1,4 @@
-//! What changed in a directory, call by call.
+//! What a watch reported of a directory, by generation.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -6,33 +6,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::pool::lock;
 
-/// How many changed entries of a directory are told apart; names of temporary files add up.
+/// How many changed entries of a directory are recorded by name; beyond that, all count as changed.
 const MAX_NAMES: usize = 1024;
 
-/// An epoch that never comes.
+/// A generation that never comes.
 const NEVER: u64 = u64::MAX;
 
-/// What a call may believe of what was looked at before.
+/// Decides which earlier observations a call may use. Each call has a generation of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generation {
-    /// The number of the call; what it looked at itself it trusts.
+    /// The generation of the call, whose own observations are valid.
     pub(crate) current: u64,
-    /// What was looked at by calls before this one is not trusted, whatever a watcher says.
+    /// Observations of earlier generations are invalid, even if a watch reported no change.
     pub(crate) min_valid: u64,
 }
 
-/// What a watcher told of a directory, since when it is asked.
+/// The changes that a watch reported of a directory.
 #[derive(Debug)]
 pub(crate) struct DirChanges {
-    /// The epoch of the call that began to watch.
+    /// The generation in which the watch began; [`NEVER`] without a watch.
     since: AtomicU64,
-    /// The last epoch in which an entry came or went.
+    /// The last generation in which an entry was added or removed.
     listing: AtomicU64,
-    /// The last epoch in which the content or the attributes of any entry changed.
+    /// The last generation in which the content or the attributes of any entry changed.
     latest: AtomicU64,
-    /// The last epoch in which any entry may have changed.
+    /// The last generation in which every entry may have changed.
     all: AtomicU64,
-    /// Entries with the last epoch in which their content or attributes changed.
+    /// Entries with the last generation in which their content or attributes changed.
     names: Mutex<HashMap<Vec<u8>, u64>>,
 }
 
@@ -50,32 +50,33 @@ impl Default for DirChanges {
 
 impl DirChanges {
     /// Whether the directory is watched.
-    pub(super) fn are_told(&self) -> bool {
+    pub(super) fn is_watched(&self) -> bool {
         self.since.load(Ordering::Acquire) != NEVER
     }
 
-    /// Whether the entries are those that a call of the epoch `verified` saw.
-    pub(super) fn leave_listing(&self, verified: u64, generation: Generation) -> bool {
-        self.are_told_since(verified, generation)
+    /// Whether the entries are the same as in the generation `verified`.
+    pub(super) fn listing_unchanged(&self, verified: u64, generation: Generation) -> bool {
+        self.is_watched_since(verified, generation)
             && self.listing.load(Ordering::Acquire) <= verified
     }
 
-    /// Whether an entry is as a call of the epoch `verified` saw it.
-    pub(super) fn leave(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
-        self.are_told_since(verified, generation) && self.name(name) <= verified
+    /// Whether an entry is unchanged since the generation `verified`.
+    pub(super) fn unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
+        self.is_watched_since(verified, generation) && self.name(name) <= verified
     }
 
-    /// Whether every entry is as a call of the epoch `verified` saw it.
-    pub(super) fn leave_all(&self, verified: u64, generation: Generation) -> bool {
-        self.are_told_since(verified, generation) && self.latest.load(Ordering::Acquire) <= verified
+    /// Whether every entry is unchanged since the generation `verified`.
+    pub(super) fn all_unchanged(&self, verified: u64, generation: Generation) -> bool {
+        self.is_watched_since(verified, generation)
+            && self.latest.load(Ordering::Acquire) <= verified
     }
 
-    /// Whether everything was told that happened after a call of the epoch `verified` began.
-    fn are_told_since(&self, verified: u64, generation: Generation) -> bool {
+    /// Whether the watch reported everything that happened since the generation `verified` began.
+    fn is_watched_since(&self, verified: u64, generation: Generation) -> bool {
         verified >= self.since.load(Ordering::Acquire) && verified >= generation.min_valid
     }
 
-    /// Notes that the watch is gone or was never placed.
+    /// Notes that there is no watch any more.
     pub(super) fn forget(&self) {
         self.since.store(NEVER, Ordering::Release);
     }
@@ -84,12 +85,12 @@ impl DirChanges {
         self.since.store(current, Ordering::Release);
     }
 
-    /// Notes that entries came or went, or that the directory may be another one now.
+    /// Notes that entries were added or removed, or that this may be another directory now.
     pub(super) fn note_listing(&self, current: u64) {
         self.listing.fetch_max(current, Ordering::AcqRel);
     }
 
-    /// Notes that the content or the attributes of an entry changed, or that it is another one.
+    /// Notes that the content or the attributes of an entry changed, or that it was replaced.
     pub(super) fn note_name(&self, name: &[u8], current: u64) {
         let mut names = lock(&self.names);
         if names.len() >= MAX_NAMES {
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_changes_than_are_told_apart_are_changes_of_all() {
+    fn more_changes_than_are_recorded_count_as_changes_of_all() {
         let changes = DirChanges::default();
         for number in 0..MAX_NAMES {
             changes.note_name(format!("{number}").as_bytes(), 3);

@@ -1,4 +1,5 @@
-//! One directory becomes its files, its directories, and an account of what was left out.
+//! Reads directories: entries become batches of files and subdirectories, in path order, with a
+//! report of what was left out.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -6,145 +7,152 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::text::escape;
-use crate::walk::batch::{BATCH, Batch};
 use crate::walk::cached_dir::{CachedDir, FilteredDir};
 use crate::walk::dir_cache::CacheView;
+use crate::walk::directory::{
+    DirHandle, DirListing, DirectoryReport, OpenCount, OpenDir, PendingDir,
+};
 use crate::walk::entry_filter::EntryFilter;
-use crate::walk::handle::{DirHandle, OpenCount, OpenDir};
-use crate::walk::ignore_rules::{Found, IgnoreRules};
-use crate::walk::listing::DirListing;
-use crate::walk::options::WalkOptions;
-use crate::walk::pending_dir::PendingDir;
+use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 use crate::walk::recorded_walk::EntryRange;
-use crate::walk::report::DirectoryReport;
+use crate::walk::roots::WalkOptions;
+use crate::walk::visitor::{BATCH, Batch};
 use crate::workspace::{Dir, Kind, RecentFingerprint, Volume, Workspace};
 
-/// What one directory holds.
+/// How many entries of a directory are read between two looks at the clock, which costs more than
+/// reading an entry.
+const ENTRIES_PER_CHECK: usize = 256;
+
+/// What a directory holds.
 #[derive(Debug, Default)]
 pub(crate) struct ReadDirResult {
-    /// The parts in path order.
-    pub(crate) parts: Vec<Part>,
+    /// Its files and subdirectories in path order.
+    pub(crate) items: Vec<DirItem>,
     /// What was counted and left out.
     pub(crate) report: DirectoryReport,
-    /// The rules inside, if it could be listed.
+    /// The ignore rules in force inside it, if it could be read.
     pub(crate) rules: Option<IgnoreRules>,
 }
 
-/// A part of a directory.
+/// Files of a directory, or a subdirectory.
 #[derive(Debug)]
-pub(crate) enum Part {
-    /// Files to look at.
+pub(crate) enum DirItem {
     Files(Batch),
-    /// A directory to list.
     Directory(PendingDir),
 }
 
-/// The entries of a directory, as they are or as they still are.
+/// The entries of a directory, read now or found unchanged in the cache.
 struct DirContents {
     handle: DirHandle,
     volume: Volume,
     listing: Arc<DirListing>,
-    found: Found,
+    ignore_files: IgnoreFiles,
     cached: Option<Arc<CachedDir>>,
-    /// Whether it still is as it was kept.
-    is_still: bool,
+    /// Whether it was found unchanged in the cache.
+    is_unchanged: bool,
 }
 
-/// Lists directories for one walk.
+/// Reads the directories of one walk.
 #[derive(Debug)]
 pub(crate) struct DirReader {
-    pub(crate) options: WalkOptions,
+    options: WalkOptions,
     workspace: Workspace,
     open: OpenCount,
-    /// Where directories are opened again by path.
-    root: Arc<Dir>,
-    /// Whether a directory below a beginning had to be looked at.
-    looked: AtomicBool,
+    /// Whether a directory below a root had to be looked at, despite the cache.
+    has_looked: AtomicBool,
 }
 
 impl DirReader {
     pub(crate) fn new(options: WalkOptions, workspace: Workspace) -> DirReader {
-        let root = workspace.root_handle().clone();
         let open = OpenCount::default();
-        DirReader { options, workspace, open, root, looked: AtomicBool::new(false) }
+        DirReader { options, workspace, open, has_looked: AtomicBool::new(false) }
     }
 
-    /// Files of a known way, which lies below this beginning.
-    pub(crate) fn batch(&self, files: &EntryRange, start: usize) -> Batch {
-        let EntryRange { cached, listing, range, .. } = files;
-        let prefix = (cached.prefix.clone(), self.base(start));
-        Batch::new(self.handle(cached), prefix, listing.clone(), range.clone())
-            .of(Some(cached.clone()))
+    pub(crate) fn options(&self) -> &WalkOptions {
+        &self.options
     }
 
-    /// Whether a directory below a beginning had to be looked at.
+    /// Whether a directory below a root had to be looked at, despite the cache.
     pub(crate) fn has_looked(&self) -> bool {
-        self.looked.load(Ordering::Relaxed)
+        self.has_looked.load(Ordering::Relaxed)
     }
 
-    /// A directory that is as it was kept, to be opened if it has to be.
+    /// The files of a recorded walk below the root number `root`, as a batch.
+    pub(crate) fn batch(&self, files: &EntryRange, root: usize) -> Batch {
+        let EntryRange { cached, listing, range, .. } = files;
+        let place = (cached.prefix.clone(), self.options.base_len(root));
+        let listing = (listing.clone(), range.clone());
+        Batch::new(self.handle(cached), place, listing, Some(cached.clone()))
+    }
+
+    /// The handle of an unchanged directory, opened on first use.
     pub(crate) fn handle(&self, cached: &CachedDir) -> DirHandle {
-        DirHandle::later((&self.root, &cached.prefix), cached.volume, &self.open)
+        let root = self.workspace.root_handle();
+        DirHandle::lazy(root, cached.prefix.clone(), cached.volume, &self.open)
     }
 
-    /// A directory that is as it was kept and need not be looked at.
-    pub(crate) fn at_hand(&self, directory: &PendingDir) -> Option<Arc<CachedDir>> {
+    /// The cached directory, if it is known to be unchanged without looking at it.
+    pub(crate) fn current(&self, directory: &PendingDir) -> Option<Arc<CachedDir>> {
         let view = self.view(&directory.prefix).filter(|_| directory.is_in_place)?;
-        view.at_hand(&directory.prefix)
+        view.current_dir(&directory.prefix)
     }
 
-    /// Lists a directory, unless it is known to be as it was kept; one that cannot be read is an
-    /// account of why.
-    pub(crate) fn expand(
-        &self,
-        directory: &PendingDir,
-        known: Option<Arc<CachedDir>>,
-        keep_going: &dyn Fn() -> bool,
-    ) -> ReadDirResult {
-        let mut expansion = ReadDirResult::default();
-        let known = known.or_else(|| self.at_hand(directory)).or_else(|| {
-            self.looked.fetch_or(directory.depth > 0, Ordering::Relaxed);
-            self.recalled(directory)
-        });
-        let listed = known.map_or_else(
-            || self.listed(directory, keep_going, &mut expansion.report),
-            |cached| self.still(cached),
-        );
-        let entered = listed.and_then(|listed| {
-            expansion.report.stats.directories = 1;
-            let rules = self.enter(directory, &listed, &mut expansion.report)?;
-            Ok((listed, rules))
-        });
-        match entered {
-            Ok((listed, rules)) => {
-                let listing = self.sift(directory, &listed, &rules, &mut expansion.report);
-                self.split(&listed, directory, &rules, &listing, &mut expansion.parts);
-                expansion.rules = Some(rules);
-            }
-            Err(error) => {
-                expansion.report.stats.unreadable(shown(&directory.prefix), error.to_string());
-            }
-        }
-        expansion
-    }
-
-    /// The directory as an earlier walk listed it, if that still is so.
-    pub(crate) fn recalled(&self, directory: &PendingDir) -> Option<Arc<CachedDir>> {
+    /// The cached directory, if it is unchanged; looks at it if necessary.
+    pub(crate) fn unchanged(&self, directory: &PendingDir) -> Option<Arc<CachedDir>> {
         let view = self.view(&directory.prefix)?;
         let stat = || directory.parent.open()?.stat(&directory.name);
         view.directory(&directory.prefix, directory.is_in_place, &stat)
     }
 
+    /// The cache, for a directory that may be in it. A directory outside the workspace root never
+    /// is, because it cannot be opened by a path below that root.
     pub(crate) fn view(&self, prefix: &[u8]) -> Option<&CacheView> {
-        // What lies outside the root has no path that could be descended to from there.
         self.options.cache.as_ref().filter(|_| prefix.first() != Some(&b'/'))
     }
 
-    fn still(&self, cached: Arc<CachedDir>) -> io::Result<DirContents> {
+    /// Reads a directory from disk, unless the cache has it unchanged; `cached` is the cached
+    /// directory if the caller knows that already. If the directory cannot be read, the report says
+    /// why.
+    pub(crate) fn read(
+        &self,
+        directory: &PendingDir,
+        cached: Option<Arc<CachedDir>>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> ReadDirResult {
+        let mut result = ReadDirResult::default();
+        let cached = cached.or_else(|| self.current(directory)).or_else(|| {
+            self.has_looked.fetch_or(directory.depth > 0, Ordering::Relaxed);
+            self.unchanged(directory)
+        });
+        let contents = match cached {
+            Some(cached) => self.contents_of(cached),
+            None => self.read_contents(directory, keep_going, &mut result.report),
+        };
+        let entered = contents.and_then(|contents| {
+            result.report.stats.directories = 1;
+            let rules = self.rules_inside(directory, &contents, &mut result.report)?;
+            Ok((contents, rules))
+        });
+        match entered {
+            Ok((contents, rules)) => {
+                let listing = self.filter(directory, &contents, &rules, &mut result.report);
+                result.items = self.split(&contents, directory, &rules, &listing);
+                result.rules = Some(rules);
+            }
+            Err(error) => {
+                result.report.stats.unreadable(shown(&directory.prefix), error.to_string());
+            }
+        }
+        result
+    }
+
+    /// The entries of an unchanged directory.
+    fn contents_of(&self, cached: Arc<CachedDir>) -> io::Result<DirContents> {
         let handle = self.handle(&cached);
-        if let Some(view) = self.options.cache.as_ref().filter(|view| view.wants_watch(&cached)) {
+        let view = self.options.cache.as_ref();
+        if let Some(view) = view.filter(|view| view.wants_watch(&cached)) {
             let dir = handle.open()?;
-            // The path may lead to another one since it was looked at.
+            // The path may lead to another directory by now.
             if cached.identity == RecentFingerprint::of(&dir).identity() {
                 view.watch(&cached.prefix, &cached.changes, &dir);
             }
@@ -153,13 +161,14 @@ impl DirReader {
             handle,
             volume: cached.volume,
             listing: cached.listing.clone(),
-            found: cached.found,
+            ignore_files: cached.ignore_files,
             cached: Some(cached),
-            is_still: true,
+            is_unchanged: true,
         })
     }
 
-    fn listed(
+    /// Reads the entries of a directory from disk, and caches them if they are complete.
+    fn read_contents(
         &self,
         directory: &PendingDir,
         keep_going: &dyn Fn() -> bool,
@@ -168,26 +177,28 @@ impl DirReader {
         let dir = directory.parent.open()?.open_dir(&directory.name)?;
         let dir = OpenDir::new(dir, &self.open);
         let view = self.view(&directory.prefix).filter(|_| dir.volume == Volume::Disk);
-        let told = view.map(|view| {
+        // Before the entries are read, so that no later change is missed.
+        let state = view.map(|view| {
             let stamp = RecentFingerprint::of(&dir);
             (stamp, view.changes(&directory.prefix, stamp, &dir))
         });
-        let troubles = report.stats.trouble.len();
-        let (listing, found) = list(&dir, directory, keep_going, report);
+        let errors_before = report.stats.trouble.len();
+        let (listing, ignore_files) = list(&dir, directory, keep_going, report);
         let listing = Arc::new(listing);
-        let is_whole = !report.interrupted && report.stats.trouble.len() == troubles;
-        let cached = view
-            .zip(told)
-            .filter(|_| is_whole)
-            .map(|(view, told)| view.keep(&directory.prefix, (listing.clone(), found), told));
-        let handle = DirHandle::keep(&dir, &self.root, &directory.prefix);
-        Ok(DirContents { handle, volume: dir.volume, listing, found, cached, is_still: false })
+        let is_complete = !report.interrupted && report.stats.trouble.len() == errors_before;
+        let cached = view.zip(state).filter(|_| is_complete).map(|(view, state)| {
+            view.insert_listed(&directory.prefix, (listing.clone(), ignore_files), state)
+        });
+        let handle = DirHandle::hold(&dir, self.workspace.root_handle(), &directory.prefix);
+        let volume = dir.volume;
+        Ok(DirContents { handle, volume, listing, ignore_files, cached, is_unchanged: false })
     }
 
-    fn enter(
+    /// The ignore rules inside a directory.
+    fn rules_inside(
         &self,
         directory: &PendingDir,
-        listed: &DirContents,
+        contents: &DirContents,
         report: &mut DirectoryReport,
     ) -> io::Result<IgnoreRules> {
         let warnings = &mut report.stats.warnings;
@@ -195,90 +206,87 @@ impl DirReader {
             return Ok(IgnoreRules::default());
         }
         let above = &directory.rules;
-        if let (Some(cached), Some(view)) = (&listed.cached, &self.options.cache) {
+        if let (Some(cached), Some(view)) = (&contents.cached, &self.options.cache) {
             let with = (view.generation, view.cache.budget());
-            return cached.enter(&self.workspace, above, &|| listed.handle.open(), warnings, with);
+            let open = || contents.handle.open();
+            return cached.enter(&self.workspace, above, &open, warnings, with);
         }
-        if listed.found.is_empty() {
+        if contents.ignore_files.is_empty() {
             return Ok(above.clone());
         }
-        let dir = listed.handle.open()?;
+        let dir = contents.handle.open()?;
         let place = (&**dir, &*directory.prefix);
-        Ok(above.enter(&self.workspace, place, listed.found, warnings))
+        Ok(above.enter(&self.workspace, place, contents.ignore_files, warnings))
     }
 
-    /// What stays of the entries, in path order.
-    fn sift(
+    /// The entries that remain, in path order.
+    fn filter(
         &self,
         directory: &PendingDir,
-        listed: &DirContents,
+        contents: &DirContents,
         rules: &IgnoreRules,
         report: &mut DirectoryReport,
     ) -> Arc<DirListing> {
         let (options, prefix) = (&self.options, &*directory.prefix);
-        let mut sieve = EntryFilter::new(options, &self.workspace, prefix, rules, listed.volume);
-        // Where an answer goes on, what lies before is not even counted.
-        let cached = listed.cached.as_ref().filter(|_| !options.resumes_below(prefix));
-        let cached = cached.zip(options.cache.as_ref().map(|view| view.cache.budget()));
-        let mut sieved = match cached {
-            Some((cached, budget)) => {
-                let key = options.sieve_key(rules);
-                cached.sieved(key, budget, || sieve.all(&listed.listing))
+        let mut filter = EntryFilter::new(options, &self.workspace, prefix, rules, contents.volume);
+        // What lies before the position to resume at is not even counted, so such a result is of no
+        // use to other walks.
+        let cached = contents.cached.as_ref().filter(|_| !options.resumes_below(prefix));
+        let mut filtered = match cached.zip(options.cache.as_ref()) {
+            Some((cached, view)) => {
+                let key = options.filter_key(rules);
+                cached.filtered(key, view.cache.budget(), || filter.apply_rules(&contents.listing))
             }
-            None => Arc::new(sieve.all(&listed.listing)),
+            None => Arc::new(filter.apply_rules(&contents.listing)),
         };
-        let base = self.base(directory.start);
-        if sieve.narrows(&sieved) {
-            sieve.narrow(Arc::make_mut(&mut sieved), base);
+        if filter.may_narrow(&filtered) {
+            let base_len = options.base_len(directory.root);
+            filter.apply_filter(Arc::make_mut(&mut filtered), base_len);
         }
-        let FilteredDir { listing, report: account } = Arc::unwrap_or_clone(sieved);
-        report.absorb(account);
+        let FilteredDir { listing, report: filter_report } = Arc::unwrap_or_clone(filtered);
+        report.absorb(filter_report);
         listing
     }
 
-    /// Cuts the sorted entries into batches of files between directories.
+    /// Splits sorted entries into subdirectories and the batches of files between them.
     fn split(
         &self,
-        listed: &DirContents,
+        contents: &DirContents,
         directory: &PendingDir,
         rules: &IgnoreRules,
         listing: &Arc<DirListing>,
-        parts: &mut Vec<Part>,
-    ) {
-        let handle = &listed.handle;
+    ) -> Vec<DirItem> {
+        let handle = &contents.handle;
+        let mut items = Vec::new();
         let mut begin = 0;
         for index in 0..listing.len() {
             let Some((name, kind)) = listing.get(index) else { break };
             let is_directory = kind == Kind::Directory;
-            let shown = !is_directory || self.lists(directory, name);
-            let end = if shown { index + 1 } else { index };
+            let is_visited = !is_directory || self.visits_itself(directory, name);
+            let end = if is_visited { index + 1 } else { index };
             if is_directory || end - begin >= BATCH || index + 1 == listing.len() {
                 if end > begin {
-                    let batch = Batch::new(
+                    items.push(DirItem::Files(Batch::new(
                         handle.clone(),
-                        (directory.prefix.clone(), self.base(directory.start)),
-                        listing.clone(),
-                        begin..end,
-                    );
-                    parts.push(Part::Files(batch.of(listed.cached.clone())));
+                        (directory.prefix.clone(), self.options.base_len(directory.root)),
+                        (listing.clone(), begin..end),
+                        contents.cached.clone(),
+                    )));
                 }
                 begin = index + 1;
             }
             if is_directory && self.descends(directory) {
                 let child = directory.child(name, handle.clone(), rules);
-                let is_in_place = listed.is_still;
-                parts.push(Part::Directory(PendingDir { is_in_place, ..child }));
+                let is_in_place = contents.is_unchanged;
+                items.push(DirItem::Directory(PendingDir { is_in_place, ..child }));
             }
         }
+        items
     }
 
-    /// Whether a directory itself is handed on, whatever is below it.
-    fn lists(&self, above: &PendingDir, name: &[u8]) -> bool {
+    /// Whether a subdirectory itself is visited, regardless of its entries.
+    fn visits_itself(&self, above: &PendingDir, name: &[u8]) -> bool {
         self.options.directories && self.options.reaches_itself(&[&*above.prefix, name].concat())
-    }
-
-    pub(crate) fn base(&self, start: usize) -> usize {
-        self.options.roots.get(start).map_or(0, |start| start.base)
     }
 
     fn descends(&self, directory: &PendingDir) -> bool {
@@ -291,20 +299,19 @@ fn list(
     directory: &PendingDir,
     keep_going: &dyn Fn() -> bool,
     report: &mut DirectoryReport,
-) -> (DirListing, Found) {
-    let (mut listing, mut found) = (DirListing::default(), Found::default());
+) -> (DirListing, IgnoreFiles) {
+    let (mut listing, mut ignore_files) = (DirListing::default(), IgnoreFiles::default());
     let listed = dir.list(|name, kind| {
-        found.note(name, kind);
+        ignore_files.note(name, kind);
         listing.push(name, kind);
-        // Asking the clock for every name would cost more than the name.
-        let checked = listing.len().is_multiple_of(256);
-        report.interrupted = checked && !keep_going();
+        let is_checked = listing.len().is_multiple_of(ENTRIES_PER_CHECK);
+        report.interrupted = is_checked && !keep_going();
         if report.interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if let Err(error) = listed {
         report.stats.unreadable(shown(&directory.prefix), error.to_string());
     }
-    (listing, found)
+    (listing, ignore_files)
 }
 
 fn shown(prefix: &[u8]) -> String {

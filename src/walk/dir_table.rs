@@ -1,4 +1,4 @@
-//! The kept directories by their paths, and how much room they take.
+//! The cached directories by path, and how much memory they take.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::walk::cached_dir::CachedDir;
 use crate::workspace::Kind;
 
-/// What is kept of a directory besides its names, in bytes or so.
+/// Estimated memory of a directory besides its names, in bytes.
 const DIRECTORY_BYTES: usize = 512;
 
-/// Directories, each as it was last listed.
+/// Cached directories, each as it was last read.
 #[derive(Debug, Default)]
 pub(super) struct DirTable {
     known: HashMap<Arc<[u8]>, Arc<CachedDir>>,
-    /// Bytes that they take, or so.
+    /// Estimated memory, in bytes.
     bytes: usize,
 }
 
@@ -30,9 +30,8 @@ impl DirTable {
         self.bytes
     }
 
-    /// Puts a directory in the place of what was kept of it, unless that takes more than `max`
-    /// bytes. Returns the paths of directories that it held and that are gone; what lay below
-    /// them is forgotten.
+    /// Replaces a directory, unless that takes more than `max` bytes. Returns the paths of the
+    /// directories in it that are gone; everything below them is removed.
     pub(super) fn put(&mut self, cached: Arc<CachedDir>, max: usize) -> Vec<Vec<u8>> {
         let old = self.remove(&cached.prefix);
         let gone = old.map_or_else(Vec::new, |old| vanished(&old, &cached));
@@ -64,7 +63,7 @@ impl DirTable {
     }
 }
 
-/// Tells whether a directory is one of those, which are sorted, or lies below one.
+/// Whether a directory is one of `gone`, which are sorted, or lies below one.
 pub(super) fn lies_below(prefix: &[u8], gone: &[Vec<u8>]) -> bool {
     // None of them begins with another, so only the last that is not after it may be above it.
     let upto = gone.partition_point(|gone| gone.as_slice() <= prefix);
@@ -99,8 +98,8 @@ fn names(cached: &CachedDir) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::ignore_rules::Found;
-    use crate::walk::listing::DirListing;
+    use crate::walk::directory::DirListing;
+    use crate::walk::ignore_rules::IgnoreFiles;
     use crate::workspace::{Identity, Volume};
 
     fn cached(prefix: &str, inode: u64, entries: &[(&str, Kind)]) -> Arc<CachedDir> {
@@ -109,7 +108,7 @@ mod tests {
             listing.push(name.as_bytes(), *kind);
         }
         let facts = (Volume::Disk, None, Some(Identity { device: 1, inode }));
-        let known = (Arc::new(listing), Found::default());
+        let known = (Arc::new(listing), IgnoreFiles::default());
         Arc::new(CachedDir::new(prefix.as_bytes().into(), known, facts, Arc::default()))
     }
 

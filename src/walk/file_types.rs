@@ -1,4 +1,4 @@
-//! File types by ripgrep's names: `rust` is `*.rs`, `make` is `Makefile` and its kin.
+//! File types by ripgrep's names: `rust` is `*.rs`, `make` is `Makefile` and similar names.
 
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::types::{FileTypeDef, TypesBuilder};
@@ -6,12 +6,12 @@ use ignore::types::{FileTypeDef, TypesBuilder};
 use crate::arguments::{MAX_FILE_TYPES, distinct};
 use crate::error::{Error, ErrorCode};
 
-/// The name that stands for every type there is.
+/// The name that stands for every type.
 const ALL: &str = "all";
 /// The most names that a message suggests.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Asked file types; a file passes when its name is of one of them.
+/// The wanted file types. A file passes if its name is of one of them.
 #[derive(Clone, Debug)]
 pub(crate) struct FileTypes(GlobSet);
 
@@ -52,7 +52,7 @@ fn add_globs(set: &mut GlobSetBuilder, definition: &FileTypeDef) -> Result<(), E
     Ok(())
 }
 
-/// The definitions are the library's own, so this is no fault of the caller.
+/// The definitions are those of the library, so this is not the caller's fault.
 fn unusable(error: globset::Error) -> Error {
     Error::new(ErrorCode::Internal, "the file types cannot be compiled").because(error)
 }
@@ -69,7 +69,7 @@ fn unknown(definitions: &[FileTypeDef], name: &str) -> Error {
         .with_hint(hint)
 }
 
-/// Types of files with that extension, which is what is mostly meant, then names alike.
+/// Types of files with that extension, which is what is usually meant, or else with similar names.
 fn nearest(definitions: &[FileTypeDef], name: &str) -> Vec<String> {
     let asked = name.trim_start_matches(['*', '.']).to_lowercase();
     let glob = format!("*.{asked}");

@@ -1,4 +1,4 @@
-//! A set of the caller's globs: what each is matched against, and the limits of one call.
+//! The caller's globs and file types, which narrow what a walk yields.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,82 @@ use globset::{Candidate, ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::arguments::{MAX_GLOB_BYTES, MAX_GLOBS, too_many};
 use crate::error::{Error, ErrorCode};
-use crate::walk::scope::{GlobAnchor, invalid};
+use crate::text::clip;
+use crate::walk::file_types::FileTypes;
 
-/// The deepest nesting of braces in a glob; compiling recurses that deep.
+/// The deepest nesting of braces in a glob; compiling it recurses that deep.
 const MAX_BRACES: usize = 16;
+
+/// How much of a refused glob an error message repeats, in bytes.
+const MAX_SHOWN_BYTES: usize = 200;
+
+/// Which files the caller wants. A file passes only if every part lets it pass; no part brings back
+/// a file that an ignore rule left out. The default lets everything pass.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathFilter {
+    include: PathGlobs,
+    exclude: PathGlobs,
+    file_types: Option<FileTypes>,
+    names_hidden: bool,
+}
+
+impl PathFilter {
+    /// Compiles the filter. A glob in `include` that starts with `!` excludes.
+    ///
+    /// # Errors
+    /// `INVALID_PATTERN` for a malformed glob, `INVALID_ARGUMENT` for an unknown file type and for
+    /// globs that are blank, too long or too many.
+    pub(crate) fn new(
+        include: &[String],
+        exclude: &[String],
+        file_types: &[String],
+    ) -> Result<PathFilter, Error> {
+        if let Some(glob) = exclude.iter().find(|glob| glob.starts_with('!')) {
+            let shown = clip::truncate(glob, MAX_SHOWN_BYTES);
+            let message = format!("invalid glob `{shown}`: `exclude` excludes without `!`");
+            return Err(Error::new(ErrorCode::InvalidPattern, message)
+                .with_hint("Leave out the `!`, or write `\\!` for the character itself."));
+        }
+        let negated = include.iter().filter_map(|glob| glob.strip_prefix('!'));
+        let excluded: Vec<&str> = exclude.iter().map(String::as_str).chain(negated).collect();
+        let mut included = include.iter().map(String::as_str).collect::<Vec<_>>();
+        included.retain(|glob| !glob.starts_with('!'));
+        Ok(PathFilter {
+            include: PathGlobs::new(&included)?,
+            exclude: PathGlobs::new(&excluded)?,
+            file_types: (!file_types.is_empty()).then(|| FileTypes::new(file_types)).transpose()?,
+            names_hidden: included.iter().any(|glob| PathGlobs::names_hidden(glob)),
+        })
+    }
+
+    /// Whether everything passes.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.include.is_empty() && self.exclude.is_empty() && self.file_types.is_none()
+    }
+
+    /// Whether the file passes. `path` is relative to the workspace root; its first `base_len` bytes
+    /// are the searched directory (0 for the workspace root).
+    pub(crate) fn passes(&self, path: &[u8], base_len: usize) -> bool {
+        if let Some(file_types) = &self.file_types {
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+            if !file_types.matches(name) {
+                return false;
+            }
+        }
+        (self.include.is_empty() || self.include.matches(path, base_len))
+            && !self.exclude.matches(path, base_len)
+    }
+
+    /// Whether a directory is left out with everything below it.
+    pub(crate) fn prunes(&self, path: &[u8], base_len: usize) -> bool {
+        self.exclude.matches(path, base_len)
+    }
+
+    /// Whether an included glob names a file or directory that starts with a dot.
+    pub(crate) fn names_hidden(&self) -> bool {
+        self.names_hidden
+    }
+}
 
 /// A set of globs over workspace-relative paths.
 ///
@@ -21,7 +93,7 @@ const MAX_BRACES: usize = 16;
 pub(crate) struct PathGlobs {
     names: GlobSet,
     paths: GlobSet,
-    from_start: GlobSet,
+    from_searched_dir: GlobSet,
 }
 
 impl PathGlobs {
@@ -33,7 +105,7 @@ impl PathGlobs {
     pub(crate) fn new<G: AsRef<str>>(globs: &[G]) -> Result<PathGlobs, Error> {
         let mut names = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
-        let mut from_start = GlobSetBuilder::new();
+        let mut from_searched_dir = GlobSetBuilder::new();
         let mut known = HashSet::new();
         for glob in globs {
             let glob = glob.as_ref();
@@ -45,11 +117,11 @@ impl PathGlobs {
                     .with_hint("Join them with braces: `*.{rs,toml}`."));
             }
             check_limits(glob)?;
-            let (scope, normalized) = GlobAnchor::of(glob)?;
-            let set = match scope {
+            let (anchor, normalized) = GlobAnchor::normalize(glob)?;
+            let set = match anchor {
                 GlobAnchor::Name => &mut names,
                 GlobAnchor::Path => &mut paths,
-                GlobAnchor::FromStart => &mut from_start,
+                GlobAnchor::SearchedDir => &mut from_searched_dir,
             };
             let compiled = GlobBuilder::new(&normalized)
                 .literal_separator(true)
@@ -60,43 +132,43 @@ impl PathGlobs {
         Ok(PathGlobs {
             names: built(&names)?,
             paths: built(&paths)?,
-            from_start: built(&from_start)?,
+            from_searched_dir: built(&from_searched_dir)?,
         })
     }
 
-    /// Whether the set holds no glob and so matches nothing.
+    /// Whether the set holds no glob, and so matches nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.paths.is_empty() && self.from_start.is_empty()
+        self.names.is_empty() && self.paths.is_empty() && self.from_searched_dir.is_empty()
     }
 
-    /// Whether a glob matches `path`, which is relative to the workspace root; its first `start`
+    /// Whether a glob matches `path`, which is relative to the workspace root; its first `base_len`
     /// bytes are the searched directory.
-    pub(crate) fn matches(&self, path: &[u8], start: usize) -> bool {
+    pub(crate) fn matches(&self, path: &[u8], base_len: usize) -> bool {
         if !self.names.is_empty() {
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
             if self.names.is_match_candidate(&Candidate::from_bytes(name)) {
                 return true;
             }
         }
-        if self.paths.is_empty() && self.from_start.is_empty() {
+        if self.paths.is_empty() && self.from_searched_dir.is_empty() {
             return false;
         }
-        let below = below(path, start);
-        let from_start = Candidate::from_bytes(below);
-        self.from_start.is_match_candidate(&from_start)
-            || self.paths.is_match_candidate(&from_start)
+        let below = below(path, base_len);
+        let from_searched_dir = Candidate::from_bytes(below);
+        self.from_searched_dir.is_match_candidate(&from_searched_dir)
+            || self.paths.is_match_candidate(&from_searched_dir)
             || (below.len() < path.len()
                 && self.paths.is_match_candidate(&Candidate::from_bytes(path)))
     }
 
-    /// Whether `glob` is a plain path, without anything that could match another.
+    /// Whether `glob` is a plain path that can match nothing but itself.
     pub(crate) fn is_literal(glob: &str) -> bool {
         !glob.contains(['*', '?', '[', ']', '{', '}', '\\'])
     }
 
     /// Whether `glob` names a file or directory that starts with a dot, as in `.github/**`.
     pub(crate) fn names_hidden(glob: &str) -> bool {
-        // Where a segment may start: at the start, after `/`, and in braces that start there.
+        // A segment starts at the start, after `/`, and in braces that open at such a place.
         let mut at_start = true;
         let mut braces = Vec::new();
         let mut chars = glob.chars().peekable();
@@ -111,7 +183,7 @@ impl PathGlobs {
                 }
                 '\\' => {}
                 '.' if at_start => match chars.peek() {
-                    // `.` and `..` are no names.
+                    // `.` and `..` are not names.
                     None | Some('/') => at_start = false,
                     Some('.') => {
                         chars.next();
@@ -127,8 +199,8 @@ impl PathGlobs {
 }
 
 /// The part of `path` below the searched directory.
-fn below(path: &[u8], start: usize) -> &[u8] {
-    match path.get(start..) {
+fn below(path: &[u8], base_len: usize) -> &[u8] {
+    match path.get(base_len..) {
         Some([b'/', rest @ ..]) => rest,
         Some(rest) if !rest.is_empty() => rest,
         _ => path,
@@ -183,8 +255,74 @@ fn malformed(glob: &str, kind: &ErrorKind) -> Error {
         ),
         _ => ("it cannot be compiled", "Use a simpler glob."),
     };
-    let shown = crate::text::clip::truncate(glob, 200);
+    let shown = clip::truncate(glob, MAX_SHOWN_BYTES);
     invalid(format!("invalid glob `{shown}`: {reason}")).with_hint(next_step)
+}
+
+/// What a glob is matched against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GlobAnchor {
+    /// The name of the file, at any depth.
+    Name,
+    /// The path from the workspace root or from the searched directory.
+    Path,
+    /// The path from the searched directory only.
+    SearchedDir,
+}
+
+impl GlobAnchor {
+    /// Normalizes a glob, and returns what the normalized glob is matched against.
+    fn normalize(glob: &str) -> Result<(GlobAnchor, String), Error> {
+        if glob.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidArgument, "a glob is blank")
+                .with_hint("`**` matches all files."));
+        }
+        let is_anchored = glob.starts_with('/');
+        let is_directory = glob.ends_with('/');
+        let segments: Vec<&str> =
+            glob.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+        if segments.contains(&"..") {
+            return Err(invalid(format!("invalid glob `{glob}`: a path never has `..` in it"))
+                .with_hint(
+                    "Write the glob from the workspace root or from the searched directory.",
+                ));
+        }
+        if segments.is_empty() {
+            return Ok((GlobAnchor::Name, "*".to_owned()));
+        }
+        Ok(anchored(segments, is_anchored, is_directory))
+    }
+}
+
+/// Joins the segments of a glob into its normalized form.
+fn anchored(
+    mut segments: Vec<&str>,
+    is_anchored: bool,
+    is_directory: bool,
+) -> (GlobAnchor, String) {
+    // As in an ignore file, the name of a directory alone means it at any depth.
+    let is_bare_directory = is_directory && !is_anchored && segments.len() == 1;
+    let is_deep = is_bare_directory || segments.first() == Some(&"**");
+    // `**/name` means the same as `name`, which is matched faster.
+    while segments.len() > 1 && segments.first() == Some(&"**") {
+        segments.remove(0);
+    }
+    if is_directory {
+        segments.push("**");
+    }
+    let anchor = match (is_anchored, segments.len()) {
+        (true, _) => GlobAnchor::SearchedDir,
+        (false, 1) => GlobAnchor::Name,
+        (false, _) => GlobAnchor::Path,
+    };
+    if is_deep && anchor != GlobAnchor::Name {
+        segments.insert(0, "**");
+    }
+    (anchor, segments.join("/"))
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::InvalidPattern, message)
 }
 
 #[cfg(test)]
@@ -192,6 +330,55 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+
+    fn filter(
+        include: &[&str],
+        exclude: &[&str],
+        file_types: &[&str],
+    ) -> Result<PathFilter, Error> {
+        let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        PathFilter::new(&owned(include), &owned(exclude), &owned(file_types))
+    }
+
+    #[test]
+    fn the_default_lets_everything_pass() {
+        assert!(PathFilter::default().passes(b"any/\xff", 0));
+    }
+
+    #[test]
+    fn every_part_must_let_a_file_pass() {
+        type Globs = &'static [&'static str];
+        let cases: [(Globs, Globs, Globs, &str, bool); 9] = [
+            (&["*.rs"], &[], &[], "src/a.rs", true),
+            (&["*.rs", "*.py"], &[], &[], "a.py", true),
+            (&["*.rs"], &["src/**"], &[], "src/a.rs", false),
+            (&["*.rs"], &[], &["py"], "a.rs", false),
+            (&["src/**"], &[], &["py"], "src/a.py", true),
+            (&["!*.rs"], &[], &[], "a.rs", false),
+            (&["!*.rs"], &[], &[], "a.py", true),
+            (&["src/**", "!*.py"], &[], &[], "src/a.py", false),
+            (&[], &["node_modules/"], &[], "web/node_modules/x/y.js", false),
+        ];
+        for (include, exclude, file_types, path, passes) in cases {
+            let filter = filter(include, exclude, file_types).unwrap();
+            assert_eq!(filter.passes(path.as_bytes(), 0), passes, "{include:?} {exclude:?} {path}");
+        }
+    }
+
+    #[test]
+    fn an_exclude_cannot_include() {
+        assert_eq!(
+            filter(&[], &["!a"], &[]).unwrap_err().to_string(),
+            "invalid glob `!a`: `exclude` excludes without `!`. \
+             Leave out the `!`, or write `\\!` for the character itself."
+        );
+    }
+
+    #[test]
+    fn only_an_included_glob_names_hidden_files() {
+        assert!(filter(&[".env*"], &[], &[]).unwrap().names_hidden());
+        assert!(!filter(&["!.env*", "*"], &[".git/**"], &[]).unwrap().names_hidden());
+    }
 
     fn matches(glob: &str, path: &[u8], start: usize) -> bool {
         PathGlobs::new(&[glob]).unwrap().matches(path, start)
@@ -253,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_globs_are_told_with_the_way_round() {
+    fn the_error_for_a_malformed_glob_says_how_to_write_it() {
         let cases = [
             (
                 "a[b",
@@ -293,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_a_call_are_told() {
+    fn a_glob_over_a_limit_is_refused() {
         let cases = [
             (
                 vec!["?".repeat(1 << 20)],
@@ -305,7 +492,7 @@ mod tests {
             ),
             (
                 (0..65).map(|number| format!("a{number}")).collect(),
-                "globs: at max 64 different values are taken, got 65 values. \
+                "globs: at most 64 different values are taken, got 65 values. \
                  Join them with braces: `*.{rs,toml}`.",
             ),
         ];
@@ -315,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_globs_are_answered_soon() {
+    fn hostile_globs_are_refused_or_compiled_soon() {
         let globs = [
             "{".repeat(125) + &"}".repeat(125),
             "{".repeat(16) + "a,b" + &"}".repeat(16),
@@ -365,6 +552,27 @@ mod tests {
         }
         for glob in ["*.rs", "./a", "../a", "a.b/c", "*{.rs,.py}", "{a,b}.rs", "a,.b", ".", ".."] {
             assert!(!PathGlobs::names_hidden(glob), "{glob}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_write_a_glob_has_one_form() {
+        let cases = [
+            ("*.rs", GlobAnchor::Name, "*.rs"),
+            ("./*.rs", GlobAnchor::Name, "*.rs"),
+            ("**/**/*.rs", GlobAnchor::Name, "*.rs"),
+            ("**", GlobAnchor::Name, "**"),
+            ("./", GlobAnchor::Name, "*"),
+            ("src//./*.rs", GlobAnchor::Path, "src/*.rs"),
+            ("src/", GlobAnchor::Path, "**/src/**"),
+            ("a/src/", GlobAnchor::Path, "a/src/**"),
+            ("**/a/b", GlobAnchor::Path, "**/a/b"),
+            ("/a", GlobAnchor::SearchedDir, "a"),
+            ("/src/", GlobAnchor::SearchedDir, "src/**"),
+            ("/**/a", GlobAnchor::SearchedDir, "**/a"),
+        ];
+        for (glob, anchor, form) in cases {
+            assert_eq!(GlobAnchor::normalize(glob).unwrap(), (anchor, form.to_owned()), "{glob}");
         }
     }
 }

@@ -1,99 +1,106 @@
-//! The state of a directory's ignore files when they were read.
+//! The fingerprints of a directory's ignore files when they were read.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::walk::handle::OpenDir;
-use crate::walk::ignore_rules::Found;
+use crate::walk::directory::OpenDir;
+use crate::walk::ignore_rules::IgnoreFiles;
 use crate::workspace::{Dir, Fingerprint, IgnoreSource, Workspace, exclude_below, now};
 
-/// The stamps of the ignore files of one directory.
+/// The fingerprints of the ignore files of one directory.
 #[derive(Debug)]
 pub(super) struct IgnoreFingerprints {
-    files: Vec<RuleStamp>,
+    files: Vec<RuleFingerprint>,
     /// Of a repository only.
-    exclude: Option<ExcludeStamp>,
+    exclude: Option<ExcludeFingerprint>,
     /// Of a repository with a `.git` file only.
-    linked: Option<LinkedStamp>,
+    linked: Option<LinkedFingerprint>,
 }
 
-/// The exclude file to which a `.git` file leads, and its stamp. The `.git` file is read anew each
+/// The exclude file that a `.git` file leads to, and its fingerprint. The `.git` file is read each
 /// time, since it may lead elsewhere by now.
 #[derive(Debug)]
-struct LinkedStamp {
+struct LinkedFingerprint {
     workspace: Workspace,
     prefix: Vec<u8>,
     found: Option<(Vec<u8>, Fingerprint)>,
-    is_settled: bool,
+    is_reliable: bool,
 }
 
-/// The stamp of `.git/info/exclude`, which lies where nobody watches and need not be there.
+/// The fingerprint of `.git/info/exclude`, which is not watched and may be missing.
 #[derive(Debug)]
-struct ExcludeStamp {
+struct ExcludeFingerprint {
     stamp: Option<Fingerprint>,
-    is_settled: bool,
+    is_reliable: bool,
 }
 
 #[derive(Debug)]
-struct RuleStamp {
+struct RuleFingerprint {
     name: &'static [u8],
     stamp: Option<Fingerprint>,
-    is_settled: bool,
-    /// The epoch of the last call that found it so.
+    is_reliable: bool,
+    /// The last generation in which it was found unchanged.
     verified: AtomicU64,
 }
 
 impl IgnoreFingerprints {
-    /// Looks at the files of a directory, by its handle and its path in the workspace, before they
-    /// are read.
+    /// Takes the fingerprints of a directory, before the files are read.
     pub(super) fn of(
         workspace: &Workspace,
         (directory, prefix): (&Dir, &[u8]),
-        found: Found,
+        found: IgnoreFiles,
         current: u64,
     ) -> IgnoreFingerprints {
         let seen = now();
         let names = IgnoreSource::FILES.iter().filter(|(source, _)| found.has(*source));
         let files = names.map(|(_, name)| {
-            let (stamp, is_told_of) = stamp(directory, name.as_bytes());
-            let is_settled = stamp.is_none_or(|stamp| !stamp.is_racy(seen));
-            let verified = AtomicU64::new(if is_told_of { current } else { 0 });
-            RuleStamp { name: name.as_bytes(), stamp, is_settled, verified }
+            let (stamp, is_reported) = stamp(directory, name.as_bytes());
+            let is_reliable = stamp.is_none_or(|stamp| !stamp.is_racy(seen));
+            let verified = AtomicU64::new(if is_reported { current } else { 0 });
+            RuleFingerprint { name: name.as_bytes(), stamp, is_reliable, verified }
         });
         let files = files.collect();
         let exclude = found.has(IgnoreSource::Exclude).then(|| {
             let stamp = exclude(directory);
-            ExcludeStamp { stamp, is_settled: stamp.is_none_or(|stamp| !stamp.is_racy(seen)) }
+            ExcludeFingerprint {
+                stamp,
+                is_reliable: stamp.is_none_or(|stamp| !stamp.is_racy(seen)),
+            }
         });
         let linked = found.has_git_file().then(|| {
             let found = linked(workspace, prefix);
-            let is_settled = found.as_ref().is_none_or(|(_, stamp)| !stamp.is_racy(seen));
-            LinkedStamp { workspace: workspace.clone(), prefix: prefix.to_vec(), found, is_settled }
+            let is_reliable = found.as_ref().is_none_or(|(_, stamp)| !stamp.is_racy(seen));
+            LinkedFingerprint {
+                workspace: workspace.clone(),
+                prefix: prefix.to_vec(),
+                found,
+                is_reliable,
+            }
         });
         IgnoreFingerprints { files, exclude, linked }
     }
 
-    /// Tells whether the files are still as they were; those that are `unchanged` since the epoch
-    /// in which they were last looked at are not looked at again.
-    pub(super) fn hold(
+    /// Whether the files are unchanged. A file for which `unchanged` is true since the generation in
+    /// which it was last looked at is not looked at again.
+    pub(super) fn are_unchanged(
         &self,
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
         unchanged: &dyn Fn(&[u8], u64) -> bool,
         current: u64,
     ) -> bool {
-        self.files.iter().all(|file| file.holds(open, unchanged, current))
+        self.files.iter().all(|file| file.is_unchanged(open, unchanged, current))
             && self.exclude.as_ref().is_none_or(|known| {
-                known.is_settled && open().is_ok_and(|dir| exclude(&dir) == known.stamp)
+                known.is_reliable && open().is_ok_and(|dir| exclude(&dir) == known.stamp)
             })
             && self.linked.as_ref().is_none_or(|known| {
-                known.is_settled && linked(&known.workspace, &known.prefix) == known.found
+                known.is_reliable && linked(&known.workspace, &known.prefix) == known.found
             })
     }
 }
 
-impl RuleStamp {
-    fn holds(
+impl RuleFingerprint {
+    fn is_unchanged(
         &self,
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
         unchanged: &dyn Fn(&[u8], u64) -> bool,
@@ -102,17 +109,17 @@ impl RuleStamp {
         if unchanged(self.name, self.verified.load(Ordering::Acquire)) {
             return true;
         }
-        let Some(dir) = open().ok().filter(|_| self.is_settled) else { return false };
-        let (stamp, is_told_of) = stamp(&dir, self.name);
-        if stamp == self.stamp && is_told_of {
+        let Some(dir) = open().ok().filter(|_| self.is_reliable) else { return false };
+        let (stamp, is_reported) = stamp(&dir, self.name);
+        if stamp == self.stamp && is_reported {
             self.verified.fetch_max(current, Ordering::AcqRel);
         }
         stamp == self.stamp
     }
 }
 
-/// The stamp of a file, and whether a watcher would tell of a change: nobody tells what is written
-/// by a name that lies elsewhere.
+/// The fingerprint of a file, and whether a watch would report a change: one does not report what is
+/// written through a hard link elsewhere.
 fn stamp(directory: &Dir, name: &[u8]) -> (Option<Fingerprint>, bool) {
     let stat = directory.stat(name).ok();
     (stat.as_ref().map(Fingerprint::of), stat.is_none_or(|stat| stat.links == 1))
@@ -120,7 +127,7 @@ fn stamp(directory: &Dir, name: &[u8]) -> (Option<Fingerprint>, bool) {
 
 fn exclude(directory: &Dir) -> Option<Fingerprint> {
     let info = directory.traverse(b".git").ok()?.traverse(b"info").ok()?;
-    // Of whatever kind: what is no file is told of.
+    // Of any kind: reading the rules warns of what is not a file.
     info.stat(b"exclude").ok().map(|stat| Fingerprint::of(&stat))
 }
 
@@ -146,16 +153,16 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::walk::handle::OpenCount;
+    use crate::walk::directory::OpenCount;
     use crate::workspace::Kind;
 
     fn settle() {
         thread::sleep(Duration::from_millis(130));
     }
 
-    /// The stamps of what a directory with all of them would have.
+    /// The fingerprints of a directory with all of these files.
     fn stamps(root: &Path) -> IgnoreFingerprints {
-        let mut found = Found::default();
+        let mut found = IgnoreFiles::default();
         for (name, kind) in
             [(".gitignore", Kind::File), (".ignore", Kind::File), (".git", Kind::Directory)]
         {
@@ -165,10 +172,10 @@ mod tests {
         IgnoreFingerprints::of(&workspace, (&Dir::open_ambient(root).unwrap(), b""), found, 1)
     }
 
-    fn hold(stamps: &IgnoreFingerprints, root: &Path, unchanged: bool) -> bool {
+    fn are_unchanged(stamps: &IgnoreFingerprints, root: &Path, unchanged: bool) -> bool {
         let count = OpenCount::default();
         let open = || Ok(OpenDir::new(Dir::open_ambient(root)?, &count));
-        stamps.hold(&open, &|_, verified| unchanged && verified > 0, 2)
+        stamps.are_unchanged(&open, &|_, verified| unchanged && verified > 0, 2)
     }
 
     #[test]
@@ -194,12 +201,12 @@ mod tests {
             for name in [".gitignore", "other", ".git/info/exclude"] {
                 fs::write(root.join(name), "*.a\n").unwrap();
             }
-            assert!(!hold(&stamps(root), root, false), "they have not settled");
+            assert!(!are_unchanged(&stamps(root), root, false), "they have not settled");
             settle();
             let stamps = stamps(root);
-            assert!(hold(&stamps, root, false));
+            assert!(are_unchanged(&stamps, root, false));
             change(root);
-            assert!(!hold(&stamps, root, false), "change {number}");
+            assert!(!are_unchanged(&stamps, root, false), "change {number}");
         }
     }
 
@@ -209,9 +216,9 @@ mod tests {
         let root = temporary.path();
         fs::create_dir_all(root.join(".git/info")).unwrap();
         let stamps = stamps(root);
-        assert!(hold(&stamps, root, false), "what is not there need not settle");
+        assert!(are_unchanged(&stamps, root, false), "what is not there need not settle");
         fs::create_dir(root.join(".git/info/exclude")).unwrap();
-        assert!(!hold(&stamps, root, true));
+        assert!(!are_unchanged(&stamps, root, true));
     }
 
     #[test]
@@ -223,12 +230,12 @@ mod tests {
         settle();
         let alone = stamps(root);
         fs::write(root.join(".gitignore"), "*.b\n").unwrap();
-        assert!(hold(&alone, root, true), "the watcher would have told");
+        assert!(are_unchanged(&alone, root, true), "the watcher would have told");
         fs::hard_link(root.join("other"), root.join(".ignore")).unwrap();
         settle();
         let linked = stamps(root);
-        assert!(hold(&linked, root, true));
+        assert!(are_unchanged(&linked, root, true));
         fs::write(root.join("other"), "*.b\n").unwrap();
-        assert!(!hold(&linked, root, true));
+        assert!(!are_unchanged(&linked, root, true));
     }
 }

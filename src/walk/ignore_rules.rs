@@ -1,4 +1,4 @@
-//! Which entries the ignore files of a tree leave out, with ripgrep's precedence.
+//! Ignore files: reading them, and matching entries against them with ripgrep's precedence.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,46 +10,46 @@ use crate::workspace::{
     Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, Workspace, as_path, exclude_below,
 };
 
-/// The most rules that are taken from one ignore file.
+/// The most rules that are used of one ignore file.
 const MAX_RULES: usize = 10_000;
 
-/// The most of them that have to be compiled to a regular expression, which takes time and
-/// memory, instead of a look-up of a name or an extension.
+/// The most of these rules that compile to a regular expression, which takes time and memory, and
+/// not to a look-up of a name or an extension.
 const MAX_WILD_RULES: usize = 2000;
 
-/// The longest line that is taken for a rule, in bytes.
+/// The longest line that is used as a rule, in bytes.
 const MAX_RULE_BYTES: usize = 4096;
 
-/// The most directories above an entry whose ignore files are held against it; every one of them
-/// costs time for every entry.
+/// The most directories above an entry whose ignore files apply to it; each of them costs time for
+/// every entry.
 const MAX_LAYERS: usize = 256;
 
-/// Bytes that a compiled rule takes, or so; those that have to be regular expressions take most.
+/// Estimated memory of a compiled rule, in bytes; regular expressions take the most.
 const RULE_BYTES: usize = 2048;
 
 /// How many sources an ignore rule can come from; the index is that of [`IgnoreSource`].
 const SOURCES: usize = 4;
 
-/// What the rules say of an entry.
+/// The result of matching an entry against the rules, as `ignore::Match`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RuleMatch {
     /// No rule matches.
     None,
     /// A rule leaves it out.
     Ignored,
-    /// A rule brings it back, even if it is hidden.
+    /// A rule includes it again, even if it is hidden.
     Whitelist,
 }
 
-/// The ignore files found in one directory listing.
+/// Which ignore files a directory holds, and whether it is the root of a repository.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct IgnoreFiles {
     files: [Option<Kind>; 3],
     git: Option<Kind>,
     jujutsu: bool,
 }
 
-impl Found {
+impl IgnoreFiles {
     /// Notes an entry of the listing if its name is that of an ignore file or of `.git`.
     pub(crate) fn note(&mut self, name: &[u8], kind: Kind) {
         if name.first() != Some(&b'.') {
@@ -66,15 +66,15 @@ impl Found {
         }
     }
 
-    /// What there is in a directory that was not listed.
-    pub(crate) fn probe(directory: &Dir) -> Found {
+    /// Those of a directory that was not listed.
+    pub(crate) fn probe(directory: &Dir) -> IgnoreFiles {
         let kind = |name: &str| directory.stat(name.as_bytes()).ok().map(|stat| stat.kind);
         let files = IgnoreSource::FILES.map(|(_, name)| kind(name));
         let jujutsu = kind(".jj") == Some(Kind::Directory);
-        Found { files, git: kind(".git"), jujutsu }
+        IgnoreFiles { files, git: kind(".git"), jujutsu }
     }
 
-    /// Tells whether rules of this kind may lie in the directory.
+    /// Whether the directory may hold rules of this source.
     pub(crate) fn has(self, source: IgnoreSource) -> bool {
         match self.files.get(source as usize) {
             Some(kind) => kind.is_some(),
@@ -82,7 +82,7 @@ impl Found {
         }
     }
 
-    /// Tells whether `.git` is a file, as in a linked worktree or a submodule.
+    /// Whether `.git` is a file, as in a linked worktree or a submodule.
     pub(crate) fn has_git_file(self) -> bool {
         self.git == Some(Kind::File)
     }
@@ -104,25 +104,25 @@ pub(crate) struct IgnoreRules(Option<Arc<Layer>>);
 #[derive(Debug)]
 struct Layer {
     above: IgnoreRules,
-    /// Bytes of the directory's path, with its `/`, to take off a path of the workspace.
-    strip: usize,
-    /// The way from an outer directory down to the root, to put before it.
+    /// How many bytes of a path in the workspace belong to the directory, with its `/`.
+    prefix_len: usize,
+    /// For a directory above the workspace, the path from it to the workspace root.
     path_to_root: Vec<u8>,
     matchers: [Option<Gitignore>; SOURCES],
     /// Rules of outer repositories' `.gitignore` end here.
     is_repository: bool,
-    /// Only the host's own excludes, which win over nothing.
+    /// Whether these are the host's global excludes, which every other rule overrides.
     is_global: bool,
-    /// What holds in the root as `info/exclude`, where the root has a `.git` file.
+    /// The `info/exclude` of the root, where the root has a `.git` file.
     root_exclude: Option<Gitignore>,
-    /// How many layers there are, with this one.
+    /// The number of layers from the outermost to this one.
     depth: usize,
-    /// The memory that it takes, if it is kept from call to call.
-    taken: OnceLock<Reservation>,
+    /// The memory that it takes, once it is kept from call to call.
+    reservation: OnceLock<Reservation>,
 }
 
 impl IgnoreRules {
-    /// The rules that the host brought from outside the root.
+    /// The rules from outside the workspace, which the host provided.
     pub(crate) fn outer(outer: &OuterIgnores, warnings: &mut Vec<String>) -> IgnoreRules {
         let mut rules = IgnoreRules::default();
         if !outer.global.is_empty() {
@@ -156,7 +156,7 @@ impl IgnoreRules {
         &self,
         workspace: &Workspace,
         (directory, prefix): (&Dir, &[u8]),
-        found: Found,
+        found: IgnoreFiles,
         warnings: &mut Vec<String>,
     ) -> IgnoreRules {
         if found.is_empty() {
@@ -185,33 +185,36 @@ impl IgnoreRules {
         self.with(Layer::new(prefix.len(), Vec::new(), matchers, is_repository, false))
     }
 
-    /// Tells whether both are the very same rules, not only equal ones.
-    pub(crate) fn is(&self, other: &IgnoreRules) -> bool {
+    /// Whether both are the same object, and not only equal.
+    pub(crate) fn is_same(&self, other: &IgnoreRules) -> bool {
         match (&self.0, &other.0) {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
             (own, other) => own.is_none() && other.is_none(),
         }
     }
 
-    /// Takes the memory to keep them from call to call; false if there is no room.
-    pub(crate) fn keep(&self, budget: &MemoryBudget) -> bool {
+    /// Reserves the memory to keep them from call to call; false if the budget is too small.
+    pub(crate) fn reserve(&self, budget: &MemoryBudget) -> bool {
         self.layers().all(|layer| {
-            let taken = || budget.take(layer.bytes(), 0).map(|taken| layer.taken.set(taken));
-            layer.taken.get().is_some() || taken().is_some()
+            layer.reservation.get().is_some()
+                || budget
+                    .reserve(layer.bytes(), 0)
+                    .map(|taken| layer.reservation.set(taken))
+                    .is_some()
         })
     }
 
-    /// Whether they are kept from call to call.
-    pub(crate) fn are_kept(&self) -> bool {
-        self.layers().all(|layer| layer.taken.get().is_some())
+    /// Whether memory is reserved to keep them from call to call.
+    pub(crate) fn are_reserved(&self) -> bool {
+        self.layers().all(|layer| layer.reservation.get().is_some())
     }
 
-    /// Tells whether any ignore file or repository has a say here.
-    pub(crate) fn govern(&self) -> bool {
+    /// Whether any ignore file or repository applies here, apart from global excludes.
+    pub(crate) fn has_local_rules(&self) -> bool {
         self.layers().any(|layer| !layer.is_global)
     }
 
-    /// What the rules say of an entry, by its path in the workspace.
+    /// Matches an entry, by its path in the workspace.
     pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> RuleMatch {
         let mut verdicts = [RuleMatch::None; SOURCES];
         let mut global = RuleMatch::None;
@@ -226,7 +229,7 @@ impl IgnoreRules {
                 if let Some(verdict) = verdict.filter(|verdict| {
                     **verdict == RuleMatch::None && !(is_git && left_repository && !layer.is_global)
                 }) {
-                    *verdict = ask(matcher, &path, is_directory);
+                    *verdict = matched(matcher, &path, is_directory);
                 }
             }
             left_repository |= layer.is_repository;
@@ -253,7 +256,7 @@ impl IgnoreRules {
 
 impl Layer {
     fn new(
-        strip: usize,
+        prefix_len: usize,
         path_to_root: Vec<u8>,
         matchers: [Option<Gitignore>; SOURCES],
         is_repository: bool,
@@ -262,18 +265,18 @@ impl Layer {
         let above = IgnoreRules::default();
         Layer {
             above,
-            strip,
+            prefix_len,
             path_to_root,
             matchers,
             is_repository,
             is_global,
             root_exclude: None,
             depth: 0,
-            taken: OnceLock::new(),
+            reservation: OnceLock::new(),
         }
     }
 
-    /// Bytes that it takes, or so.
+    /// Estimated memory, in bytes.
     fn bytes(&self) -> usize {
         let rules = |matcher: &Gitignore| matcher.num_ignores() + matcher.num_whitelists();
         let matchers = self.matchers.iter().chain([&self.root_exclude]);
@@ -282,7 +285,8 @@ impl Layer {
     }
 
     fn relative<'a>(&self, path: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
-        let path = path.get(self.strip..).unwrap_or_default();
+        // Layers apply to entries of their own directory only, whose paths begin with its path.
+        let path = &path[self.prefix_len..];
         if self.path_to_root.is_empty() {
             return path.into();
         }
@@ -290,7 +294,7 @@ impl Layer {
     }
 }
 
-fn ask(matcher: &Gitignore, path: &[u8], is_directory: bool) -> RuleMatch {
+fn matched(matcher: &Gitignore, path: &[u8], is_directory: bool) -> RuleMatch {
     match matcher.matched(&*as_path(path), is_directory) {
         ignore::Match::None => RuleMatch::None,
         ignore::Match::Ignore(_) => RuleMatch::Ignored,
@@ -375,7 +379,7 @@ fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<Gitig
             warnings.push(format!("{shown} has too many rules; only the first {used} are used"));
             break;
         }
-        // Rules are text; a line that is not UTF-8 or absurdly long matches no name we know.
+        // Rules are text: a line that is not UTF-8 or too long is skipped.
         if let Some(line) = std::str::from_utf8(line).ok().filter(|_| line.len() <= MAX_RULE_BYTES)
         {
             let _ = builder.add_line(None, line);

@@ -1,4 +1,4 @@
-//! Names of files and directories, without looking into them.
+//! Lists files and directories without opening files.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -10,46 +10,44 @@ use crate::error::Error;
 use crate::output::{ScanStats, Truncation};
 use crate::pool::{Pool, lock};
 use crate::text::escape;
-use crate::walk::aliases::PathAliases;
-use crate::walk::batch::Batch;
 use crate::walk::cursor::Cursor;
+use crate::walk::directory::DirectoryReport;
 use crate::walk::globs::PathGlobs;
-use crate::walk::options::{ResumePoint, WalkOptions};
-use crate::walk::output_budget::OutputBudget;
 use crate::walk::parallel::Walk;
-use crate::walk::paths::Paths;
 use crate::walk::recorded_walk::EntryRange;
-use crate::walk::report::DirectoryReport;
+use crate::walk::roots::PathAliases;
+use crate::walk::roots::{ResumePoint, WalkOptions};
+use crate::walk::visitor::Batch;
 use crate::walk::visitor::{ResultSink, Visitor, WalkControl};
 use crate::workspace::{Kind, Workspace};
 
-/// The time of an entry that vanished or cannot be examined. It is a number like any other, so
-/// that a cursor at such an entry still is one of the order by time.
+/// The time of an entry that vanished or cannot be examined. It sorts last, and a cursor at such an
+/// entry is valid like any other.
 const OLDEST: i128 = i128::MIN;
 
-/// A listing, ready to run.
+/// What is listed, in which order, and how much of it.
 #[derive(Clone, Debug)]
 pub(crate) struct ListOptions {
-    /// Where, and which files.
+    /// The walk that finds the entries.
     pub(crate) walk: WalkOptions,
-    /// Which entries, directories too; all if there are none.
+    /// Which entries are listed, directories too; all if there is none.
     pub(crate) globs: Option<PathGlobs>,
     /// Whether files and links are listed.
     pub(crate) files: bool,
-    /// Whether the last change comes first, instead of the order of paths.
+    /// Whether the order is by time, the newest first, instead of by path.
     pub(crate) newest_first: bool,
-    /// Entries listed at most.
+    /// The most entries that are listed.
     pub(crate) max_results: usize,
-    /// Bytes of text that the paths may fill.
+    /// The most bytes of text that the paths may take.
     pub(crate) text_bytes: usize,
     /// Where an earlier listing ended.
     pub(crate) cursor: Option<Cursor>,
-    /// How the paths are shown; real ones are listed without it.
+    /// How the paths are shown.
     pub(crate) aliases: PathAliases,
 }
 
 impl ListOptions {
-    /// Everything that a walk gives, in path order.
+    /// Everything that a walk finds, in path order.
     pub(crate) fn new(walk: WalkOptions) -> ListOptions {
         ListOptions {
             walk,
@@ -73,7 +71,7 @@ impl ListOptions {
 pub(crate) struct ListEntry {
     /// The path in the workspace; a directory's ends in `/`.
     pub(crate) path: Vec<u8>,
-    /// Nanoseconds of the last change, where the order asks for it.
+    /// The time of the last change in nanoseconds, where the order is by time.
     pub(crate) modified: Option<i128>,
 }
 
@@ -82,13 +80,13 @@ fn printed(path: &[u8], aliases: &PathAliases) -> usize {
     escape::display_path(&aliases.shown(path)).len()
 }
 
-/// What a listing gave.
+/// The result of a listing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListReport {
     pub(crate) entries: Vec<ListEntry>,
-    /// How many there are in all, as far as is known.
+    /// How many entries were found, listed or not.
     pub(crate) total: u64,
-    /// Where it was cut.
+    /// Why it was cut, if it was.
     pub(crate) truncation: Option<Truncation>,
     /// Where to go on.
     pub(crate) cursor: Option<Cursor>,
@@ -99,29 +97,29 @@ pub(crate) struct ListReport {
 /// Runs a listing.
 ///
 /// # Errors
-/// Those of the walk's beginnings and of its threads.
+/// Those of [`Walk::run`].
 pub(crate) fn list(
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
     mut options: ListOptions,
 ) -> Result<ListReport, Error> {
-    let collector = if options.newest_first {
-        Collector::new(OutputBudget::unbounded(), None)
+    let sink = if options.newest_first {
+        ListSink::new(OutputBudget::unbounded(), None)
     } else {
         options.walk.resume = options.cursor.as_ref().map(resume);
-        let collector = Collector::new(options.budget(), options.cursor.clone());
-        Collector { aliases: options.aliases.clone(), ..collector }
+        let sink = ListSink::new(options.budget(), options.cursor.clone());
+        ListSink { aliases: options.aliases.clone(), ..sink }
     };
-    let lister = Lister {
+    let visitor = ListVisitor {
         globs: options.globs.take(),
         files: options.files,
         directories: options.walk.directories,
         times: options.newest_first,
-        may_be_cut: collector.budget.is_bounded(),
+        may_stop_early: sink.budget.is_bounded(),
     };
     let walk = std::mem::take(&mut options.walk);
-    let (collector, incomplete) = Walk::run(workspace, walk, (pool, call), (lister, collector))?;
-    let mut report = collector.finish(incomplete);
+    let (sink, incomplete) = Walk::run(workspace, walk, (pool, call), (visitor, sink))?;
+    let mut report = sink.finish(incomplete);
     if options.newest_first {
         order_by_time(&mut report, &options);
     }
@@ -138,7 +136,7 @@ fn resume(cursor: &Cursor) -> ResumePoint {
     ResumePoint { path: cursor.path.clone(), inclusive: false }
 }
 
-/// Puts everything that was seen into the order by time, and cuts it.
+/// Sorts all entries by time, and cuts the list.
 fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     report.entries.sort_by(|a, b| time_order(a).cmp(&time_order(b)));
     if let Some(cursor) = &options.cursor {
@@ -146,7 +144,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
         report.entries.retain(|entry| time_order(entry) > position);
         report.total = report.entries.len() as u64;
     }
-    // What was not seen may be newer than all that was, so there is no place to go on from.
+    // Entries that were not seen may be newer than any, so there is no position to go on from.
     report.cursor = None;
     let mut budget = options.budget();
     let cut = report.entries.iter().position(|entry| {
@@ -162,31 +160,144 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     });
 }
 
-/// The key of the order by time: the last change first, then the path.
+/// The key of the order by time: the newest first, then the path.
 pub(crate) fn time_order(entry: &ListEntry) -> (Reverse<Option<i128>>, &[u8]) {
     (Reverse(entry.modified), &entry.path)
 }
 
-/// Turns batches into paths.
+/// Bytes of an answer that are reserved for the text after the entries.
+const FOOTER: usize = 1024;
+
+/// How many more entries an answer may show, one on each line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputBudget {
+    results: usize,
+    /// None if the text is unbounded.
+    bytes: Option<usize>,
+    has_entry: bool,
+}
+
+impl OutputBudget {
+    /// A budget of `results` entries, in an answer of `text_bytes` bytes.
+    pub(crate) fn new(results: usize, text_bytes: usize) -> OutputBudget {
+        let bytes = (text_bytes < usize::MAX).then(|| text_bytes.saturating_sub(FOOTER));
+        OutputBudget { results, bytes, has_entry: false }
+    }
+
+    /// A budget without limits.
+    pub(crate) fn unbounded() -> OutputBudget {
+        OutputBudget::new(usize::MAX, usize::MAX)
+    }
+
+    /// Whether there is a limit. Callers that want everything pass the largest number they have.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.bytes.is_some() || self.results < u32::MAX as usize
+    }
+
+    /// Takes an entry out of the budget, or breaks with the limit that is reached. `printed` is the
+    /// number of bytes it takes, which is computed only if the text is bounded.
+    ///
+    /// The first entry always fits: after a page without entries there would be no position to go
+    /// on from.
+    pub(crate) fn spend(&mut self, printed: impl FnOnce() -> usize) -> ControlFlow<Truncation> {
+        if self.has_entry && self.results == 0 {
+            return ControlFlow::Break(Truncation::Results);
+        }
+        if let Some(bytes) = &mut self.bytes {
+            let line = printed().saturating_add(1);
+            if self.has_entry && *bytes < line {
+                return ControlFlow::Break(Truncation::Bytes);
+            }
+            *bytes = bytes.saturating_sub(line);
+        }
+        self.has_entry = true;
+        self.results = self.results.saturating_sub(1);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Paths in one buffer. Allocating each of them, and freeing it on another thread, would cost as
+/// much as finding it.
+#[derive(Debug, Default)]
+pub(super) struct PathList {
+    bytes: Vec<u8>,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+}
+
+impl PathList {
+    /// Reserves memory for `paths` paths of `bytes` bytes in all.
+    pub(super) fn reserve(&mut self, paths: usize, bytes: usize) {
+        self.ends.reserve(paths);
+        self.bytes.reserve(bytes);
+    }
+
+    /// Adds the path that is the concatenation of `pieces`.
+    pub(super) fn push(&mut self, pieces: &[&[u8]]) {
+        for piece in pieces {
+            self.bytes.extend_from_slice(piece);
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Appends to the last path.
+    pub(super) fn extend_last(&mut self, piece: &[u8]) {
+        if let Some(end) = self.ends.last_mut() {
+            self.bytes.extend_from_slice(piece);
+            *end = self.bytes.len();
+        }
+    }
+
+    /// Removes the last path.
+    pub(super) fn pop(&mut self) {
+        self.ends.pop();
+        self.bytes.truncate(self.ends.last().copied().unwrap_or_default());
+    }
+
+    pub(super) fn last(&self) -> Option<&[u8]> {
+        self.get(self.ends.len().checked_sub(1)?)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).filter_map(|index| self.get(index))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Estimated memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() + self.ends.len() * size_of::<usize>()
+    }
+
+    fn get(&self, index: usize) -> Option<&[u8]> {
+        let start =
+            index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.bytes.get(start..*self.ends.get(index)?)
+    }
+}
+
+/// Lists the entries of batches.
 #[derive(Debug)]
-struct Lister {
+struct ListVisitor {
     globs: Option<PathGlobs>,
     files: bool,
     directories: bool,
     times: bool,
-    may_be_cut: bool,
+    may_stop_early: bool,
 }
 
 /// The paths of one batch.
 #[derive(Debug, Default)]
 struct FoundPaths {
-    paths: Paths,
-    /// For each of them when it was last changed, or none where nobody asks.
+    paths: PathList,
+    /// The time of the last change of each of them, where the order is by time.
     times: Vec<i128>,
     stats: ScanStats,
 }
 
-impl Visitor for Lister {
+impl Visitor for ListVisitor {
     const INLINE: bool = true;
     type State = ();
     type Output = FoundPaths;
@@ -197,38 +308,38 @@ impl Visitor for Lister {
 
     fn state(&self) {}
 
-    fn may_be_cut(&self) -> bool {
-        self.may_be_cut
+    fn may_stop_early(&self) -> bool {
+        self.may_stop_early
     }
 
     fn visit_recorded(
         &self,
-        (files, base): (&EntryRange, usize),
-        scan: &dyn WalkControl,
+        (files, base_len): (&EntryRange, usize),
+        walk: &dyn WalkControl,
         found: &mut FoundPaths,
     ) -> bool {
         if self.times {
             return false;
         }
-        self.add((&files.cached.prefix, base), files.entries(), |_| None, (scan, found));
+        self.add((&files.cached.prefix, base_len), files.entries(), |_| None, (walk, found));
         true
     }
 
-    fn visit(&self, (): &mut (), batch: &Batch, scan: &dyn WalkControl, found: &Mutex<FoundPaths>) {
+    fn visit(&self, (): &mut (), batch: &Batch, walk: &dyn WalkControl, found: &Mutex<FoundPaths>) {
         let time = |name: &_| self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
-        let place = (&*batch.prefix, batch.base);
-        self.add(place, batch.entries(), time, (scan, &mut lock(found)));
+        let place = (&*batch.prefix, batch.base_len);
+        self.add(place, batch.entries(), time, (walk, &mut lock(found)));
     }
 }
 
-impl Lister {
-    /// Adds those of some entries that are listed.
+impl ListVisitor {
+    /// Adds those of `entries` that are listed.
     fn add<'a>(
         &self,
-        (prefix, base): (&[u8], usize),
+        (prefix, base_len): (&[u8], usize),
         entries: impl Iterator<Item = (&'a [u8], Kind)> + Clone,
         time: impl Fn(&[u8]) -> Option<i128>,
-        (scan, found): (&dyn WalkControl, &mut FoundPaths),
+        (walk, found): (&dyn WalkControl, &mut FoundPaths),
     ) {
         let (files, listed) = (found.stats.files, found.paths.len());
         // With room for the slash of a directory.
@@ -242,7 +353,7 @@ impl Lister {
             }
             found.paths.push(&[prefix, name]);
             let path = found.paths.last().unwrap_or_default();
-            if self.globs.as_ref().is_some_and(|globs| !globs.matches(path, base)) {
+            if self.globs.as_ref().is_some_and(|globs| !globs.matches(path, base_len)) {
                 found.paths.pop();
                 continue;
             }
@@ -251,7 +362,7 @@ impl Lister {
             }
             found.times.extend(time(name));
         }
-        scan.count(found.stats.files - files, (found.paths.len() - listed) as u64);
+        walk.count(found.stats.files - files, (found.paths.len() - listed) as u64);
     }
 }
 
@@ -260,28 +371,28 @@ fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {
     Some(stat.modified)
 }
 
-/// Takes paths in order until the budget is spent.
+/// Collects paths in order until the budget is spent.
 #[derive(Debug)]
-struct Collector {
+struct ListSink {
     report: ListReport,
-    /// The entries of the report, until it is finished.
-    paths: Paths,
+    /// The entries, which become those of the report at its end.
+    paths: PathList,
     times: Vec<i128>,
     budget: OutputBudget,
     gap: bool,
     aliases: PathAliases,
 }
 
-impl Collector {
-    /// A collector for what comes after `cursor`.
-    fn new(budget: OutputBudget, cursor: Option<Cursor>) -> Collector {
+impl ListSink {
+    /// A sink of the entries after `cursor`.
+    fn new(budget: OutputBudget, cursor: Option<Cursor>) -> ListSink {
         let report = ListReport { cursor, ..ListReport::default() };
-        let (paths, aliases) = (Paths::default(), PathAliases::default());
-        Collector { report, paths, times: Vec::new(), budget, gap: false, aliases }
+        let (paths, aliases) = (PathList::default(), PathAliases::default());
+        ListSink { report, paths, times: Vec::new(), budget, gap: false, aliases }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
-        self.reach();
+        self.move_cursor();
         let mut report = self.report;
         let times = self.times.into_iter().map(Some).chain(std::iter::repeat(None));
         let entries = self.paths.iter().zip(times);
@@ -294,20 +405,20 @@ impl Collector {
         report
     }
 
-    /// Moves the cursor to the last entry, unless something before that entry is missing.
-    fn reach(&mut self) {
+    /// Moves the cursor to the last entry, unless an entry before it is missing.
+    fn move_cursor(&mut self) {
         if let Some(last) = self.paths.last().filter(|_| !self.gap) {
             self.report.cursor = Some(Cursor::after(last.to_vec()));
         }
     }
 }
 
-impl ResultSink<FoundPaths> for Collector {
+impl ResultSink<FoundPaths> for ListSink {
     fn directory(&mut self, report: DirectoryReport) {
         self.report.stats.absorb(report.stats);
     }
 
-    fn found(&mut self, found: FoundPaths) -> ControlFlow<()> {
+    fn results(&mut self, found: FoundPaths) -> ControlFlow<()> {
         self.report.stats.absorb(found.stats);
         let times = found.times.into_iter().map(Some).chain(std::iter::repeat(None));
         for (path, time) in found.paths.iter().zip(times) {
@@ -323,7 +434,7 @@ impl ResultSink<FoundPaths> for Collector {
     }
 
     fn gap(&mut self) {
-        self.reach();
+        self.move_cursor();
         self.gap = true;
     }
 }
@@ -351,13 +462,13 @@ mod tests {
     #[test]
     fn behind_a_gap_the_cursor_stays_where_it_was() {
         for (results, entries) in [(2, 2), (9, 3)] {
-            let mut collector = Collector::new(OutputBudget::new(results, usize::MAX), None);
-            assert!(collector.found(found("a")).is_continue());
-            collector.gap();
-            assert!(collector.found(found("c")).is_continue());
-            collector.gap();
-            assert_eq!(collector.found(found("d")).is_break(), results == 2);
-            let report = collector.finish(Some(Incomplete::Timeout));
+            let mut sink = ListSink::new(OutputBudget::new(results, usize::MAX), None);
+            assert!(sink.results(found("a")).is_continue());
+            sink.gap();
+            assert!(sink.results(found("c")).is_continue());
+            sink.gap();
+            assert_eq!(sink.results(found("d")).is_break(), results == 2);
+            let report = sink.finish(Some(Incomplete::Timeout));
             assert_eq!(report.entries.len(), entries);
             assert_eq!(cursor(&report).as_deref(), Some(":a"), "{results} results at most");
         }
@@ -367,15 +478,15 @@ mod tests {
     fn an_incomplete_listing_that_came_no_further_keeps_its_cursor() {
         let before = Cursor::after(b"a".to_vec());
         for gap in [false, true] {
-            let mut collector = Collector::new(OutputBudget::unbounded(), Some(before.clone()));
+            let mut sink = ListSink::new(OutputBudget::unbounded(), Some(before.clone()));
             if gap {
-                collector.gap();
-                assert!(collector.found(found("c")).is_continue());
+                sink.gap();
+                assert!(sink.results(found("c")).is_continue());
             }
-            let report = collector.finish(Some(Incomplete::Timeout));
+            let report = sink.finish(Some(Incomplete::Timeout));
             assert_eq!(report.cursor, Some(before.clone()));
         }
-        let whole = Collector::new(OutputBudget::unbounded(), Some(before)).finish(None);
+        let whole = ListSink::new(OutputBudget::unbounded(), Some(before)).finish(None);
         assert_eq!(whole.cursor, None, "nothing is left");
     }
 
@@ -392,5 +503,45 @@ mod tests {
             order_by_time(&mut report, &options);
             assert_eq!(cursor(&report).as_deref(), expected);
         }
+    }
+
+    #[test]
+    fn the_first_entry_fits_into_any_budget_and_the_second_does_not() {
+        for (results, text_bytes, cut) in [
+            (0, usize::MAX, Truncation::Results),
+            (1, usize::MAX, Truncation::Results),
+            (2, 0, Truncation::Bytes),
+            (2, FOOTER + 9, Truncation::Bytes),
+        ] {
+            let mut budget = OutputBudget::new(results, text_bytes);
+            assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()), "{results} {text_bytes}");
+            assert_eq!(budget.spend(|| 9), ControlFlow::Break(cut), "{results} {text_bytes}");
+        }
+    }
+
+    #[test]
+    fn an_entry_costs_its_line_with_the_line_end() {
+        let mut budget = OutputBudget::new(usize::MAX, FOOTER + 20);
+        assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
+        assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
+        assert_eq!(budget.spend(|| 0), ControlFlow::Break(Truncation::Bytes));
+    }
+
+    #[test]
+    fn paths_come_back_in_their_order_but_for_those_that_were_taken_back() {
+        let mut paths = PathList::default();
+        assert_eq!((paths.last(), paths.len(), paths.bytes()), (None, 0, 0));
+        paths.pop();
+        paths.extend_last(b"of none");
+        for pieces in [&[&b"a/"[..], b"b"][..], &[b"c"], &[], &[b"d", b"/"]] {
+            paths.push(pieces);
+            paths.push(&[b"not this"]);
+            paths.pop();
+            assert_eq!(paths.last(), Some(&*pieces.concat()));
+        }
+        paths.extend_last(b"e");
+        let all: Vec<&[u8]> = paths.iter().collect();
+        assert_eq!(all, [&b"a/b"[..], b"c", b"", b"d/e"]);
+        assert_eq!(paths.len(), 4);
     }
 }

@@ -1,52 +1,53 @@
-//! How much memory what is kept from call to call may take.
+//! A bound on the memory that is kept from call to call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that may be taken, and are given back when what took them goes.
+/// Bytes that may be reserved, shared by all clones.
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryBudget {
-    taken: Arc<AtomicUsize>,
+    used: Arc<AtomicUsize>,
     max: usize,
 }
 
-/// Bytes that are taken.
+/// Reserved bytes, which are returned to the budget on drop.
 #[derive(Debug)]
 pub(crate) struct Reservation {
-    from: Arc<AtomicUsize>,
+    used: Arc<AtomicUsize>,
     bytes: usize,
 }
 
 impl MemoryBudget {
     pub(crate) fn new(max: usize) -> MemoryBudget {
-        MemoryBudget { taken: Arc::default(), max }
+        MemoryBudget { used: Arc::default(), max }
     }
 
-    /// Bytes that are taken.
-    pub(crate) fn taken(&self) -> usize {
-        self.taken.load(Ordering::Relaxed)
+    /// The bytes that are reserved.
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
     }
 
-    /// Takes so many bytes, if they are there besides `others`.
-    pub(crate) fn take(&self, bytes: usize, others: usize) -> Option<Reservation> {
-        let before = self.taken.fetch_add(bytes, Ordering::Relaxed);
-        let taken = Reservation { from: self.taken.clone(), bytes };
-        (before.saturating_add(bytes).saturating_add(others) <= self.max).then_some(taken)
+    /// Reserves bytes, unless that exceeds the budget together with what is reserved already and
+    /// `others`, which are bytes accounted for elsewhere.
+    pub(crate) fn reserve(&self, bytes: usize, others: usize) -> Option<Reservation> {
+        let before = self.used.fetch_add(bytes, Ordering::Relaxed);
+        let reservation = Reservation { used: self.used.clone(), bytes };
+        (before.saturating_add(bytes).saturating_add(others) <= self.max).then_some(reservation)
     }
 }
 
 impl Reservation {
-    /// Gives back all but so many bytes.
-    pub(crate) fn keep(&mut self, bytes: usize) {
-        let too_many = self.bytes.saturating_sub(bytes);
-        self.from.fetch_sub(too_many, Ordering::Relaxed);
-        self.bytes -= too_many;
+    /// Returns all but `bytes` bytes to the budget.
+    pub(crate) fn shrink_to(&mut self, bytes: usize) {
+        let excess = self.bytes.saturating_sub(bytes);
+        self.used.fetch_sub(excess, Ordering::Relaxed);
+        self.bytes -= excess;
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.from.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.used.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -55,19 +56,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_there_again_when_what_took_it_goes() {
+    fn reserved_bytes_are_free_again_on_drop() {
         let budget = MemoryBudget::new(10);
-        let first = budget.take(6, 2).unwrap();
-        assert!(budget.take(3, 2).is_none(), "6 + 3 + 2 are more than 10");
-        let second = budget.take(2, 2).unwrap();
+        let first = budget.reserve(6, 2).unwrap();
+        assert!(budget.reserve(3, 2).is_none(), "6 + 3 + 2 are more than 10");
+        let second = budget.reserve(2, 2).unwrap();
         drop(first);
-        assert!(budget.take(8, 0).is_some() && budget.take(9, 0).is_none());
+        assert!(budget.reserve(8, 0).is_some() && budget.reserve(9, 0).is_none());
         drop(second);
-        let mut max = budget.take(10, 0).unwrap();
-        max.keep(4);
-        max.keep(5);
-        assert!(budget.take(6, 0).is_some() && budget.take(7, 0).is_none(), "of 10, 4 are kept");
-        drop(max);
-        assert!(budget.take(10, 0).is_some());
+        let mut whole = budget.reserve(10, 0).unwrap();
+        whole.shrink_to(4);
+        whole.shrink_to(5);
+        assert!(
+            budget.reserve(6, 0).is_some() && budget.reserve(7, 0).is_none(),
+            "of 10, 4 are kept"
+        );
+        drop(whole);
+        assert!(budget.reserve(10, 0).is_some());
     }
 }

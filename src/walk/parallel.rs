@@ -1,76 +1,183 @@
-//! The threads of one walk: who lists, who visits, and in which order results are collected.
+//! The threads of one walk: each reads directories, visits files, and hands results to the sink in
+//! path order.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 
 use crate::context::{Call, Incomplete, Progress};
 use crate::error::{Error, ErrorCode};
 use crate::pool::{Job, Pool, lock};
-use crate::walk::batch::Batch;
-use crate::walk::beginning::{self, Beginning};
 use crate::walk::cached_dir::CachedDir;
-use crate::walk::dir_reader::{DirReader, Part};
-use crate::walk::dir_run::{Run, Step};
-use crate::walk::options::WalkOptions;
-use crate::walk::pending_dir::PendingDir;
-use crate::walk::recorded_walk::{WalkChunk, WalkEvent};
-use crate::walk::report::DirectoryReport;
-use crate::walk::sequence::{Place, Sequence};
-use crate::walk::turn::{Order, Piece, Taker};
-use crate::walk::visitor::{ResultSink, SharedWork, Visitor, WalkControl};
+use crate::walk::dir_reader::{DirItem, DirReader};
+use crate::walk::directory::{DirectoryReport, PendingDir};
+use crate::walk::recorded_walk::{CHUNK_DIRS, WalkChunk, WalkEvent};
+use crate::walk::reorder_buffer::{ReorderBuffer, Ticket};
+use crate::walk::roots::{InitialTask, WalkOptions};
+use crate::walk::visitor::{Batch, ResultSink, SharedWork, Visitor, WalkControl};
 use crate::walk::walk_replay::WalkReplay;
 use crate::walk::work_queue::{Task, WorkQueue};
 use crate::workspace::Workspace;
 
-/// How much may wait for a result that comes before it, in bytes or so. Behind one slow file
-/// everything else would pile up.
+/// How much memory results may take, in bytes, while they wait for earlier ones. Without a limit,
+/// everything else would pile up behind one slow file.
 const MAX_WAITING: usize = 16 << 20;
 
-/// How many batches the walk may be ahead of the visits, for each thread.
-const AHEAD: usize = 4;
+/// How many batches may wait for a visit, for each thread.
+const QUEUED_BATCHES: usize = 4;
 
 /// One walk in progress.
-pub(crate) struct Walk<V: Visitor, C> {
+pub(crate) struct Walk<V: Visitor, S> {
     visitor: V,
-    expander: DirReader,
-    guide: WalkReplay,
-    frontier: WorkQueue,
-    sender: Sender<(Batch, Place)>,
-    receiver: Receiver<(Batch, Place)>,
-    order: Mutex<Order<V::Output>>,
-    taker: Mutex<Taker<C>>,
-    /// Nobody should go on: there is enough, or the call is over.
+    reader: DirReader,
+    replay: WalkReplay,
+    queue: WorkQueue,
+    sender: Sender<(Batch, Ticket)>,
+    receiver: Receiver<(Batch, Ticket)>,
+    results: Mutex<ReorderBuffer<Piece<V::Output>>>,
+    sink: Mutex<SinkState<S>>,
+    /// All threads should stop: the sink has enough, or the call is over.
     stopped: AtomicBool,
-    /// The call was over before everything was looked at.
+    /// The call was over before everything was visited.
     interrupted: AtomicBool,
     call: Call,
     threads: usize,
-    /// Threads that are visiting a batch.
-    busy: AtomicUsize,
+    /// How many threads are visiting a batch.
+    visiting: AtomicUsize,
     files: AtomicU64,
-    results: AtomicU64,
+    matches: AtomicU64,
 }
 
-impl<F> Step<F> {
-    /// What is still to be done for it; what is done already takes its place.
-    fn into_task(self, place: Place, sequence: &mut Sequence<Piece<F>>) -> Option<Task> {
-        match self {
-            Step::Visit(batch) => Some(Task::Visit(batch, place)),
-            Step::List(directory) => Some(Task::List(directory, place)),
-            Step::Follow(leg) => Some(Task::Follow(leg, place)),
-            Step::Done(account) => {
-                sequence.show(place, Piece::Account(account));
-                sequence.settle(place);
-                None
+/// The sink, used by one thread at a time.
+struct SinkState<S> {
+    /// None once the caller has taken it back.
+    sink: Option<S>,
+    /// Whether the sink wants no more results.
+    has_enough: bool,
+}
+
+/// What a position in the result order holds.
+enum Piece<R> {
+    Ready(Box<ReadyResults<R>>),
+    /// Shared with the thread that still adds to it.
+    Visited(Arc<Mutex<R>>),
+}
+
+/// Results of consecutive directories and files that needed no visit.
+#[derive(Debug, Default)]
+struct ReadyResults<R> {
+    report: DirectoryReport,
+    results: Option<Mutex<R>>,
+}
+
+impl<S> SinkState<S> {
+    fn receive<R: Default>(&mut self, piece: Piece<R>)
+    where
+        S: ResultSink<R>,
+    {
+        let Some(sink) = &mut self.sink else { return };
+        match piece {
+            Piece::Ready(ready) => {
+                let ReadyResults { report, results } = *ready;
+                if report.interrupted {
+                    sink.gap();
+                }
+                sink.directory(report);
+                let results = results
+                    .map(|results| results.into_inner().unwrap_or_else(PoisonError::into_inner));
+                self.has_enough = results.is_some_and(|results| sink.results(results).is_break());
+            }
+            Piece::Visited(results) => {
+                let results = std::mem::take(&mut *lock(&results));
+                self.has_enough = sink.results(results).is_break();
             }
         }
     }
 }
 
-impl<V: Visitor, C: ResultSink<V::Output>> Walk<V, C> {
-    /// Walks, visits and collects; returns the collector, and why it is incomplete if it is.
+/// What follows from directories that one thread handles in one go, in path order.
+struct Steps<R> {
+    steps: Vec<Step<R>>,
+    directories: usize,
+    /// Whether the sink may stop within results that are ready; then every piece of them is handed
+    /// over by itself, so that the statistics cover nothing behind the last result.
+    may_stop_early: bool,
+}
+
+enum Step<R> {
+    Ready(Box<ReadyResults<R>>),
+    Visit(Batch),
+    ReadDir(PendingDir),
+    Replay(WalkChunk),
+}
+
+impl<R: Default> Steps<R> {
+    fn new(may_stop_early: bool) -> Steps<R> {
+        Steps { steps: Vec::new(), directories: 0, may_stop_early }
+    }
+
+    /// Whether no directory has been added.
+    fn is_empty(&self) -> bool {
+        self.directories == 0
+    }
+
+    /// Whether other threads should have the next directory.
+    fn is_full(&self) -> bool {
+        self.directories >= CHUNK_DIRS
+    }
+
+    /// Adds the report of a directory, before its entries.
+    fn add_directory(&mut self, report: DirectoryReport) {
+        self.directories += 1;
+        // What lies behind a gap is handed over by itself.
+        let last = if report.interrupted { None } else { self.last_ready() };
+        match last {
+            Some(last) => last.report.absorb(report),
+            None => self.push(Step::Ready(Box::new(ReadyResults { report, results: None }))),
+        }
+    }
+
+    /// Adds the report of a directory from a recorded walk.
+    fn add_recorded_directory(&mut self, report: &DirectoryReport) {
+        match self.last_ready() {
+            Some(last) if report.is_only_counts() => {
+                last.report.stats.count(&report.stats);
+                self.directories += 1;
+            }
+            _ => self.add_directory(report.clone()),
+        }
+    }
+
+    /// Lets `add` add to the results that are ready.
+    fn add_results<T>(&mut self, add: impl FnOnce(&Mutex<R>) -> T) -> T {
+        if let Some(last) = self.last_ready() {
+            return add(last.results.get_or_insert_default());
+        }
+        let results = Mutex::default();
+        let added = add(&results);
+        let ready = ReadyResults { report: DirectoryReport::default(), results: Some(results) };
+        self.push(Step::Ready(Box::new(ready)));
+        added
+    }
+
+    /// The last results, if they are ready and more may be added to them.
+    fn last_ready(&mut self) -> Option<&mut ReadyResults<R>> {
+        match self.steps.last_mut() {
+            Some(Step::Ready(last)) if !(self.may_stop_early && last.results.is_some()) => {
+                Some(last)
+            }
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, step: Step<R>) {
+        self.steps.push(step);
+    }
+}
+
+impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
+    /// Walks and visits; returns the sink, and why its results are incomplete if they are.
     ///
     /// # Errors
     /// Those of [`Pool::run`].
@@ -78,65 +185,63 @@ impl<V: Visitor, C: ResultSink<V::Output>> Walk<V, C> {
         workspace: &Workspace,
         options: WalkOptions,
         (pool, call): (&Pool, &Call),
-        (visitor, mut collector): (V, C),
-    ) -> Result<(C, Option<Incomplete>), Error> {
-        let (sequence, place) = Sequence::new();
+        (visitor, mut sink): (V, S),
+    ) -> Result<(S, Option<Incomplete>), Error> {
+        let (results, ticket) = ReorderBuffer::new();
         let mut report = DirectoryReport::default();
-        let roots = beginning::all(workspace, &options, call, &mut report);
-        collector.directory(report);
-        let (sender, receiver) = crossbeam_channel::bounded(AHEAD * pool.threads());
-        let scan = Arc::new(Walk {
+        let tasks = InitialTask::all(workspace, &options, call, &mut report);
+        sink.directory(report);
+        let (sender, receiver) = crossbeam_channel::bounded(QUEUED_BATCHES * pool.threads());
+        let walk = Arc::new(Walk {
             visitor,
-            expander: DirReader::new(options, workspace.clone()),
-            guide: WalkReplay::default(),
-            frontier: WorkQueue::default(),
+            reader: DirReader::new(options, workspace.clone()),
+            replay: WalkReplay::default(),
+            queue: WorkQueue::default(),
             sender,
             receiver,
-            order: Mutex::new(Order { sequence, waiting: 0 }),
-            taker: Mutex::new(Taker { collector: Some(collector), enough: false }),
+            results: Mutex::new(results),
+            sink: Mutex::new(SinkState { sink: Some(sink), has_enough: false }),
             stopped: AtomicBool::new(false),
             interrupted: AtomicBool::new(false),
             call: call.clone(),
             threads: pool.threads(),
-            busy: AtomicUsize::new(0),
+            visiting: AtomicUsize::new(0),
             files: AtomicU64::new(0),
-            results: AtomicU64::new(0),
+            matches: AtomicU64::new(0),
         });
-        scan.begin(place, roots);
-        pool.run(&scan, call)?;
-        if !scan.stopped.load(Ordering::Acquire) {
-            scan.guide.end(&scan.expander);
+        walk.start(ticket, tasks);
+        pool.run(&walk, call)?;
+        if !walk.stopped.load(Ordering::Acquire) {
+            walk.replay.end(&walk.reader);
         }
-        scan.take().ok_or_else(|| {
+        walk.finish().ok_or_else(|| {
             Error::new(ErrorCode::Internal, "the results of a walk were taken twice")
         })
     }
 
-    fn begin(&self, place: Place, roots: Vec<Beginning>) {
-        let first = Piece::Account(Box::default());
-        let places = lock(&self.order).sequence.expand(place, first, roots.len());
-        self.frontier.push(roots.into_iter().zip(places).map(|(start, place)| {
-            let (index, task) = match start {
-                Beginning::Directory(inner) => (inner.start, Task::List(inner, place)),
-                Beginning::File(index, batch) => (index, Task::Visit(batch, place)),
-            };
-            (index, task.position(), task)
+    fn start(&self, ticket: Ticket, tasks: Vec<InitialTask>) {
+        let nothing = Piece::Ready(Box::default());
+        let tickets = lock(&self.results).expand(ticket, nothing, tasks.len());
+        self.queue.push(tasks.into_iter().zip(tickets).map(|(task, ticket)| match task {
+            InitialTask::ReadDir(dir) => (dir.root, Task::ReadDir(dir, ticket)),
+            InitialTask::Visit(root, batch) => (root, Task::Visit(batch, ticket)),
         }));
     }
 
-    /// Lists, or hands a batch on; false if there is nothing to walk at the moment.
-    fn walk(&self, state: &mut V::State) -> bool {
-        match self.frontier.pop() {
+    /// Does the next task of the queue, where a visit is done by sending it to the channel; false if
+    /// there is none.
+    fn next_task(&self, state: &mut V::State) -> bool {
+        match self.queue.pop() {
             None => return false,
-            Some(Task::List(directory, place)) => self.list(state, directory, place),
-            Some(Task::Follow(leg, place)) => self.follow(state, &leg, place),
-            Some(Task::Assist(work)) => {
+            Some(Task::ReadDir(directory, ticket)) => self.read_dir(state, directory, ticket),
+            Some(Task::Replay(chunk, ticket)) => self.replay(state, &chunk, ticket),
+            Some(Task::Help(work)) => {
                 work(self);
-                self.frontier.finish();
+                self.queue.finish();
             }
-            Some(Task::Visit(batch, place)) => match self.sender.try_send((batch, place)) {
-                Ok(()) => self.frontier.nudge(),
-                // Another thread filled the channel meanwhile.
+            Some(Task::Visit(batch, ticket)) => match self.sender.try_send((batch, ticket)) {
+                Ok(()) => self.queue.notify(),
+                // Another thread has filled the channel.
                 Err(TrySendError::Full(task) | TrySendError::Disconnected(task)) => {
                     self.visit(state, task);
                 }
@@ -145,199 +250,215 @@ impl<V: Visitor, C: ResultSink<V::Output>> Walk<V, C> {
         true
     }
 
-    /// Lists a directory, and at once those below it that are as they were kept.
-    fn list(&self, state: &mut V::State, directory: PendingDir, place: Place) {
-        let start = directory.start;
-        let mut run = Run::new(self.visitor.may_be_cut());
+    /// Reads a directory, and in the same go those below it that the cache knows to be unchanged.
+    fn read_dir(&self, state: &mut V::State, directory: PendingDir, ticket: Ticket) {
+        let root = directory.root;
+        let mut steps = Steps::new(self.visitor.may_stop_early());
         let keeps_going = || self.keeps_going();
-        if let Some(route) = self.guide.route(&self.expander, &directory, &keeps_going) {
-            WalkChunk::all(&route, start).for_each(|leg| run.push(Step::Follow(leg)));
-            return self.begin_steps(run, start, place);
+        if let Some(recorded) = self.replay.find(&self.reader, &directory, &keeps_going) {
+            WalkChunk::all(&recorded, root).for_each(|chunk| steps.push(Step::Replay(chunk)));
+            return self.push_steps(steps, root, ticket);
         }
-        let mut ahead = vec![Part::Directory(directory)];
-        while let Some(part) = ahead.pop() {
-            match part {
-                Part::Files(batch) => self.know(state, batch, &mut run),
-                Part::Directory(directory) => {
-                    let known = self.at_hand(&directory, &run);
-                    if known.is_none() && !run.is_empty() {
-                        run.push(Step::List(directory));
+        let mut items = vec![DirItem::Directory(directory)];
+        while let Some(item) = items.pop() {
+            match item {
+                DirItem::Files(batch) => self.visit_now(state, batch, &mut steps),
+                DirItem::Directory(directory) => {
+                    let cached = self.current_if_room(&directory, &steps);
+                    if cached.is_none() && !steps.is_empty() {
+                        steps.push(Step::ReadDir(directory));
                         continue;
                     }
-                    let expansion = self.expander.expand(&directory, known, &keeps_going);
-                    run.list(expansion.report);
-                    ahead.extend(expansion.parts.into_iter().rev());
+                    let read = self.reader.read(&directory, cached, &keeps_going);
+                    steps.add_directory(read.report);
+                    items.extend(read.items.into_iter().rev());
                 }
             }
         }
-        self.begin_steps(run, start, place);
+        self.push_steps(steps, root, ticket);
     }
 
-    /// Goes a part of a way that an earlier walk went.
-    fn follow(&self, state: &mut V::State, leg: &WalkChunk, place: Place) {
-        let mut run = Run::new(self.visitor.may_be_cut());
-        let base = self.expander.base(leg.start);
-        for (index, stop) in leg.stops() {
+    /// Replays a part of a recorded walk.
+    fn replay(&self, state: &mut V::State, chunk: &WalkChunk, ticket: Ticket) {
+        let mut steps = Steps::new(self.visitor.may_stop_early());
+        let base_len = self.reader.options().base_len(chunk.root());
+        for (index, event) in chunk.events() {
             if !self.keeps_going() {
-                run.push(Step::Follow(leg.from(index)));
+                steps.push(Step::Replay(chunk.from(index)));
                 break;
             }
-            match stop {
-                WalkEvent::Directory(report) => run.list_again(report),
+            match event {
+                WalkEvent::Directory(report) => steps.add_recorded_directory(report),
                 WalkEvent::Files(files) => {
-                    let pass = |found: &_| {
-                        self.visitor.visit_recorded((files, base), self, &mut lock(found))
-                    };
-                    if !run.know(pass) {
-                        let batch = self.expander.batch(files, leg.start);
-                        self.know(state, batch, &mut run);
+                    let is_visited = steps.add_results(|results| {
+                        self.visitor.visit_recorded((files, base_len), self, &mut lock(results))
+                    });
+                    if !is_visited {
+                        let batch = self.reader.batch(files, chunk.root());
+                        self.visit_now(state, batch, &mut steps);
                     }
                 }
             }
         }
-        self.begin_steps(run, leg.start, place);
+        self.push_steps(steps, chunk.root(), ticket);
     }
 
-    /// Gives the steps of a run the place of what it came from, and begins those that are not done.
-    fn begin_steps(&self, run: Run<V::Output>, start: usize, place: Place) {
-        let steps = run.into_steps();
-        let tasks = self.settle(|sequence| {
-            let places = sequence.expand(place, Piece::Account(Box::default()), steps.len());
-            let steps = steps.into_iter().zip(places);
-            steps.filter_map(|(step, place)| step.into_task(place, sequence)).collect::<Vec<_>>()
-        });
-        self.frontier.push(tasks.into_iter().map(|task| (start, task.position(), task)));
-        self.frontier.finish();
+    /// Gives the steps the place of the task that they follow from, and queues those that are still
+    /// to be done.
+    fn push_steps(&self, steps: Steps<V::Output>, root: usize, ticket: Ticket) {
+        let steps = steps.steps;
+        let mut tasks = Vec::new();
+        let mut buffer = lock(&self.results);
+        let tickets = buffer.expand(ticket, Piece::Ready(Box::default()), steps.len());
+        for (step, ticket) in steps.into_iter().zip(tickets) {
+            match step {
+                Step::Visit(batch) => tasks.push((root, Task::Visit(batch, ticket))),
+                Step::ReadDir(directory) => tasks.push((root, Task::ReadDir(directory, ticket))),
+                Step::Replay(chunk) => tasks.push((root, Task::Replay(chunk, ticket))),
+                Step::Ready(ready) => {
+                    buffer.put(ticket, Piece::Ready(ready));
+                    buffer.complete(ticket, 0);
+                }
+            }
+        }
+        drop(buffer);
+        self.deliver();
+        self.queue.push(tasks);
+        self.queue.finish();
     }
 
-    /// A directory that costs nothing to list, if there is room for it in the run.
-    fn at_hand(&self, directory: &PendingDir, run: &Run<V::Output>) -> Option<Arc<CachedDir>> {
-        let has_room = !run.is_empty() && !run.is_full() && self.keeps_going();
-        self.expander.at_hand(directory).filter(|_| has_room)
+    /// The cached directory if it is known to be unchanged, and the steps have room for it.
+    fn current_if_room(
+        &self,
+        directory: &PendingDir,
+        steps: &Steps<V::Output>,
+    ) -> Option<Arc<CachedDir>> {
+        let has_room = !steps.is_empty() && !steps.is_full() && self.keeps_going();
+        if has_room { self.reader.current(directory) } else { None }
     }
 
-    /// Takes what is known of some files at once, or leaves them for a visit.
-    fn know(&self, state: &mut V::State, mut batch: Batch, run: &mut Run<V::Output>) {
+    /// Visits files at once if that is cheap; otherwise leaves them to a later visit.
+    fn visit_now(&self, state: &mut V::State, mut batch: Batch, steps: &mut Steps<V::Output>) {
         if V::INLINE {
-            run.know(|found| self.visitor.visit(state, &batch, self, found));
-        } else if !run.know(|found| self.visitor.visit_unopened(&mut batch, self, &mut lock(found)))
-        {
-            run.push(Step::Visit(batch));
+            steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
+            return;
+        }
+        let is_visited = steps.add_results(|results| {
+            self.visitor.visit_unopened(&mut batch, self, &mut lock(results))
+        });
+        if !is_visited {
+            steps.push(Step::Visit(batch));
         }
     }
 
-    fn visit(&self, state: &mut V::State, (batch, place): (Batch, Place)) {
-        let (found, weight) = (Arc::new(Mutex::default()), Arc::new(AtomicUsize::new(0)));
-        lock(&self.order).sequence.show(place, Piece::Found(found.clone(), weight.clone()));
-        self.busy.fetch_add(1, Ordering::AcqRel);
-        self.visitor.visit(state, &batch, self, &found);
-        self.busy.fetch_sub(1, Ordering::AcqRel);
+    fn visit(&self, state: &mut V::State, (batch, ticket): (Batch, Ticket)) {
+        let results = Arc::new(Mutex::default());
+        // Before the visit, so that a caller whose time is over can take what there is.
+        lock(&self.results).put(ticket, Piece::Visited(results.clone()));
+        self.visiting.fetch_add(1, Ordering::AcqRel);
+        self.visitor.visit(state, &batch, self, &results);
+        self.visiting.fetch_sub(1, Ordering::AcqRel);
         drop(batch);
-        let bytes = V::weight(&lock(&found));
-        weight.store(bytes, Ordering::Relaxed);
-        lock(&self.order).waiting += bytes;
-        self.settle(|sequence| sequence.settle(place));
-        self.frontier.finish();
+        let weight = V::weight(&lock(&results));
+        lock(&self.results).complete(ticket, weight);
+        self.deliver();
+        self.queue.finish();
     }
 
-    /// Whether too much waits already, and somebody else is at work on what it waits for. Tasks
-    /// are begun from the left, so that what is waited for has been begun.
+    /// Whether too many results wait, while another thread works on the one that they wait for.
+    /// Tasks are begun from the left, so that one has been begun.
     fn must_wait(&self) -> bool {
-        self.busy.load(Ordering::Acquire) > 0 && lock(&self.order).waiting > MAX_WAITING
+        self.visiting.load(Ordering::Acquire) > 0 && lock(&self.results).weight() > MAX_WAITING
     }
 
-    /// Settles a place, then collects what has come to its turn.
-    fn settle<R>(&self, change: impl FnOnce(&mut Sequence<Piece<V::Output>>) -> R) -> R {
-        let result = change(&mut lock(&self.order).sequence);
-        self.collect();
-        result
-    }
-
-    /// Hands over what has come to its turn. Who finds the collector in use leaves that to its
-    /// user, who looks again before going on, so nobody waits while results are written.
-    fn collect(&self) {
-        while lock(&self.order).sequence.is_ready() {
-            let mut taker = match self.taker.try_lock() {
-                Ok(taker) => taker,
-                Err(TryLockError::Poisoned(taker)) => taker.into_inner(),
+    /// Hands to the sink what is complete at the head of the results. A thread that finds the sink
+    /// in use leaves that to its user, which checks again before it goes on; so no thread waits
+    /// while results are written.
+    fn deliver(&self) {
+        while lock(&self.results).is_ready() {
+            let mut sink = match self.sink.try_lock() {
+                Ok(sink) => sink,
+                Err(TryLockError::Poisoned(sink)) => sink.into_inner(),
                 Err(TryLockError::WouldBlock) => return,
             };
-            self.hand_over(&mut taker);
-            if taker.enough {
+            self.deliver_to(&mut sink);
+            if sink.has_enough {
                 self.stopped.store(true, Ordering::Release);
-                return self.frontier.nudge();
+                return self.queue.notify();
             }
         }
     }
 
-    fn hand_over(&self, taker: &mut Taker<C>) {
-        while !taker.enough
-            && let Some(piece) = lock(&self.order).pop()
-        {
-            taker.receive(piece);
+    fn deliver_to(&self, sink: &mut SinkState<S>) {
+        while !sink.has_enough {
+            // Unlocked before the sink writes, so that other threads can go on.
+            let piece = lock(&self.results).pop();
+            let Some(piece) = piece else { break };
+            sink.receive(piece);
         }
     }
 
-    /// The collector with all that was found, behind gaps too, and why there are any.
-    fn take(&self) -> Option<(C, Option<Incomplete>)> {
-        let mut taker = lock(&self.taker);
-        self.hand_over(&mut taker);
-        let interrupted = !taker.enough && self.interrupted.load(Ordering::Acquire);
-        while !taker.enough {
-            // What a place has so far still follows what came before it.
-            let open = lock(&self.order).sequence.take_open();
-            if let Some(piece) = open {
-                taker.receive(piece);
+    /// Hands over everything that is left, behind gaps too; returns the sink, and why there are
+    /// gaps.
+    fn finish(&self) -> Option<(S, Option<Incomplete>)> {
+        let mut sink = lock(&self.sink);
+        self.deliver_to(&mut sink);
+        let interrupted = !sink.has_enough && self.interrupted.load(Ordering::Acquire);
+        while !sink.has_enough {
+            // The results of an unfinished visit still follow on what came before.
+            let partial = lock(&self.results).take_partial();
+            if let Some(piece) = partial {
+                sink.receive(piece);
             }
-            if !lock(&self.order).sequence.skip_open() {
+            if !lock(&self.results).skip() {
                 break;
             }
-            if let Some(collector) = &mut taker.collector {
-                collector.gap();
+            if let Some(sink) = &mut sink.sink {
+                sink.gap();
             }
-            self.hand_over(&mut taker);
+            self.deliver_to(&mut sink);
         }
         let why = || self.call.stop_reason().unwrap_or(Incomplete::Timeout);
-        Some((taker.collector.take()?, interrupted.then(why)))
+        Some((sink.sink.take()?, interrupted.then(why)))
     }
 }
 
-impl<V: Visitor, C: ResultSink<V::Output>> Job for Walk<V, C> {
+impl<V: Visitor, S: ResultSink<V::Output>> Job for Walk<V, S> {
     fn work(&self) {
         let mut state = self.visitor.state();
         while self.keeps_going() {
             if self.must_wait() {
-                self.frontier.assist_or_nap(self);
+                self.queue.help_or_park(self);
                 continue;
             }
-            if !self.sender.is_full() && self.walk(&mut state) {
+            if !self.sender.is_full() && self.next_task(&mut state) {
                 continue;
             }
             match self.receiver.try_recv() {
                 Ok(task) => self.visit(&mut state, task),
-                Err(_) if self.frontier.rest(|| !self.receiver.is_empty()) => {}
+                Err(_) if self.queue.wait(|| !self.receiver.is_empty()) => {}
                 Err(_) => break,
             }
         }
     }
 
     fn stop(&self) {
-        if !self.frontier.is_done() {
+        if !self.queue.is_done() {
             self.interrupted.store(true, Ordering::Release);
         }
         self.stopped.store(true, Ordering::Release);
-        self.frontier.nudge();
+        self.queue.notify();
     }
 
     fn progress(&self) -> Progress {
         Progress {
             files: self.files.load(Ordering::Relaxed),
-            results: self.results.load(Ordering::Relaxed),
+            results: self.matches.load(Ordering::Relaxed),
         }
     }
 }
 
-impl<V: Visitor, C: ResultSink<V::Output>> WalkControl for Walk<V, C> {
+impl<V: Visitor, S: ResultSink<V::Output>> WalkControl for Walk<V, S> {
     fn keeps_going(&self) -> bool {
         if self.stopped.load(Ordering::Acquire) {
             return false;
@@ -350,13 +471,13 @@ impl<V: Visitor, C: ResultSink<V::Output>> WalkControl for Walk<V, C> {
     }
 
     fn share_work(&self, work: SharedWork) {
-        let help = (1..self.threads).map(|_| (0, Vec::new(), Task::Assist(work.clone())));
-        self.frontier.push(help);
+        let help = (1..self.threads).map(|_| (0, Task::Help(work.clone())));
+        self.queue.push(help);
     }
 
     fn count(&self, files: u64, results: u64) {
         self.files.fetch_add(files, Ordering::Relaxed);
-        self.results.fetch_add(results, Ordering::Relaxed);
+        self.matches.fetch_add(results, Ordering::Relaxed);
     }
 }
 

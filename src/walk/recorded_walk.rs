@@ -1,4 +1,4 @@
-//! The way of a whole walk, gone again for as long as nobody tells of a change on it.
+//! A recorded traversal, replayed while no watched directory has changed.
 
 use std::any::Any;
 use std::io;
@@ -8,107 +8,110 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use crate::pool::lock;
 use crate::walk::cached_dir::{CachedDir, FilterKey};
 use crate::walk::dir_changes::Generation;
-use crate::walk::handle::OpenDir;
+use crate::walk::directory::{DirListing, DirectoryReport, OpenDir, SkippedEntry};
 use crate::walk::ignore_rules::IgnoreRules;
-use crate::walk::listing::DirListing;
 use crate::walk::memory_budget::Reservation;
-use crate::walk::report::{DirectoryReport, SkippedEntry};
 use crate::workspace::Kind;
 
-/// How many ways are remembered; searches and listings go different ones.
-const MAX_ROUTES: usize = 4;
+/// How many directories a thread handles in one go at most: enough that handing results over costs
+/// little in comparison, and few enough that other threads have work too.
+pub(super) const CHUNK_DIRS: usize = 64;
 
-/// Everything that a walk from one beginning comes by, in path order.
+/// How many walks are recorded; searches and listings differ in what they visit.
+const MAX_WALKS: usize = 4;
+
+/// Everything that a walk from one root visits, in path order.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedWalk {
-    /// Its directories; the first is the beginning.
+    /// Its directories; the first is the root.
     pub(super) directories: Vec<Arc<CachedDir>>,
-    /// Those that have ignore files, with the rules above them and inside.
+    /// The directories that have ignore files, with the rules above and inside them.
     pub(super) ruled: Vec<(Arc<CachedDir>, IgnoreRules, IgnoreRules)>,
-    pub(super) stops: Vec<WalkEvent>,
-    /// Where a directory begins, every so many.
-    pub(super) milestones: Vec<usize>,
+    pub(super) events: Vec<WalkEvent>,
+    /// The index in `events` at which each chunk of [`CHUNK_DIRS`] directories begins.
+    pub(super) chunks: Vec<usize>,
 }
 
-/// One thing on the way.
+/// A directory or files that the walk visits.
 #[derive(Debug)]
 pub(super) enum WalkEvent {
-    /// A directory, before what is in it: what listing it told.
+    /// The report of a directory, before its entries.
     Directory(DirectoryReport),
     Files(EntryRange),
 }
 
-/// Some consecutive entries of a directory.
+/// Consecutive entries of a directory.
 #[derive(Debug)]
 pub(crate) struct EntryRange {
     pub(crate) cached: Arc<CachedDir>,
     pub(crate) listing: Arc<DirListing>,
     pub(crate) range: Range<usize>,
-    /// What those who come by leave there for the next.
-    pub(crate) memo: NoteSlot,
+    /// What a visit stores for the next visit.
+    pub(crate) note: NoteSlot,
 }
 
 impl EntryRange {
-    /// Them by name and kind, in path order.
+    /// The entries by name and kind, in path order.
     pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = (&[u8], Kind)> + Clone {
         self.range.clone().filter_map(|index| self.listing.get(index))
     }
 }
 
-/// A place for a note, of whatever type the one who leaves it likes.
+/// A value of any type that a visitor keeps with entries.
 #[derive(Debug, Default)]
 pub(crate) struct NoteSlot(RwLock<Option<Box<dyn Any + Send + Sync>>>);
 
 impl NoteSlot {
-    /// Reads the last note, if it is of this type.
+    /// Reads the value, if there is one of this type.
     pub(crate) fn read<T: Any, R>(&self, read: impl FnOnce(&T) -> R) -> Option<R> {
         let note = self.0.read().unwrap_or_else(PoisonError::into_inner);
         note.as_ref()?.downcast_ref().map(read)
     }
 
-    /// Leaves a note in the place of the last one.
+    /// Replaces the value.
     pub(crate) fn put<T: Any + Send + Sync>(&self, note: Option<T>) {
         let note = note.map(|note| -> Box<dyn Any + Send + Sync> { Box::new(note) });
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = note;
     }
 }
 
-/// A part of a way.
+/// A part of a recorded walk.
 #[derive(Debug)]
 pub(crate) struct WalkChunk {
-    route: Arc<RecordedWalk>,
-    stops: Range<usize>,
-    /// The beginning that it lies below.
-    pub(super) start: usize,
+    recorded: Arc<RecordedWalk>,
+    events: Range<usize>,
+    /// The number of the root that it lies below.
+    root: usize,
 }
 
-/// Which walk it is the way of.
+/// Identifies the walks that visit the same entries.
 #[derive(Clone, Debug)]
 pub(super) struct WalkKey {
     pub(super) prefix: Arc<[u8]>,
-    pub(super) sieve: FilterKey,
+    pub(super) filter_key: FilterKey,
     pub(super) directories: bool,
     pub(super) max_depth: Option<usize>,
 }
 
-/// The ways of the last walks.
+/// The walks that were recorded last.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedWalks(Mutex<Vec<Entry>>);
 
-/// A walk, and its way with the room that it takes, if that is known already.
+/// A walk, with its record and the memory that this takes once it is recorded.
 type Entry = (WalkKey, Option<(Arc<RecordedWalk>, Reservation)>);
 
 impl WalkKey {
-    fn is(&self, other: &WalkKey) -> bool {
-        let WalkKey { prefix, sieve, directories, max_depth } = self;
+    fn is_same(&self, other: &WalkKey) -> bool {
+        let WalkKey { prefix, filter_key, directories, max_depth } = self;
         let rest = (prefix, *directories, *max_depth);
-        rest == (&other.prefix, other.directories, other.max_depth) && sieve.is(&other.sieve)
+        rest == (&other.prefix, other.directories, other.max_depth)
+            && filter_key.is_same(&other.filter_key)
     }
 }
 
 impl RecordedWalk {
-    /// Whether everything on the way is as it was; `first` is the beginning as it is now.
-    pub(super) fn holds(
+    /// Whether every directory is unchanged; `first` is the root as it is now.
+    pub(super) fn is_valid(
         &self,
         first: &Arc<CachedDir>,
         open: &dyn Fn(&CachedDir) -> io::Result<Arc<OpenDir>>,
@@ -121,9 +124,9 @@ impl RecordedWalk {
             })
     }
 
-    /// Bytes that it takes, or so.
+    /// Estimated memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let left_out = |stop: &WalkEvent| match stop {
+        let skipped = |event: &WalkEvent| match event {
             WalkEvent::Directory(report) => report
                 .skipped_entries
                 .iter()
@@ -131,35 +134,46 @@ impl RecordedWalk {
                 .sum(),
             WalkEvent::Files(_) => 0,
         };
-        let stops: usize =
-            self.stops.iter().map(|stop| size_of::<WalkEvent>() + left_out(stop)).sum();
-        stops + self.directories.len() * size_of::<usize>()
+        let events: usize =
+            self.events.iter().map(|event| size_of::<WalkEvent>() + skipped(event)).sum();
+        events + self.directories.len() * size_of::<usize>()
     }
 }
 
 impl WalkChunk {
-    /// The whole way of a walk, in parts.
-    pub(super) fn all(route: &Arc<RecordedWalk>, start: usize) -> impl Iterator<Item = WalkChunk> {
-        let ends = route.milestones.iter().skip(1).copied().chain([route.stops.len()]);
-        let parts = route.milestones.iter().zip(ends);
-        parts.map(move |(begin, end)| WalkChunk { route: route.clone(), stops: *begin..end, start })
+    /// The chunks of a whole walk below the root number `root`.
+    pub(super) fn all(
+        recorded: &Arc<RecordedWalk>,
+        root: usize,
+    ) -> impl Iterator<Item = WalkChunk> {
+        let ends = recorded.chunks.iter().skip(1).copied().chain([recorded.events.len()]);
+        recorded.chunks.iter().zip(ends).map(move |(begin, end)| WalkChunk {
+            recorded: recorded.clone(),
+            events: *begin..end,
+            root,
+        })
     }
 
-    /// What it comes by, each with its number on the way.
-    pub(super) fn stops(&self) -> impl Iterator<Item = (usize, &WalkEvent)> {
-        let stops = self.route.stops.get(self.stops.clone()).unwrap_or_default();
-        self.stops.clone().zip(stops)
+    /// The number of the root that it lies below.
+    pub(super) fn root(&self) -> usize {
+        self.root
     }
 
-    /// The rest of it from that number.
-    pub(super) fn from(&self, number: usize) -> WalkChunk {
-        WalkChunk { route: self.route.clone(), stops: number..self.stops.end, start: self.start }
+    /// Its events, each with its index in the recorded walk.
+    pub(super) fn events(&self) -> impl Iterator<Item = (usize, &WalkEvent)> {
+        self.events.clone().zip(&self.recorded.events[self.events.clone()])
     }
 
-    /// The path of its first directory or file.
-    pub(super) fn first(&self) -> Vec<u8> {
-        // A directory has nothing of its own to go by, what comes next in it lies below it.
-        let files = self.stops().find_map(|(_, stop)| match stop {
+    /// The rest of it, from the event at `index` of the recorded walk.
+    pub(super) fn from(&self, index: usize) -> WalkChunk {
+        let (recorded, events) = (self.recorded.clone(), index..self.events.end);
+        WalkChunk { recorded, events, root: self.root }
+    }
+
+    /// The path of its first file.
+    pub(super) fn first_path(&self) -> Vec<u8> {
+        // The report of a directory has no path; its files follow next.
+        let files = self.events().find_map(|(_, event)| match event {
             WalkEvent::Files(files) => Some(files),
             WalkEvent::Directory(_) => None,
         });
@@ -171,34 +185,34 @@ impl WalkChunk {
 }
 
 impl RecordedWalks {
-    /// The way of such a walk, if one is known.
+    /// The record of such a walk, if there is one.
     pub(super) fn get(&self, key: &WalkKey) -> Option<Arc<RecordedWalk>> {
-        let routes = lock(&self.0);
-        let (_, route) = routes.iter().find(|(known, _)| known.is(key))?;
-        route.as_ref().map(|(route, _)| route.clone())
+        let walks = lock(&self.0);
+        let (_, recorded) = walks.iter().find(|(known, _)| known.is_same(key))?;
+        recorded.as_ref().map(|(recorded, _)| recorded.clone())
     }
 
-    /// Whether the last such walk had nothing to look at, so that its way may be worth finding;
-    /// it is tried once.
-    pub(super) fn expect_one(&self, key: &WalkKey) -> bool {
-        let mut routes = lock(&self.0);
-        let before = routes.len();
-        routes.retain(|(known, _)| !known.is(key));
-        routes.len() < before
+    /// Whether the last such walk had nothing to look at, so that recording it may be worth while;
+    /// that is tried once.
+    pub(super) fn take_candidate(&self, key: &WalkKey) -> bool {
+        let mut walks = lock(&self.0);
+        let before = walks.len();
+        walks.retain(|(known, _)| !known.is_same(key));
+        walks.len() < before
     }
 
-    /// Remembers a way, or that it may be worth finding.
-    pub(super) fn put(&self, key: WalkKey, route: Option<(Arc<RecordedWalk>, Reservation)>) {
-        let mut routes = lock(&self.0);
-        routes.retain(|(known, _)| !known.is(&key));
-        if routes.len() >= MAX_ROUTES {
-            routes.remove(0);
+    /// Stores a record, or without one notes that recording the walk may be worth while.
+    pub(super) fn put(&self, key: WalkKey, recorded: Option<(Arc<RecordedWalk>, Reservation)>) {
+        let mut walks = lock(&self.0);
+        walks.retain(|(known, _)| !known.is_same(&key));
+        if walks.len() >= MAX_WALKS {
+            walks.remove(0);
         }
-        routes.push((key, route));
+        walks.push((key, recorded));
     }
 
     pub(super) fn forget(&self, key: &WalkKey) {
-        lock(&self.0).retain(|(known, _)| !known.is(key));
+        lock(&self.0).retain(|(known, _)| !known.is_same(key));
     }
 
     pub(super) fn clear(&self) {
@@ -206,7 +220,7 @@ impl RecordedWalks {
     }
 }
 
-// Elsewhere nothing is kept.
+// Only Linux has a cache of directories.
 #[cfg(test)]
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod tests;

@@ -1,48 +1,140 @@
-//! Where a walk begins: the paths that the caller named.
+//! What a walk is asked for, where it begins, and its first tasks.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::arguments::{MAX_PATHS, distinct};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::output::ReadError;
+use crate::output::{ReadError, ScanStats};
 use crate::text::escape;
-use crate::walk::aliases::PathAliases;
-use crate::walk::handle::{DirHandle, OpenCount, OpenDir};
-use crate::workspace::{Access, Kind, Workspace, WorkspacePath};
+use crate::walk::cached_dir::FilterKey;
+use crate::walk::dir_cache::CacheView;
+use crate::walk::directory::{DirHandle, DirectoryReport, OpenCount, OpenDir, PendingDir};
+use crate::walk::globs::PathFilter;
+use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
+use crate::walk::visitor::Batch;
+use crate::workspace::{Access, Dir, Kind, Workspace, WorkspacePath};
+
+/// How many of the exact files are prepared between two looks at the clock.
+const FILES_PER_CHECK: usize = 1024;
+
+/// What a walk visits. Without any root it visits nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WalkOptions {
+    /// Where it begins, in path order.
+    pub(crate) roots: Vec<WalkRoot>,
+    /// Named paths that cannot be walked, for the statistics.
+    pub(crate) missing: Vec<ReadError>,
+    /// How deep entries may lie below a root; the root's own entries have depth 1.
+    pub(crate) max_depth: Option<usize>,
+    /// Whether names that start with a dot are included.
+    pub(crate) hidden: bool,
+    /// Whether ignore files are disregarded.
+    pub(crate) no_ignore: bool,
+    /// Whether `target` and `node_modules` are left out where no ignore file applies.
+    pub(crate) drop_noise: bool,
+    /// Whether contents are wanted: then links and files made by the kernel are left out.
+    pub(crate) contents: bool,
+    /// Whether directories are visited too, and not only files.
+    pub(crate) directories: bool,
+    /// Which files are wanted.
+    pub(crate) filter: PathFilter,
+    /// Exactly these files, in this order, instead of a walk.
+    pub(crate) exact_files: Option<Vec<Vec<u8>>>,
+    /// What earlier walks saw, if that is kept.
+    pub(crate) cache: Option<CacheView>,
+    /// Where to go on: entries before it in path order are passed over and not counted.
+    pub(crate) resume: Option<ResumePoint>,
+}
+
+/// The position that an earlier answer reached.
+#[derive(Clone, Debug)]
+pub(crate) struct ResumePoint {
+    /// The path of the last entry of that answer; a directory's ends in `/`.
+    pub(crate) path: Vec<u8>,
+    /// Whether that entry itself is visited again.
+    pub(crate) inclusive: bool,
+}
+
+impl ResumePoint {
+    /// Whether `path` followed by `slash` lies past this point in path order.
+    fn precedes(&self, path: &[u8], slash: &[u8]) -> bool {
+        let order = path.iter().chain(slash).cmp(self.path.iter());
+        order.is_gt() || (order.is_eq() && self.inclusive)
+    }
+}
+
+impl WalkOptions {
+    /// The paths of the roots, for the identity of a query.
+    pub(crate) fn root_keys(&self) -> Vec<Vec<u8>> {
+        self.roots.iter().map(WalkRoot::key).collect()
+    }
+
+    /// Everything that decides which entries of a directory remain, except the filter.
+    pub(super) fn filter_key(&self, rules: &IgnoreRules) -> FilterKey {
+        let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *self;
+        FilterKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
+    }
+
+    /// How many bytes of the paths below a root the filter does not see.
+    pub(super) fn base_len(&self, root: usize) -> usize {
+        self.roots.get(root).map_or(0, |root| root.base_len)
+    }
+
+    /// Whether a directory itself, regardless of its entries, lies past the position to resume at.
+    pub(super) fn reaches_itself(&self, path: &[u8]) -> bool {
+        self.resume.as_ref().is_none_or(|resume| resume.precedes(path, b"/"))
+    }
+
+    /// Whether the position to resume at lies below the directory of this prefix.
+    pub(super) fn resumes_below(&self, prefix: &[u8]) -> bool {
+        self.resume.as_ref().is_some_and(|resume| resume.path.starts_with(prefix))
+    }
+
+    /// Whether an entry, or something below it, lies past the position to resume at.
+    pub(super) fn reaches(&self, path: &[u8], is_directory: bool) -> bool {
+        let Some(resume) = &self.resume else { return true };
+        if !is_directory {
+            return resume.precedes(path, b"");
+        }
+        let below = resume.path.strip_prefix(path);
+        below.is_some_and(|rest| rest.first() == Some(&b'/')) || resume.precedes(path, b"/")
+    }
+}
 
 /// A file or directory where a walk begins.
 #[derive(Clone, Debug)]
 pub(crate) struct WalkRoot {
-    /// The real path relative to the root, empty for the root itself.
+    /// The real path relative to the workspace root, empty for that root itself.
     path: Vec<u8>,
     is_directory: bool,
-    /// The directory that holds it, and its name in there.
+    /// The directory that holds it, and its name there.
     parent: DirHandle,
     name: Vec<u8>,
     /// The path as the caller named it, where links lead from there to `path`.
-    pub(super) named: Option<Vec<u8>>,
-    /// Bytes of the paths below it that a filter does not look at: its own, with the `/`.
-    pub(crate) base: usize,
-    /// Whether a filter let it pass already, as one that an earlier walk came across.
-    pub(super) passed: bool,
+    named: Option<Vec<u8>>,
+    /// How many bytes of the paths below it a filter does not see: its own path, with the `/`.
+    base_len: usize,
+    /// Whether the filter was applied already, as for an entry that an earlier walk met.
+    is_filtered: bool,
 }
 
-/// The paths that a call named, of which some may be of no use.
+/// The paths that a call named, some of which may be unusable.
 #[derive(Debug, Default)]
 pub(crate) struct WalkRoots {
     /// Where the walk begins, in path order.
     pub(crate) roots: Vec<WalkRoot>,
-    /// What cannot be looked at, in the order of the call.
+    /// The paths that cannot be walked, in the order of the call.
     pub(crate) missing: Vec<ReadError>,
 }
 
 impl WalkRoots {
-    /// Resolves the paths as [`WalkRoot::resolve`] does. Those that cannot be looked at are `missing`,
+    /// Resolves the paths as [`WalkRoot::resolve`] does. Those that cannot be walked are `missing`,
     /// as long as another one can.
     ///
     /// # Errors
-    /// The first of those of [`WalkRoot::resolve`], if no path can be looked at; `INVALID_ARGUMENT`
+    /// The first of those of [`WalkRoot::resolve`], if no path can be walked; `INVALID_ARGUMENT`
     /// for more than [`MAX_PATHS`] paths; `CANCELLED` and `TIMEOUT`.
     pub(crate) fn resolve(
         workspace: &Workspace,
@@ -51,36 +143,34 @@ impl WalkRoots {
     ) -> Result<WalkRoots, Error> {
         let paths = distinct("path", paths, MAX_PATHS)?;
         if paths.is_empty() {
-            return Ok(WalkRoots {
-                roots: WalkRoot::resolve(workspace, &[])?,
-                missing: Vec::new(),
-            });
+            let roots = WalkRoot::resolve(workspace, &[])?;
+            return Ok(WalkRoots { roots, missing: Vec::new() });
         }
         let count = OpenCount::default();
-        let (mut roots, mut missing, mut first) = (Vec::new(), Vec::new(), None);
+        let (mut roots, mut missing, mut first_error) = (Vec::new(), Vec::new(), None);
         for path in paths {
             if let Some(why) = call.stop_reason() {
                 return Err(Error::stopped(why, "all paths were looked at"));
             }
             match WalkRoot::of(workspace, path, &count) {
-                Ok(start) => roots.push(start),
+                Ok(root) => roots.push(root),
                 Err(error) => {
                     let reason = error.to_string();
                     missing.push(ReadError { path: path.to_owned(), reason });
-                    first = first.or(Some(error));
+                    first_error = first_error.or(Some(error));
                 }
             }
         }
-        match first {
+        match first_error {
             Some(error) if roots.is_empty() => Err(error),
-            _ => Ok(WalkRoots { roots: in_order(roots), missing }),
+            _ => Ok(WalkRoots { roots: WalkRoot::in_order(roots), missing }),
         }
     }
 }
 
 impl WalkRoot {
     /// Resolves the paths where a walk begins, in path order, each once and none below another
-    /// that is a directory; without any path, the root.
+    /// that is a directory; without any path, the workspace root.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], and `INVALID_PATH` for a FIFO, socket or device.
@@ -90,15 +180,17 @@ impl WalkRoot {
             return Ok(vec![WalkRoot::of(workspace, ".", &count)?]);
         }
         let roots = paths.iter().map(|path| WalkRoot::of(workspace, path, &count));
-        Ok(in_order(roots.collect::<Result<_, _>>()?))
+        Ok(WalkRoot::in_order(roots.collect::<Result<_, _>>()?))
     }
 
     fn of(workspace: &Workspace, text: &str, count: &OpenCount) -> Result<WalkRoot, Error> {
         let path = workspace.resolve(text, Access::Read)?;
         if path.kind() == Some(Kind::Special) {
-            return Err(special(&path));
+            let message =
+                format!("{path} is a FIFO, socket or device; only regular files are read");
+            return Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()));
         }
-        // What was named and cannot be read is an error; what a walk meets is counted.
+        // A named path that cannot be read is an error; an entry that a walk meets is only counted.
         path.check_readable()?;
         let named = workspace.spelling(text, &path);
         Ok(WalkRoot { named, ..WalkRoot::at(workspace, &path, count)? })
@@ -110,48 +202,49 @@ impl WalkRoot {
         count: &OpenCount,
     ) -> Result<WalkRoot, Error> {
         let (relative, is_directory) = (path.relative().to_vec(), path.is_directory());
-        let inside = relative.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
-        let base = match relative.len() {
+        let parent_len = parent_len(&relative);
+        let base_len = match relative.len() {
             0 => 0,
             length if is_directory => length + 1,
-            _ => inside,
+            _ => parent_len,
         };
         let (parent, name) = path.entry();
-        let above: Arc<[u8]> = relative.get(..inside).unwrap_or(&relative).into();
+        let prefix: Arc<[u8]> = relative[..parent_len].into();
         let opened =
             parent.traverse(b".").map_err(|error| Error::io("open", path.as_str(), error))?;
-        let parent = DirHandle::keep(&OpenDir::new(opened, count), workspace.root_handle(), &above);
+        let parent =
+            DirHandle::hold(&OpenDir::new(opened, count), workspace.root_handle(), &prefix);
         Ok(WalkRoot {
             path: relative,
             is_directory,
             parent,
             name: name.to_vec(),
             named: None,
-            base,
-            passed: false,
+            base_len,
+            is_filtered: false,
         })
     }
 
-    /// How what lies below these starts is shown.
-    pub(crate) fn aliases(roots: &[WalkRoot]) -> PathAliases {
-        let named =
-            roots.iter().filter_map(|start| Some((start.path.clone(), start.named.clone()?)));
-        PathAliases::new(named.collect())
-    }
-
-    /// An entry that a walk left out, if it is still there.
+    /// An entry that an earlier walk left out, if it still exists.
     pub(crate) fn reopen(
         workspace: &Workspace,
         path: &[u8],
         count: &OpenCount,
     ) -> Option<WalkRoot> {
         let path = workspace.resolve(&escape::exact_path(path), Access::Read).ok()?;
-        let walkable = path.is_directory() || path.is_file();
-        let start = walkable.then(|| WalkRoot::at(workspace, &path, count).ok()).flatten()?;
-        Some(WalkRoot { passed: true, ..start })
+        if !path.is_directory() && !path.is_file() {
+            return None;
+        }
+        Some(WalkRoot { is_filtered: true, ..WalkRoot::at(workspace, &path, count).ok()? })
     }
 
-    /// The real path relative to the root, empty for the root itself.
+    /// How the paths below these roots are shown.
+    pub(crate) fn aliases(roots: &[WalkRoot]) -> PathAliases {
+        let named = roots.iter().filter_map(|root| Some((root.path.clone(), root.named.clone()?)));
+        PathAliases::new(named.collect())
+    }
+
+    /// The real path relative to the workspace root, empty for that root itself.
     pub(crate) fn path(&self) -> &[u8] {
         &self.path
     }
@@ -160,13 +253,8 @@ impl WalkRoot {
         self.is_directory
     }
 
-    /// The directory that holds it, and its name in there.
-    pub(super) fn entry(&self) -> (&DirHandle, &[u8]) {
-        (&self.parent, &self.name)
-    }
-
-    /// The path with the `/` of a directory, empty for the root.
-    pub(super) fn key(&self) -> Vec<u8> {
+    /// The path with the `/` of a directory, empty for the workspace root.
+    fn key(&self) -> Vec<u8> {
         let mut key = self.path.clone();
         if self.is_directory && !key.is_empty() {
             key.push(b'/');
@@ -178,30 +266,294 @@ impl WalkRoot {
         let (key, other) = (self.key(), other.key());
         key == other || (self.is_directory && other.starts_with(&key))
     }
-}
 
-/// Sorts starts by path, and drops those that others cover. Where two of them name the same file by
-/// different paths, it is shown by its real one.
-fn in_order(mut roots: Vec<WalkRoot>) -> Vec<WalkRoot> {
-    roots.sort_by_cached_key(WalkRoot::key);
-    roots.dedup_by(|next, previous| {
-        let covers = previous.covers(next);
-        if covers && previous.named.is_some() {
-            let shown =
-                WalkRoot::aliases(std::slice::from_ref(previous)).shown(&next.path).into_owned();
-            if shown != *next.named.as_ref().unwrap_or(&next.path) {
-                previous.named = None;
+    /// Sorts roots by path, and drops those that others cover. Where two of them name the same file
+    /// by different paths, it is shown by its real one.
+    fn in_order(mut roots: Vec<WalkRoot>) -> Vec<WalkRoot> {
+        roots.sort_by_cached_key(WalkRoot::key);
+        roots.dedup_by(|next, previous| {
+            let covers = previous.covers(next);
+            if covers && previous.named.is_some() {
+                let aliases = WalkRoot::aliases(std::slice::from_ref(previous));
+                if *aliases.shown(&next.path) != **next.named.as_ref().unwrap_or(&next.path) {
+                    previous.named = None;
+                }
             }
+            covers
+        });
+        roots
+    }
+
+    /// Whether the root, or something below it, lies past the position to resume at.
+    fn is_reached(&self, options: &WalkOptions) -> bool {
+        self.path.is_empty() || options.reaches(&self.path, self.is_directory)
+    }
+
+    /// Whether the root is a file that the filter excludes. A file has to match even if it is named.
+    fn is_excluded(&self, options: &WalkOptions) -> bool {
+        !self.is_filtered && !self.is_directory && !options.filter.passes(&self.path, self.base_len)
+    }
+
+    /// The first task at this root, whose number is `index`, with the rules of the directory above.
+    fn task(&self, index: usize, rules: IgnoreRules) -> InitialTask {
+        if self.is_directory {
+            return InitialTask::ReadDir(PendingDir {
+                parent: self.parent.clone(),
+                name: self.name.clone(),
+                prefix: self.key().into(),
+                rules,
+                depth: 0,
+                root: index,
+                is_in_place: false,
+            });
         }
-        covers
-    });
-    roots
+        let prefix: Arc<[u8]> = self.path[..self.base_len].into();
+        InitialTask::Visit(index, Batch::of_file(self.parent.clone(), prefix, &self.name))
+    }
 }
 
-fn special(path: &WorkspacePath) -> Error {
-    Error::new(
-        ErrorCode::InvalidPath,
-        format!("{path} is a FIFO, socket or device; only regular files are read"),
-    )
-    .at(path.as_str())
+/// How long the path of the parent is, with its `/`; 0 for an entry of the workspace root.
+fn parent_len(path: &[u8]) -> usize {
+    path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1)
+}
+
+/// How the paths below a root are shown: as the caller named the root, where links lead from that
+/// name to the root's real path. A walk itself uses real paths only.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathAliases {
+    /// The real path and the named one, sorted by the real one; none lies below another.
+    named: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl PathAliases {
+    fn new(mut named: Vec<(Vec<u8>, Vec<u8>)>) -> PathAliases {
+        named.sort();
+        PathAliases { named }
+    }
+
+    /// The path as it is shown.
+    pub(crate) fn shown<'a>(&self, path: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.named.is_empty() {
+            return path.into();
+        }
+        let mut ancestors = std::iter::successors(Some(path), |path| parent(path));
+        let alias = ancestors.find_map(|real| {
+            let at = self.named.binary_search_by(|(known, _)| known.as_slice().cmp(real)).ok()?;
+            // The rest begins with the slash of a directory, if there is one.
+            Some((&self.named[at].1, &path[real.len()..], real.is_empty()))
+        });
+        match alias {
+            Some((named, rest, is_root)) => {
+                let slash = if is_root { &b"/"[..] } else { b"" };
+                [named, slash, rest].concat().into()
+            }
+            None => path.into(),
+        }
+    }
+}
+
+/// The directory above a path, which is empty at the top; none above the empty path.
+fn parent(path: &[u8]) -> Option<&[u8]> {
+    let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+    (!path.is_empty()).then(|| &path[..end])
+}
+
+/// The first task at a root of a walk.
+#[derive(Debug)]
+pub(super) enum InitialTask {
+    /// A directory to read.
+    ReadDir(PendingDir),
+    /// A file, with the number of its root.
+    Visit(usize, Batch),
+}
+
+impl InitialTask {
+    /// The first tasks at all roots, each with the rules of the directories above it. `report`
+    /// receives what is left out.
+    pub(super) fn all(
+        workspace: &Workspace,
+        options: &WalkOptions,
+        call: &Call,
+        report: &mut DirectoryReport,
+    ) -> Vec<InitialTask> {
+        if let Some(files) = &options.exact_files {
+            return InitialTask::exactly(workspace, files, call);
+        }
+        let ScanStats { warnings, skipped, missing, .. } = &mut report.stats;
+        missing.clone_from(&options.missing);
+        warnings.extend(
+            options
+                .missing
+                .iter()
+                .map(|missing| format!("one of the paths was left out: {}", missing.reason)),
+        );
+        let outer = if options.no_ignore {
+            IgnoreRules::default()
+        } else if let Some(view) = &options.cache {
+            view.outer(workspace.outer(), warnings)
+        } else {
+            IgnoreRules::outer(workspace.outer(), warnings)
+        };
+        let mut ancestors =
+            Ancestors { workspace, cache: options.cache.as_ref(), outer, entered: Vec::new() };
+        let mut tasks = Vec::new();
+        for (index, root) in options.roots.iter().enumerate() {
+            // A task that stays unfinished is how the walk reports that it is incomplete.
+            if !tasks.is_empty() && call.stop_reason().is_some() {
+                report.interrupted = true;
+                break;
+            }
+            if !root.is_reached(options) {
+                continue;
+            }
+            if root.is_excluded(options) {
+                skipped.filtered += 1;
+                continue;
+            }
+            let rules = if options.no_ignore {
+                IgnoreRules::default()
+            } else {
+                ancestors.rules_above(root, warnings)
+            };
+            tasks.push(root.task(index, rules));
+        }
+        tasks
+    }
+
+    /// Files that an earlier walk found, each to be opened again by its path. When the call ends,
+    /// the rest is left out; the first file, which is never left out, then reports that.
+    fn exactly(workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<InitialTask> {
+        let count = OpenCount::default();
+        let goes_on = |index: usize| {
+            index == 0 || !index.is_multiple_of(FILES_PER_CHECK) || call.stop_reason().is_none()
+        };
+        let files = files.iter().enumerate().take_while(|(index, _)| goes_on(*index));
+        let task = |(index, path): (usize, &Vec<u8>)| {
+            let (prefix, name) = path.split_at(parent_len(path));
+            let prefix: Arc<[u8]> = prefix.into();
+            let handle = DirHandle::reopen(workspace.root_handle(), prefix.clone(), &count);
+            InitialTask::Visit(index, Batch::of_file(handle, prefix, name))
+        };
+        files.map(task).collect()
+    }
+}
+
+/// The directories from the workspace root down to a root of the walk, with their ignore rules.
+/// Roots come in path order, so most directories that one root needs serve the next one too.
+struct Ancestors<'a> {
+    workspace: &'a Workspace,
+    cache: Option<&'a CacheView>,
+    /// The rules from outside the workspace.
+    outer: IgnoreRules,
+    /// From the workspace root downwards.
+    entered: Vec<Ancestor>,
+}
+
+struct Ancestor {
+    /// Its path in the workspace, empty or ending in `/`.
+    prefix: Vec<u8>,
+    directory: Dir,
+    /// The rules in force inside it.
+    rules: IgnoreRules,
+    /// Whether the rules leave out this directory or one above it.
+    is_ignored: bool,
+}
+
+impl Ancestors<'_> {
+    /// The rules of every directory from the workspace root down to the one that holds `root`. A
+    /// root that they leave out is walked all the same, because it was named, with a warning.
+    fn rules_above(&mut self, root: &WalkRoot, warnings: &mut Vec<String>) -> IgnoreRules {
+        let path = root.path();
+        if path.is_empty() || path.first() == Some(&b'/') {
+            return self.outer.clone();
+        }
+        self.entered.retain(|ancestor| path.starts_with(&ancestor.prefix));
+        let parent_len = parent_len(path);
+        while self.enter_next(&path[..parent_len], warnings) {}
+        let Some(innermost) = self.entered.last() else { return self.outer.clone() };
+        let is_parent = innermost.prefix.len() == parent_len;
+        let verdict = innermost.rules.verdict(path, root.is_directory());
+        if innermost.is_ignored || (is_parent && verdict == RuleMatch::Ignored) {
+            let path = escape::display_path(root.named.as_deref().unwrap_or(path));
+            warnings.push(format!("{path} is ignored, but it was named, so it is looked at"));
+        }
+        innermost.rules.clone()
+    }
+
+    /// Enters the next directory down to `prefix`; false at `prefix` itself, and where a directory
+    /// cannot be opened.
+    fn enter_next(&mut self, prefix: &[u8], warnings: &mut Vec<String>) -> bool {
+        let Some(here) = self.entered.last() else {
+            let Ok(root) = self.workspace.root_handle().traverse(b".") else { return false };
+            let rules = self.rules_inside(&root, b"", &self.outer, warnings);
+            let (prefix, directory) = (Vec::new(), root);
+            self.entered.push(Ancestor { prefix, directory, rules, is_ignored: false });
+            return true;
+        };
+        // What has been entered are prefixes of the path.
+        let rest = &prefix[here.prefix.len()..];
+        let Some(length) = rest.iter().position(|byte| *byte == b'/') else { return false };
+        let name = &rest[..length];
+        let Ok(directory) = here.directory.traverse(name) else { return false };
+        let path = [here.prefix.as_slice(), name].concat();
+        let is_ignored = here.is_ignored || here.rules.verdict(&path, true) == RuleMatch::Ignored;
+        let prefix = [path.as_slice(), b"/"].concat();
+        let rules = self.rules_inside(&directory, &prefix, &here.rules, warnings);
+        self.entered.push(Ancestor { prefix, directory, rules, is_ignored });
+        true
+    }
+
+    /// The rules inside a directory, from the cache if it has them.
+    fn rules_inside(
+        &self,
+        directory: &Dir,
+        prefix: &[u8],
+        above: &IgnoreRules,
+        warnings: &mut Vec<String>,
+    ) -> IgnoreRules {
+        let cached = self.cache.and_then(|view| {
+            let cached = view.ancestor_dir(&prefix.into(), directory)?;
+            let open = || Ok(OpenDir::new(directory.traverse(b".")?, &OpenCount::default()));
+            let mut own_warnings = Vec::new();
+            let with = (view.generation, view.cache.budget());
+            let rules = cached.enter(self.workspace, above, &open, &mut own_warnings, with).ok()?;
+            warnings.append(&mut own_warnings);
+            Some(rules)
+        });
+        cached.unwrap_or_else(|| {
+            let files = IgnoreFiles::probe(directory);
+            above.enter(self.workspace, (directory, prefix), files, warnings)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_below_a_start_is_spelled_as_the_start_was() {
+        let pair = |real: &str, named: &str| (real.into(), named.into());
+        let named = vec![pair("a b", "space"), pair("d", "link/to"), pair("d-/f", "file")];
+        let aliases = PathAliases { named };
+        let cases = [
+            ("d", "link/to"),
+            ("d/", "link/to/"),
+            ("d/x/y", "link/to/x/y"),
+            ("d-", "d-"),
+            ("d-/f", "file"),
+            ("d-/f2", "d-/f2"),
+            ("d-/x", "d-/x"),
+            ("dx", "dx"),
+            ("a", "a"),
+            ("a b/c", "space/c"),
+        ];
+        for (path, shown) in cases {
+            let path = path.as_bytes();
+            assert_eq!(String::from_utf8_lossy(&aliases.shown(path)), shown);
+        }
+        let root = PathAliases { named: vec![pair("", "link")] };
+        assert_eq!(&*root.shown(b"a/b"), b"link/a/b");
+        assert_eq!(&*PathAliases::default().shown(b"a/b"), b"a/b");
+    }
 }

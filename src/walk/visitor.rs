@@ -1,76 +1,152 @@
-//! What a walk is for: who looks at the files, and who takes what was found.
+//! The interface between a walk and what it is run for: batches of files go to a [`Visitor`], whose
+//! results go to a [`ResultSink`] in path order.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex};
 
-use crate::walk::batch::Batch;
+use crate::walk::cached_dir::CachedDir;
+use crate::walk::directory::{DirHandle, DirListing, DirectoryReport};
 use crate::walk::recorded_walk::EntryRange;
-use crate::walk::report::DirectoryReport;
+use crate::workspace::Kind;
 
-/// What is done with the files of a batch.
+/// The most entries in a batch: few enough to distribute over threads, and enough to be worth it.
+pub(crate) const BATCH: usize = u32::BITS as usize;
+
+/// Consecutive entries of one directory, the unit of work of a visitor.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    /// The directory.
+    pub(crate) handle: DirHandle,
+    /// Its path in the workspace, empty or ending in `/`.
+    pub(crate) prefix: Arc<[u8]>,
+    /// How many bytes of the paths belong to the root of the walk; globs do not see them.
+    pub(crate) base_len: usize,
+    listing: Arc<DirListing>,
+    range: Range<usize>,
+    /// The cached directory, if it is cached.
+    pub(crate) cached: Option<Arc<CachedDir>>,
+    /// A bit for each entry that needs no visit any more.
+    done: u32,
+}
+
+impl Batch {
+    pub(crate) fn new(
+        handle: DirHandle,
+        (prefix, base_len): (Arc<[u8]>, usize),
+        (listing, range): (Arc<DirListing>, Range<usize>),
+        cached: Option<Arc<CachedDir>>,
+    ) -> Batch {
+        Batch { handle, prefix, base_len, listing, range, cached, done: 0 }
+    }
+
+    /// A single file of the directory at `prefix`.
+    pub(super) fn of_file(handle: DirHandle, prefix: Arc<[u8]>, name: &[u8]) -> Batch {
+        let mut listing = DirListing::default();
+        listing.push(name, Kind::File);
+        let place = (prefix.clone(), prefix.len());
+        Batch::new(handle, place, (Arc::new(listing), 0..1), None)
+    }
+
+    /// The listing, and which of its entries the batch holds.
+    pub(super) fn listing(&self) -> (&Arc<DirListing>, Range<usize>) {
+        (&self.listing, self.range.clone())
+    }
+
+    /// The entries by name and kind, in path order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> + Clone {
+        self.range.clone().filter_map(|index| self.listing.get(index))
+    }
+
+    /// The index of each entry in the whole listing.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = usize> {
+        self.range.clone().filter_map(|index| self.listing.position(index))
+    }
+
+    /// Notes which entries need no visit any more, a bit for each.
+    pub(crate) fn mark_done(&mut self, done: u32) {
+        self.done = done;
+    }
+
+    /// Whether the entry at `index` needs no visit.
+    pub(crate) fn is_done(&self, index: usize) -> bool {
+        index < BATCH && self.done >> index & 1 != 0
+    }
+
+    /// The path in the workspace of its first entry.
+    pub(crate) fn first_path(&self) -> Vec<u8> {
+        self.entries().next().map_or_else(Vec::new, |(name, _)| self.path(name))
+    }
+
+    /// The path in the workspace of one of its entries.
+    pub(crate) fn path(&self, name: &[u8]) -> Vec<u8> {
+        [&*self.prefix, name].concat()
+    }
+}
+
+/// What a walk does with files.
 pub(crate) trait Visitor: Send + Sync + 'static {
-    /// Whether a visit costs so little that it is made on the spot, without handing batches over.
+    /// Whether a visit is so cheap that the thread that read the directory makes it at once,
+    /// instead of sending the batch to another thread.
     const INLINE: bool = false;
     /// What a thread keeps from batch to batch, such as its buffers.
     type State;
-    /// What a batch gives.
+    /// The results of a batch.
     type Output: Default + Send + 'static;
 
-    /// How much memory results take while they wait for their turn, in bytes or so.
-    fn weight(found: &Self::Output) -> usize;
+    /// How much memory results take while they wait for earlier ones, in bytes.
+    fn weight(output: &Self::Output) -> usize;
 
     /// Makes the state of one thread.
     fn state(&self) -> Self::State;
 
-    /// Whether the collector may have enough in the middle of what is known at once.
-    fn may_be_cut(&self) -> bool {
+    /// Whether the sink may stop the walk before its end. Then results are handed over batch by
+    /// batch, so that the statistics cover nothing behind the last result.
+    fn may_stop_early(&self) -> bool {
         false
     }
 
-    /// Adds what a batch gives if nothing of it has to be opened; false if something has, and then
-    /// what has not is marked.
+    /// Adds the results of a batch of which no file has to be opened. If one has to be, adds
+    /// nothing, marks the others as done, and returns false.
     fn visit_unopened(
         &self,
         _batch: &mut Batch,
-        _scan: &dyn WalkControl,
-        _found: &mut Self::Output,
+        _walk: &dyn WalkControl,
+        _output: &mut Self::Output,
     ) -> bool {
         false
     }
 
-    /// Adds what files on a known way give if nothing of them has to be looked at, be it that an
-    /// earlier visit left a note there. Bytes of their paths that belong to where the walk began
-    /// are `base`.
+    /// Adds the results of entries of a recorded walk whose state did not change, if that needs no
+    /// look at the files; otherwise returns false. `base_len` is that of [`Batch`].
     fn visit_recorded(
         &self,
-        (_files, _base): (&EntryRange, usize),
-        _scan: &dyn WalkControl,
-        _found: &mut Self::Output,
+        (_entries, _base_len): (&EntryRange, usize),
+        _walk: &dyn WalkControl,
+        _output: &mut Self::Output,
     ) -> bool {
         false
     }
 
-    /// Looks at the files of a batch; checks [`WalkControl::keeps_going`] between them, and puts
-    /// results into `found` as soon as it has them: the caller may take it away when it has
-    /// waited too long.
+    /// Visits the files of a batch. Checks [`WalkControl::keeps_going`] between them, and adds
+    /// results to `output` as soon as it has them: a caller whose time is over takes what is there.
     fn visit(
         &self,
         state: &mut Self::State,
         batch: &Batch,
-        scan: &dyn WalkControl,
-        found: &Mutex<Self::Output>,
+        walk: &dyn WalkControl,
+        output: &Mutex<Self::Output>,
     );
 }
 
-/// Who takes the results, in path order and one at a time.
-pub(crate) trait ResultSink<F>: Send + 'static {
-    /// Takes the account of a directory, before anything in it.
+/// Receives results in path order, from one thread at a time.
+pub(crate) trait ResultSink<R>: Send + 'static {
+    /// Takes the report of a directory, before the results of anything in it.
     fn directory(&mut self, report: DirectoryReport);
 
-    /// Takes the results of a batch; breaks when it has enough.
-    fn found(&mut self, found: F) -> ControlFlow<()>;
+    /// Takes the results of a batch; breaks when no more are wanted.
+    fn results(&mut self, results: R) -> ControlFlow<()>;
 
-    /// Results are missing here; what comes now lies behind them.
+    /// Notes that results are missing here, before those that follow.
     fn gap(&mut self) {}
 }
 
@@ -79,12 +155,12 @@ pub(crate) trait WalkControl {
     /// False when the visit should return with what it has.
     fn keeps_going(&self) -> bool;
 
-    /// Lets threads that have nothing to do run `work` too.
+    /// Lets idle threads run `work` too.
     fn share_work(&self, work: SharedWork);
 
-    /// Counts for the progress report.
+    /// Adds to the counts of the progress report.
     fn count(&self, files: u64, results: u64);
 }
 
-/// Work that a thread shares with those that have nothing to do.
+/// Work of one visit that idle threads help with.
 pub(crate) type SharedWork = Arc<dyn Fn(&dyn WalkControl) + Send + Sync>;

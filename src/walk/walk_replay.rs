@@ -1,121 +1,124 @@
-//! Whether a walk can go a way that is known, and when a way becomes known.
+//! Decides whether a walk can replay a recorded one, and when a walk is recorded.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::walk::cached_dir::CachedDir;
 use crate::walk::dir_cache::DirCache;
-use crate::walk::dir_reader::{DirReader, Part};
-use crate::walk::dir_run::MOST;
-use crate::walk::options::WalkOptions;
-use crate::walk::pending_dir::PendingDir;
-use crate::walk::recorded_walk::{EntryRange, NoteSlot, RecordedWalk, WalkEvent, WalkKey};
+use crate::walk::dir_reader::{DirItem, DirReader};
+use crate::walk::directory::PendingDir;
+use crate::walk::recorded_walk::{
+    CHUNK_DIRS, EntryRange, NoteSlot, RecordedWalk, WalkEvent, WalkKey,
+};
+use crate::walk::roots::WalkOptions;
 
-/// What one walk has to do with the ways of others.
+/// What one walk does with the records of others.
 #[derive(Debug, Default)]
 pub(super) struct WalkReplay {
-    /// The walk's own way, if it may become known.
-    new: OnceLock<(WalkKey, Arc<DirCache>)>,
+    /// The key of this walk, if it may become a candidate for recording.
+    candidate: OnceLock<(WalkKey, Arc<DirCache>)>,
 }
 
 impl WalkReplay {
-    /// The way from a beginning, if an earlier walk went it and it can be gone again.
-    pub(super) fn route(
+    /// The record of a walk from this root, if there is a valid one or one can be made now.
+    pub(super) fn find(
         &self,
-        expander: &DirReader,
-        directory: &PendingDir,
+        reader: &DirReader,
+        root: &PendingDir,
         keep_going: &dyn Fn() -> bool,
     ) -> Option<Arc<RecordedWalk>> {
-        let view = expander.view(&directory.prefix)?;
-        let key = key(directory, &expander.options).filter(|_| view.cache.is_watched())?;
-        let routes = &view.cache.routes;
-        let first = expander.recalled(directory);
-        if let Some(route) = routes.get(&key) {
-            let open = |cached: &CachedDir| expander.handle(cached).open();
-            let holds = first.is_some_and(|first| route.holds(&first, &open, view.generation));
-            if !holds {
-                routes.forget(&key);
+        let view = reader.view(&root.prefix)?;
+        let key = key(root, reader.options()).filter(|_| view.cache.is_watched())?;
+        let walks = &view.cache.walks;
+        let first = reader.unchanged(root);
+        if let Some(recorded) = walks.get(&key) {
+            let open = |cached: &CachedDir| reader.handle(cached).open();
+            let is_valid =
+                first.is_some_and(|first| recorded.is_valid(&first, &open, view.generation));
+            if !is_valid {
+                walks.forget(&key);
             }
-            return holds.then_some(route);
+            return is_valid.then_some(recorded);
         }
         let first = first?;
-        if !routes.expect_one(&key) {
-            self.new.set((key, view.cache.clone())).ok();
+        if !walks.take_candidate(&key) {
+            self.candidate.set((key, view.cache.clone())).ok();
             return None;
         }
-        let route = find(expander, directory, first, keep_going)?;
-        let taken = view.cache.budget().take(route.bytes(), 0)?;
-        let route = Arc::new(route);
-        routes.put(key, Some((route.clone(), taken)));
-        Some(route)
+        let recorded = record(reader, root, first, keep_going)?;
+        let reservation = view.cache.budget().reserve(recorded.bytes(), 0)?;
+        let recorded = Arc::new(recorded);
+        walks.put(key, Some((recorded.clone(), reservation)));
+        Some(recorded)
     }
 
-    /// Notes that the walk came to its end.
-    pub(super) fn end(&self, expander: &DirReader) {
-        let new = self.new.get().filter(|_| !expander.has_looked());
-        if let Some((key, cache)) = new {
-            cache.routes.put(key.clone(), None);
+    /// Notes that the walk came to its end. If it looked at nothing, the next one is recorded.
+    pub(super) fn end(&self, reader: &DirReader) {
+        let candidate = self.candidate.get().filter(|_| !reader.has_looked());
+        if let Some((key, cache)) = candidate {
+            cache.walks.put(key.clone(), None);
         }
     }
 }
 
-/// The key of a walk from one beginning, unless it leaves out what others do not.
-fn key(beginning: &PendingDir, options: &WalkOptions) -> Option<WalkKey> {
+/// The key of a walk from one root, unless it leaves out what others visit.
+fn key(root: &PendingDir, options: &WalkOptions) -> Option<WalkKey> {
     let is_whole = options.filter.is_everything() && options.resume.is_none();
-    let is_alone = beginning.depth == 0 && options.roots.len() == 1;
-    (is_whole && is_alone).then(|| WalkKey {
-        prefix: beginning.prefix.clone(),
-        sieve: options.sieve_key(&beginning.rules),
+    let is_only_root = root.depth == 0 && options.roots.len() == 1;
+    (is_whole && is_only_root).then(|| WalkKey {
+        prefix: root.prefix.clone(),
+        filter_key: options.filter_key(&root.rules),
         directories: options.directories,
         max_depth: options.max_depth,
     })
 }
 
-/// Goes the whole way once; none if a directory on it would have to be looked at.
-fn find(
-    expander: &DirReader,
-    beginning: &PendingDir,
+/// Records a whole walk; none if a directory would have to be looked at.
+fn record(
+    reader: &DirReader,
+    root: &PendingDir,
     first: Arc<CachedDir>,
     keep_going: &dyn Fn() -> bool,
 ) -> Option<RecordedWalk> {
-    let mut route = RecordedWalk::default();
-    let mut ahead = enter(&mut route, expander, (beginning, first), keep_going)?;
-    while let Some(part) = ahead.pop() {
-        match part {
-            Part::Files(batch) => {
-                let (listing, range) = batch.part();
+    let mut recorded = RecordedWalk::default();
+    let mut items = record_dir(&mut recorded, reader, (root, first), keep_going)?;
+    while let Some(item) = items.pop() {
+        match item {
+            DirItem::Files(batch) => {
+                let (listing, range) = batch.listing();
                 let (cached, listing) = (batch.cached.clone()?, listing.clone());
-                let memo = NoteSlot::default();
-                route.stops.push(WalkEvent::Files(EntryRange { cached, listing, range, memo }));
+                let note = NoteSlot::default();
+                recorded.events.push(WalkEvent::Files(EntryRange { cached, listing, range, note }));
             }
-            Part::Directory(directory) => {
-                let cached = expander.at_hand(&directory).filter(|_| keep_going())?;
-                ahead.extend(enter(&mut route, expander, (&directory, cached), keep_going)?);
+            DirItem::Directory(directory) => {
+                let cached = reader.current(&directory).filter(|_| keep_going())?;
+                items.extend(record_dir(&mut recorded, reader, (&directory, cached), keep_going)?);
             }
         }
     }
-    Some(route)
+    Some(recorded)
 }
 
-/// Adds a directory to a way; gives what is in it, the first at the end.
-fn enter(
-    route: &mut RecordedWalk,
-    expander: &DirReader,
+/// Adds a directory to a record; returns its items, the first at the end.
+fn record_dir(
+    recorded: &mut RecordedWalk,
+    reader: &DirReader,
     (directory, cached): (&PendingDir, Arc<CachedDir>),
     keep_going: &dyn Fn() -> bool,
-) -> Option<Vec<Part>> {
-    let expansion = expander.expand(directory, Some(cached.clone()), keep_going);
-    let report = expansion.report;
-    (!report.interrupted && report.stats.trouble.is_empty()).then_some(())?;
-    if route.directories.len().is_multiple_of(MOST) {
-        route.milestones.push(route.stops.len());
+) -> Option<Vec<DirItem>> {
+    let read = reader.read(directory, Some(cached.clone()), keep_going);
+    let report = read.report;
+    if report.interrupted || !report.stats.trouble.is_empty() {
+        return None;
     }
-    if cached.is_ruled() && !expander.options.no_ignore {
-        let (above, entered) = (directory.rules.clone(), expansion.rules?);
-        route.ruled.push((cached.clone(), above, entered));
+    if recorded.directories.len().is_multiple_of(CHUNK_DIRS) {
+        recorded.chunks.push(recorded.events.len());
     }
-    route.directories.push(cached);
-    route.stops.push(WalkEvent::Directory(report));
-    let mut parts = expansion.parts;
-    parts.reverse();
-    Some(parts)
+    if cached.is_ruled() && !reader.options().no_ignore {
+        recorded.ruled.push((cached.clone(), directory.rules.clone(), read.rules?));
+    }
+    recorded.directories.push(cached);
+    recorded.events.push(WalkEvent::Directory(report));
+    let mut items = read.items;
+    items.reverse();
+    Some(items)
 }

@@ -1,4 +1,4 @@
-//! What the system tells of changes in directories.
+//! The directories that the operating system watches for changes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +9,10 @@ use crate::pool::lock;
 use crate::walk::dir_changes::DirChanges;
 use crate::workspace::{Dir, WatchEvent, WatchId, Watcher};
 
-/// How long nothing but the system is asked. It does not tell of everything: see
-/// [`Watcher`].
+/// How long the watches alone are trusted. They do not report everything: see [`Watcher`].
 const TRUST: Duration = Duration::from_secs(30);
 
-/// How many directories are watched at most: what the system allows is for all programs of a user.
+/// How many directories are watched at most: the system's limit is shared by all programs of a user.
 const MAX_WATCHED: usize = 32_768;
 
 /// The directories that are watched.
@@ -23,14 +22,14 @@ pub(super) struct WatchSet {
     state: Mutex<State>,
     /// How many directories are watched at most.
     max: usize,
-    /// The system takes no more.
+    /// Whether no more directories can be watched.
     full: AtomicBool,
 }
 
 #[derive(Debug)]
 pub(super) struct State {
     directories: HashMap<WatchId, Watched>,
-    /// When everything was last looked at.
+    /// When everything was last validated.
     trusted_from: Instant,
 }
 
@@ -40,54 +39,54 @@ struct Watched {
     changes: Arc<DirChanges>,
 }
 
-/// What follows from what was told.
+/// What follows from the reported events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WatchReport {
-    /// Nothing that was looked at before is to be believed.
+    /// Whether every earlier observation is invalid.
     pub(super) everything: bool,
-    /// Names below directories, with a `/` behind each, that may be other directories now.
+    /// Paths of entries, each followed by `/`, that may be other directories now.
     pub(super) directories: Vec<Vec<u8>>,
 }
 
 impl WatchSet {
-    /// A watch over nothing, or none where there cannot be any.
+    /// An empty set; none where the system has no watches.
     pub(super) fn new() -> Option<WatchSet> {
         WatchSet::of(MAX_WATCHED)
     }
 
-    /// The same, of at most so many directories.
+    /// The same, for at most `max` directories.
     fn of(max: usize) -> Option<WatchSet> {
         let state = State { directories: HashMap::new(), trusted_from: Instant::now() };
         let (state, full) = (Mutex::new(state), AtomicBool::new(false));
         Some(WatchSet { watcher: Watcher::new().ok()?, state, max, full })
     }
 
-    /// Keeps others from hearing what happened until this one has.
-    pub(super) fn listen(&self) -> MutexGuard<'_, State> {
+    /// Locks the set, so that other calls see no events before this one has.
+    pub(super) fn lock_events(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
 
-    /// Notes all that was done before, as of this epoch.
-    pub(super) fn hear(&self, state: &mut State, current: u64) -> WatchReport {
-        let mut told = WatchReport::default();
-        let heard = self.watcher.drain(&mut |event| state.note(event, current, &mut told));
-        told.everything |= heard.is_err();
+    /// Drains the events, and records the changes as of this generation.
+    pub(super) fn drain(&self, state: &mut State, current: u64) -> WatchReport {
+        let mut report = WatchReport::default();
+        let drained = self.watcher.drain(&mut |event| state.note(event, current, &mut report));
+        report.everything |= drained.is_err();
         if state.trusted_from.elapsed() >= TRUST {
-            told.everything = true;
+            report.everything = true;
             self.full.store(false, Ordering::Relaxed);
         }
-        if told.everything {
+        if report.everything {
             state.trusted_from = Instant::now();
         }
-        told
+        report
     }
 
-    /// Begins to watch a directory; true if what happens in it is told from here on.
+    /// Begins to watch a directory; true if changes in it are reported from now on.
     pub(super) fn add(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) -> bool {
         if self.is_full() {
             return false;
         }
-        // One lock for both, or threads that add together find room for one too many.
+        // One lock for both, so that threads that add at the same time do not exceed the limit.
         let mut state = lock(&self.state);
         let has_room = state.directories.len() < self.max;
         let Some(id) = has_room.then(|| self.watcher.watch(dir).ok()).flatten() else {
@@ -97,19 +96,19 @@ impl WatchSet {
         let watched = Watched { prefix: prefix.clone(), changes: changes.clone() };
         let old = state.directories.insert(id, watched);
         drop(state);
-        // The same directory under another path: only one of them can be told of.
+        // The same directory under another path: only one of them can be watched.
         if let Some(old) = old.filter(|old| !Arc::ptr_eq(&old.changes, changes)) {
             old.changes.forget();
         }
         true
     }
 
-    /// Whether the system takes no more.
+    /// Whether no more directories can be watched.
     pub(super) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Ends the watches for which `goes` is true.
+    /// Ends the watches of the paths for which `goes` is true.
     pub(super) fn forget(&self, goes: impl Fn(&[u8]) -> bool) {
         lock(&self.state).directories.retain(|id, watched| {
             let goes = goes(&watched.prefix);
@@ -121,7 +120,7 @@ impl WatchSet {
         });
     }
 
-    /// Lets time go by since everything was looked at.
+    /// Pretends that everything was validated earlier.
     #[cfg(all(test, target_os = "linux", not(ripkit_portable), feature = "watch"))]
     pub(super) fn age(&self, by: Duration) {
         let mut state = lock(&self.state);
@@ -132,9 +131,9 @@ impl WatchSet {
 }
 
 impl State {
-    fn note(&mut self, event: WatchEvent<'_>, current: u64, told: &mut WatchReport) {
+    fn note(&mut self, event: WatchEvent<'_>, current: u64, report: &mut WatchReport) {
         match event {
-            WatchEvent::Overflow => told.everything = true,
+            WatchEvent::Overflow => report.everything = true,
             WatchEvent::Gone(id) => {
                 if let Some(watched) = self.directories.remove(&id) {
                     watched.changes.forget();
@@ -154,7 +153,7 @@ impl State {
                 if let Some(watched) = self.directories.get(&id) {
                     watched.changes.note_listing(current);
                     watched.changes.note_name(name, current);
-                    told.directories.push([&*watched.prefix, name, b"/"].concat());
+                    report.directories.push([&*watched.prefix, name, b"/"].concat());
                 }
             }
         }

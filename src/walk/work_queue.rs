@@ -1,52 +1,42 @@
-//! What is still to be walked, the leftmost first.
+//! The tasks of a walk that are still to be done, the leftmost in path order first.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::pool::lock;
-use crate::walk::batch::Batch;
-use crate::walk::pending_dir::PendingDir;
+use crate::walk::directory::PendingDir;
 use crate::walk::recorded_walk::WalkChunk;
-use crate::walk::sequence::Place;
-use crate::walk::visitor::{SharedWork, WalkControl};
+use crate::walk::reorder_buffer::Ticket;
+use crate::walk::visitor::{Batch, SharedWork, WalkControl};
 
-/// How long a thread without work sleeps at most before it looks again.
-const NAP: Duration = Duration::from_millis(10);
+/// How long a thread without work is parked at most before it checks again.
+const PARK: Duration = Duration::from_millis(10);
 
-/// One thing to do.
+/// A unit of work; its results take the place of the ticket.
 pub(crate) enum Task {
-    /// List a directory; its results go to the place.
-    List(PendingDir, Place),
-    /// Go a part of a known way; its results go to the place.
-    Follow(WalkChunk, Place),
-    /// Look at some files; the results go to the place.
-    Visit(Batch, Place),
-    /// Help another thread.
-    Assist(SharedWork),
+    ReadDir(PendingDir, Ticket),
+    /// Replay a part of a recorded walk.
+    Replay(WalkChunk, Ticket),
+    Visit(Batch, Ticket),
+    /// Help another thread with its visit.
+    Help(SharedWork),
 }
 
 impl Task {
-    /// Where it stands in path order below its beginning.
-    pub(crate) fn position(&self) -> Vec<u8> {
+    /// The path of its first entry, which orders the tasks below one root.
+    fn path(&self) -> Vec<u8> {
         match self {
-            Task::List(directory, _) => directory.prefix.to_vec(),
-            Task::Follow(leg, _) => leg.first(),
-            Task::Visit(batch, _) => batch.first(),
-            Task::Assist(_) => Vec::new(),
+            Task::ReadDir(directory, _) => directory.prefix.to_vec(),
+            Task::Replay(chunk, _) => chunk.first_path(),
+            Task::Visit(batch, _) => batch.first_path(),
+            Task::Help(_) => Vec::new(),
         }
     }
 }
 
-/// A task with its position in path order; tasks to the left come first.
-struct Item {
-    start: usize,
-    path: Vec<u8>,
-    task: Task,
-}
-
-/// The tasks that are known but not begun, and how many are not finished.
+/// The tasks that are known but not begun, and the number of those that are not finished.
 #[derive(Default)]
 pub(crate) struct WorkQueue {
     state: Mutex<State>,
@@ -56,17 +46,25 @@ pub(crate) struct WorkQueue {
 #[derive(Default)]
 struct State {
     items: BinaryHeap<Item>,
-    /// Tasks known and not finished, begun or not.
+    /// How many tasks are known and not finished, begun or not.
     unfinished: usize,
-    resting: usize,
+    /// How many threads are parked.
+    parked: usize,
+}
+
+/// A task with its position in path order: the number of its root, and a path.
+struct Item {
+    root: usize,
+    path: Vec<u8>,
+    task: Task,
 }
 
 impl WorkQueue {
-    /// Adds tasks, each with its position: the beginning it lies below and its path.
-    pub(crate) fn push(&self, tasks: impl IntoIterator<Item = (usize, Vec<u8>, Task)>) {
+    /// Adds tasks, each with the number of the root that it lies below.
+    pub(crate) fn push(&self, tasks: impl IntoIterator<Item = (usize, Task)>) {
         let mut state = lock(&self.state);
-        for (start, path, task) in tasks {
-            state.items.push(Item { start, path, task });
+        for (root, task) in tasks {
+            state.items.push(Item { root, path: task.path(), task });
             state.unfinished += 1;
         }
         self.wake(&state);
@@ -77,26 +75,22 @@ impl WorkQueue {
         lock(&self.state).items.pop().map(|item| item.task)
     }
 
-    /// Helps another thread if one asks for it, else sleeps a little.
-    pub(crate) fn assist_or_nap(&self, scan: &dyn WalkControl) {
+    /// Helps another thread if one wants help; otherwise parks the current one.
+    pub(crate) fn help_or_park(&self, walk: &dyn WalkControl) {
         let mut state = lock(&self.state);
-        let asked = state.items.peek().is_some_and(|item| matches!(item.task, Task::Assist(_)));
-        if !asked {
-            state.resting += 1;
-            let (mut woken, _) =
-                self.changed.wait_timeout(state, NAP).unwrap_or_else(PoisonError::into_inner);
-            woken.resting -= 1;
+        if !state.items.peek().is_some_and(|item| matches!(item.task, Task::Help(_))) {
+            drop(self.park(state));
             return;
         }
         let task = state.items.pop().map(|item| item.task);
         drop(state);
-        if let Some(Task::Assist(work)) = task {
-            work(scan);
+        if let Some(Task::Help(work)) = task {
+            work(walk);
             self.finish();
         }
     }
 
-    /// Notes that a task is done, and all that it led to is pushed.
+    /// Notes that a task is done, after everything that follows from it was pushed.
     pub(crate) fn finish(&self) {
         let mut state = lock(&self.state);
         state.unfinished = state.unfinished.saturating_sub(1);
@@ -105,47 +99,49 @@ impl WorkQueue {
         }
     }
 
-    /// Tells whether everything is done.
+    /// Whether everything is done.
     pub(crate) fn is_done(&self) -> bool {
         lock(&self.state).unfinished == 0
     }
 
-    /// Waits until there may be something to do; false when everything is done.
-    pub(crate) fn rest(&self, elsewhere: impl Fn() -> bool) -> bool {
+    /// Parks the thread until there may be something to do, here or, if `elsewhere` says so,
+    /// already in another queue; false when everything is done.
+    pub(crate) fn wait(&self, elsewhere: impl Fn() -> bool) -> bool {
         let mut state = lock(&self.state);
-        if state.unfinished == 0 {
-            return false;
-        }
-        if state.items.is_empty() && !elsewhere() {
-            state.resting += 1;
-            let (woken, _) =
-                self.changed.wait_timeout(state, NAP).unwrap_or_else(PoisonError::into_inner);
-            state = woken;
-            state.resting -= 1;
+        if state.unfinished > 0 && state.items.is_empty() && !elsewhere() {
+            state = self.park(state);
         }
         state.unfinished > 0
     }
 
-    /// Wakes the threads that rest, as when work appeared elsewhere.
-    pub(crate) fn nudge(&self) {
+    /// Wakes the parked threads, as when work appeared in another queue.
+    pub(crate) fn notify(&self) {
         self.wake(&lock(&self.state));
     }
 
+    fn park<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.parked += 1;
+        let (mut state, _) =
+            self.changed.wait_timeout(state, PARK).unwrap_or_else(PoisonError::into_inner);
+        state.parked -= 1;
+        state
+    }
+
     fn wake(&self, state: &State) {
-        if state.resting > 0 {
+        if state.parked > 0 {
             self.changed.notify_all();
         }
     }
 }
 
 impl Item {
-    /// Help comes before everything: somebody waits for it.
+    /// Help comes first, because a visit waits for it.
     fn key(&self) -> (bool, usize, &[u8]) {
-        (!matches!(self.task, Task::Assist(_)), self.start, &self.path)
+        (!matches!(self.task, Task::Help(_)), self.root, &self.path)
     }
 }
 
-/// The heap gives its greatest first, so the leftmost is the greatest.
+/// The heap returns its greatest item first, so the leftmost is the greatest.
 impl Ord for Item {
     fn cmp(&self, other: &Item) -> Ordering {
         other.key().cmp(&self.key())

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::walk::dir_cache::DirCache;
-use crate::walk::handle::OpenCount;
+use crate::walk::directory::OpenCount;
 use crate::walk::ignore_rules::RuleMatch;
 use crate::workspace::{Dir, RecentFingerprint};
 
@@ -25,16 +25,16 @@ fn at(current: u64, min_valid: u64) -> Generation {
 /// A directory as it is now.
 fn cached(root: &Path, changes: Arc<DirChanges>) -> CachedDir {
     let dir = Dir::open_ambient(root).unwrap();
-    let (mut listing, mut found) = (DirListing::default(), Found::default());
+    let (mut listing, mut ignore_files) = (DirListing::default(), IgnoreFiles::default());
     let listed = dir.open_dir(b".").unwrap().list(|name, kind| {
         listing.push(name, kind);
-        found.note(name, kind);
+        ignore_files.note(name, kind);
         std::ops::ControlFlow::Continue(())
     });
     listed.unwrap();
     let stamp = RecentFingerprint::of(&dir);
     let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
-    CachedDir::new(Arc::from(&b""[..]), (Arc::new(listing), found), facts, changes)
+    CachedDir::new(Arc::from(&b""[..]), (Arc::new(listing), ignore_files), facts, changes)
 }
 
 #[test]
@@ -83,25 +83,25 @@ fn a_way_to_walk_is_remembered_and_only_the_last_few() {
     let temporary = TempDir::new().unwrap();
     let cached = cached(temporary.path(), Arc::default());
     let (counted, budget) = (AtomicU64::new(0), MemoryBudget::new(10_000));
-    let sieve = |hidden, no_ignore, drop_noise, contents| {
+    let filter = |hidden, no_ignore, drop_noise, contents| {
         let rules = IgnoreRules::default();
         let key = FilterKey { rules, hidden, no_ignore, drop_noise, contents };
-        cached.sieved(key, &budget, || {
+        cached.filtered(key, &budget, || {
             counted.fetch_add(1, Ordering::Relaxed);
             FilteredDir { listing: Arc::default(), report: DirectoryReport::default() }
         });
         counted.load(Ordering::Relaxed)
     };
-    assert_eq!(sieve(true, false, false, false), 1);
-    assert_eq!(sieve(false, true, false, false), 2);
-    assert_eq!(sieve(false, false, true, false), 3);
-    assert_eq!(sieve(false, false, false, true), 4);
-    assert_eq!(sieve(true, false, false, false), 4);
-    assert_eq!(sieve(false, false, false, false), 5);
-    assert_eq!(sieve(true, false, false, false), 6, "it had to go");
-    assert_eq!(lock(&cached.sieved).len(), MAX_SIEVED);
+    assert_eq!(filter(true, false, false, false), 1);
+    assert_eq!(filter(false, true, false, false), 2);
+    assert_eq!(filter(false, false, true, false), 3);
+    assert_eq!(filter(false, false, false, true), 4);
+    assert_eq!(filter(true, false, false, false), 4);
+    assert_eq!(filter(false, false, false, false), 5);
+    assert_eq!(filter(true, false, false, false), 6, "it had to go");
+    assert_eq!(lock(&cached.filtered).len(), MAX_FILTERED);
     drop(cached);
-    assert_eq!(budget.taken(), 0);
+    assert_eq!(budget.used(), 0);
 }
 
 #[test]
@@ -122,20 +122,20 @@ fn rules_are_read_again_only_when_their_files_or_those_above_change() {
         |rules: &IgnoreRules, path: &[u8]| rules.verdict(path, false) == RuleMatch::Ignored;
     let above = IgnoreRules::default();
     let first = enter(&above);
-    assert!(enter(&above).is(&first) && ignores(&first, b"x.a"));
+    assert!(enter(&above).is_same(&first) && ignores(&first, b"x.a"));
     std::fs::write(root.join(".gitignore"), "*.b\n").unwrap();
     let second = enter(&above);
     assert!(ignores(&second, b"x.b") && !ignores(&second, b"x.a"));
-    assert!(!enter(&above).is(&second), "what changed just now is not believed");
+    assert!(!enter(&above).is_same(&second), "what changed just now is not believed");
     thread::sleep(Duration::from_millis(130));
     let third = enter(&above);
-    assert!(enter(&above).is(&third));
+    assert!(enter(&above).is_same(&third));
     std::fs::write(root.join(".git/info/exclude"), "*.c\n").unwrap();
     assert!(ignores(&enter(&above), b"x.c"), "no listing tells of it");
     thread::sleep(Duration::from_millis(130));
     let fourth = enter(&above);
-    assert!(enter(&above).is(&fourth));
-    assert!(!enter(&first).is(&fourth), "other rules are above");
+    assert!(enter(&above).is_same(&fourth));
+    assert!(!enter(&first).is_same(&fourth), "other rules are above");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn without_ignore_files_the_rules_above_go_on() {
     let workspace = Workspace::open(temporary.path()).unwrap();
     let rules =
         cached.enter(&workspace, &IgnoreRules::default(), &never, &mut Vec::new(), with).unwrap();
-    assert!(rules.is(&IgnoreRules::default()));
+    assert!(rules.is_same(&IgnoreRules::default()));
 }
 
 #[test]
@@ -165,14 +165,15 @@ fn without_room_rules_are_read_each_time() {
         let (workspace, none) = (Workspace::open(root).unwrap(), IgnoreRules::default());
         let enter = || cached.enter(&workspace, &none, &open, &mut Vec::new(), with).unwrap();
         let rules = enter();
-        assert_eq!((rules.are_kept(), enter().is(&rules)), (is_kept, is_kept));
+        assert_eq!((rules.are_reserved(), enter().is_same(&rules)), (is_kept, is_kept));
         let key = || {
             let rules = rules.clone();
             FilterKey { rules, hidden: true, no_ignore: false, drop_noise: true, contents: true }
         };
-        let sieved = |report| FilteredDir { listing: Arc::default(), report };
-        let first = cached.sieved(key(), cache.budget(), || sieved(DirectoryReport::default()));
-        let second = cached.sieved(key(), cache.budget(), || sieved(DirectoryReport::default()));
+        let filtered = |report| FilteredDir { listing: Arc::default(), report };
+        let first = cached.filtered(key(), cache.budget(), || filtered(DirectoryReport::default()));
+        let second =
+            cached.filtered(key(), cache.budget(), || filtered(DirectoryReport::default()));
         assert_eq!(Arc::ptr_eq(&first, &second), is_kept);
         assert_eq!(cache.bytes() > 0, is_kept);
     }

@@ -22,9 +22,9 @@ fn cache(root: &Path, max: usize) -> Arc<DirCache> {
 }
 
 /// The root as a call that begins now keeps it.
-fn on_the_way(cache: &Arc<DirCache>, root: &Path) -> Option<Arc<CachedDir>> {
+fn ancestor_dir(cache: &Arc<DirCache>, root: &Path) -> Option<Arc<CachedDir>> {
     let dir = Dir::open_ambient(root).unwrap();
-    cache.begin().on_the_way(&Arc::from(&b""[..]), &dir)
+    cache.begin().ancestor_dir(&Arc::from(&b""[..]), &dir)
 }
 
 #[test]
@@ -32,15 +32,15 @@ fn a_directory_is_listed_again_only_when_it_changed() {
     let temporary = TempDir::new().unwrap();
     let root = temporary.path();
     let cache = cache(root, usize::MAX);
-    let first = on_the_way(&cache, root).unwrap();
+    let first = ancestor_dir(&cache, root).unwrap();
     assert!(first.stamp.is_none(), "it was made just now");
-    let second = on_the_way(&cache, root).unwrap();
+    let second = ancestor_dir(&cache, root).unwrap();
     assert!(!Arc::ptr_eq(&first, &second), "it had not settled");
     settle();
-    let third = on_the_way(&cache, root).unwrap();
-    assert!(Arc::ptr_eq(&third, &on_the_way(&cache, root).unwrap()));
+    let third = ancestor_dir(&cache, root).unwrap();
+    assert!(Arc::ptr_eq(&third, &ancestor_dir(&cache, root).unwrap()));
     std::fs::write(root.join("a"), "").unwrap();
-    let fourth = on_the_way(&cache, root).unwrap();
+    let fourth = ancestor_dir(&cache, root).unwrap();
     assert_eq!((third.listing.len(), fourth.listing.len()), (0, 1));
     assert!(Arc::ptr_eq(&fourth, &cache.directory(b"").unwrap()));
 }
@@ -53,7 +53,7 @@ fn what_a_stat_does_not_confirm_is_not_recalled() {
     std::fs::write(root.join("f"), "").unwrap();
     settle();
     let cache = cache(root, usize::MAX);
-    let cached = on_the_way(&cache, root).unwrap();
+    let cached = ancestor_dir(&cache, root).unwrap();
     let dir = Dir::open_ambient(root).unwrap();
     let recalled = |stat: &dyn Fn() -> io::Result<Stat>| {
         cache.begin().directory(&cached.prefix, true, stat).is_some()
@@ -72,11 +72,11 @@ fn what_a_stat_does_not_confirm_is_not_recalled() {
 #[test]
 fn a_huge_directory_above_a_beginning_is_not_kept() {
     let temporary = TempDir::new().unwrap();
-    for number in 0..=MAX_ON_THE_WAY {
+    for number in 0..=MAX_ANCESTOR_ENTRIES {
         std::fs::create_dir(temporary.path().join(format!("{number}"))).unwrap();
     }
     let cache = cache(temporary.path(), usize::MAX);
-    assert!(on_the_way(&cache, temporary.path()).is_none());
+    assert!(ancestor_dir(&cache, temporary.path()).is_none());
     assert!(cache.directories().is_empty());
 }
 
@@ -84,7 +84,7 @@ fn a_huge_directory_above_a_beginning_is_not_kept() {
 fn without_room_a_directory_is_known_to_its_call_alone() {
     let temporary = TempDir::new().unwrap();
     let cache = cache(temporary.path(), 10);
-    let cached = on_the_way(&cache, temporary.path()).unwrap();
+    let cached = ancestor_dir(&cache, temporary.path()).unwrap();
     assert!(!cached.is_held() && cache.directory(b"").is_none());
     assert_eq!(cache.bytes(), 0);
 }
@@ -103,8 +103,8 @@ fn calls_have_numbers_of_their_own_and_are_counted_while_they_last() {
     let clone = second.clone();
     drop((first, second));
     assert!(cache.is_busy(), "a part of the call goes on");
-    let clone = clone.unhurried();
-    assert!(!cache.is_busy(), "nobody waits for it");
+    let clone = clone.in_background();
+    assert!(!cache.is_busy(), "it runs in the background");
     drop(clone);
 }
 
@@ -127,21 +127,21 @@ fn what_another_process_left_is_held_against_the_stamp_too() {
     let stamp = Fingerprint::of(&dir.stat(b".").unwrap());
     let recalled = |stamp| {
         let cache = cache(temporary.path(), usize::MAX);
-        cache.look_into(Some(Arc::new(Stored(stamp))));
+        cache.set_stored(Some(Arc::new(Stored(stamp))));
         let cached = cache.begin().directory(&prefix, true, &|| dir.stat(b"."));
         assert_eq!(cached.is_some(), cache.directory(&prefix).is_some());
         cached
     };
     assert!(recalled(Fingerprint { modified: 1, ..stamp }).is_none());
     let cached = recalled(stamp).unwrap();
-    assert!(!cached.found.is_empty() && cached.is_held());
+    assert!(!cached.ignore_files.is_empty() && cached.is_held());
 }
 
 #[test]
 fn what_is_forgotten_is_not_found() {
     let temporary = TempDir::new().unwrap();
     let cache = cache(temporary.path(), usize::MAX);
-    on_the_way(&cache, temporary.path()).unwrap();
+    ancestor_dir(&cache, temporary.path()).unwrap();
     assert!(cache.bytes() > 0);
     cache.clear();
     assert!(cache.directory(b"").is_none() && cache.bytes() == 0);

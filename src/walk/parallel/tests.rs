@@ -42,7 +42,7 @@ struct Sum(u64);
 impl ResultSink<u64> for Sum {
     fn directory(&mut self, _: DirectoryReport) {}
 
-    fn found(&mut self, found: u64) -> ControlFlow<()> {
+    fn results(&mut self, found: u64) -> ControlFlow<()> {
         self.0 += found;
         ControlFlow::Continue(())
     }

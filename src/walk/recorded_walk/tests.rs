@@ -15,7 +15,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::context::Call;
 use crate::pool::Pool;
-use crate::walk::dir_run::MOST;
 use crate::walk::{Batch, DirCache, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot};
 use crate::workspace::Workspace;
 
@@ -51,7 +50,7 @@ impl ResultSink<Vec<String>> for All {
         self.ignored += report.stats.skipped.ignored_files;
     }
 
-    fn found(&mut self, found: Vec<String>) -> ControlFlow<()> {
+    fn results(&mut self, found: Vec<String>) -> ControlFlow<()> {
         self.paths.extend(found);
         ControlFlow::Continue(())
     }
@@ -84,7 +83,7 @@ impl Tree {
         fs::write(self.temporary.path().join(path), content).unwrap();
     }
 
-    /// A walk with what is remembered, held against one without.
+    /// A walk with the cache, compared to one without.
     fn walk(&self) -> All {
         self.walk_as(&WalkOptions::default())
     }
@@ -109,30 +108,33 @@ impl Tree {
         all
     }
 
-    /// The ways that are known.
-    fn ways(&self) -> Vec<Arc<RecordedWalk>> {
-        let routes = lock(&self.cache.routes.0);
-        routes.iter().filter_map(|(_, route)| Some(route.as_ref()?.0.clone())).collect()
+    /// The recorded walks.
+    fn recorded(&self) -> Vec<Arc<RecordedWalk>> {
+        let walks = lock(&self.cache.walks.0);
+        walks.iter().filter_map(|(_, recorded)| Some(recorded.as_ref()?.0.clone())).collect()
     }
 }
 
 #[test]
-fn a_way_is_found_once_nothing_on_it_had_to_be_looked_at() {
+fn a_walk_is_recorded_once_nothing_had_to_be_looked_at() {
     let tree = Tree::new();
     // One lists, one looks again since watches are there, one has nothing to look at.
     for _ in 0..3 {
         tree.walk();
-        assert!(tree.ways().is_empty());
+        assert!(tree.recorded().is_empty());
     }
     tree.walk();
-    let [route] = &tree.ways()[..] else { panic!("it is not found") };
-    assert_eq!((route.directories.len(), route.milestones.len()), (301, 301_usize.div_ceil(MOST)));
+    let [route] = &tree.recorded()[..] else { panic!("it is not recorded") };
+    assert_eq!(
+        (route.directories.len(), route.chunks.len()),
+        (301, 301_usize.div_ceil(CHUNK_DIRS))
+    );
     assert_eq!(tree.walk().paths.len(), 300);
-    assert!(Arc::ptr_eq(route, &tree.ways()[0]), "it is gone again, not found again");
+    assert!(Arc::ptr_eq(route, &tree.recorded()[0]), "it is replayed, not recorded again");
 }
 
 #[test]
-fn a_change_on_the_way_is_seen_and_ends_it() {
+fn a_change_in_the_tree_is_seen_and_ends_the_record() {
     type Change<'a> = &'a dyn Fn(&Tree);
     let changes: [(&str, Change<'_>); 5] = [
         ("a file comes", &|tree| tree.put("d100/inner/new.rs", "")),
@@ -156,16 +158,16 @@ fn a_change_on_the_way_is_seen_and_ends_it() {
         for _ in 0..4 {
             tree.walk();
         }
-        let before = tree.ways();
+        let before = tree.recorded();
         assert_eq!(before.len(), 1, "{name}");
         change(&tree);
         tree.walk();
-        assert!(tree.ways().is_empty(), "{name}: it is still believed");
+        assert!(tree.recorded().is_empty(), "{name}: it is still believed");
         thread::sleep(Duration::from_millis(130));
         for _ in 0..4 {
             tree.walk();
         }
-        assert_eq!(tree.ways().len(), 1, "{name}: another one is found");
+        assert_eq!(tree.recorded().len(), 1, "{name}: another one is found");
     }
 }
 
@@ -177,10 +179,10 @@ fn rules_that_change_on_the_way_are_read_again() {
     for _ in 0..4 {
         assert_eq!(tree.walk().ignored, 1);
     }
-    assert_eq!(tree.ways()[0].ruled.len(), 1);
+    assert_eq!(tree.recorded()[0].ruled.len(), 1);
     tree.put("d070/.ignore", "leaf.rs\nfile.rs\n");
     assert_eq!(tree.walk().ignored, 2);
-    assert!(tree.ways().is_empty());
+    assert!(tree.recorded().is_empty());
 }
 
 #[test]
@@ -193,7 +195,7 @@ fn rules_that_another_walk_read_again_are_not_those_of_the_way() {
         tree.walk();
         tree.walk_as(&other);
     }
-    assert_eq!(tree.ways().len(), 2);
+    assert_eq!(tree.recorded().len(), 2);
     tree.put("d070/.ignore", "leaf.rs\nfile.rs\n");
     assert_eq!(tree.walk_as(&other).ignored, 2);
     assert_eq!(tree.walk().ignored, 2);
@@ -205,14 +207,14 @@ fn content_that_changes_leaves_the_way_as_it_is() {
     for _ in 0..4 {
         tree.walk();
     }
-    let before = tree.ways();
+    let before = tree.recorded();
     tree.put("d100/inner/leaf.rs", "fn main() {}\n");
     tree.walk();
-    assert!(Arc::ptr_eq(&before[0], &tree.ways()[0]));
+    assert!(Arc::ptr_eq(&before[0], &tree.recorded()[0]));
 }
 
 #[test]
-fn only_so_many_ways_are_remembered_and_none_without_room() {
+fn only_a_few_walks_are_recorded_and_none_without_memory() {
     let tree = Tree::new();
     let names: Vec<_> = (0..6).map(|number| format!("d{number:03}")).collect();
     for path in &names {
@@ -224,11 +226,11 @@ fn only_so_many_ways_are_remembered_and_none_without_room() {
             Walk::run(&tree.workspace, options, with, (Paths, All::default())).unwrap();
         }
     }
-    assert_eq!(tree.ways().len(), MAX_ROUTES);
+    assert_eq!(tree.recorded().len(), MAX_WALKS);
     let narrow =
         Tree { cache: Arc::new(DirCache::new(tree.workspace.root_handle(), 90_000, true)), ..tree };
     for _ in 0..5 {
         narrow.walk();
     }
-    assert!(narrow.ways().is_empty());
+    assert!(narrow.recorded().is_empty());
 }

@@ -35,8 +35,8 @@ fn watched(watching: &WatchSet) -> usize {
     lock(&watching.state).directories.len()
 }
 
-fn hear(watching: &WatchSet) -> WatchReport {
-    watching.hear(&mut watching.listen(), 1)
+fn drain(watching: &WatchSet) -> WatchReport {
+    watching.drain(&mut watching.lock_events(), 1)
 }
 
 #[test]
@@ -81,17 +81,17 @@ fn who_was_full_asks_again_when_everything_is_looked_at() {
     watching.forget(|gone| gone == &*prefix(0));
     assert!(!add(&watching, 1, &dirs[1]), "it is not asked before");
     watching.age(TRUST);
-    assert!(hear(&watching).everything);
+    assert!(drain(&watching).everything);
     assert!(add(&watching, 1, &dirs[1]));
 }
 
 #[test]
 fn after_thirty_seconds_everything_is_looked_at_once() {
     let watching = WatchSet::of(1).unwrap();
-    assert!(!hear(&watching).everything);
+    assert!(!drain(&watching).everything);
     watching.age(Duration::from_secs(29));
-    assert!(!hear(&watching).everything);
+    assert!(!drain(&watching).everything);
     watching.age(Duration::from_secs(1));
-    assert!(hear(&watching).everything);
-    assert!(!hear(&watching).everything, "the next one need not");
+    assert!(drain(&watching).everything);
+    assert!(!drain(&watching).everything, "the next one need not");
 }

@@ -1,0 +1,327 @@
+//! One directory of a walk: its handle, its entries, and what a walk reports of it.
+
+use std::cmp::Ordering;
+use std::io;
+use std::ops::Deref;
+use std::sync::atomic::{self, AtomicUsize};
+use std::sync::{Arc, OnceLock};
+
+use crate::output::ScanStats;
+use crate::walk::ignore_rules::IgnoreRules;
+use crate::workspace::{Dir, Kind, Volume};
+
+/// How many directories one walk keeps open; beyond that, they are opened again by path.
+const MAX_OPEN: usize = 256;
+
+/// The number of directories that a walk holds open.
+pub(crate) type OpenCount = Arc<AtomicUsize>;
+
+/// An open directory, counted in its walk's [`OpenCount`] until it is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenDir {
+    dir: Dir,
+    count: OpenCount,
+    /// The kind of file system, which decides what a short read of a file means.
+    pub(crate) volume: Volume,
+}
+
+impl OpenDir {
+    pub(crate) fn new(dir: Dir, count: &OpenCount) -> Arc<OpenDir> {
+        let volume = dir.volume();
+        OpenDir::of_volume(dir, volume, count)
+    }
+
+    fn of_volume(dir: Dir, volume: Volume, count: &OpenCount) -> Arc<OpenDir> {
+        count.fetch_add(1, atomic::Ordering::Relaxed);
+        Arc::new(OpenDir { dir, count: count.clone(), volume })
+    }
+}
+
+impl Deref for OpenDir {
+    type Target = Dir;
+
+    fn deref(&self) -> &Dir {
+        &self.dir
+    }
+}
+
+impl Drop for OpenDir {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, atomic::Ordering::Relaxed);
+    }
+}
+
+/// A directory that can be opened when it is needed, however many others are open.
+#[derive(Clone, Debug)]
+pub(crate) enum DirHandle {
+    /// The directory is held open.
+    Open(Arc<OpenDir>),
+    /// Each use opens the directory again.
+    Reopen(DirPath),
+    /// The first use opens the directory, which then stays open unless too many are.
+    Lazy(Arc<LazyDir>),
+}
+
+/// The path of a directory below the root, which stays open.
+#[derive(Clone, Debug)]
+pub(crate) struct DirPath {
+    root: Arc<Dir>,
+    prefix: Arc<[u8]>,
+    count: OpenCount,
+}
+
+/// A directory that is opened on first use.
+#[derive(Debug)]
+pub(crate) struct LazyDir {
+    path: DirPath,
+    volume: Volume,
+    opened: OnceLock<Arc<OpenDir>>,
+}
+
+impl DirHandle {
+    /// Holds `dir` open unless too many directories are; `prefix` is its path below `root`.
+    pub(crate) fn hold(dir: &Arc<OpenDir>, root: &Arc<Dir>, prefix: &Arc<[u8]>) -> DirHandle {
+        if dir.count.load(atomic::Ordering::Relaxed) <= MAX_OPEN {
+            DirHandle::Open(dir.clone())
+        } else {
+            DirHandle::reopen(root, prefix.clone(), &dir.count)
+        }
+    }
+
+    /// The directory at `prefix` below `root`, opened again for each use.
+    pub(crate) fn reopen(root: &Arc<Dir>, prefix: Arc<[u8]>, count: &OpenCount) -> DirHandle {
+        DirHandle::Reopen(DirPath { root: root.clone(), prefix, count: count.clone() })
+    }
+
+    /// The directory at `prefix` below `root`, opened on first use.
+    pub(crate) fn lazy(
+        root: &Arc<Dir>,
+        prefix: Arc<[u8]>,
+        volume: Volume,
+        count: &OpenCount,
+    ) -> DirHandle {
+        let path = DirPath { root: root.clone(), prefix, count: count.clone() };
+        DirHandle::Lazy(Arc::new(LazyDir { path, volume, opened: OnceLock::new() }))
+    }
+
+    pub(crate) fn open(&self) -> io::Result<Arc<OpenDir>> {
+        match self {
+            DirHandle::Open(dir) => Ok(dir.clone()),
+            DirHandle::Reopen(path) => Ok(OpenDir::new(path.descend()?, &path.count)),
+            DirHandle::Lazy(lazy) => lazy.open(),
+        }
+    }
+}
+
+impl DirPath {
+    fn descend(&self) -> io::Result<Dir> {
+        if &*self.prefix == b"/" {
+            return Dir::root_of_host();
+        }
+        let path = self.prefix.strip_suffix(b"/").unwrap_or(&self.prefix);
+        match path.strip_prefix(b"/") {
+            // Only a relaxed workspace walks outside its root.
+            Some(outside) => Dir::root_of_host()?.descend(outside),
+            None if path.is_empty() => self.root.traverse(b"."),
+            None => self.root.descend(path),
+        }
+    }
+}
+
+impl LazyDir {
+    fn open(&self) -> io::Result<Arc<OpenDir>> {
+        if let Some(dir) = self.opened.get() {
+            return Ok(dir.clone());
+        }
+        let count = &self.path.count;
+        let dir = OpenDir::of_volume(self.path.descend()?, self.volume, count);
+        if count.load(atomic::Ordering::Relaxed) > MAX_OPEN {
+            return Ok(dir);
+        }
+        Ok(self.opened.get_or_init(|| dir).clone())
+    }
+}
+
+/// A directory that is still to be read.
+#[derive(Debug)]
+pub(crate) struct PendingDir {
+    /// The directory above it.
+    pub(crate) parent: DirHandle,
+    /// Its name in `parent`.
+    pub(crate) name: Vec<u8>,
+    /// Its path in the workspace, empty or ending in `/`.
+    pub(crate) prefix: Arc<[u8]>,
+    /// The ignore rules in force in the directory above it.
+    pub(crate) rules: IgnoreRules,
+    /// How deep it lies below the root of the walk, which itself has depth 0.
+    pub(crate) depth: usize,
+    /// The number of the walk root that it lies below.
+    pub(crate) root: usize,
+    /// Whether the directory above is unchanged since it was cached. If not, this path may lead to
+    /// another directory now, which a watch on the cached one would not report.
+    pub(crate) is_in_place: bool,
+}
+
+impl PendingDir {
+    /// A directory in this one, whose rules are `rules`.
+    pub(super) fn child(&self, name: &[u8], parent: DirHandle, rules: &IgnoreRules) -> PendingDir {
+        PendingDir {
+            parent,
+            name: name.to_vec(),
+            prefix: [&*self.prefix, name, b"/"].concat().into(),
+            rules: rules.clone(),
+            depth: self.depth + 1,
+            root: self.root,
+            is_in_place: false,
+        }
+    }
+}
+
+/// The names and kinds of a directory's entries. Clones share the memory of the names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DirListing {
+    names: Arc<Vec<u8>>,
+    entries: Vec<DirEntry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct DirEntry {
+    /// Where the name begins and ends in the names of the listing.
+    start: usize,
+    end: usize,
+    /// The index of the entry in the listing as it was read, before entries were removed.
+    position: u32,
+    kind: Kind,
+}
+
+impl DirEntry {
+    fn name(self, names: &[u8]) -> &[u8] {
+        &names[self.start..self.end]
+    }
+
+    /// Compares two entries as whole paths, where the name of a directory ends in `/`.
+    fn path_cmp(self, other: DirEntry, names: &[u8]) -> Ordering {
+        let (a, b) = (self.name(names), other.name(names));
+        let shared = a.len().min(b.len());
+        let next = |name: &[u8], kind| {
+            name.get(shared).copied().or((kind == Kind::Directory).then_some(b'/'))
+        };
+        a[..shared].cmp(&b[..shared]).then_with(|| next(a, self.kind).cmp(&next(b, other.kind)))
+    }
+}
+
+impl DirListing {
+    pub(crate) fn push(&mut self, name: &[u8], kind: Kind) {
+        let names = Arc::make_mut(&mut self.names);
+        let start = names.len();
+        names.extend_from_slice(name);
+        let position = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
+        self.entries.push(DirEntry { start, end: names.len(), position, kind });
+    }
+
+    /// Whether both come from the same reading of a directory, so that positions in them agree.
+    pub(crate) fn is_part_of(&self, other: &DirListing) -> bool {
+        Arc::ptr_eq(&self.names, &other.names)
+    }
+
+    /// The index in the whole listing of the entry at `index`.
+    pub(crate) fn position(&self, index: usize) -> Option<usize> {
+        self.entries.get(index).map(|entry| entry.position as usize)
+    }
+
+    /// Removes the entries for which `keep` is false.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&[u8], Kind) -> bool) {
+        let names = &*self.names;
+        self.entries.retain(|entry| keep(entry.name(names), entry.kind));
+    }
+
+    /// Sorts the entries into the byte order of whole paths, where a directory's name ends in `/`.
+    pub(crate) fn sort(&mut self) {
+        let names = &*self.names;
+        self.entries.sort_unstable_by(|a, b| a.path_cmp(*b, names));
+    }
+
+    /// Memory that it takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.names.len() + self.entries.len() * size_of::<DirEntry>()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Option<(&[u8], Kind)> {
+        let entry = self.entries.get(index)?;
+        Some((entry.name(&self.names), entry.kind))
+    }
+}
+
+/// What reading one directory counted and left out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DirectoryReport {
+    pub(crate) stats: ScanStats,
+    /// Ignored and hidden entries, for the hint of an empty answer.
+    pub(crate) skipped_entries: Vec<SkippedEntry>,
+    /// Whether the call ended before the directory was read to its end.
+    pub(crate) interrupted: bool,
+}
+
+impl DirectoryReport {
+    /// Adds another report of the same directory.
+    pub(crate) fn absorb(&mut self, other: DirectoryReport) {
+        self.stats.absorb(other.stats);
+        self.skipped_entries.extend(other.skipped_entries);
+        self.interrupted |= other.interrupted;
+    }
+
+    /// Whether it holds nothing but counts.
+    pub(super) fn is_only_counts(&self) -> bool {
+        let DirectoryReport { stats, skipped_entries, interrupted } = self;
+        stats.trouble.is_empty()
+            && stats.warnings.is_empty()
+            && skipped_entries.is_empty()
+            && !interrupted
+    }
+}
+
+/// An entry that an ignore rule or its hidden name left out.
+#[derive(Clone, Debug)]
+pub(crate) struct SkippedEntry {
+    /// Its path in the workspace.
+    pub(crate) path: Vec<u8>,
+    pub(crate) is_directory: bool,
+    /// Whether its name was the reason; otherwise an ignore rule was.
+    pub(crate) hidden: bool,
+}
+
+impl SkippedEntry {
+    /// Whether `path` is this entry or lies below it.
+    pub(crate) fn contains(&self, path: &str) -> bool {
+        let rest = path.as_bytes().strip_prefix(self.path.as_slice());
+        rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_in_the_byte_order_of_whole_paths() {
+        let mut listing = DirListing::default();
+        for (name, kind) in [
+            ("a0", Kind::File),
+            ("a", Kind::Directory),
+            ("a.rs", Kind::File),
+            ("a-b", Kind::Directory),
+            ("A", Kind::File),
+        ] {
+            listing.push(name.as_bytes(), kind);
+        }
+        listing.sort();
+        let names: Vec<_> = (0..listing.len()).filter_map(|index| listing.get(index)).collect();
+        let names: Vec<_> = names.iter().map(|(name, _)| String::from_utf8_lossy(name)).collect();
+        // As whole paths: "A" < "a-b/" < "a.rs" < "a/" < "a0".
+        assert_eq!(names, ["A", "a-b", "a.rs", "a", "a0"]);
+    }
+}
