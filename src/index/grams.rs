@@ -7,7 +7,7 @@
 //! byte that is not ASCII. So that a word begins with `lock` is one gram and not a hundred. Grams
 //! do not tell `a.b` from `a b` then; `a->b` and `a, b` are the same too. People ask for words.
 
-/// Bytes of a short gram, the shortest text that can be asked for.
+/// Bytes of a short gram, the shortest text that can be queried.
 pub(super) const SHORT: usize = 3;
 
 /// Bytes of a long gram: it is in far fewer texts than a short one.
@@ -46,7 +46,7 @@ fn hash(gram: u64, factor: u64) -> u32 {
 /// The hashes of the short and the long grams of a part of a line, in no order, each once. The text
 /// is in lower case; a border at one of its ends says that no word goes on there.
 pub(super) fn of_text(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
-    let bytes = bordered(text);
+    let bytes = normalized(text);
     let short = bytes.windows(SHORT).filter_map(window).map(short);
     let long = bytes.windows(LONG).filter_map(window).map(long);
     let mut hashes: (Vec<u32>, Vec<u32>) = (short.collect(), long.collect());
@@ -59,11 +59,11 @@ pub(super) fn of_text(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
 
 /// Whether any gram is known of a part of a line.
 pub(super) fn has_any(text: &[u8]) -> bool {
-    bordered(text).windows(SHORT).any(|gram| window(gram).is_some())
+    normalized(text).windows(SHORT).any(|gram| window(gram).is_some())
 }
 
 /// The bytes with borders put in; `None` where that depends on what is beside the text.
-fn bordered(text: &[u8]) -> Vec<Option<u8>> {
+fn normalized(text: &[u8]) -> Vec<Option<u8>> {
     let at = |place: usize| text.get(place).copied().filter(|byte| *byte != BORDER);
     let each = text.iter().enumerate().map(|(place, byte)| {
         let beside = [place.checked_sub(1).and_then(at), at(place + 1)];

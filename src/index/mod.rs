@@ -1,38 +1,38 @@
-//! Memory of a tree: what lies where, and what its files cannot match.
+//! The index of a workspace: its cached directories, and which n-grams its files contain.
 //!
 //! ```text
-//! search ─> Index ─> Inquiry ─> Roster (a directory) ─> Known (a file): stamp, filter
-//!                            └─> Digest (files on a known way) ─> Bundle (64 filters)
-//! walk ───> Memory ─> Kept (a directory): stamp, listing, rules
+//! search ─> Index ─> IndexReader ─> FileTable (a directory) ─> KnownFile: fingerprint, filter
+//!                                └─> RangeSummary (recorded entries) ─> BitSlices (64 filters)
+//! walk ───> DirCache ─> CachedDir: fingerprint, listing, rules
 //! ```
 //!
-//! Nothing is believed that was not looked at since the call began: a directory and a file are
-//! what they were only if their stamps say so, or a watcher that would have told. What neither
-//! shows is what a program stores through a memory mapping before the system writes it back.
+//! Nothing is used that was not validated since the call began: a directory or a file counts as
+//! unchanged only if its fingerprint is the same, or a watch reports no change. Neither shows what a
+//! program stores through a memory mapping before the system writes it back.
 
-mod asked;
-mod bordered;
-mod bundle;
-mod bundles;
-mod demand;
-mod digest;
-pub(crate) mod filter;
+mod background;
+mod bit_slices;
+pub(crate) mod bloom;
+mod compiled_grams;
+mod file_scan;
+mod file_table;
+mod file_tables;
+pub(crate) mod filter_query;
+mod gram_query;
 mod grams;
-mod idle;
-mod inquiry;
-mod lesson;
+mod indexer;
+mod literal_info;
+mod literal_set;
+mod memoized_query;
+mod normalized_block;
 mod options;
 mod planner;
-mod query;
-pub(crate) mod question;
-mod reading;
+mod range_summary;
+mod reader;
 mod record;
-mod roster;
-mod rosters;
+mod slicing;
 mod status;
 mod store;
-mod strings;
-mod study;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,30 +41,30 @@ use std::time::Duration;
 
 use crate::context::{Call, Cancel};
 use crate::error::Error;
-pub(crate) use crate::index::digest::Digest;
-use crate::index::filter::Density;
-use crate::index::idle::Idle;
-pub(crate) use crate::index::inquiry::{Enrolled, Inquiry, Learner};
-pub(crate) use crate::index::lesson::{BINARY_PROBE, Lesson, MAX_LINE, WHOLE};
+use crate::index::background::BackgroundState;
+use crate::index::bloom::BitsPerByte;
+pub(crate) use crate::index::file_scan::{BINARY_PROBE, FileScan, MAX_LINE, WHOLE};
+pub(crate) use crate::index::file_table::Excluded;
+use crate::index::file_table::FileTable;
+use crate::index::file_tables::FileTables;
+pub(crate) use crate::index::filter_query::FilterQuery;
+use crate::index::indexer::ScanMode;
 pub use crate::index::options::IndexOptions;
-pub(crate) use crate::index::question::Question;
-use crate::index::record::Known;
-pub(crate) use crate::index::roster::Excluded;
-use crate::index::roster::Roster;
-use crate::index::rosters::Rosters;
+pub(crate) use crate::index::range_summary::RangeSummary;
+pub(crate) use crate::index::reader::{IndexReader, IndexedBatch, ScratchBuffers};
+use crate::index::record::KnownFile;
 pub use crate::index::status::IndexStatus;
-use crate::index::store::Store;
+use crate::index::store::IndexFile;
 #[cfg(fuzzing)]
 pub(crate) use crate::index::store::parse_all;
-use crate::index::study::Manner;
 use crate::pool::Pool;
 use crate::walk::{CacheView, DirCache, MemoryBudget, StoredListings};
 use crate::workspace::Workspace;
 
-/// Writing everything is worth while when one part in so many is new.
+/// The index is written when one part in this many is new.
 const WORTH: u64 = 20;
 
-/// How long one who has time waits for a call that has none.
+/// How often background indexing checks whether calls are under way.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// What is remembered of a workspace from call to call; a [`Toolkit`](crate::Toolkit) makes it.
@@ -96,15 +96,15 @@ struct Inner {
     options: IndexOptions,
     threads: usize,
     cache: Arc<DirCache>,
-    rosters: Arc<Rosters>,
+    tables: Arc<FileTables>,
     budget: MemoryBudget,
-    idle: Idle,
-    store: Option<Arc<Store>>,
+    background: BackgroundState,
+    store: Option<Arc<IndexFile>>,
     /// Bytes of text that were learned and are not stored.
     unsaved: AtomicU64,
 }
 
-/// Whoever uses the index; when the last one goes, learning ends.
+/// Ends background indexing when the last user of the index drops it.
 #[derive(Debug, Default)]
 struct Owner {
     cancel: Cancel,
@@ -116,7 +116,6 @@ impl Drop for Owner {
     }
 }
 
-/// For hosts.
 impl Index {
     /// Lists the whole workspace and learns every file that changed or is not known, but for those
     /// that ignore rules leave out; then stores it, where it is stored. It takes as many threads
@@ -129,14 +128,14 @@ impl Index {
     /// if it cannot be stored.
     pub fn build(&self, call: &Call) -> Result<IndexStatus, Error> {
         let pool = Pool::new(self.inner.threads);
-        let (_, incomplete) = study::tree(self, (&pool, call), Manner::Thorough)?;
+        let (_, incomplete) = indexer::scan_tree(self, (&pool, call), ScanMode::Thorough)?;
         // A walk that came to its end met everything that is still there.
         if incomplete.is_none() {
             self.forget_vanished();
         }
         self.store(incomplete.is_some())?;
         if self.inner.options.background {
-            bundles::make(self, call, || ());
+            slicing::make(self, call, || ());
         }
         Ok(IndexStatus { incomplete, ..self.status() })
     }
@@ -145,16 +144,16 @@ impl Index {
     pub fn status(&self) -> IndexStatus {
         let mut status = IndexStatus::default();
         for cached in self.inner.cache.directories() {
-            let roster = self.inner.rosters.of(&cached);
+            let table = self.inner.tables.of(&cached);
             status.directories += 1;
-            status.unknown_files += roster.unknown() as u64;
-            roster.for_each(|known| known.count(&mut status));
+            status.unknown_files += table.unknown() as u64;
+            table.for_each(|known| known.count(&mut status));
         }
         let is_held = |prefix: &[u8]| self.inner.cache.directory(prefix).is_some();
         if let Some(store) = &self.inner.store {
             store.others(is_held, |record| record.count(&mut status));
         }
-        status.stored_bytes = self.inner.store.as_deref().and_then(Store::bytes);
+        status.stored_bytes = self.inner.store.as_deref().and_then(IndexFile::bytes);
         status.watched = self.inner.cache.is_watched();
         status
     }
@@ -173,7 +172,7 @@ impl Index {
     /// As [`Index::save`].
     pub fn save_if_worth(&self) -> Result<(), Error> {
         let unsaved = self.inner.unsaved.load(Ordering::Relaxed);
-        let known = self.inner.store.as_deref().map_or(0, Store::text_bytes);
+        let known = self.inner.store.as_deref().map_or(0, IndexFile::text_bytes);
         let is_worth = unsaved > 0 && unsaved >= known / WORTH;
         if is_worth { self.save() } else { Ok(()) }
     }
@@ -192,13 +191,12 @@ impl Index {
     /// `IO_ERROR`, `PERMISSION_DENIED` or `READ_ONLY` if it cannot be removed.
     pub fn clear(&self) -> Result<(), Error> {
         self.inner.cache.clear();
-        self.inner.rosters.retain(|_| false);
+        self.inner.tables.retain(|_| false);
         self.inner.unsaved.store(0, Ordering::Relaxed);
-        self.inner.store.as_deref().map_or(Ok(()), Store::remove)
+        self.inner.store.as_deref().map_or(Ok(()), IndexFile::remove)
     }
 }
 
-/// For calls.
 impl Index {
     /// Makes an index of a workspace, with what was stored before.
     pub(crate) fn open(
@@ -211,20 +209,20 @@ impl Index {
             options.max_bytes / 4,
             options.watched,
         ));
-        let rosters = Arc::new(Rosters::default());
+        let tables = Arc::new(FileTables::default());
         let directory = options.directory.as_deref();
-        let open = |directory| Store::open(directory, workspace, (&options, &rosters));
+        let open = |directory| IndexFile::open(directory, workspace, (&options, &tables));
         let store = directory.map(open).transpose()?.map(Arc::new);
-        cache.look_into(store.clone().map(|store| store as Arc<dyn StoredListings>));
+        cache.set_stored(store.clone().map(|store| store as Arc<dyn StoredListings>));
         let budget = MemoryBudget::new(options.max_bytes);
         let inner = Arc::new(Inner {
             workspace: workspace.clone(),
             options,
             threads,
             cache,
-            rosters,
+            tables,
             budget,
-            idle: Idle::default(),
+            background: BackgroundState::default(),
             store,
             unsaved: AtomicU64::new(0),
         });
@@ -236,43 +234,43 @@ impl Index {
         self.inner.cache.begin()
     }
 
-    /// Has what a search did not know learned, once nobody waits any more.
+    /// Starts background indexing of what a search found missing.
     pub(crate) fn learn_later(&self) {
         let Some(owner) = self.owner.as_ref().filter(|_| self.inner.options.background) else {
             return;
         };
-        idle::begin(self, &owner.cancel);
+        background::begin(self, &owner.cancel);
     }
 
-    /// The same index, for somebody who does not keep it alive.
+    /// The same index, without keeping it alive.
     fn unowned(&self) -> Index {
         Index { inner: self.inner.clone(), owner: None }
     }
 
-    /// Waits while calls are under way for which somebody waits.
+    /// Waits while calls are under way.
     fn give_way(&self, keep_going: &dyn Fn() -> bool) {
         while self.inner.cache.is_busy() && keep_going() {
             thread::sleep(PAUSE);
         }
     }
 
-    fn density(&self) -> Density {
-        Density::percent(self.inner.options.share)
+    fn bits_per_byte(&self) -> BitsPerByte {
+        BitsPerByte::percent(self.inner.options.share)
     }
 
-    /// Keeps what was learned of a file; false if there is no room.
-    fn learn(&self, roster: &Roster, position: usize, known: Known) -> bool {
-        let taken = self.inner.budget.take(known.bytes(), self.inner.cache.bytes());
+    /// Adds a file to the index; false if the memory budget is spent.
+    fn learn(&self, table: &FileTable, position: usize, known: KnownFile) -> bool {
+        let taken = self.inner.budget.reserve(known.bytes(), self.inner.cache.bytes());
         let Some(taken) = taken else { return false };
         self.inner.unsaved.fetch_add(known.text_bytes.max(1), Ordering::Relaxed);
-        roster.learn(position, known, taken);
-        self.inner.rosters.bundles.note(1);
+        table.learn(position, known, taken);
+        self.inner.tables.sliced.note(1);
         true
     }
 
     /// Forgets the files of directories that are gone.
     fn forget_vanished(&self) {
         let cache = &self.inner.cache;
-        self.inner.rosters.retain(|prefix| cache.directory(prefix).is_some());
+        self.inner.tables.retain(|prefix| cache.directory(prefix).is_some());
     }
 }

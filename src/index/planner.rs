@@ -1,10 +1,10 @@
-//! From a parsed pattern to what it demands, in bounded time whatever the pattern.
+//! Derives the gram query of a parsed pattern, in bounded time for any pattern.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
-use crate::index::demand::Demand;
-use crate::index::reading::Reading;
-use crate::index::strings::Strings;
+use crate::index::gram_query::GramQuery;
+use crate::index::literal_info::LiteralInfo;
+use crate::index::literal_set::LiteralSet;
 
 /// The most bytes that are copied, about; what is read after that is taken for anything.
 const EFFORT: usize = 64 << 10;
@@ -22,7 +22,7 @@ const FOLDING: [(char, char); 2] = [('\u{17f}', 's'), ('\u{212a}', 'k')];
 #[derive(Debug)]
 pub(super) struct Planner {
     effort: usize,
-    /// Whether texts with a character of `FOLDING` may match without fulfilling the demand.
+    /// Whether texts with a character of `FOLDING` may match without satisfying the query.
     pub(super) drops_folding: bool,
 }
 
@@ -32,37 +32,37 @@ impl Planner {
     }
 
     /// What holds for every text with a match.
-    pub(super) fn demand(&mut self, hir: &Hir) -> Demand {
+    pub(super) fn gram_query(&mut self, hir: &Hir) -> GramQuery {
         self.read(hir).into_demand()
     }
 
     /// Recurses as deep as the parser allowed groups to be nested.
-    fn read(&mut self, hir: &Hir) -> Reading {
+    fn read(&mut self, hir: &Hir) -> LiteralInfo {
         if self.effort == 0 {
-            return Reading::anything();
+            return LiteralInfo::anything();
         }
-        let reading = match hir.kind() {
-            HirKind::Empty => Reading::exact(Strings::empty()),
-            HirKind::Look(look) => Reading::exact(read_look(*look)),
+        let info = match hir.kind() {
+            HirKind::Empty => LiteralInfo::exact(LiteralSet::empty()),
+            HirKind::Look(look) => LiteralInfo::exact(read_look(*look)),
             HirKind::Literal(literal) => exact([literal.0.to_vec()]),
             HirKind::Class(class) => self.read_class(class),
             HirKind::Repetition(repetition) => self.read_repetition(repetition),
             HirKind::Capture(capture) => self.read(&capture.sub),
             HirKind::Concat(parts) => self.read_in_turn(parts),
             HirKind::Alternation(parts) => {
-                Reading::either(parts.iter().map(|part| self.read(part)).collect())
+                LiteralInfo::either(parts.iter().map(|part| self.read(part)).collect())
             }
         };
-        self.spend(reading)
+        self.spend(info)
     }
 
-    fn spend(&mut self, reading: Reading) -> Reading {
-        self.effort = self.effort.saturating_sub(reading.cost());
-        reading
+    fn spend(&mut self, info: LiteralInfo) -> LiteralInfo {
+        self.effort = self.effort.saturating_sub(info.cost());
+        info
     }
 
-    fn read_in_turn(&mut self, parts: &[Hir]) -> Reading {
-        let mut whole = Reading::exact(Strings::empty());
+    fn read_in_turn(&mut self, parts: &[Hir]) -> LiteralInfo {
+        let mut whole = LiteralInfo::exact(LiteralSet::empty());
         for part in parts {
             let next = self.read(part);
             whole = whole.then(next);
@@ -71,15 +71,15 @@ impl Planner {
         whole
     }
 
-    fn read_repetition(&mut self, repetition: &Repetition) -> Reading {
+    fn read_repetition(&mut self, repetition: &Repetition) -> LiteralInfo {
         let Repetition { min, max, ref sub, .. } = *repetition;
         match (min, max) {
-            (_, Some(0)) => Reading::exact(Strings::empty()),
+            (_, Some(0)) => LiteralInfo::exact(LiteralSet::empty()),
             (0, Some(1)) => {
                 let once = self.read(sub);
-                Reading::either(vec![Reading::exact(Strings::empty()), once])
+                LiteralInfo::either(vec![LiteralInfo::exact(LiteralSet::empty()), once])
             }
-            (0, _) => Reading::anything(),
+            (0, _) => LiteralInfo::anything(),
             _ => {
                 let once = self.read(sub);
                 self.repeat(once, min, max == Some(min))
@@ -87,27 +87,27 @@ impl Planner {
         }
     }
 
-    fn repeat(&mut self, once: Reading, times: u32, exactly: bool) -> Reading {
+    fn repeat(&mut self, once: LiteralInfo, times: u32, exactly: bool) -> LiteralInfo {
         let Some(strings) = once.strings() else { return once };
         let mut all = strings.clone();
         for _ in 1..times {
             self.effort = self.effort.saturating_sub(all.cost());
             match all.joined(strings) {
                 Some(joined) if self.effort > 0 => all = joined,
-                _ => return Reading::exact(all).repeated(),
+                _ => return LiteralInfo::exact(all).repeated(),
             }
         }
-        let all = Reading::exact(all);
+        let all = LiteralInfo::exact(all);
         if exactly { all } else { all.repeated() }
     }
 
-    fn read_class(&mut self, class: &Class) -> Reading {
+    fn read_class(&mut self, class: &Class) -> LiteralInfo {
         let strings = match class {
             Class::Unicode(class) => {
                 let sizes =
                     class.iter().map(|range| u32::try_from(range.len()).unwrap_or(u32::MAX));
                 if sizes.fold(0, u32::saturating_add) > MOST_LISTED {
-                    return Reading::anything();
+                    return LiteralInfo::anything();
                 }
                 let characters = class.iter().flat_map(|range| range.start()..=range.end());
                 let characters: Vec<char> = characters.collect();
@@ -123,17 +123,17 @@ impl Planner {
                 bytes.take(MOST_LISTED as usize + 1).map(|byte| vec![byte]).collect()
             }
         };
-        let reading = exact(strings);
-        let few = reading.strings().is_some_and(|strings| strings.iter().count() <= MOST_TOLD);
-        if few { reading } else { Reading::anything() }
+        let info = exact(strings);
+        let few = info.strings().is_some_and(|strings| strings.iter().count() <= MOST_TOLD);
+        if few { info } else { LiteralInfo::anything() }
     }
 }
 
 /// All but two of them hold only where a byte of an ASCII word is not on both sides.
-fn read_look(look: Look) -> Strings {
+fn read_look(look: Look) -> LiteralSet {
     match look {
-        Look::WordAsciiNegate | Look::WordUnicodeNegate => Strings::empty(),
-        _ => Strings::border(),
+        Look::WordAsciiNegate | Look::WordUnicodeNegate => LiteralSet::empty(),
+        _ => LiteralSet::border(),
     }
 }
 
@@ -145,8 +145,8 @@ fn is_folding(character: char, class: &[char]) -> bool {
     })
 }
 
-fn exact(strings: impl IntoIterator<Item = Vec<u8>>) -> Reading {
-    Strings::folded(strings).map_or_else(Reading::anything, Reading::exact)
+fn exact(strings: impl IntoIterator<Item = Vec<u8>>) -> LiteralInfo {
+    LiteralSet::folded(strings).map_or_else(LiteralInfo::anything, LiteralInfo::exact)
 }
 
 #[cfg(test)]

@@ -1,32 +1,32 @@
-//! What is remembered of a directory and of the files in it.
+//! What the index holds of a directory and of the files in it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::index::bundle::Column;
+use crate::index::bit_slices::Column;
 use crate::index::status::IndexStatus;
-use crate::index::store::Part;
+use crate::index::store::MappedSlice;
 use crate::workspace::{Fingerprint, Kind};
 
 /// What is known of the content of a file, for as long as its stamp is the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct KnownFile {
     pub(crate) stamp: Fingerprint,
     /// Bytes of its text, decoded.
     pub(crate) text_bytes: u64,
     pub(crate) content: Content,
 }
 
-impl Known {
-    /// Bytes that it takes in memory, or so.
+impl KnownFile {
+    /// Estimated memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let bits = match &self.content {
             Content::Filtered(Bits::Owned(bits)) => bits.len(),
-            Content::Filtered(Bits::Stored(_) | Bits::Bundled(_))
+            Content::Filtered(Bits::Stored(_) | Bits::Sliced(_))
             | Content::Binary
             | Content::Opaque => 0,
         };
-        size_of::<Known>() + bits
+        size_of::<KnownFile>() + bits
     }
 
     fn filter_bytes(&self) -> usize {
@@ -62,9 +62,9 @@ pub(crate) enum Content {
 pub(crate) enum Bits {
     Owned(Arc<[u8]>),
     /// They stay in the file of the index.
-    Stored(Part),
+    Stored(MappedSlice),
     /// They are spread over those of others.
-    Bundled(Column),
+    Sliced(Column),
 }
 
 impl Bits {
@@ -73,7 +73,7 @@ impl Bits {
         match self {
             Bits::Owned(bytes) => Some(bytes),
             Bits::Stored(part) => Some(part),
-            Bits::Bundled(_) => None,
+            Bits::Sliced(_) => None,
         }
     }
 
@@ -82,7 +82,7 @@ impl Bits {
         match self {
             Bits::Owned(bytes) => Cow::Borrowed(bytes),
             Bits::Stored(part) => Cow::Borrowed(part),
-            Bits::Bundled(column) => Cow::Owned(column.filter()),
+            Bits::Sliced(column) => Cow::Owned(column.filter()),
         }
     }
 
@@ -97,7 +97,7 @@ impl Bits {
         match self {
             Bits::Owned(bytes) => bytes.len(),
             Bits::Stored(part) => part.len(),
-            Bits::Bundled(column) => column.bytes(),
+            Bits::Sliced(column) => column.bytes(),
         }
     }
 }
@@ -136,7 +136,7 @@ pub(crate) struct EntryRecord {
     pub(crate) name: Vec<u8>,
     pub(crate) kind: Kind,
     /// What is known of a file's content.
-    pub(crate) known: Option<Known>,
+    pub(crate) known: Option<KnownFile>,
 }
 
 impl EntryRecord {

@@ -14,14 +14,14 @@
 //! is so on Windows, writing fails while somebody reads.
 
 mod block;
-mod cursor;
+mod byte_reader;
 mod directory;
 mod header;
-mod image;
-mod location;
-mod part;
+mod index_file;
+mod mapped_index;
+mod mapped_slice;
 mod table;
-mod temporary;
+mod temporary_file;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -29,21 +29,21 @@ mod writer;
 use std::fmt;
 use std::io;
 
-use image::Image;
+pub(crate) use index_file::IndexFile;
+use mapped_index::MappedIndex;
 #[cfg(any(test, fuzzing))]
-pub(crate) use image::parse_all;
-pub(crate) use location::Store;
-pub(crate) use part::Part;
+pub(crate) use mapped_index::parse_all;
+pub(crate) use mapped_slice::MappedSlice;
 use writer::write;
 
 /// What an index must have been made with to be of use: one with another key is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StoreKey([u8; 32]);
+pub(crate) struct IndexFileKey([u8; 32]);
 
-impl StoreKey {
+impl IndexFileKey {
     /// The key of what the caller deems decisive, of whatever length.
-    pub(crate) fn of(bytes: &[u8]) -> StoreKey {
-        StoreKey(*blake3::hash(bytes).as_bytes())
+    pub(crate) fn of(bytes: &[u8]) -> IndexFileKey {
+        IndexFileKey(*blake3::hash(bytes).as_bytes())
     }
 }
 
@@ -83,12 +83,12 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// Tells whether this can be an entry of a directory.
+/// Whether this can be the name of an entry.
 fn is_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..") && !name.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
-/// Tells whether this is the path of a directory below the root, as walks write it: names with
+/// Whether this is the path of a directory below the root, as walks write it: names with
 /// `/` behind each, and nothing for the root itself.
 fn is_prefix(prefix: &[u8]) -> bool {
     match prefix.strip_suffix(b"/") {

@@ -14,7 +14,7 @@ use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use crate::error::Error;
-use crate::index::Question;
+use crate::index::FilterQuery;
 use crate::search::ascii::AsciiForm;
 use crate::search::pattern_error;
 
@@ -90,8 +90,8 @@ impl Pattern {
 
     /// The query for the index, or `None` if the pattern contains nothing the index can filter on.
     /// Computed on each call, in microseconds.
-    pub(crate) fn index_query(&self) -> Option<Question> {
-        Question::of(&self.hir, self.multiline)
+    pub(crate) fn index_query(&self) -> Option<FilterQuery> {
+        FilterQuery::of(&self.hir, self.multiline)
     }
 
     /// What was changed to make the pattern work, one sentence each.

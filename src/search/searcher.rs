@@ -8,7 +8,10 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::context::Limits;
-use crate::index::{BINARY_PROBE, Digest, Enrolled, Excluded, Inquiry, Learner, Lesson, WHOLE};
+use crate::index::{
+    BINARY_PROBE, Excluded, FileScan, IndexReader, IndexedBatch, RangeSummary, ScratchBuffers,
+    WHOLE,
+};
 use crate::output::ScanStats;
 use crate::pool::lock;
 use crate::search::large_file::{self, LargeFile, checked_range};
@@ -40,7 +43,7 @@ pub(super) struct FileSearcher {
     named: Arc<[Vec<u8>]>,
     aliases: Arc<PathAliases>,
     policy: PathPolicy,
-    inquiry: Option<Inquiry>,
+    index_reader: Option<IndexReader>,
 }
 
 /// What the search of a batch of files has found so far.
@@ -64,7 +67,7 @@ pub(super) struct SearchWorker {
     lines: grep_searcher::Searcher,
     buffer: Vec<u8>,
     decoded: String,
-    learner: Option<Learner>,
+    scratch: Option<ScratchBuffers>,
 }
 
 impl BatchMatches {
@@ -104,7 +107,7 @@ impl Visitor for FileSearcher {
             lines: self.line_searcher().build(),
             buffer: vec![0; FIRST_READ],
             decoded: String::new(),
-            learner: self.inquiry.as_ref().map(Inquiry::learner),
+            scratch: self.index_reader.as_ref().map(IndexReader::scratch),
         }
     }
 
@@ -114,8 +117,10 @@ impl Visitor for FileSearcher {
         control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> bool {
-        let count = |digest: &Digest| self.count_range(digest, control, found);
-        self.watched_inquiry().and_then(|inquiry| inquiry.pass(files, count)).unwrap_or(false)
+        let count = |summary: &RangeSummary| self.count_range(summary, control, found);
+        self.watched_reader()
+            .and_then(|index_reader| index_reader.pass(files, count))
+            .unwrap_or(false)
     }
 
     fn visit_unopened(
@@ -124,8 +129,8 @@ impl Visitor for FileSearcher {
         control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> bool {
-        let Some(inquiry) = self.watched_inquiry() else { return false };
-        let excluded = inquiry.exclude_all(batch);
+        let Some(index_reader) = self.watched_reader() else { return false };
+        let excluded = index_reader.exclude_all(batch);
         let mut counted = BatchMatches::default();
         let (mut done, mut last, mut is_done) = (0_u32, None, true);
         for (index, ((name, kind), excluded)) in batch.entries().zip(excluded).enumerate() {
@@ -163,7 +168,8 @@ impl Visitor for FileSearcher {
             }
         };
         lock(found).interrupted = true;
-        let enrolled = self.inquiry.as_ref().and_then(|inquiry| inquiry.enrolled(batch));
+        let indexed =
+            self.index_reader.as_ref().and_then(|index_reader| index_reader.indexed(batch));
         for (index, ((name, kind), position)) in batch.entries().zip(batch.positions()).enumerate()
         {
             if kind != Kind::File {
@@ -172,10 +178,10 @@ impl Visitor for FileSearcher {
             if !control.keeps_going() {
                 return;
             }
-            let enrolled = enrolled.as_ref().map(|enrolled| (enrolled, position));
+            let indexed = indexed.as_ref().map(|indexed| (indexed, position));
             let file =
-                self.excluded(&directory, name, enrolled, batch.is_done(index)).unwrap_or_else(
-                    || self.search_entry(worker, &directory, batch, name, enrolled, control),
+                self.excluded(&directory, name, indexed, batch.is_done(index)).unwrap_or_else(
+                    || self.search_entry(worker, &directory, batch, name, indexed, control),
                 );
             control.count(1, file.files.len() as u64);
             let interrupted = file.interrupted;
@@ -216,28 +222,28 @@ impl FileSearcher {
             named: named.map(|root| root.path().to_vec()).collect(),
             aliases: Arc::new(WalkRoot::aliases(&options.walk.roots)),
             policy: workspace.policy().clone(),
-            inquiry: inquiry(options, limits, workspace),
+            index_reader: index_reader(options, limits, workspace),
         }
     }
 
     /// The query of the index, if it is used.
-    pub(super) fn inquiry(&self) -> Option<Inquiry> {
-        self.inquiry.clone()
+    pub(super) fn index_reader(&self) -> Option<IndexReader> {
+        self.index_reader.clone()
     }
 
     /// The query of the index, if changes of files are watched so that no file has to be checked.
-    fn watched_inquiry(&self) -> Option<&Inquiry> {
-        self.inquiry.as_ref().filter(|inquiry| inquiry.is_told_of_changes())
+    fn watched_reader(&self) -> Option<&IndexReader> {
+        self.index_reader.as_ref().filter(|index_reader| index_reader.is_told_of_changes())
     }
 
     /// Counts a range of excluded files as searched; false if they have to be visited one by one.
     fn count_range(
         &self,
-        digest: &Digest,
+        summary: &RangeSummary,
         control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> bool {
-        let totals = digest.totals();
+        let totals = summary.totals();
         if self.may_exceed_multiline_limit(totals.longest) {
             return false;
         }
@@ -247,8 +253,8 @@ impl FileSearcher {
         found.stats.files += totals.text_files;
         found.stats.bytes += totals.text_bytes;
         found.stats.excluded += excluded;
-        if !digest.last().is_empty() {
-            found.set_searched_up_to(digest.last(), b"");
+        if !summary.last().is_empty() {
+            found.set_searched_up_to(summary.last(), b"");
         }
         true
     }
@@ -263,15 +269,15 @@ impl FileSearcher {
         &self,
         directory: &OpenDir,
         name: &[u8],
-        enrolled: Option<(&Enrolled<'_>, usize)>,
+        indexed: Option<(&IndexedBatch<'_>, usize)>,
         is_done: bool,
     ) -> Option<BatchMatches> {
-        let (enrolled, position) = enrolled?;
-        let inquiry = self.inquiry.as_ref()?;
+        let (indexed, position) = indexed?;
+        let index_reader = self.index_reader.as_ref()?;
         let excluded = if is_done {
-            enrolled.excluded(position)?
+            indexed.excluded(position)?
         } else {
-            inquiry.exclude(enrolled, (name, position), || directory.stat(name))?
+            index_reader.exclude(indexed, (name, position), || directory.stat(name))?
         };
         let mut found = BatchMatches::default();
         self.count_excluded(excluded, &mut found).then_some(found)
@@ -297,29 +303,29 @@ impl FileSearcher {
         true
     }
 
-    fn begin_lesson(
+    fn begin_scan(
         &self,
-        enrolled: Option<(&Enrolled<'_>, usize)>,
+        indexed: Option<(&IndexedBatch<'_>, usize)>,
         file: &File,
-    ) -> Option<Lesson> {
-        let (enrolled, position) = enrolled?;
-        self.inquiry.as_ref()?.begin_lesson(enrolled, position, file)
+    ) -> Option<FileScan> {
+        let (indexed, position) = indexed?;
+        self.index_reader.as_ref()?.begin_scan(indexed, position, file)
     }
 
     /// Indexes the content of a file that was read completely.
-    fn end_lesson(
+    fn finish_scan(
         &self,
-        lesson: Option<Lesson>,
-        enrolled: Option<(&Enrolled<'_>, usize)>,
+        file_scan: Option<FileScan>,
+        indexed: Option<(&IndexedBatch<'_>, usize)>,
         worker: &mut SearchWorker,
         length: usize,
     ) -> io::Result<()> {
-        let (Some(lesson), Some(enrolled)) = (lesson, enrolled) else { return Ok(()) };
-        let (Some(inquiry), Some(learner)) = (&self.inquiry, &mut worker.learner) else {
+        let (Some(file_scan), Some(indexed)) = (file_scan, indexed) else { return Ok(()) };
+        let (Some(index_reader), Some(scratch)) = (&self.index_reader, &mut worker.scratch) else {
             return Ok(());
         };
         let bytes = checked_range(&worker.buffer, 0..length)?;
-        inquiry.end_lesson(lesson, enrolled, (bytes, &mut worker.decoded), learner);
+        index_reader.finish_scan(file_scan, indexed, (bytes, &mut worker.decoded), scratch);
         Ok(())
     }
 
@@ -341,7 +347,7 @@ impl FileSearcher {
         directory: &OpenDir,
         batch: &Batch,
         name: &[u8],
-        enrolled: Option<(&Enrolled<'_>, usize)>,
+        indexed: Option<(&IndexedBatch<'_>, usize)>,
         control: &dyn WalkControl,
     ) -> BatchMatches {
         let mut found = BatchMatches::default();
@@ -352,7 +358,7 @@ impl FileSearcher {
                 found.skipped = true;
                 return Ok(());
             }
-            let lesson = self.begin_lesson(enrolled, &file);
+            let file_scan = self.begin_scan(indexed, &file);
             // The size of the first read must not depend on the files that were read before.
             if worker.buffer.len() < FIRST_READ {
                 worker.buffer.resize(FIRST_READ, 0);
@@ -361,7 +367,7 @@ impl FileSearcher {
             let start = start.ok_or_else(|| io::Error::other("internal error: no buffer"))?;
             let length = read_start(&file, start, directory.volume)?;
             if length < FIRST_READ {
-                self.end_lesson(lesson, enrolled, worker, length)?;
+                self.finish_scan(file_scan, indexed, worker, length)?;
                 return self.search_buffer(worker, length, &path, control, &mut found);
             }
             self.search_large(worker, file, &path, control, &mut found)
@@ -626,7 +632,11 @@ impl FileSearcher {
 }
 
 /// The query of the index, unless the search does not match its assumptions.
-fn inquiry(options: &SearchOptions, limits: &Limits, workspace: &Workspace) -> Option<Inquiry> {
+fn index_reader(
+    options: &SearchOptions,
+    limits: &Limits,
+    workspace: &Workspace,
+) -> Option<IndexReader> {
     let index = options.index.as_ref()?;
     let cache = options.walk.cache.clone()?;
     // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
@@ -636,7 +646,7 @@ fn inquiry(options: &SearchOptions, limits: &Limits, workspace: &Workspace) -> O
     {
         return None;
     }
-    Some(Inquiry::new(index, cache, options.pattern.index_query(), limits.threads.max(1)))
+    Some(IndexReader::new(index, cache, options.pattern.index_query(), limits.threads.max(1)))
 }
 
 fn long_line_warning(path: &[u8], consequence: &str) -> String {

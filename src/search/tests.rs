@@ -2,7 +2,7 @@
 
 use grep_matcher::Matcher;
 
-use crate::index::filter::{Density, FilterBuilder};
+use crate::index::bloom::{BitsPerByte, BloomBuilder};
 use crate::search::pattern::{Pattern, PatternOptions};
 
 /// A pseudo-random number generator with a non-zero seed.
@@ -246,7 +246,7 @@ fn matches(pattern: &Pattern, text: &[u8]) -> bool {
 #[test]
 fn filters_never_exclude_a_matching_text() {
     let mut rng = TestRng(0x9e37_79b9_7f4a_7c15);
-    let mut builders = [3, 5, 7].map(|percent| FilterBuilder::new(Density::percent(percent)));
+    let mut builders = [3, 5, 7].map(|percent| BloomBuilder::new(BitsPerByte::percent(percent)));
     let (mut asked, mut matched, mut spared) = (0, 0, 0);
     for round in 0..800_usize {
         let texts = [rng.text(), rng.text(), rng.text()];
@@ -285,7 +285,7 @@ fn filters_never_exclude_a_matching_text() {
 #[test]
 fn a_word_query_requires_word_boundaries() {
     let text = b"unlocked = blocked(un_lock);\n".repeat(40);
-    let filter = FilterBuilder::new(Density::default()).build(&text);
+    let filter = BloomBuilder::new(BitsPerByte::default()).build(&text);
     for (word, may) in [(false, true), (true, false)] {
         let options = PatternOptions {
             pattern: "lock",

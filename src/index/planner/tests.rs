@@ -6,8 +6,8 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 
 use super::*;
+use crate::index::filter_query::FilterQuery;
 use crate::index::grams::BORDER;
-use crate::index::question::Question;
 
 fn parse(pattern: &str) -> Hir {
     let mut parser = ParserBuilder::new();
@@ -18,17 +18,17 @@ fn parse(pattern: &str) -> Hir {
 /// `>` are borders.
 fn demanded(pattern: &str) -> String {
     let mut planner = Planner::new();
-    let shown = show(&planner.demand(&parse(pattern)));
+    let shown = show(&planner.gram_query(&parse(pattern)));
     format!("{}{shown}", if planner.drops_folding { "! " } else { "" })
 }
 
-fn show(demand: &Demand) -> String {
-    let list = |parts: &[Demand], between: &str| {
+fn show(gram_query: &GramQuery) -> String {
+    let list = |parts: &[GramQuery], between: &str| {
         let parts: Vec<String> = parts.iter().map(show).collect();
         format!("({})", parts.join(between))
     };
-    match demand {
-        Demand::Text(text) => {
+    match gram_query {
+        GramQuery::Text(text) => {
             let (start, rest) = match text.strip_prefix(&[BORDER]) {
                 Some(rest) => ("<", rest),
                 None => ("", &text[..]),
@@ -39,10 +39,10 @@ fn show(demand: &Demand) -> String {
             };
             format!("{start}{}{end}", inner.escape_ascii())
         }
-        Demand::All(parts) if parts.is_empty() => "nothing".to_owned(),
-        Demand::All(parts) => list(parts, " & "),
-        Demand::Any(parts) if parts.is_empty() => "never".to_owned(),
-        Demand::Any(parts) => list(parts, " | "),
+        GramQuery::All(parts) if parts.is_empty() => "nothing".to_owned(),
+        GramQuery::All(parts) => list(parts, " & "),
+        GramQuery::Any(parts) if parts.is_empty() => "never".to_owned(),
+        GramQuery::Any(parts) => list(parts, " | "),
     }
 }
 
@@ -182,16 +182,16 @@ fn hostile_patterns_are_read_soon_and_ask_little() {
         let hir = parse(pattern);
         let ask = || {
             let started = Instant::now();
-            let question = Question::of(&hir, false);
-            (question, started.elapsed())
+            let filter_query = FilterQuery::of(&hir, false);
+            (filter_query, started.elapsed())
         };
-        let (question, elapsed) = ask();
+        let (filter_query, elapsed) = ask();
         let start: String = pattern.chars().take(30).collect();
         // Again, in case the machine was busy with something else.
         let soon = elapsed < limit || (0..4).any(|_| ask().1 < limit);
         assert!(soon, "{start}: {elapsed:?}");
-        assert!(question.map_or(0, |question| question.grams()) <= 32 << 10, "{start}");
+        assert!(filter_query.map_or(0, |filter_query| filter_query.grams()) <= 32 << 10, "{start}");
     }
-    let question = Question::of(&parse(&words.join("|")), false).unwrap();
-    assert!(question.grams() > 270, "the words are not asked for");
+    let filter_query = FilterQuery::of(&parse(&words.join("|")), false).unwrap();
+    assert!(filter_query.grams() > 270, "the words are not asked for");
 }

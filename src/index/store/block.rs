@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cursor::Cursor;
+use super::byte_reader::ByteReader;
 use super::is_name;
-use super::part::{Part, Source};
-use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, Known};
+use super::mapped_slice::{MappedSlice, Source};
+use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, KnownFile};
 use crate::os::Identity;
 use crate::workspace::{Fingerprint, Kind};
 
@@ -83,7 +83,7 @@ fn kind_code(kind: Kind) -> u8 {
     }
 }
 
-fn content_code(known: Option<&Known>) -> u8 {
+fn content_code(known: Option<&KnownFile>) -> u8 {
     match known.map(|known| &known.content) {
         None => 0,
         Some(Content::Filtered(_)) => 1,
@@ -95,17 +95,17 @@ fn content_code(known: Option<&Known>) -> u8 {
 /// The directory in a block, which is a range of `source`, if every byte of it makes sense.
 pub(super) fn decode(source: &Arc<Source>, block: Range<usize>) -> Option<DirectoryRecord> {
     let bytes = source.get(block.clone()).filter(|bytes| bytes.len() <= MAX_BYTES)?;
-    let length = usize::try_from(Cursor::new(bytes).u32()?).ok()?;
+    let length = usize::try_from(ByteReader::new(bytes).u32()?).ok()?;
     let record = bytes.get(size_of::<u32>()..length)?;
     let filters = block.start + length..block.end;
-    let mut reader = Reader { record: Cursor::new(record), source, filters };
+    let mut reader = Reader { record: ByteReader::new(record), source, filters };
     let directory = reader.directory(bytes.len())?;
     (reader.record.is_empty() && reader.filters.is_empty()).then_some(directory)
 }
 
 /// What of a block is still to be read.
 struct Reader<'a> {
-    record: Cursor<'a>,
+    record: ByteReader<'a>,
     source: &'a Arc<Source>,
     filters: Range<usize>,
 }
@@ -143,7 +143,7 @@ impl Reader<'_> {
         Some(EntryRecord { name: name.to_vec(), kind, known })
     }
 
-    fn known(&mut self, code: u8) -> Option<Known> {
+    fn known(&mut self, code: u8) -> Option<KnownFile> {
         let (stamp, text_bytes) = (self.stamp()?, self.record.u64()?);
         let content = match code {
             1 => Content::Filtered(Bits::Stored(self.filter()?)),
@@ -151,11 +151,11 @@ impl Reader<'_> {
             3 => Content::Opaque,
             _ => return None,
         };
-        Some(Known { stamp, text_bytes, content })
+        Some(KnownFile { stamp, text_bytes, content })
     }
 
-    fn filter(&mut self) -> Option<Part> {
-        let (part, rest) = Part::cut(self.source, &self.filters, self.record.u32()?)?;
+    fn filter(&mut self) -> Option<MappedSlice> {
+        let (part, rest) = MappedSlice::cut(self.source, &self.filters, self.record.u32()?)?;
         self.filters = rest;
         Some(part)
     }

@@ -1,7 +1,7 @@
 //! The first bytes of the file: what it is, whose it is, and where its table lies.
 
-use super::cursor::Cursor;
-use super::{StoreKey, Unusable};
+use super::byte_reader::ByteReader;
+use super::{IndexFileKey, Unusable};
 
 /// The first byte is no text and the last shows a transfer that changed line ends.
 const MAGIC: &[u8; 8] = b"\xB6ripkit\n";
@@ -12,7 +12,7 @@ const VERSION: u32 = 1;
 /// What the file begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) key: StoreKey,
+    pub(super) key: IndexFileKey,
     /// Bytes of the whole file.
     pub(super) length: u64,
     /// Where the blocks end and the table begins.
@@ -40,9 +40,9 @@ impl Header {
         bytes
     }
 
-    /// The header of a file; `checked` tells whether its checksum must be right.
+    /// The header of a file; `checked` says whether its checksum must be right.
     pub(super) fn decode(file: &[u8], checked: bool) -> Result<Header, Unusable> {
-        let mut cursor = Cursor::new(file);
+        let mut cursor = ByteReader::new(file);
         if cursor.array() != Some(*MAGIC) {
             return Err(Unusable::Foreign);
         }
@@ -59,9 +59,9 @@ impl Header {
         }
     }
 
-    fn fields(cursor: &mut Cursor<'_>) -> Option<Header> {
+    fn fields(cursor: &mut ByteReader<'_>) -> Option<Header> {
         Some(Header {
-            key: StoreKey(cursor.array()?),
+            key: IndexFileKey(cursor.array()?),
             length: cursor.u64()?,
             table: cursor.u64()?,
             count: cursor.u32()?,

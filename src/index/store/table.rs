@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::cursor::Cursor;
+use super::byte_reader::ByteReader;
 use super::header::Header;
 use super::is_prefix;
 
@@ -108,11 +108,11 @@ impl Table {
 
     fn row(&self, file: &[u8], index: usize) -> Option<Row> {
         let bytes = file.get(self.rows.clone())?.get(index * Row::LENGTH..)?;
-        let mut cursor = Cursor::new(bytes);
+        let mut cursor = ByteReader::new(bytes);
         Some(Row { block_end: cursor.u64()?, prefix_end: cursor.u32()?, checksum: cursor.u32()? })
     }
 
-    /// Tells whether blocks and prefixes fill the room that they have, one behind the other, and
+    /// Whether blocks and prefixes fill the room that they have, one behind the other, and
     /// prefixes are paths that ascend.
     fn is_ordered(&self, file: &[u8]) -> bool {
         let mut ends = (Header::LENGTH as u64, 0);

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use tempfile::TempDir;
 
-use super::{Image, StoreKey, is_prefix, write};
-use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, Known};
+use super::{IndexFileKey, MappedIndex, is_prefix, write};
+use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, KnownFile};
 use crate::os::{Dir, Identity};
 use crate::workspace::{Fingerprint, Kind};
 
@@ -58,13 +58,13 @@ impl Dice {
         Fingerprint { identity, size: self.number(), modified, changed }
     }
 
-    fn known(&mut self) -> Known {
+    fn known(&mut self) -> KnownFile {
         let content = match self.below(4) {
             0 => Content::Binary,
             1 => Content::Opaque,
             _ => Content::Filtered(Bits::Owned(self.bytes(200).into())),
         };
-        Known { stamp: self.stamp(), text_bytes: self.number(), content }
+        KnownFile { stamp: self.stamp(), text_bytes: self.number(), content }
     }
 
     fn directory(&mut self) -> DirectoryRecord {
@@ -88,8 +88,8 @@ impl Dice {
     }
 }
 
-fn key() -> StoreKey {
-    StoreKey::of(b"this root, these grams")
+fn key() -> IndexFileKey {
+    IndexFileKey::of(b"this root, these grams")
 }
 
 fn fixture() -> (TempDir, Dir) {
@@ -108,9 +108,9 @@ fn written(records: &Records) -> Vec<u8> {
 }
 
 /// All that an index holds.
-fn read(image: &Image) -> Records {
-    let prefixes = image.prefixes();
-    prefixes.map(|prefix| (prefix.to_vec(), image.directory(prefix).unwrap())).collect()
+fn read(mapped: &MappedIndex) -> Records {
+    let prefixes = mapped.prefixes();
+    prefixes.map(|prefix| (prefix.to_vec(), mapped.directory(prefix).unwrap())).collect()
 }
 
 #[test]
@@ -119,22 +119,22 @@ fn what_was_written_is_read_again() {
         let records = Dice::new(seed).records();
         let (_temporary, dir) = fixture();
         let length = write(&dir, NAME, &key(), &records).unwrap();
-        let image = Image::open(&dir, NAME, &key()).unwrap();
-        assert_eq!(read(&image), records, "seed {seed}");
-        assert!(image.prefixes().eq(records.keys()), "seed {seed}");
-        assert_eq!(image.bytes(), length);
+        let mapped = MappedIndex::open(&dir, NAME, &key()).unwrap();
+        assert_eq!(read(&mapped), records, "seed {seed}");
+        assert!(mapped.prefixes().eq(records.keys()), "seed {seed}");
+        assert_eq!(mapped.bytes(), length);
         for _ in 0..20 {
             let other = Dice::new(seed).name();
-            assert_eq!(image.directory(&other), records.get(&other).cloned(), "seed {seed}");
+            assert_eq!(mapped.directory(&other), records.get(&other).cloned(), "seed {seed}");
         }
     }
 }
 
 #[test]
 fn an_index_may_hold_nothing() {
-    let image = Image::of_bytes(written(&Records::new()), &key()).unwrap();
-    assert_eq!(image.prefixes().len(), 0);
-    assert_eq!(image.directory(b""), None);
+    let mapped = MappedIndex::of_bytes(written(&Records::new()), &key()).unwrap();
+    assert_eq!(mapped.prefixes().len(), 0);
+    assert_eq!(mapped.directory(b""), None);
 }
 
 #[test]
@@ -142,9 +142,9 @@ fn filters_stay_in_the_file_and_outlive_its_image() {
     let records: Records = [(b"a/".to_vec(), one_file(&[7; 1000]))].into();
     let (_temporary, dir) = fixture();
     write(&dir, NAME, &key(), &records).unwrap();
-    let image = Image::open(&dir, NAME, &key()).unwrap();
-    let (one, two) = (image.directory(b"a/").unwrap(), image.directory(b"a/").unwrap());
-    drop(image);
+    let mapped = MappedIndex::open(&dir, NAME, &key()).unwrap();
+    let (one, two) = (mapped.directory(b"a/").unwrap(), mapped.directory(b"a/").unwrap());
+    drop(mapped);
     let (one, two) = (one.entries[0].filter().unwrap(), two.entries[0].filter().unwrap());
     assert_eq!(one, [7; 1000]);
     assert_eq!(one.as_ptr(), two.as_ptr());
@@ -153,7 +153,7 @@ fn filters_stay_in_the_file_and_outlive_its_image() {
 fn one_file(filter: &[u8]) -> DirectoryRecord {
     let mut dice = Dice::new(1);
     let content = Content::Filtered(Bits::Owned(filter.into()));
-    let known = Some(Known { stamp: dice.stamp(), text_bytes: 9, content });
+    let known = Some(KnownFile { stamp: dice.stamp(), text_bytes: 9, content });
     let entries = vec![EntryRecord { name: b"file".to_vec(), kind: Kind::File, known }];
     DirectoryRecord { stamp: None, entries }
 }
@@ -168,7 +168,7 @@ fn a_filter_may_be_larger_than_the_buffer() {
         (b"c/".to_vec(), small()),
     ]
     .into();
-    assert_eq!(read(&Image::of_bytes(written(&records), &key()).unwrap()), records);
+    assert_eq!(read(&MappedIndex::of_bytes(written(&records), &key()).unwrap()), records);
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn the_same_records_give_the_same_bytes_in_whatever_order_entries_come() {
 #[test]
 fn what_was_read_can_be_written_again() {
     let bytes = written(&Dice::new(3).records());
-    let image = Image::of_bytes(bytes.clone(), &key()).unwrap();
-    assert_eq!(written(&read(&image)), bytes);
+    let mapped = MappedIndex::of_bytes(bytes.clone(), &key()).unwrap();
+    assert_eq!(written(&read(&mapped)), bytes);
 }
 
 #[test]
@@ -212,9 +212,9 @@ fn a_directory_that_could_not_be_read_again_is_left_out() {
     for names in wrong {
         let records: Records =
             [(b"a/".to_vec(), named(names)), (b"b/".to_vec(), good.clone())].into();
-        let image = Image::of_bytes(written(&records), &key()).unwrap();
-        assert_eq!(image.directory(b"a/"), None, "{names:?}");
-        assert_eq!(image.directory(b"b/").unwrap().entries.len(), 2, "{names:?}");
+        let mapped = MappedIndex::of_bytes(written(&records), &key()).unwrap();
+        assert_eq!(mapped.directory(b"a/"), None, "{names:?}");
+        assert_eq!(mapped.directory(b"b/").unwrap().entries.len(), 2, "{names:?}");
     }
 }
 

@@ -5,17 +5,17 @@ use std::io;
 
 use super::block::{self, Block};
 use super::header::Header;
-use super::image::is_exposed;
+use super::mapped_index::is_exposed;
 use super::table::{self, Row};
-use super::temporary::{Temporary, sweep};
-use super::{StoreKey, is_name, is_prefix};
+use super::temporary_file::{TemporaryFile, sweep};
+use super::{IndexFileKey, is_name, is_prefix};
 use crate::index::record::DirectoryRecord;
 use crate::os::{Dir, File};
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 20;
 
-/// Writes an index that takes the place of the one of this name, and tells its bytes.
+/// Writes an index in the place of the one of this name, and returns its size in bytes.
 ///
 /// Prefixes must ascend, and end in `/` but for the root's, which is empty. A directory that
 /// could not be read again is left out: one with a name twice, or with filters of more than
@@ -24,14 +24,14 @@ const BUFFER: usize = 1 << 20;
 pub(crate) fn write<P: AsRef<[u8]>, R: Borrow<DirectoryRecord>>(
     dir: &Dir,
     name: &str,
-    key: &StoreKey,
+    key: &IndexFileKey,
     records: impl IntoIterator<Item = (P, R)>,
 ) -> io::Result<u64> {
     if !is_name(name.as_bytes()) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     sweep(dir);
-    let temporary = Temporary::create(dir)?;
+    let temporary = TemporaryFile::create(dir)?;
     let file = temporary.file()?;
     if is_exposed(file.stat()?.mode) {
         return Err(io::ErrorKind::Unsupported.into());
@@ -45,7 +45,7 @@ pub(crate) fn write<P: AsRef<[u8]>, R: Borrow<DirectoryRecord>>(
 /// Writes all of an index to an empty file, the header last.
 pub(super) fn fill<P: AsRef<[u8]>, R: Borrow<DirectoryRecord>>(
     file: &File,
-    key: &StoreKey,
+    key: &IndexFileKey,
     records: impl IntoIterator<Item = (P, R)>,
 ) -> io::Result<u64> {
     let mut writer = Writer::new(file);
@@ -106,7 +106,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn finish(mut self, key: &StoreKey) -> io::Result<u64> {
+    fn finish(mut self, key: &IndexFileKey) -> io::Result<u64> {
         let table = self.written + self.buffer.len() as u64;
         let (rows, prefixes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.prefixes));
         if rows.len() + prefixes.len() > table::MAX_BYTES {

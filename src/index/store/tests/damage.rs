@@ -19,7 +19,7 @@ fn small() -> Records {
     let entries = content.into_iter().zip(0_u8..).map(|(content, index)| EntryRecord {
         name: vec![b'a' + index],
         kind: [Kind::File, Kind::Link][usize::from(index % 2)],
-        known: content.map(|content| Known { stamp, text_bytes: 77, content }),
+        known: content.map(|content| KnownFile { stamp, text_bytes: 77, content }),
     });
     let record = DirectoryRecord { stamp: Some(stamp), entries: entries.collect() };
     [
@@ -32,22 +32,22 @@ fn small() -> Records {
 
 /// Every directory of what was written is as it was, or not there.
 fn assert_honest(bytes: &[u8], records: &Records) {
-    let Ok(image) = Image::of_bytes(bytes.to_vec(), &key()) else { return };
+    let Ok(mapped) = MappedIndex::of_bytes(bytes.to_vec(), &key()) else { return };
     for (prefix, record) in records {
-        assert!(image.directory(prefix).is_none_or(|read| read == *record));
+        assert!(mapped.directory(prefix).is_none_or(|read| read == *record));
     }
-    assert!(image.prefixes().all(|prefix| records.contains_key(prefix)));
+    assert!(mapped.prefixes().all(|prefix| records.contains_key(prefix)));
 }
 
 #[test]
 fn a_file_that_is_cut_or_longer_is_unusable() {
     let bytes = written(&small());
     for length in 0..bytes.len() {
-        assert!(Image::of_bytes(bytes[..length].to_vec(), &key()).is_err(), "{length} bytes");
+        assert!(MappedIndex::of_bytes(bytes[..length].to_vec(), &key()).is_err(), "{length} bytes");
         parse_all(bytes[..length].to_vec()).unwrap();
     }
     let longer = [bytes.as_slice(), b"\0"].concat();
-    assert_eq!(Image::of_bytes(longer, &key()).unwrap_err(), Unusable::Damaged);
+    assert_eq!(MappedIndex::of_bytes(longer, &key()).unwrap_err(), Unusable::Damaged);
 }
 
 #[test]
@@ -59,15 +59,15 @@ fn no_flipped_bit_changes_a_record() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         assert_honest(&bytes, &records);
         parse_all(bytes.clone()).unwrap();
-        if let Ok(image) = Image::of_bytes(bytes.clone(), &key()) {
-            let whole = records.keys().filter(|prefix| image.directory(prefix).is_some()).count();
+        if let Ok(mapped) = MappedIndex::of_bytes(bytes.clone(), &key()) {
+            let whole = records.keys().filter(|prefix| mapped.directory(prefix).is_some()).count();
             assert_eq!(whole, records.len() - 1, "bit {bit} is in no checksum");
             spared += 1;
         }
         bytes[bit / 8] ^= 1 << (bit % 8);
     }
     assert!(spared > 0, "one damaged block makes all unusable");
-    assert_eq!(read(&Image::of_bytes(bytes, &key()).unwrap()), records);
+    assert_eq!(read(&MappedIndex::of_bytes(bytes, &key()).unwrap()), records);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn change_numbers(dice: &mut Dice, bytes: &mut [u8]) {
 fn numbers_that_lie_in_an_index_in_memory_do_no_harm() {
     let records = small();
     let sound = assembled(&records);
-    assert_eq!(read(&Image::of_bytes(sound.clone(), &key()).unwrap()), records);
+    assert_eq!(read(&MappedIndex::of_bytes(sound.clone(), &key()).unwrap()), records);
     if !cfg!(miri) {
         assert_eq!(sound, written(&records));
     }
@@ -180,8 +180,8 @@ impl Forgery {
         [header.encode(), blocks, rest].concat()
     }
 
-    fn open(&self) -> Result<Image, Unusable> {
-        Image::of_bytes(self.bytes(), &key())
+    fn open(&self) -> Result<MappedIndex, Unusable> {
+        MappedIndex::of_bytes(self.bytes(), &key())
     }
 }
 
@@ -252,8 +252,8 @@ fn a_block_that_lies_is_no_directory() {
         filtered([0; 4], b""),
     ];
     for bytes in right {
-        let image = Forgery::of(&[("a/", &bytes)]).open().unwrap();
-        assert!(image.directory(b"a/").is_some(), "{bytes:?}");
+        let mapped = Forgery::of(&[("a/", &bytes)]).open().unwrap();
+        assert!(mapped.directory(b"a/").is_some(), "{bytes:?}");
     }
     let wrong = [
         vec![],
@@ -281,9 +281,9 @@ fn a_block_that_lies_is_no_directory() {
         filtered([255; 4], b"xy"),
     ];
     for bytes in wrong {
-        let image = Forgery::of(&[("a/", &bytes), ("b/", EMPTY)]).open().unwrap();
-        assert_eq!(image.directory(b"a/"), None, "{bytes:?}");
-        assert!(image.directory(b"b/").is_some(), "{bytes:?}");
+        let mapped = Forgery::of(&[("a/", &bytes), ("b/", EMPTY)]).open().unwrap();
+        assert_eq!(mapped.directory(b"a/"), None, "{bytes:?}");
+        assert!(mapped.directory(b"b/").is_some(), "{bytes:?}");
     }
 }
 
@@ -293,16 +293,16 @@ fn what_is_no_index_or_not_ours_says_so() {
     let with = |at: usize, byte: u8| {
         let mut bytes = bytes.clone();
         bytes[at] = byte;
-        Image::of_bytes(bytes, &key()).unwrap_err()
+        MappedIndex::of_bytes(bytes, &key()).unwrap_err()
     };
     assert_eq!(with(0, b'#'), Unusable::Foreign);
     assert_eq!(with(8, 0), Unusable::OtherVersion);
     assert_eq!(with(12, 0), Unusable::Damaged);
-    assert_eq!(Image::of_bytes(Vec::new(), &key()).unwrap_err(), Unusable::Foreign);
+    assert_eq!(MappedIndex::of_bytes(Vec::new(), &key()).unwrap_err(), Unusable::Foreign);
     let mut header = Header::decode(&bytes, true).unwrap();
     header.length += 1;
     let longer = [&header.encode(), &bytes[Header::LENGTH..]].concat();
-    assert_eq!(Image::of_bytes(longer, &key()).unwrap_err(), Unusable::Damaged);
-    let other = StoreKey::of(b"another root");
-    assert_eq!(Image::of_bytes(bytes, &other).unwrap_err(), Unusable::OtherKey);
+    assert_eq!(MappedIndex::of_bytes(longer, &key()).unwrap_err(), Unusable::Damaged);
+    let other = IndexFileKey::of(b"another root");
+    assert_eq!(MappedIndex::of_bytes(bytes, &other).unwrap_err(), Unusable::OtherKey);
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::super::Unusable;
-use super::super::temporary::{NAMES, Temporary, sweep};
+use super::super::temporary_file::{NAMES, TemporaryFile, sweep};
 use super::*;
 
 /// The names in a directory.
@@ -21,8 +21,8 @@ fn marked(mark: u8) -> Records {
     (b'a'..=b'z').map(|name| (vec![name, b'/'], one_file(&[mark; 3000]))).collect()
 }
 
-fn mark(image: &Image) -> u8 {
-    let marks: BTreeSet<u8> = read(image)
+fn mark(mapped: &MappedIndex) -> u8 {
+    let marks: BTreeSet<u8> = read(mapped)
         .values()
         .flat_map(|record| record.entries[0].filter().unwrap().to_vec())
         .collect();
@@ -33,7 +33,7 @@ fn mark(image: &Image) -> u8 {
 #[test]
 fn what_is_no_file_is_no_index() {
     let (temporary, dir) = fixture();
-    let open = |name: &str| Image::open(&dir, name, &key()).unwrap_err();
+    let open = |name: &str| MappedIndex::open(&dir, name, &key()).unwrap_err();
     assert_eq!(open("none"), Unusable::Missing);
     fs::create_dir(temporary.path().join("directory")).unwrap();
     assert_eq!(open("directory"), Unusable::NotAFile);
@@ -55,7 +55,11 @@ fn a_link_or_fifo_is_no_index() {
     let fifo = temporary.path().join("fifo");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
     for name in ["link", "fifo"] {
-        assert_eq!(Image::open(&dir, name, &key()).unwrap_err(), Unusable::NotAFile, "{name}");
+        assert_eq!(
+            MappedIndex::open(&dir, name, &key()).unwrap_err(),
+            Unusable::NotAFile,
+            "{name}"
+        );
     }
 }
 
@@ -64,7 +68,7 @@ fn what_has_the_name_is_replaced_unless_it_is_a_directory() {
     let (temporary, dir) = fixture();
     fs::write(temporary.path().join(NAME), "something else").unwrap();
     write(&dir, NAME, &key(), marked(1)).unwrap();
-    assert_eq!(mark(&Image::open(&dir, NAME, &key()).unwrap()), 1);
+    assert_eq!(mark(&MappedIndex::open(&dir, NAME, &key()).unwrap()), 1);
     fs::create_dir(temporary.path().join("directory")).unwrap();
     assert!(write(&dir, "directory", &key(), marked(1)).is_err());
     assert_eq!(names(&temporary), ["directory", NAME].map(str::to_owned).into());
@@ -77,7 +81,7 @@ fn a_link_is_replaced_and_not_written_through() {
     fs::write(temporary.path().join("target"), "precious").unwrap();
     std::os::unix::fs::symlink("target", temporary.path().join(NAME)).unwrap();
     write(&dir, NAME, &key(), marked(1)).unwrap();
-    assert_eq!(mark(&Image::open(&dir, NAME, &key()).unwrap()), 1);
+    assert_eq!(mark(&MappedIndex::open(&dir, NAME, &key()).unwrap()), 1);
     assert_eq!(fs::read(temporary.path().join("target")).unwrap(), b"precious");
 }
 
@@ -92,12 +96,12 @@ fn an_index_is_for_its_user_alone() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
     for (mode, expected) in [(0o620, true), (0o602, true), (0o644, false)] {
         fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-        let refused = Image::open(&dir, NAME, &key()).err() == Some(Unusable::Exposed);
+        let refused = MappedIndex::open(&dir, NAME, &key()).err() == Some(Unusable::Exposed);
         assert_eq!(refused, expected, "{mode:o}");
     }
     // Who owns it may write it. Only root gives files away.
     if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
-        assert_eq!(Image::open(&dir, NAME, &key()).unwrap_err(), Unusable::Exposed);
+        assert_eq!(MappedIndex::open(&dir, NAME, &key()).unwrap_err(), Unusable::Exposed);
     }
 }
 
@@ -116,7 +120,7 @@ fn left_behind(temporary: &TempDir) -> String {
 fn a_killed_writers_file_is_removed_by_the_next_write_and_a_living_ones_stays() {
     let (temporary, dir) = fixture();
     left_behind(&temporary);
-    let living = Temporary::create(&dir).unwrap();
+    let living = TemporaryFile::create(&dir).unwrap();
     let long_ago = SystemTime::now() - 2 * HOUR;
     let mut expected = names(&temporary);
     expected.retain(|name| !fs::read(temporary.path().join(name)).unwrap().starts_with(b"half"));
@@ -154,7 +158,7 @@ fn a_write_survives_sweeps_at_every_moment() {
             written.unwrap();
         }
     });
-    assert_eq!(mark(&Image::open(&dir, NAME, &key()).unwrap()), 199);
+    assert_eq!(mark(&MappedIndex::open(&dir, NAME, &key()).unwrap()), 199);
     assert_eq!(names(&temporary), [NAME.to_owned()].into());
 }
 
@@ -191,7 +195,7 @@ fn what_a_killed_writer_left_is_removed_an_hour_later() {
 fn of_two_writers_one_wins_and_readers_see_one_or_the_other() {
     let (temporary, dir) = fixture();
     write(&dir, NAME, &key(), marked(1)).unwrap();
-    let held = Image::open(&dir, NAME, &key()).unwrap();
+    let held = MappedIndex::open(&dir, NAME, &key()).unwrap();
     std::thread::scope(|scope| {
         for number in [2, 3] {
             let dir = &dir;
@@ -202,11 +206,11 @@ fn of_two_writers_one_wins_and_readers_see_one_or_the_other() {
             });
         }
         for _ in 0..200 {
-            mark(&Image::open(&dir, NAME, &key()).unwrap());
+            mark(&MappedIndex::open(&dir, NAME, &key()).unwrap());
             assert_eq!(mark(&held), 1, "a replaced index changed");
         }
     });
-    assert!([2, 3].contains(&mark(&Image::open(&dir, NAME, &key()).unwrap())));
+    assert!([2, 3].contains(&mark(&MappedIndex::open(&dir, NAME, &key()).unwrap())));
     assert_eq!(names(&temporary), [NAME.to_owned()].into());
 }
 
@@ -227,7 +231,11 @@ mod failing_calls {
             let (result, reached) =
                 failing(calls, NO_SPACE, || write(&dir, NAME, &key(), marked(2)));
             let expected = if result.is_ok() { 2 } else { 1 };
-            assert_eq!(mark(&Image::open(&dir, NAME, &key()).unwrap()), expected, "call {calls}");
+            assert_eq!(
+                mark(&MappedIndex::open(&dir, NAME, &key()).unwrap()),
+                expected,
+                "call {calls}"
+            );
             assert_eq!(names(&temporary), [NAME.to_owned()].into(), "call {calls}");
             if !reached {
                 assert!(result.is_ok() && calls > 7, "{calls} calls");
@@ -242,7 +250,7 @@ mod failing_calls {
         let (_temporary, dir) = fixture();
         write(&dir, NAME, &key(), marked(1)).unwrap();
         for call in 0..3 {
-            let (opened, reached) = failing(call, DENIED, || Image::open(&dir, NAME, &key()));
+            let (opened, reached) = failing(call, DENIED, || MappedIndex::open(&dir, NAME, &key()));
             let denied = Unusable::Unreadable(std::io::ErrorKind::PermissionDenied);
             assert!(reached && opened.unwrap_err() == denied, "call {call}");
         }

@@ -1,0 +1,102 @@
+//! Computes what the index records of a file's content.
+
+use std::io;
+
+use crate::index::bloom::BloomBuilder;
+use crate::index::record::{Bits, Content, KnownFile};
+use crate::text::decode;
+use crate::workspace::{Dir, File, Fingerprint, Kind, Stat, now};
+
+/// Larger files get no filter, in bytes.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Up to this size a file is searched as a whole, and given up as binary at once, in bytes.
+pub(crate) const WHOLE: u64 = 1 << 20;
+
+/// How much of a file is looked at for a NUL byte before anything else, in bytes.
+pub(crate) const BINARY_PROBE: usize = 8 * 1024;
+
+/// The longest line that is searched in one piece, in bytes.
+pub(crate) const MAX_LINE: usize = 4 << 20;
+
+/// A file that is about to be read and learned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileScan {
+    stamp: Fingerprint,
+}
+
+impl FileScan {
+    /// Looks at a file before it is read; none if it changed so lately that a change after the
+    /// reading might not show, or is not a file to index.
+    pub(crate) fn begin(file: &File) -> io::Result<Option<FileScan>> {
+        let seen = now();
+        let stat = file.stat()?;
+        Ok(FileScan::from(&stat, seen))
+    }
+
+    fn from(stat: &Stat, seen: i64) -> Option<FileScan> {
+        let stamp = Fingerprint::of(stat);
+        let fits = stat.kind == Kind::File && stat.size <= MAX_FILE;
+        (fits && !stamp.is_racy(seen)).then_some(FileScan { stamp })
+    }
+
+    /// What is known of the file, now that all of it was read.
+    pub(crate) fn finish(
+        self,
+        bytes: &[u8],
+        decoded: &mut String,
+        builder: &mut BloomBuilder,
+    ) -> Option<KnownFile> {
+        if bytes.len() as u64 != self.stamp.size {
+            return None;
+        }
+        let text = decode::text(bytes, decoded);
+        let is_large = self.stamp.size > WHOLE;
+        let content = if memchr::memchr(0, text).is_some() {
+            let probe = text.get(..BINARY_PROBE).unwrap_or(text);
+            let is_binary = !is_large && memchr::memchr(0, probe).is_some();
+            if is_binary { Content::Binary } else { Content::Opaque }
+        } else if is_large && (text.len() != bytes.len() || has_long_line(text)) {
+            // Such files are searched in pieces, which the answer reports.
+            Content::Opaque
+        } else {
+            Content::Filtered(Bits::Owned(builder.build(text)))
+        };
+        Some(KnownFile { stamp: self.stamp, text_bytes: text.len() as u64, content })
+    }
+}
+
+fn has_long_line(text: &[u8]) -> bool {
+    let mut begin = 0;
+    memchr::memchr_iter(b'\n', text).chain([text.len()]).any(|end| {
+        let length = end - begin;
+        begin = end;
+        length >= MAX_LINE / 2
+    })
+}
+
+/// Reads and learns one file of a directory.
+pub(crate) fn scan_file(
+    directory: &Dir,
+    name: &[u8],
+    (buffer, decoded): (&mut Vec<u8>, &mut String),
+    builder: &mut BloomBuilder,
+) -> io::Result<Option<KnownFile>> {
+    let file = directory.open_file(name)?;
+    let Some(scan) = FileScan::begin(&file)? else { return Ok(None) };
+    let size = usize::try_from(scan.stamp.size).unwrap_or(usize::MAX);
+    // One byte more, to see the end.
+    if buffer.len() <= size {
+        buffer.resize(size + 1, 0);
+    }
+    let mut length = 0;
+    while let Some(budget) = buffer.get_mut(length..=size).filter(|budget| !budget.is_empty()) {
+        match file.read(budget)? {
+            0 => break,
+            count => length += count,
+        }
+    }
+    // What was not read must not be learned as what the file holds.
+    let Some(bytes) = buffer.get(..length) else { return Ok(None) };
+    Ok(scan.finish(bytes, decoded, builder))
+}

@@ -1,0 +1,151 @@
+//! Indexes every file of a tree.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::context::{Call, Incomplete};
+use crate::error::Error;
+use crate::index::Index;
+use crate::index::bloom::BloomBuilder;
+use crate::index::file_scan::scan_file;
+use crate::index::reader::{IndexReader, IndexedBatch};
+use crate::pool::{Pool, lock};
+use crate::walk::{
+    Batch, DirectoryReport, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+};
+use crate::workspace::Kind;
+
+/// The largest buffer that is kept from file to file, in bytes.
+const KEPT: usize = 4 << 20;
+
+/// How indexed files and calls under way are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScanMode {
+    /// Checks whether they are unchanged; for a call that waits.
+    Thorough,
+    /// Skips them, and pauses while calls are under way.
+    Background,
+}
+
+/// Walks the workspace and indexes its files; returns how many, and why not all.
+pub(super) fn scan_tree(
+    index: &Index,
+    (pool, call): (&Pool, &Call),
+    manner: ScanMode,
+) -> Result<(u64, Option<Incomplete>), Error> {
+    let workspace = &index.inner.workspace;
+    let view = index.begin();
+    let view = if manner == ScanMode::Background { view.in_background() } else { view };
+    let walk = WalkOptions {
+        roots: WalkRoot::resolve(workspace, &[])?,
+        hidden: true,
+        contents: true,
+        cache: Some(view.clone()),
+        ..WalkOptions::default()
+    };
+    // Where the policy is applied when a file is opened, filters are neither used nor made.
+    let full = AtomicBool::new(workspace.policy().denies_hard_links());
+    let indexer = Indexer {
+        reader: IndexReader::new(index, view, None, 1),
+        index: index.clone(),
+        manner,
+        full,
+    };
+    let (learned, incomplete) =
+        Walk::run(workspace, walk, (pool, call), (indexer, IndexedFiles(0)))?;
+    Ok((learned.0, incomplete))
+}
+
+struct Indexer {
+    index: Index,
+    reader: IndexReader,
+    manner: ScanMode,
+    /// Nothing more is learned.
+    full: AtomicBool,
+}
+
+/// The scratch buffers of a thread.
+struct Scratch {
+    builder: BloomBuilder,
+    buffer: Vec<u8>,
+    decoded: String,
+}
+
+impl Visitor for Indexer {
+    type State = Scratch;
+    type Output = u64;
+
+    fn weight(_: &u64) -> usize {
+        0
+    }
+
+    fn state(&self) -> Scratch {
+        let builder = BloomBuilder::new(self.index.bits_per_byte());
+        Scratch { builder, buffer: Vec::new(), decoded: String::new() }
+    }
+
+    fn visit(
+        &self,
+        buffers: &mut Scratch,
+        batch: &Batch,
+        walk: &dyn WalkControl,
+        found: &Mutex<u64>,
+    ) {
+        let Some(indexed) = self.reader.indexed(batch) else { return };
+        for ((name, kind), position) in batch.entries().zip(batch.positions()) {
+            if !self.may_go_on(walk) || self.full.load(Ordering::Relaxed) {
+                return;
+            }
+            if kind != Kind::File || self.knows(&indexed, (batch, name, position)) {
+                continue;
+            }
+            let learned = batch.handle.open().and_then(|directory| {
+                let scratch = (&mut buffers.buffer, &mut buffers.decoded);
+                scan_file(&directory, name, scratch, &mut buffers.builder)
+            });
+            // A file that cannot be read is reported by the search that meets it.
+            if let Ok(Some(known)) = learned {
+                let is_kept = self.index.learn(&indexed.table, position, known);
+                self.full.fetch_or(!is_kept, Ordering::Relaxed);
+                *lock(found) += u64::from(is_kept);
+            }
+            if buffers.buffer.len() > KEPT {
+                buffers.buffer = Vec::new();
+            }
+            walk.count(1, 0);
+        }
+    }
+}
+
+impl Indexer {
+    fn may_go_on(&self, walk: &dyn WalkControl) -> bool {
+        if self.manner == ScanMode::Background {
+            self.index.give_way(&|| walk.keeps_going());
+        }
+        walk.keeps_going()
+    }
+
+    fn knows(
+        &self,
+        indexed: &IndexedBatch<'_>,
+        (batch, name, position): (&Batch, &[u8], usize),
+    ) -> bool {
+        if self.manner == ScanMode::Thorough {
+            self.reader.refresh(indexed, (name, position), || batch.handle.open()?.stat(name));
+        }
+        indexed.table.knows(position)
+    }
+}
+
+/// The number of files that were indexed.
+struct IndexedFiles(u64);
+
+impl ResultSink<u64> for IndexedFiles {
+    fn directory(&mut self, _: DirectoryReport) {}
+
+    fn results(&mut self, found: u64) -> ControlFlow<()> {
+        self.0 += found;
+        ControlFlow::Continue(())
+    }
+}

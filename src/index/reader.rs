@@ -1,0 +1,275 @@
+//! The index as one search uses it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::context::Incomplete;
+use crate::index::Index;
+use crate::index::bloom::BloomBuilder;
+use crate::index::file_scan::FileScan;
+use crate::index::file_table::{Excluded, FileRef, FileTable};
+use crate::index::filter_query::FilterQuery;
+use crate::index::memoized_query::MemoizedQuery;
+use crate::index::range_summary::RangeSummary;
+use crate::walk::{BATCH, Batch, CacheView, CachedDir, EntryRange};
+use crate::workspace::{File, Stat};
+
+/// One part in this many of a search's time goes into indexing.
+const SHARE: u64 = 16;
+
+/// The index, and what a search wants to know of it.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexReader {
+    index: Index,
+    view: CacheView,
+    query: Option<Arc<MemoizedQuery>>,
+    indexing: Arc<IndexingTime>,
+}
+
+/// How much time a search has spent on indexing.
+#[derive(Debug)]
+struct IndexingTime {
+    started: Instant,
+    threads: u64,
+    nanoseconds: AtomicU64,
+    /// Whether a file was opened of which nothing was known.
+    unknown: AtomicBool,
+}
+
+impl IndexingTime {
+    fn new(threads: usize) -> IndexingTime {
+        IndexingTime {
+            started: Instant::now(),
+            threads: threads as u64,
+            nanoseconds: AtomicU64::new(0),
+            unknown: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a search that has lasted for `elapsed` may index one more file.
+    fn has_time(&self, elapsed: Duration) -> bool {
+        let allowed = (nanoseconds(elapsed) / SHARE).saturating_mul(self.threads);
+        self.nanoseconds.load(Ordering::Relaxed) <= allowed
+    }
+
+    /// Adds the time that a thread spent on indexing.
+    fn spend(&self, time: Duration) {
+        self.nanoseconds.fetch_add(nanoseconds(time), Ordering::Relaxed);
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The index entries of the files of a batch.
+#[derive(Debug)]
+pub(crate) struct IndexedBatch<'a> {
+    cached: &'a CachedDir,
+    pub(super) table: Arc<FileTable>,
+}
+
+/// The scratch buffers of a thread that indexes.
+#[derive(Debug)]
+pub(crate) struct ScratchBuffers(BloomBuilder);
+
+impl IndexedBatch<'_> {
+    /// What a file is that was excluded before, in the same call.
+    pub(crate) fn excluded(&self, position: usize) -> Option<Excluded> {
+        self.table.excluded(position)
+    }
+}
+
+impl IndexReader {
+    pub(crate) fn new(
+        index: &Index,
+        view: CacheView,
+        filter_query: Option<FilterQuery>,
+        threads: usize,
+    ) -> IndexReader {
+        let sliced = index.inner.tables.sliced.made();
+        IndexReader {
+            index: index.clone(),
+            view,
+            query: filter_query
+                .map(|filter_query| Arc::new(MemoizedQuery::new(filter_query, sliced))),
+            indexing: Arc::new(IndexingTime::new(threads)),
+        }
+    }
+
+    /// Ends the search; starts background indexing of what was missing, unless it was cancelled.
+    pub(crate) fn end(&self, incomplete: Option<Incomplete>) {
+        let is_wanted = incomplete != Some(Incomplete::Cancelled);
+        let unknown = self.indexing.unknown.load(Ordering::Relaxed);
+        if is_wanted && (unknown || self.index.inner.tables.sliced.are_wanted()) {
+            self.index.learn_later();
+        }
+    }
+
+    /// Whether the pattern contains n-grams that filters can exclude files by.
+    pub(crate) fn asks(&self) -> bool {
+        self.query.is_some()
+    }
+
+    /// Whether a watch reports changes, so that files need no look.
+    pub(crate) fn is_told_of_changes(&self) -> bool {
+        self.view.generation.min_valid < self.view.generation.current
+    }
+
+    /// What is known of the files of a batch, if its directory is kept.
+    pub(crate) fn indexed<'a>(&self, batch: &'a Batch) -> Option<IndexedBatch<'a>> {
+        let cached = batch.cached.as_deref()?;
+        Some(IndexedBatch { cached, table: self.index.inner.tables.of(cached) })
+    }
+
+    /// Whether a file need not be opened, and why.
+    pub(crate) fn exclude(
+        &self,
+        indexed: &IndexedBatch<'_>,
+        (name, position): (&[u8], usize),
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) -> Option<Excluded> {
+        let file = FileRef { name, position, cached: indexed.cached };
+        indexed.table.exclude(file, self.query.as_deref(), self.view.generation, stat)
+    }
+
+    /// For each entry of a batch, whether it is a file that needs no look, and why.
+    pub(crate) fn exclude_all(&self, batch: &Batch) -> [Option<Excluded>; BATCH] {
+        let Some(indexed) = self.indexed(batch) else { return [None; BATCH] };
+        let entries = batch.entries().zip(batch.positions());
+        let file =
+            entries.map(|((name, _), position)| FileRef { name, position, cached: indexed.cached });
+        indexed.table.exclude_all(file, self.query.as_deref(), self.view.generation)
+    }
+
+    /// Calls `pass` with the summary of recorded entries, and returns its result, if none of the files
+    /// has to be looked at.
+    pub(crate) fn pass<R>(
+        &self,
+        files: &EntryRange,
+        mut pass: impl FnMut(&RangeSummary) -> R,
+    ) -> Option<R> {
+        let (query, generation, inner) =
+            (self.query.as_ref()?, self.view.generation, &self.index.inner);
+        let mut ask = |summary: &RangeSummary| (!summary.may_match(query)).then(|| pass(summary));
+        // None if nothing is known of them together, or not any more.
+        let file = files.note.read(|summary: &RangeSummary| {
+            summary.holds(files, query.sliced(), generation).then(|| ask(summary))
+        });
+        file.flatten().unwrap_or_else(|| {
+            let summary = RangeSummary::new(files, &inner.tables, (generation, &inner.budget));
+            let passed = summary.as_ref().and_then(ask);
+            files.note.put(summary);
+            passed
+        })
+    }
+
+    /// Drops the entry of a file that changed since it was indexed.
+    pub(super) fn refresh(
+        &self,
+        indexed: &IndexedBatch<'_>,
+        (name, position): (&[u8], usize),
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) {
+        let file = FileRef { name, position, cached: indexed.cached };
+        indexed.table.refresh(file, self.view.generation, stat);
+    }
+
+    pub(crate) fn scratch(&self) -> ScratchBuffers {
+        ScratchBuffers(BloomBuilder::new(self.index.bits_per_byte()))
+    }
+
+    /// Looks at a file of which nothing is known, before it is read; none if there is no time to
+    /// learn it now.
+    pub(crate) fn begin_scan(
+        &self,
+        indexed: &IndexedBatch<'_>,
+        position: usize,
+        file: &File,
+    ) -> Option<FileScan> {
+        if indexed.table.knows(position) {
+            return None;
+        }
+        self.indexing.unknown.store(true, Ordering::Relaxed);
+        self.indexing.has_time(self.indexing.started.elapsed()).then_some(())?;
+        FileScan::begin(file).ok().flatten()
+    }
+
+    /// Indexes a file that was read.
+    pub(crate) fn finish_scan(
+        &self,
+        scan: FileScan,
+        (indexed, position): (&IndexedBatch<'_>, usize),
+        (bytes, decoded): (&[u8], &mut String),
+        scratch: &mut ScratchBuffers,
+    ) {
+        let started = Instant::now();
+        if let Some(known) = scan.finish(bytes, decoded, &mut scratch.0) {
+            self.index.learn(&indexed.table, position, known);
+        }
+        self.indexing.spend(started.elapsed());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexOptions;
+    use crate::workspace::Workspace;
+
+    const LESSON: Duration = Duration::from_millis(3);
+
+    /// Searches with threads that learn whatever they may, and counts the lessons.
+    fn lessons(threads: usize, milliseconds: u64) -> u32 {
+        let indexing = IndexingTime::new(threads);
+        let mut lessons = 0;
+        for elapsed in (0..milliseconds).map(Duration::from_millis) {
+            if indexing.has_time(elapsed) {
+                indexing.spend(LESSON);
+                lessons += 1;
+            }
+            let most = elapsed * u32::try_from(threads).unwrap() / 16 + LESSON;
+            assert!(LESSON * lessons <= most, "{lessons} lessons in {elapsed:?}");
+        }
+        lessons
+    }
+
+    // Of which the last may have begun before the sixteenth was used up.
+    #[test]
+    fn learning_takes_a_sixteenth_of_the_time_of_all_threads() {
+        assert_eq!(lessons(1, 4800), 100);
+        assert_eq!(lessons(4, 4800), 400);
+    }
+
+    #[test]
+    fn a_lesson_that_took_long_is_made_up_for() {
+        let indexing = IndexingTime::new(1);
+        assert!(indexing.has_time(Duration::ZERO), "the first is free");
+        indexing.spend(Duration::from_secs(2));
+        assert!(!indexing.has_time(Duration::from_secs(31)));
+        assert!(indexing.has_time(Duration::from_secs(32)));
+        indexing.spend(Duration::from_nanos(1));
+        assert!(!indexing.has_time(Duration::from_secs(32)));
+        assert!(indexing.has_time(Duration::MAX));
+    }
+
+    #[test]
+    fn nothing_is_learned_behind_a_search_that_was_cancelled() {
+        for (unknown, incomplete, learns) in [
+            (false, None, false),
+            (true, Some(Incomplete::Cancelled), false),
+            (true, Some(Incomplete::Timeout), true),
+            (true, None, true),
+        ] {
+            let temporary = tempfile::TempDir::new().unwrap();
+            let workspace = Workspace::open(temporary.path()).unwrap();
+            let index = Index::open(&workspace, IndexOptions::default(), 1).unwrap();
+            let reader = IndexReader::new(&index, index.begin(), None, 1);
+            reader.indexing.unknown.store(unknown, Ordering::Relaxed);
+            reader.end(incomplete);
+            assert_eq!(index.inner.background.has_begun(), learns, "{unknown} {incomplete:?}");
+        }
+    }
+}
