@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode};
-use crate::skills::finding::{Finding, Severity, SkillFinding};
+use crate::skills::finding::{Finding, Severity, SkillFinding, quoted_name};
+use crate::skills::frontmatter::MAX_NAME_LEN;
 use crate::skills::prompt;
-use crate::skills::shown::shown;
 use crate::skills::skill::Skill;
-use crate::skills::standard::MAX_NAME_LEN;
 use crate::text::escape::display_path;
 use crate::text::similar::most_similar;
 
@@ -125,10 +124,10 @@ impl SkillCatalog {
         self.0.skills.is_empty()
     }
 
-    /// What a user should be told: all findings but those on mere portability, by path.
+    /// What a user should be is_warning: all findings but those on mere portability, by path.
     pub fn warnings(&self) -> impl Iterator<Item = &SkillFinding> {
-        let told = |finding: &&SkillFinding| finding.severity != Severity::Portability;
-        self.findings().iter().filter(told)
+        let is_warning = |finding: &&SkillFinding| finding.severity != Severity::Portability;
+        self.findings().iter().filter(is_warning)
     }
 
     /// Everything that was noticed, by path.
@@ -179,7 +178,7 @@ impl SkillCatalog {
                 format!("the nearest are {}, and there are {more} more", names.join(", "))
             }
         };
-        let message = format!("no skill is called {}; {known}", shown(name));
+        let message = format!("no skill is called {}; {known}", quoted_name(name));
         Error::new(ErrorCode::InvalidArgument, message)
     }
 }

@@ -1,9 +1,10 @@
-//! What there is to say about a skill, from "left out" to "worth knowing".
+//! What is reported about a skill, from "left out" to "worth knowing", in one line of safe characters.
 
 use std::fmt;
 
 use crate::error::{Error, ErrorCode};
-use crate::text::escape;
+use crate::text::clip;
+use crate::text::escape::{self, is_unsafe};
 
 /// How much a [`SkillFinding`] matters here, the worst first.
 ///
@@ -94,7 +95,7 @@ impl SkillFinding {
     }
 }
 
-/// A finding that does not know its path yet.
+/// A finding without its path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Finding {
     pub(super) severity: Severity,
@@ -133,5 +134,48 @@ impl Finding {
 impl From<&Error> for Finding {
     fn from(error: &Error) -> Finding {
         Finding::skipped(error.code(), error.to_string())
+    }
+}
+
+/// Bytes of a name in a message.
+const LONGEST: usize = 128;
+
+/// A name from a file for messages: in quotes, escaped, and cut to a limit.
+pub(super) fn quoted_name(name: &str) -> String {
+    let start = clip::truncate(name, LONGEST);
+    let more = if start.len() < name.len() { "…" } else { "" };
+    format!("`{}{more}`", escape::display_path(start.as_bytes()))
+}
+
+/// The text in one line, with single blanks, without characters that could change the direction of
+/// the line or are not allowed in XML.
+pub(super) fn one_line(text: &str) -> String {
+    let is_blank = |letter: char| letter.is_whitespace() || letter == '\u{85}';
+    let words = text.split(is_blank).map(|word| word.replace(is_removed, ""));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn is_removed(letter: char) -> bool {
+    is_unsafe(letter) || matches!(letter, '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_descriptions_are_one_line_without_controls() {
+        let cases = [
+            ("a\nb\r\n\tc", "a b c"),
+            ("\u{1b}[31mred\u{7}", "[31mred"),
+            ("x\u{202e}y\u{2066}z", "xyz"),
+            ("a\u{0} \u{ffff}b", "a b"),
+            ("  a   b ", "a b"),
+            ("a\u{2028}b\u{85}c", "a b c"),
+            ("grüße", "grüße"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(one_line(text), wanted, "{text:?}");
+        }
     }
 }

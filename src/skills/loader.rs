@@ -1,13 +1,19 @@
-//! Which directories are looked through for skills, and what becomes of what is there.
+//! Finds SKILL.md files below directories and loads them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorCode};
 use crate::skills::catalog::SkillCatalog;
-use crate::skills::finding::{Finding, Severity, SkillFinding};
-use crate::skills::place::Place;
-use crate::skills::scan::{MAX_DEPTH, MAX_SKILLS, Scan};
-use crate::workspace::Workspace;
+use crate::skills::finding::{Finding, Severity, SkillFinding, one_line};
+use crate::skills::frontmatter::{self, Frontmatter, ParsedFrontmatter};
+use crate::skills::root::{
+    MAX_ENTRIES, SkillFile, SkillRoot, absolute_bytes, joined, list_entries,
+};
+use crate::skills::skill::Skill;
+use crate::text::clip;
+use crate::walk::VERSION_CONTROL;
+use crate::workspace::{DirectoryEntry, Kind, Workspace, WorkspacePath, link_target};
 
 /// Gathers skills from several directories; of two skills with one name the later wins.
 ///
@@ -30,15 +36,15 @@ use crate::workspace::Workspace;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SkillLoader {
-    sources: Vec<Source>,
+    sources: Vec<SkillSource>,
     allowed: Vec<PathBuf>,
     depth: usize,
-    most: usize,
+    max: usize,
 }
 
 /// A directory of skills.
 #[derive(Clone, Debug)]
-enum Source {
+enum SkillSource {
     /// One that is its own workspace.
     Directory(PathBuf),
     /// One below a workspace, whose rules hold.
@@ -47,7 +53,7 @@ enum Source {
 
 impl Default for SkillLoader {
     fn default() -> SkillLoader {
-        SkillLoader { sources: Vec::new(), allowed: Vec::new(), depth: MAX_DEPTH, most: MAX_SKILLS }
+        SkillLoader { sources: Vec::new(), allowed: Vec::new(), depth: MAX_DEPTH, max: MAX_SKILLS }
     }
 }
 
@@ -60,14 +66,14 @@ impl SkillLoader {
     /// Adds a directory; one that does not exist holds no skills. Links in it are followed as
     /// long as they stay in it, or lead straight into another directory of this loader.
     pub fn directory(mut self, directory: impl AsRef<Path>) -> SkillLoader {
-        self.sources.push(Source::Directory(directory.as_ref().to_owned()));
+        self.sources.push(SkillSource::Directory(directory.as_ref().to_owned()));
         self
     }
 
     /// Adds a directory below a workspace, whose deny rules hold. Links in it may lead anywhere in
     /// the workspace, those of other directories of this loader into the directory only.
     pub fn below(mut self, workspace: &Workspace, directory: &str) -> SkillLoader {
-        self.sources.push(Source::Below(workspace.clone(), directory.to_owned()));
+        self.sources.push(SkillSource::Below(workspace.clone(), directory.to_owned()));
         self
     }
 
@@ -87,7 +93,7 @@ impl SkillLoader {
     /// The most skills that are loaded, and told if there are more; the directories that come last
     /// are served first. Default: [`MAX_SKILLS`].
     pub fn at_most(mut self, count: usize) -> SkillLoader {
-        self.most = count;
+        self.max = count;
         self
     }
 
@@ -97,22 +103,22 @@ impl SkillLoader {
         let mut findings = Vec::new();
         let sources: Vec<_> =
             self.sources.iter().map(|source| source.open(&mut findings)).collect();
-        let mut allowed: Vec<Place> = sources
+        let mut allowed: Vec<SkillRoot> = sources
             .iter()
             .flatten()
-            .map(|(workspace, path)| Place::below(workspace.clone(), path.clone()))
+            .map(|(workspace, path)| SkillRoot::below(workspace.clone(), path.clone()))
             .collect();
         let extra = self.allowed.iter().filter_map(|directory| open(directory, &mut findings));
-        allowed.extend(extra.map(Place::whole));
-        let mut scan = Scan::new(&allowed, self.depth, self.most);
+        allowed.extend(extra.map(SkillRoot::whole));
+        let mut scan = SkillScan::new(&allowed, self.depth, self.max);
         // The limits cut what would lose: the first directories.
         for (index, source) in sources.into_iter().enumerate().rev() {
             if let Some((workspace, path)) = source {
-                scan.run(&Place::whole(workspace), &path, index);
+                scan.run(&SkillRoot::whole(workspace), &path, index);
             }
         }
         scan.finish();
-        let Scan { mut skills, findings: scanned, .. } = scan;
+        let SkillScan { mut skills, findings: scanned, .. } = scan;
         findings.extend(scanned);
         skills.sort_by_key(|(source, _)| *source);
         SkillCatalog::merged(skills.into_iter().map(|(_, skill)| skill), findings)
@@ -132,7 +138,7 @@ impl SkillLoader {
     }
 }
 
-/// Making a catalog without a word on how.
+/// Loading with the default options.
 impl SkillCatalog {
     /// Looks for skills below a directory; one that does not exist holds none. What cannot be
     /// loaded is left out and told in [`warnings`](SkillCatalog::warnings).
@@ -161,18 +167,18 @@ fn loader(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillLoade
     directories.into_iter().fold(SkillLoader::new(), SkillLoader::directory)
 }
 
-impl Source {
+impl SkillSource {
     /// The workspace and the path in it; nothing if there is no such directory.
     fn open(&self, findings: &mut Vec<SkillFinding>) -> Option<(Workspace, Vec<u8>)> {
         match self {
-            Source::Directory(directory) => Some((open(directory, findings)?, Vec::new())),
-            Source::Below(workspace, path) => {
-                match Place::whole(workspace.clone()).look_up(path.as_bytes()) {
+            SkillSource::Directory(directory) => Some((open(directory, findings)?, Vec::new())),
+            SkillSource::Below(workspace, path) => {
+                match SkillRoot::whole(workspace.clone()).look_up(path.as_bytes()) {
                     Ok(found) => Some((workspace.clone(), found?.relative().to_vec())),
                     Err(error) => {
                         let finding = Finding::from(&error);
-                        let place = Place::whole(workspace.clone());
-                        findings.push(finding.at(place.absolute(path.as_bytes())));
+                        let root = SkillRoot::whole(workspace.clone());
+                        findings.push(finding.at(root.absolute(path.as_bytes())));
                         None
                     }
                 }
@@ -189,5 +195,388 @@ fn open(directory: &Path, findings: &mut Vec<SkillFinding>) -> Option<Workspace>
             findings.push(Finding::from(&error).at(directory.to_string_lossy()));
             None
         }
+    }
+}
+
+/// The directories of skills that clients share, below a home directory and below a project; the
+/// later wins. `.claude/skills` is Claude's, `.agents/skills` the one for all.
+pub const CLIENT_DIRECTORIES: [&str; 2] = [".claude/skills", ".agents/skills"];
+
+/// The [`CLIENT_DIRECTORIES`] of a user and of a project, in the order in which
+/// [`SkillCatalog::load`](crate::skills::SkillCatalog::load) wants them: a project's skill wins
+/// over the user's of the same name.
+///
+/// Whether a project is trusted is for the host to decide: leave it out if it is not. Directories
+/// that do not exist are passed over. Links are followed inside each of these directories and
+/// from one to another; use a [`SkillLoader`](crate::skills::SkillLoader) to allow more.
+///
+/// ```
+/// use ripkit::skills::{SkillCatalog, client_directories};
+/// use std::path::Path;
+///
+/// let directories = client_directories(Some(Path::new("/home/ada")), Some(Path::new(".")));
+/// assert_eq!(directories[0], Path::new("/home/ada/.claude/skills"));
+/// assert_eq!(directories[3], Path::new("./.agents/skills"));
+/// let catalog = SkillCatalog::load(&directories);
+/// ```
+pub fn client_directories(home: Option<&Path>, project: Option<&Path>) -> Vec<PathBuf> {
+    let bases = [home, project].into_iter().flatten();
+    bases.flat_map(|base| CLIENT_DIRECTORIES.map(|below| base.join(below))).collect()
+}
+
+/// The most directories that are looked into.
+pub const MAX_DIRECTORIES: usize = 2000;
+
+/// The most skills that are loaded.
+pub const MAX_SKILLS: usize = 500;
+
+/// How deep below a directory skills are looked for.
+pub const MAX_DEPTH: usize = 6;
+
+/// The most findings that are recorded.
+const MAX_FINDINGS: usize = 1000;
+
+/// Bytes of the message of a finding.
+const MAX_MESSAGE: usize = 500;
+
+/// The most entries that are looked at in all directories together.
+const MAX_ALL_ENTRIES: usize = 200_000;
+
+const NAME: &[u8] = b"SKILL.md";
+
+/// What other clients overlook.
+const LOWER_CASE_NAME: &[u8] = b"skill.md";
+
+/// A directory that is still to be searched.
+struct PendingDirectory {
+    root: SkillRoot,
+    path: Vec<u8>,
+    depth: usize,
+    is_link: bool,
+    /// Which of the sources led to it.
+    source: usize,
+}
+
+impl PendingDirectory {
+    /// The SKILL.md in it, under the name that it has, in the directory without links.
+    fn found(&self, file: WorkspacePath, directory: Vec<u8>, name: &[u8]) -> FoundSkill<'_> {
+        let mut names = vec![self.root.last_name(&directory)];
+        let linked = self.root.last_name(&self.path);
+        if !names.contains(&linked) {
+            names.push(linked);
+        }
+        let path = joined(&directory, name);
+        FoundSkill { root: &self.root, file, directory, path, names, source: self.source }
+    }
+
+    /// The directory, if it is one.
+    fn directory(&self) -> Result<Option<WorkspacePath>, Error> {
+        let found = self.root.look_up(&self.path)?;
+        if found.is_none() && self.is_link {
+            return Err(Error::new(ErrorCode::FileNotFound, "the link leads nowhere"));
+        }
+        Ok(found.filter(WorkspacePath::is_directory))
+    }
+
+    /// The path of the directory without links, given its SKILL.md.
+    fn real_path(&self, file: &WorkspacePath) -> Result<Vec<u8>, Error> {
+        if file.relative() == joined(&self.path, NAME) {
+            return Ok(self.path.clone());
+        }
+        let real = self.directory()?;
+        Ok(real.map_or_else(|| self.path.clone(), |real| real.relative().to_vec()))
+    }
+}
+
+/// Names under which no skills are looked for.
+fn is_left_out(name: &[u8]) -> bool {
+    VERSION_CONTROL.contains(&name) || name == b"node_modules"
+}
+
+/// A search for skills in all sources.
+struct SkillScan<'a> {
+    /// Roots into which links of other roots may lead.
+    allowed: &'a [SkillRoot],
+    depth: usize,
+    max: usize,
+    /// Real paths of directories that were looked into.
+    seen: HashSet<Vec<u8>>,
+    /// Each with the source that led to it.
+    skills: Vec<(usize, Skill)>,
+    findings: Vec<SkillFinding>,
+    /// Findings over the maximum, which are only counted.
+    unreported: usize,
+    /// Directory entries read so far.
+    entries: usize,
+    is_full: bool,
+}
+
+impl<'a> SkillScan<'a> {
+    fn new(allowed: &'a [SkillRoot], depth: usize, max: usize) -> SkillScan<'a> {
+        let (seen, skills, findings) = (HashSet::new(), Vec::new(), Vec::new());
+        SkillScan {
+            allowed,
+            depth,
+            max,
+            seen,
+            skills,
+            findings,
+            unreported: 0,
+            entries: 0,
+            is_full: false,
+        }
+    }
+
+    /// Looks below one directory.
+    fn run(&mut self, root: &SkillRoot, path: &[u8], source: usize) {
+        let (root, path) = (root.clone(), path.to_vec());
+        let mut stack = vec![PendingDirectory { root, path, depth: 0, is_link: false, source }];
+        while let Some(pending) = stack.pop().filter(|_| !self.is_full) {
+            match self.search(&pending) {
+                Ok(below) => stack.extend(below.into_iter().rev()),
+                Err(error) => self.report(&pending.root, &pending.path, unreachable(&error)),
+            }
+        }
+    }
+
+    /// Looks into one directory: a skill, or directories that may hold some.
+    fn search(&mut self, pending: &PendingDirectory) -> Result<Vec<PendingDirectory>, Error> {
+        // Most directories here are skills: asking for the file spares the listing.
+        if let Some(file) = self.skill_file(pending)? {
+            let path = pending.real_path(&file)?;
+            if !self.enter(&pending.root, &path) || self.load(pending.found(file, path, NAME)) {
+                return Ok(Vec::new());
+            }
+        } else {
+            let Some(directory) = pending.directory()? else { return Ok(Vec::new()) };
+            if !self.enter(&pending.root, directory.relative()) {
+                return Ok(Vec::new());
+            }
+        }
+        self.search_below(pending)
+    }
+
+    /// The SKILL.md of a directory; one that cannot be reached hides nothing else.
+    fn skill_file(&mut self, pending: &PendingDirectory) -> Result<Option<WorkspacePath>, Error> {
+        let path = joined(&pending.path, NAME);
+        match pending.root.look_up(&path) {
+            Ok(file) => Ok(file),
+            Err(error) => {
+                if pending.directory()?.is_some() {
+                    self.report(&pending.root, &path, unreachable(&error));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Lists a directory that holds no SKILL.md, or one that is none.
+    fn search_below(&mut self, pending: &PendingDirectory) -> Result<Vec<PendingDirectory>, Error> {
+        let Some(directory) = pending.directory()? else { return Ok(Vec::new()) };
+        let listed = self.listed(pending, &directory)?;
+        if listed.iter().any(|entry| entry.name == LOWER_CASE_NAME)
+            && let Some(file) = pending.root.look_up(&joined(&pending.path, LOWER_CASE_NAME))?
+        {
+            let path = directory.relative().to_vec();
+            if self.load(pending.found(file, path, LOWER_CASE_NAME)) {
+                return Ok(Vec::new());
+            }
+        }
+        if pending.depth >= self.depth {
+            return Ok(Vec::new());
+        }
+        Ok(listed.iter().filter_map(|entry| self.below(pending, &directory, entry)).collect())
+    }
+
+    /// Reads a SKILL.md at once, so that no handle is kept. Returns whether it is a usable skill,
+    /// below which there are no others.
+    fn load(&mut self, found: FoundSkill<'_>) -> bool {
+        let (root, path, source) = (found.root, found.path.clone(), found.source);
+        let (skill, mut findings) = match found.read() {
+            Ok(read) => read,
+            Err(error) => (None, vec![Finding::from(&error)]),
+        };
+        if skill.is_some() && self.skills.len() >= self.max {
+            self.fill(root, &path, &format!("{} skills", self.max));
+            return true;
+        }
+        if path.ends_with(LOWER_CASE_NAME) && skill.is_some() {
+            let message = "most clients look for SKILL.md and overlook skill.md";
+            findings.push(Finding::advice(message));
+        }
+        for finding in findings {
+            self.report(root, &path, finding);
+        }
+        let is_skill = skill.is_some();
+        self.skills.extend(skill.map(|skill| (source, skill)));
+        is_skill
+    }
+
+    /// Stops the search at a path, with more skills or directories to come.
+    fn fill(&mut self, root: &SkillRoot, path: &[u8], what: &str) {
+        self.is_full = true;
+        let reason = format!("there are more than {what}; this and the rest is left out");
+        self.report(root, path, Finding::skipped(ErrorCode::TooLarge, reason));
+    }
+
+    /// Records a directory. Returns whether it is new and within the limit.
+    fn enter(&mut self, root: &SkillRoot, relative: &[u8]) -> bool {
+        let path = absolute_bytes(&root.workspace, relative);
+        if self.seen.contains(&path) {
+            return false;
+        }
+        if self.seen.len() >= MAX_DIRECTORIES {
+            self.fill(root, relative, &format!("{MAX_DIRECTORIES} directories"));
+            return false;
+        }
+        self.seen.insert(path)
+    }
+
+    fn listed(
+        &mut self,
+        pending: &PendingDirectory,
+        path: &WorkspacePath,
+    ) -> Result<Vec<DirectoryEntry>, Error> {
+        let (entries, is_whole) = list_entries(&pending.root.workspace, path)?;
+        self.entries += entries.len();
+        if self.entries > MAX_ALL_ENTRIES {
+            let what = format!("{MAX_ALL_ENTRIES} entries to look at");
+            self.fill(&pending.root, path.relative(), &what);
+        }
+        if !is_whole {
+            let reason =
+                format!("the directory has more than {MAX_ENTRIES} entries; the rest is left out");
+            let finding = Finding::skipped(ErrorCode::TooLarge, reason);
+            self.report(&pending.root, path.relative(), finding);
+        }
+        Ok(entries)
+    }
+
+    /// The directory that an entry is or leads to.
+    fn below(
+        &self,
+        pending: &PendingDirectory,
+        directory: &WorkspacePath,
+        entry: &DirectoryEntry,
+    ) -> Option<PendingDirectory> {
+        let (depth, source) = (pending.depth + 1, pending.source);
+        let below =
+            |root, path, is_link| Some(PendingDirectory { root, path, depth, is_link, source });
+        let (root, path) = (pending.root.clone(), joined(&pending.path, &entry.name));
+        match entry.kind {
+            _ if is_left_out(&entry.name) => None,
+            Kind::Directory => below(root, path, false),
+            Kind::Link => match root.look_up(&path) {
+                // A link to a file is none of ours.
+                Ok(Some(target)) if !target.is_directory() => None,
+                Err(error) if error.code() == ErrorCode::InvalidPath => {
+                    let elsewhere = self.elsewhere(&root, directory, &entry.name);
+                    let (root, path) = elsewhere.unwrap_or((root, path));
+                    below(root, path, true)
+                }
+                _ => below(root, path, true),
+            },
+            _ => None,
+        }
+    }
+
+    /// The target of a link that leaves its own root, if it is in an allowed one.
+    fn elsewhere(
+        &self,
+        root: &SkillRoot,
+        directory: &WorkspacePath,
+        name: &[u8],
+    ) -> Option<(SkillRoot, Vec<u8>)> {
+        let target = link_target(&root.workspace, directory, name)?;
+        self.allowed.iter().find_map(|other| {
+            let found = other.look_up(&target).ok()??;
+            Some((other.clone(), found.relative().to_vec()))
+        })
+    }
+
+    /// Records a finding, unless there are very many already.
+    fn report(&mut self, root: &SkillRoot, path: &[u8], mut finding: Finding) {
+        if self.findings.len() >= MAX_FINDINGS {
+            self.unreported += 1;
+            return;
+        }
+        finding.message = brief(&finding.message);
+        self.findings.push(finding.at(root.absolute(path)));
+    }
+
+    /// Adds a finding with the number of findings that were not recorded.
+    fn finish(&mut self) {
+        if let (Some(last), 1..) = (self.findings.last(), self.unreported) {
+            let path = last.path.clone();
+            let message = format!("there are {} more findings", self.unreported);
+            self.findings.push(Finding::skipped(ErrorCode::TooLarge, message).at(path));
+        }
+    }
+}
+
+/// The finding for a file or directory that cannot be reached.
+fn unreachable(error: &Error) -> Finding {
+    match error.code() {
+        // Only a link leads elsewhere.
+        code @ ErrorCode::InvalidPath => Finding::skipped(
+            code,
+            "the link leads out of the directories of skills, or in a circle",
+        ),
+        code @ ErrorCode::PolicyDenied => Finding::skipped(code, "a rule of the host denies it"),
+        _ => Finding::from(error),
+    }
+}
+
+/// A message in one line and not too long, whatever a file has put into it.
+fn brief(message: &str) -> String {
+    let line = one_line(message);
+    clip::ellipsize(&line, MAX_MESSAGE).into_owned()
+}
+
+/// A SKILL.md that was found.
+struct FoundSkill<'a> {
+    root: &'a SkillRoot,
+    file: WorkspacePath,
+    /// The real path of its directory, and of itself in there.
+    directory: Vec<u8>,
+    path: Vec<u8>,
+    /// The name of its directory, then that of a link that led there.
+    names: Vec<String>,
+    /// Which of the sources led to it.
+    source: usize,
+}
+
+impl FoundSkill<'_> {
+    /// Reads the front matter and checks it against the standard; no skill if it is unusable.
+    ///
+    /// # Errors
+    /// What cannot be read, or is no SKILL.md at all.
+    fn read(self) -> Result<(Option<Skill>, Vec<Finding>), Error> {
+        let opened = SkillFile::open(&self.file)?;
+        let parsed = ParsedFrontmatter::read(&mut opened.reader())?;
+        let mut findings = parsed.findings;
+        findings.extend(frontmatter::check(&parsed.frontmatter, &self.names));
+        let is_usable = findings.iter().all(|finding| finding.severity != Severity::Skipped);
+        let skill = Skill {
+            name: name_of(&parsed.frontmatter, &self.names),
+            frontmatter: parsed.frontmatter,
+            file_path: self.root.absolute(&self.path),
+            base_dir: self.root.absolute(&self.directory),
+            source: format!("dir:{}", self.source),
+            body_offset: parsed.body_offset,
+            root: self.root.clone(),
+            directory: self.directory,
+            file: self.path,
+        };
+        Ok((is_usable.then_some(skill), findings))
+    }
+}
+
+/// What a skill is called: by its front matter, else by its directory.
+fn name_of(frontmatter: &Frontmatter, directories: &[String]) -> String {
+    let name = one_line(&frontmatter.name);
+    match directories.first() {
+        Some(directory) if name.is_empty() => one_line(directory),
+        _ => name,
     }
 }

@@ -1,38 +1,28 @@
-//! Skills: directories with a SKILL.md, which tells what they are for and how to go about it.
+//! Skills: directories with a SKILL.md, which says what they are for and how to do it.
 //!
-//! Finding skills reads their front matter only, so that a catalog of hundreds costs little; the
-//! text of a skill is read when somebody asks for it. A SKILL.md is input like any other in the
-//! tree: nothing in it is trusted, and what is wrong with one never hides the others.
+//! Finding skills reads only their front matter, so that a catalog of hundreds is cheap; the text of
+//! a skill is read on demand. A SKILL.md is untrusted input, and an invalid one never hides the
+//! others.
 
 mod catalog;
-mod client;
-mod directory;
-pub(crate) mod envelope;
-mod fence;
 mod finding;
 mod frontmatter;
 mod loader;
-mod opened;
-mod place;
 mod prompt;
-mod reading;
-mod repair;
-mod resources;
-mod scan;
-mod shown;
+mod root;
 mod skill;
-mod standard;
 mod yaml;
 
 pub use catalog::{ShadowedSkill, SkillCatalog};
-pub use client::{CLIENT_DIRECTORIES, client_directories};
-pub use fence::MAX_FRONTMATTER_BYTES;
 pub use finding::{Severity, SkillFinding};
-pub use frontmatter::{Frontmatter, parse_frontmatter};
-pub use loader::SkillLoader;
-pub use opened::MAX_SKILL_BYTES;
+pub use frontmatter::{
+    Frontmatter, MAX_COMPATIBILITY_LEN, MAX_DESCRIPTION_LEN, MAX_FRONTMATTER_BYTES, MAX_NAME_LEN,
+    parse_frontmatter,
+};
+pub use loader::{
+    CLIENT_DIRECTORIES, MAX_DEPTH, MAX_DIRECTORIES, MAX_SKILLS, SkillLoader, client_directories,
+};
 pub use prompt::MAX_PROMPT_BYTES;
-pub use resources::{MAX_RESOURCES, Resources};
-pub use scan::{MAX_DEPTH, MAX_DIRECTORIES, MAX_SKILLS};
-pub use skill::Skill;
-pub use standard::{MAX_COMPATIBILITY_LEN, MAX_DESCRIPTION_LEN, MAX_NAME_LEN};
+pub use root::MAX_SKILL_BYTES;
+pub(crate) use skill::wrap_body;
+pub use skill::{MAX_RESOURCES, Resources, Skill};

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::output::counted;
-use crate::skills::shown::one_line;
+use crate::skills::finding::one_line;
+use crate::skills::frontmatter::MAX_DESCRIPTION_LEN;
 use crate::skills::skill::Skill;
-use crate::skills::standard::MAX_DESCRIPTION_LEN;
 use crate::text::escape::{display_path, xml};
 
 /// The most bytes of the list. Longer descriptions are shortened alike until it fits, down to 40

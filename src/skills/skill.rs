@@ -1,10 +1,14 @@
-//! One skill: where it is, and what it says about itself.
+//! One skill: what its front matter says, its text, and the files beside its SKILL.md.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
 
 use crate::error::{Error, ErrorCode};
-use crate::skills::frontmatter::{Frontmatter, Parsed};
-use crate::skills::opened::{Opened, read_rest};
-use crate::skills::place::Place;
-use crate::text::escape;
+use crate::output::counted;
+use crate::skills::frontmatter::{Frontmatter, ParsedFrontmatter};
+use crate::skills::root::{SkillFile, SkillRoot, joined, list_entries, read_rest, rest_below};
+use crate::text::escape::{self, display_path, xml};
+use crate::workspace::{Kind, WorkspacePath};
 
 /// A skill that was found: its front matter in memory, everything else on disk.
 ///
@@ -25,14 +29,13 @@ pub struct Skill {
     pub(super) base_dir: String,
     pub(super) source: String,
     pub(super) body_offset: u64,
-    /// What its files are reached through.
-    pub(super) place: Place,
-    /// The path of its directory and of its file in there.
+    /// The root through which its files are accessed.
+    pub(super) root: SkillRoot,
+    /// The paths of its directory and of its SKILL.md in the root.
     pub(super) directory: Vec<u8>,
     pub(super) file: Vec<u8>,
 }
 
-/// What it says.
 impl Skill {
     /// The name, in one line; that of the directory if the front matter has none.
     pub fn name(&self) -> &str {
@@ -70,7 +73,6 @@ impl Skill {
     }
 }
 
-/// What it holds.
 impl Skill {
     /// Reads the text below the front matter, as it is now. Bytes that are not UTF-8 become
     /// U+FFFD.
@@ -82,18 +84,17 @@ impl Skill {
         self.body().map(|(body, _)| body)
     }
 
-    /// The body, and the line of the file at which it begins, from one look at the file.
+    /// The body, and the line of the file at which it begins, from one reading of the file.
     pub(crate) fn body(&self) -> Result<(String, u64), Error> {
-        let file = self.place.look_up(&self.file)?.ok_or_else(|| self.gone())?;
-        let opened = Opened::open(&file)?;
+        let file = self.root.look_up(&self.file)?.ok_or_else(|| self.gone())?;
+        let opened = SkillFile::open(&file)?;
         let mut reader = opened.reader();
-        let parsed = Parsed::read(&mut reader).map_err(|error| self.broken(error))?;
+        let parsed = ParsedFrontmatter::read(&mut reader).map_err(|error| self.broken(error))?;
         let body = read_rest(reader, &self.file_path)?;
         Ok((into_text(body), parsed.body_line))
     }
 }
 
-/// What may have become of it.
 impl Skill {
     pub(super) fn gone(&self) -> Error {
         let path = escape::display_path(self.file_path.as_bytes());
@@ -111,4 +112,242 @@ impl Skill {
 pub(super) fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The most files of a skill that are listed.
+pub const MAX_RESOURCES: usize = 100;
+
+/// How deep below a skill its files are looked for.
+const DEPTH: usize = 4;
+
+/// Entries of a skill, files or not, after which no further directory is listed.
+const MAX_ENTRIES: usize = 10_000;
+
+/// Files that a message names.
+const MAX_NAMED: usize = 20;
+
+/// Directories and files, relative to the skill.
+type Listed = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+
+/// Names that are not files of a skill.
+fn is_left_out(name: &[u8]) -> bool {
+    name.starts_with(b".") || name == b"node_modules"
+}
+
+/// The files beside a SKILL.md.
+///
+/// ```
+/// use ripkit::skills::SkillCatalog;
+///
+/// let skills = SkillCatalog::scan("fixtures/skills/good");
+/// let skill = skills.by_name("with-files").expect("it is there");
+/// let resources = skill.resources()?;
+/// assert_eq!(resources.files, ["references/forms.md", "scripts/count.py"]);
+/// assert!(!resources.has_more);
+/// # Ok::<(), ripkit::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resources {
+    /// The paths relative to the directory of the skill, sorted.
+    pub files: Vec<String>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+impl Resources {
+    /// A list of the first files for a message.
+    pub(crate) fn named(&self) -> String {
+        let shown = self.files.iter().take(MAX_NAMED);
+        let names: Vec<_> = shown.map(|name| escape::display_path(name.as_bytes())).collect();
+        let more = self.files.len() - names.len();
+        let more = match (more, self.has_more) {
+            (0, false) => String::new(),
+            (0, true) => " and more".to_owned(),
+            (more, false) => format!(" and {}", counted(more as u64, "more file", "more files")),
+            (more, true) => format!(" and more than {more} more files"),
+        };
+        names.join(", ") + &more
+    }
+}
+
+impl Skill {
+    /// The files that belong to the skill; its SKILL.md, hidden files and links are left out. At
+    /// most [`MAX_RESOURCES`] and four levels deep, the upper levels first.
+    ///
+    /// # Errors
+    /// `FILE_NOT_FOUND`, `PERMISSION_DENIED` and the like if its directory cannot be listed.
+    pub fn resources(&self) -> Result<Resources, Error> {
+        let mut files = Vec::new();
+        let mut ahead = VecDeque::from([(Vec::new(), 1)]);
+        let mut has_more = false;
+        // Level by level, so that what is cut lies deep.
+        let mut entries = 0;
+        while entries < MAX_ENTRIES && files.len() <= MAX_RESOURCES {
+            let Some((below, depth)) = ahead.pop_front() else { break };
+            let (directories, found) = match self.listed(&below, &mut entries) {
+                // What cannot be listed is no file that could be read.
+                Err(_) if depth > 1 => continue,
+                listed => listed?,
+            };
+            files.extend(found);
+            if depth < DEPTH {
+                ahead.extend(directories.into_iter().map(|directory| (directory, depth + 1)));
+            } else {
+                has_more |= !directories.is_empty();
+            }
+        }
+        has_more |= files.len() > MAX_RESOURCES || !ahead.is_empty();
+        files.truncate(MAX_RESOURCES);
+        files.sort();
+        let names = files.iter().map(|file| escape::exact_path(file).into_owned());
+        Ok(Resources { files: names.collect(), has_more })
+    }
+
+    /// The directories and the files in one of its directories, all relative to the skill.
+    fn listed(&self, below: &[u8], seen: &mut usize) -> Result<Listed, Error> {
+        let path = joined(&self.directory, below);
+        let Some(directory) = self.root.look_up(&path)? else { return Ok(Default::default()) };
+        let (entries, _) = list_entries(&self.root.workspace, &directory)?;
+        *seen += entries.len() + 1;
+        let (mut directories, mut files) = (Vec::new(), Vec::new());
+        for entry in entries.into_iter().filter(|entry| !is_left_out(&entry.name)) {
+            let path = joined(below, &entry.name);
+            match entry.kind {
+                Kind::Directory => directories.push(path),
+                Kind::File if joined(&self.directory, &path) != self.file => files.push(path),
+                _ => {}
+            }
+        }
+        Ok((directories, files))
+    }
+}
+
+impl Skill {
+    /// Reads one of its files, by the path that [`resources`](Skill::resources) tells. Bytes that
+    /// are not UTF-8 become U+FFFD.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for what is outside its directory, links followed, or hidden in it;
+    /// `FILE_NOT_FOUND`; `TOO_LARGE` over [`MAX_SKILL_BYTES`](crate::skills::MAX_SKILL_BYTES).
+    pub fn read_resource(&self, path: &str) -> Result<String, Error> {
+        self.bytes_of(path).map(into_text)
+    }
+
+    /// The bytes of one of its files; its SKILL.md is one of them.
+    pub(crate) fn bytes_of(&self, path: &str) -> Result<Vec<u8>, Error> {
+        let file = match path {
+            // Which may be called skill.md.
+            "SKILL.md" => self.root.look_up(&self.file)?.ok_or_else(|| self.gone())?,
+            path => self.resource(path)?,
+        };
+        let opened = SkillFile::open(&file)?;
+        read_rest(opened.reader(), path)
+    }
+
+    /// Finds one of its files, relative to its directory or by an absolute path in there.
+    pub(crate) fn resource(&self, path: &str) -> Result<WorkspacePath, Error> {
+        let own = path.strip_prefix(&self.base_dir).and_then(|rest| rest.strip_prefix('/'));
+        let relative = own.unwrap_or(path);
+        let is_inside = |path: &str| {
+            !path.is_empty() && !path.starts_with('/') && path.split('/').all(|name| name != "..")
+        };
+        if !is_inside(relative) {
+            return Err(self.not_its_file(path));
+        }
+        let exact = self.root.look_up(&joined(&self.directory, relative.as_bytes()))?;
+        let found = match (exact, escape::unescape(relative)) {
+            (None, Some(bytes)) => self.root.look_up(&joined(&self.directory, &bytes))?,
+            (exact, _) => exact,
+        };
+        let found = found.filter(|found| !found.is_directory());
+        let found = found.ok_or_else(|| self.no_such_file(path))?;
+        // A link inside may lead anywhere in the workspace, which is more than the skill.
+        match rest_below(found.relative(), &self.directory) {
+            Some(rest) if !rest.split(|byte| *byte == b'/').any(is_left_out) => Ok(found),
+            _ => Err(self.not_its_file(path)),
+        }
+    }
+
+    fn not_its_file(&self, path: &str) -> Error {
+        let shown = escape::display_path(path.as_bytes());
+        let message = format!("`{shown}` is not a file of the skill {}", self.name);
+        Error::new(ErrorCode::InvalidPath, message).at(path).with_hint(self.its_files())
+    }
+
+    fn no_such_file(&self, path: &str) -> Error {
+        let shown = escape::display_path(path.as_bytes());
+        let message = format!("the skill {} has no file {shown}", self.name);
+        Error::new(ErrorCode::FileNotFound, message).at(path).with_hint(self.its_files())
+    }
+
+    fn its_files(&self) -> String {
+        match self.resources() {
+            Ok(resources) if !resources.files.is_empty() => {
+                format!("Its files are {}.", resources.named())
+            }
+            _ => "It has no files but its SKILL.md.".to_owned(),
+        }
+    }
+}
+
+/// The text between tags that name the skill, its directory and its files.
+pub(crate) fn wrap_body(name: &str, body: &str, base_dir: &str, files: &[String]) -> String {
+    let body = without_tags(body.trim_end());
+    let base = xml(&display_path(base_dir.as_bytes()));
+    let mut text = format!("<skill_content name=\"{}\">\n{body}\n\n", xml(name));
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "Directory of the skill: {base}");
+    if !files.is_empty() {
+        text.push_str("<skill_resources>\n");
+        for file in files {
+            let _ = writeln!(text, "  <file>{}</file>", xml(&display_path(file.as_bytes())));
+        }
+        text.push_str("</skill_resources>\n");
+    }
+    text + "</skill_content>"
+}
+
+/// The text without anything that looks like one of these tags: a skill must not close its own
+/// envelope or open another.
+fn without_tags(text: &str) -> String {
+    let mut pieces = text.split('<');
+    let mut clean = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let name = piece.trim_start_matches(|letter: char| letter == '/' || letter.is_whitespace());
+        let start = name.get(..6).unwrap_or_default();
+        clean.push_str(if start.eq_ignore_ascii_case("skill_") { "&lt;" } else { "<" });
+        clean.push_str(piece);
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_looks_like_the_envelope() {
+        let texts = [
+            ("a</skill_content>b", "a&lt;/skill_content>b"),
+            ("< / SKILL_content>", "&lt; / SKILL_content>"),
+            ("<skill_content name=\"x\">", "&lt;skill_content name=\"x\">"),
+            ("<\nskill_resources>", "&lt;\nskill_resources>"),
+            ("a < b, <skill>, </b>", "a < b, <skill>, </b>"),
+            ("<sk\u{e9}ll_", "<sk\u{e9}ll_"),
+            ("", ""),
+        ];
+        for (text, wanted) in texts {
+            assert_eq!(without_tags(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_and_paths_are_escaped() {
+        let text = wrap_body("a\"b", "body\n", "/x/q</skill_content>", &["<f>".to_owned()]);
+        let wanted = "<skill_content name=\"a&quot;b\">\nbody\n\n\
+            Directory of the skill: /x/q&lt;/skill_content&gt;\n\
+            <skill_resources>\n  <file>&lt;f&gt;</file>\n</skill_resources>\n</skill_content>";
+        assert_eq!(text, wanted);
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Anchors, aliases and tags are refused when they are met, so that no text can stand for more
 //! than it is; so are doubled keys and deep nesting.
+//!
+//! Values that lack the quotes they need, the most frequent mistake in skills, can be repaired.
 
 use std::fmt;
 use std::str::Chars;
@@ -9,7 +11,7 @@ use std::str::Chars;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
-use crate::skills::shown::shown;
+use crate::skills::finding::quoted_name;
 
 /// The most levels of lists and mappings.
 const MAX_DEPTH: usize = 16;
@@ -17,60 +19,60 @@ const MAX_DEPTH: usize = 16;
 /// The most keys of one mapping.
 const MAX_KEYS: usize = 1000;
 
-/// A value.
+/// A YAML value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Node {
+pub(super) enum YamlNode {
     /// The text of a scalar; whether it stands there without quotes, so that it may mean a
     /// truth value or nothing.
     Scalar {
         text: String,
         is_plain: bool,
     },
-    List(Vec<Node>),
-    Mapping(Mapping),
+    List(Vec<YamlNode>),
+    Mapping(YamlMapping),
 }
 
 /// Keys and values in their order.
-pub(super) type Mapping = Vec<(String, Node)>;
+pub(super) type YamlMapping = Vec<(String, YamlNode)>;
 
-/// What was read.
+/// A parsed document.
 #[derive(Debug, PartialEq)]
-pub(super) struct Document {
-    pub(super) fields: Mapping,
+pub(super) struct YamlDocument {
+    pub(super) fields: YamlMapping,
     /// The first line with a list or mapping in brackets, if there is one.
     pub(super) flow_line: Option<usize>,
 }
 
-/// Why a text cannot be read.
+/// Why a text cannot be parsed.
 #[derive(Debug, PartialEq)]
-pub(super) struct Fault {
+pub(super) struct YamlError {
     /// The line, from 1.
     pub(super) line: usize,
     pub(super) reason: String,
-    /// Whether it is no YAML, rather than YAML that is not wanted.
+    /// Whether the text is not YAML, rather than YAML that is not allowed.
     pub(super) is_syntax: bool,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for YamlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.reason)
     }
 }
 
-impl Node {
+impl YamlNode {
     /// The value for programs. Numbers stay texts, so that `1.0` keeps its form; `true`, `false`
     /// and `null` are what they mean.
     pub(super) fn into_json(self) -> Value {
         match self {
-            Node::List(items) => items.into_iter().map(Node::into_json).collect(),
-            Node::Mapping(fields) => Value::Object(
+            YamlNode::List(items) => items.into_iter().map(YamlNode::into_json).collect(),
+            YamlNode::Mapping(fields) => Value::Object(
                 fields
                     .into_iter()
                     .map(|(key, node)| (key, node.into_json()))
                     .collect::<Map<_, _>>(),
             ),
-            Node::Scalar { text, is_plain: false } => Value::String(text),
-            Node::Scalar { text, is_plain: true } => match text.as_str() {
+            YamlNode::Scalar { text, is_plain: false } => Value::String(text),
+            YamlNode::Scalar { text, is_plain: true } => match text.as_str() {
                 "true" | "True" | "TRUE" => Value::Bool(true),
                 "false" | "False" | "FALSE" => Value::Bool(false),
                 "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -82,22 +84,22 @@ impl Node {
     /// The value with the types of YAML: numbers without quotes are numbers.
     pub(super) fn typed(&self) -> Value {
         match self {
-            Node::List(items) => items.iter().map(Node::typed).collect(),
-            Node::Mapping(fields) => {
+            YamlNode::List(items) => items.iter().map(YamlNode::typed).collect(),
+            YamlNode::Mapping(fields) => {
                 let typed = fields.iter().map(|(key, node)| (key.clone(), node.typed()));
                 Value::Object(typed.collect())
             }
-            Node::Scalar { text, is_plain } => {
+            YamlNode::Scalar { text, is_plain } => {
                 let number = number(text).filter(|_| *is_plain);
                 number.unwrap_or_else(|| self.clone().into_json())
             }
         }
     }
 
-    /// The text of a scalar that means something.
+    /// The text of a scalar other than null.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
-            Node::Scalar { text, is_plain } => {
+            YamlNode::Scalar { text, is_plain } => {
                 let is_null = matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL");
                 (!(is_null && *is_plain)).then_some(text)
             }
@@ -123,8 +125,8 @@ fn number(text: &str) -> Option<Value> {
 }
 
 /// Reads a text that holds one mapping, or nothing.
-pub(super) fn parse(yaml: &str) -> Result<Document, Fault> {
-    let mut builder = Builder { letters: Letters::new(yaml), open: Vec::new(), flow_line: None };
+pub(super) fn parse(yaml: &str) -> Result<YamlDocument, YamlError> {
+    let mut builder = Builder { chars: CharCursor::new(yaml), open: Vec::new(), flow_line: None };
     let mut root = None;
     for event in Parser::new_from_str(yaml) {
         let (event, span) = event.map_err(|error| syntax(&error))?;
@@ -137,91 +139,101 @@ pub(super) fn parse(yaml: &str) -> Result<Document, Fault> {
     }
     let fields = match root {
         None => Vec::new(),
-        Some(Node::Mapping(fields)) => fields,
-        Some(node) if node.text().is_none() && matches!(node, Node::Scalar { .. }) => Vec::new(),
+        Some(YamlNode::Mapping(fields)) => fields,
+        Some(node) if node.text().is_none() && matches!(node, YamlNode::Scalar { .. }) => {
+            Vec::new()
+        }
         Some(_) => return Err(unwanted(1, "it is not a list of `key: value`")),
     };
-    Ok(Document { fields, flow_line: builder.flow_line })
+    Ok(YamlDocument { fields, flow_line: builder.flow_line })
 }
 
-fn syntax(error: &ScanError) -> Fault {
+fn syntax(error: &ScanError) -> YamlError {
     let reason = error.info().to_owned();
-    Fault { line: error.marker().line().max(1), reason, is_syntax: true }
+    YamlError { line: error.marker().line().max(1), reason, is_syntax: true }
 }
 
-fn unwanted(line: usize, reason: impl Into<String>) -> Fault {
-    Fault { line, reason: reason.into(), is_syntax: false }
+fn unwanted(line: usize, reason: impl Into<String>) -> YamlError {
+    YamlError { line, reason: reason.into(), is_syntax: false }
 }
 
-/// Puts events together, without recursion.
+/// Builds the tree from events, without recursion.
 struct Builder<'a> {
-    letters: Letters<'a>,
-    open: Vec<Open>,
+    chars: CharCursor<'a>,
+    open: Vec<OpenNode>,
     flow_line: Option<usize>,
 }
 
-/// A list or mapping whose end is still to come.
-enum Open {
-    List(Vec<Node>),
+/// A list or mapping that is not complete.
+enum OpenNode {
+    List(Vec<YamlNode>),
     /// The key whose value is still to come.
-    Mapping(Mapping, Option<String>),
+    Mapping(YamlMapping, Option<String>),
 }
 
 impl Builder<'_> {
     /// Takes an event, and returns the root when it is complete.
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<Option<Node>, Fault> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<Option<YamlNode>, YamlError> {
         let line = span.start.line().max(1);
         match event {
             Event::Alias(_) => Err(unwanted(line, "an alias (`*name`) is not allowed")),
             Event::Scalar(text, style, anchor, tag) => {
                 refuse(anchor, tag.as_deref(), line)?;
                 let is_plain = style == ScalarStyle::Plain;
-                self.close(Node::Scalar { text: text.into_owned(), is_plain }, line)
+                self.close(YamlNode::Scalar { text: text.into_owned(), is_plain }, line)
             }
             Event::SequenceStart(anchor, tag) => {
                 refuse(anchor, tag.as_deref(), line)?;
-                self.begin(Open::List(Vec::new()), '[', span)
+                self.begin(OpenNode::List(Vec::new()), '[', span)
             }
             Event::MappingStart(anchor, tag) => {
                 refuse(anchor, tag.as_deref(), line)?;
-                self.begin(Open::Mapping(Vec::new(), None), '{', span)
+                self.begin(OpenNode::Mapping(Vec::new(), None), '{', span)
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open::List(items)) => self.close(Node::List(items), line),
-                Some(Open::Mapping(fields, _)) => self.close(Node::Mapping(fields), line),
+                Some(OpenNode::List(items)) => self.close(YamlNode::List(items), line),
+                Some(OpenNode::Mapping(fields, _)) => self.close(YamlNode::Mapping(fields), line),
                 None => Ok(None),
             },
             _ => Ok(None),
         }
     }
 
-    fn begin(&mut self, open: Open, bracket: char, span: Span) -> Result<Option<Node>, Fault> {
+    fn begin(
+        &mut self,
+        open: OpenNode,
+        bracket: char,
+        span: Span,
+    ) -> Result<Option<YamlNode>, YamlError> {
         let line = span.start.line().max(1);
         if self.open.len() >= MAX_DEPTH {
             let reason = format!("it is nested more than {MAX_DEPTH} levels deep");
             return Err(unwanted(line, reason));
         }
-        if self.letters.at(span.start.index()) == Some(bracket) {
+        if self.chars.at(span.start.index()) == Some(bracket) {
             self.flow_line.get_or_insert(line);
         }
         self.open.push(open);
         Ok(None)
     }
 
-    /// Gives a complete node to what is open.
-    fn close(&mut self, node: Node, line: usize) -> Result<Option<Node>, Fault> {
+    /// Adds a complete node to the innermost open list or mapping, or returns it as the root.
+    fn close(&mut self, node: YamlNode, line: usize) -> Result<Option<YamlNode>, YamlError> {
         match self.open.last_mut() {
             None => return Ok(Some(node)),
-            Some(Open::List(items)) => items.push(node),
-            Some(Open::Mapping(fields, key)) => match (key.take(), node) {
+            Some(OpenNode::List(items)) => items.push(node),
+            Some(OpenNode::Mapping(fields, key)) => match (key.take(), node) {
                 (Some(name), node) => fields.push((name, node)),
-                (None, Node::Scalar { text, .. }) => {
+                (None, YamlNode::Scalar { text, .. }) => {
                     if fields.len() >= MAX_KEYS {
                         let reason = format!("there are more than {MAX_KEYS} keys");
                         return Err(unwanted(line, reason));
                     }
                     if fields.iter().any(|(known, _)| *known == text) {
-                        return Err(unwanted(line, format!("{} is there twice", shown(&text))));
+                        return Err(unwanted(
+                            line,
+                            format!("{} is there twice", quoted_name(&text)),
+                        ));
                     }
                     *key = Some(text);
                 }
@@ -232,7 +244,7 @@ impl Builder<'_> {
     }
 }
 
-fn refuse(anchor: usize, tag: Option<&Tag>, line: usize) -> Result<(), Fault> {
+fn refuse(anchor: usize, tag: Option<&Tag>, line: usize) -> Result<(), YamlError> {
     if anchor > 0 {
         return Err(unwanted(line, "an anchor (`&name`) is not allowed"));
     }
@@ -242,127 +254,378 @@ fn refuse(anchor: usize, tag: Option<&Tag>, line: usize) -> Result<(), Fault> {
     }
 }
 
-/// The letters of a text, asked for in rising order.
-struct Letters<'a> {
+/// Finds characters of a text by their index, in ascending order.
+struct CharCursor<'a> {
     rest: Chars<'a>,
     next: usize,
 }
 
-impl<'a> Letters<'a> {
-    fn new(text: &'a str) -> Letters<'a> {
-        Letters { rest: text.chars(), next: 0 }
+impl<'a> CharCursor<'a> {
+    fn new(text: &'a str) -> CharCursor<'a> {
+        CharCursor { rest: text.chars(), next: 0 }
     }
 
     fn at(&mut self, index: usize) -> Option<char> {
         let ahead = index.checked_sub(self.next)?;
         let letter = self.rest.clone().nth(ahead);
-        // One letter may be asked for twice: a list may begin where its first item does.
+        // A character may be read twice: a list may begin where its first item does.
         self.rest.by_ref().take(ahead).for_each(drop);
         self.next = index;
         letter
     }
 }
 
+/// Fields whose value is a text, whatever it looks like.
+pub(super) const TEXTS: [&str; 5] = ["name", "description", "license", "compatibility", "version"];
+
+/// Front matter in which quotes were added to one value.
+#[derive(Debug, PartialEq)]
+pub(super) struct Repaired {
+    /// With the same number of lines.
+    pub(super) yaml: String,
+    /// The key of that value.
+    pub(super) key: String,
+}
+
+/// Adds quotes to the value at a line that cannot be parsed, or to the one above it, where the
+/// mistake may have begun.
+pub(super) fn quote_near(yaml: &str, line: usize) -> Option<Repaired> {
+    let fields = fields(yaml);
+    let at = fields.iter().position(|field| field.contains(line))?;
+    let places = [Some(at), at.checked_sub(1)];
+    places.into_iter().flatten().find_map(|at| {
+        let field = fields.get(at)?;
+        let (key, text) = field.quoted().or_else(|| field.quoted_line(line))?;
+        Some(replaced(&fields, at, key, &text))
+    })
+}
+
+/// Adds quotes to the value of a top-level field.
+pub(super) fn quote_field(yaml: &str, key: &str) -> Option<Repaired> {
+    let fields = fields(yaml);
+    let at = fields.iter().position(|field| field.key() == Some(key))?;
+    let (key, text) = fields.get(at)?.quoted()?;
+    Some(replaced(&fields, at, key, &text))
+}
+
+fn replaced(fields: &[RawField<'_>], at: usize, key: String, text: &str) -> Repaired {
+    let texts = fields
+        .iter()
+        .enumerate()
+        .map(|(place, field)| if place == at { text.to_owned() } else { field.lines.concat() });
+    Repaired { yaml: texts.collect(), key }
+}
+
+/// A top-level key with all lines of its value.
+struct RawField<'a> {
+    /// The number of its first line, from 1.
+    first: usize,
+    lines: Vec<&'a str>,
+}
+
+fn fields(yaml: &str) -> Vec<RawField<'_>> {
+    let mut fields: Vec<RawField> = Vec::new();
+    for (number, line) in (1..).zip(yaml.split_inclusive('\n')) {
+        let goes_on = line.starts_with([' ', '\t', '-']) || line.trim().is_empty();
+        match fields.last_mut() {
+            Some(field) if goes_on => field.lines.push(line),
+            _ => fields.push(RawField { first: number, lines: vec![line] }),
+        }
+    }
+    fields
+}
+
+impl<'a> RawField<'a> {
+    fn contains(&self, line: usize) -> bool {
+        (self.first..self.first + self.lines.len()).contains(&line)
+    }
+
+    /// The key without quotes.
+    fn key(&self) -> Option<&'a str> {
+        let (key, _) = split_key(self.lines.first()?)?;
+        Some(key.trim_matches(['"', '\'']))
+    }
+
+    /// The key and the field, in as many lines, with quotes round the value; nothing if the value
+    /// has some, or is no text.
+    fn quoted(&self) -> Option<(String, String)> {
+        let key = self.key()?;
+        let (raw_key, start) = split_key(self.lines.first()?)?;
+        let rest = self.lines.get(1..).unwrap_or_default();
+        // What begins on the next line may be a list or a mapping, unless it can only be a text.
+        if start.trim().is_empty() && !TEXTS.contains(&key) {
+            return None;
+        }
+        let text = folded(start, rest);
+        if !lacks_quotes(&text) {
+            return None;
+        }
+        let ends = "\n".repeat(rest.len());
+        Some((key.to_owned(), format!("{raw_key}: {}\n{ends}", in_quotes(&text))))
+    }
+
+    /// The same for one line of a value that is a list or a mapping.
+    fn quoted_line(&self, line: usize) -> Option<(String, String)> {
+        let at = line.checked_sub(self.first).filter(|at| *at > 0)?;
+        let content = self.lines.get(at)?;
+        let (key, value) = split_key(content)?;
+        let text = value.trim();
+        if !lacks_quotes(text) {
+            return None;
+        }
+        let quoted = format!("{key}: {}\n", in_quotes(text));
+        let lines = self.lines.iter().enumerate();
+        let lines = lines.map(|(place, line)| if place == at { quoted.as_str() } else { line });
+        Some((key.trim_start_matches([' ', '-']).to_owned(), lines.collect()))
+    }
+}
+
+/// The text before and after the first colon that ends a key.
+fn split_key(line: &str) -> Option<(&str, &str)> {
+    let is_end = |at: usize| {
+        let next = line.get(at + 1..).and_then(|rest| rest.chars().next());
+        next.is_none_or(char::is_whitespace)
+    };
+    let (at, _) = line.match_indices(':').find(|(at, _)| is_end(*at))?;
+    let key = line.get(..at)?.trim_end();
+    let is_key = !key.trim().is_empty() && !key.starts_with('#');
+    is_key.then(|| Some((key, line.get(at + 1..)?)))?
+}
+
+/// The text of a value over several lines, as YAML reads it without quotes.
+fn folded(start: &str, rest: &[&str]) -> String {
+    let mut text = start.trim().to_owned();
+    let mut blank_lines = 0;
+    for line in rest.iter().map(|line| line.trim()) {
+        if line.starts_with('#') {
+            continue;
+        }
+        if line.is_empty() {
+            blank_lines += 1;
+            continue;
+        }
+        let separator = match blank_lines {
+            0 if text.is_empty() => String::new(),
+            0 => " ".to_owned(),
+            lines => "\n".repeat(lines),
+        };
+        text.push_str(&separator);
+        text.push_str(line);
+        blank_lines = 0;
+    }
+    text
+}
+
+/// Whether a value is a text without the quotes that it needs for a colon or its first character. A quote or a bracket at its beginning closes again before its end.
+fn lacks_quotes(text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return false };
+    let close = match first {
+        '|' | '>' | '#' => return false,
+        '"' | '\'' => first,
+        '[' => ']',
+        '{' => '}',
+        '@' | '`' | '%' | '*' | '&' | '!' | ',' => return true,
+        _ => {
+            let content = text.split(" #").next().unwrap_or(text);
+            let is_followed = |mark: &str| content.contains(mark);
+            return [": ", ":\t", ":\n"].into_iter().any(is_followed) || content.ends_with(':');
+        }
+    };
+    let rest = text.get(first.len_utf8()..).unwrap_or_default();
+    rest.find(close).is_some() && !rest.ends_with(close)
+}
+
+/// A text in double quotes; YAML reads the escapes of JSON.
+fn in_quotes(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    mod yaml {
+        use serde_json::json;
 
-    use super::*;
+        use super::super::*;
 
-    fn read(yaml: &str) -> Value {
-        Node::Mapping(parse(yaml).unwrap().fields).into_json()
-    }
+        fn read(yaml: &str) -> Value {
+            YamlNode::Mapping(parse(yaml).unwrap().fields).into_json()
+        }
 
-    #[test]
-    fn scalars_keep_their_text_and_truth_values_their_meaning() {
-        let texts = [
-            ("version: 1.0", json!({ "version": "1.0" })),
-            ("a: 007\nb: 1e3\nc: no", json!({ "a": "007", "b": "1e3", "c": "no" })),
-            (
-                "a: true\nb: 'true'\nc: null\nd:",
-                json!({ "a": true, "b": "true", "c": null, "d": null }),
-            ),
-            ("a: \"x\\ty\"\nb: 'it''s'", json!({ "a": "x\ty", "b": "it's" })),
-            (
-                "a: >\n  one\n  two\n\n  three\nb: |\n  x\n  y",
-                json!({ "a": "one two\nthree\n", "b": "x\ny\n" }),
-            ),
-            ("a: one\n  two", json!({ "a": "one two" })),
-            ("a:\r\n  - x\r\n  - y\r\n", json!({ "a": ["x", "y"] })),
-            ("a: [x, y]\nb: {c: d}", json!({ "a": ["x", "y"], "b": { "c": "d" } })),
-            ("a: x # why\n# b: y", json!({ "a": "x" })),
-            ("", json!({})),
-            ("# nothing\n", json!({})),
-        ];
-        for (yaml, wanted) in texts {
-            assert_eq!(read(yaml), wanted, "{yaml:?}");
+        #[test]
+        fn scalars_keep_their_text_and_truth_values_their_meaning() {
+            let texts = [
+                ("version: 1.0", json!({ "version": "1.0" })),
+                ("a: 007\nb: 1e3\nc: no", json!({ "a": "007", "b": "1e3", "c": "no" })),
+                (
+                    "a: true\nb: 'true'\nc: null\nd:",
+                    json!({ "a": true, "b": "true", "c": null, "d": null }),
+                ),
+                ("a: \"x\\ty\"\nb: 'it''s'", json!({ "a": "x\ty", "b": "it's" })),
+                (
+                    "a: >\n  one\n  two\n\n  three\nb: |\n  x\n  y",
+                    json!({ "a": "one two\nthree\n", "b": "x\ny\n" }),
+                ),
+                ("a: one\n  two", json!({ "a": "one two" })),
+                ("a:\r\n  - x\r\n  - y\r\n", json!({ "a": ["x", "y"] })),
+                ("a: [x, y]\nb: {c: d}", json!({ "a": ["x", "y"], "b": { "c": "d" } })),
+                ("a: x # why\n# b: y", json!({ "a": "x" })),
+                ("", json!({})),
+                ("# nothing\n", json!({})),
+            ];
+            for (yaml, wanted) in texts {
+                assert_eq!(read(yaml), wanted, "{yaml:?}");
+            }
+        }
+
+        #[test]
+        fn numbers_are_numbers_where_the_types_count() {
+            let yaml = "a: 1.0\nb: 007\nc: -1e3\nd: 0x1F\ne: 0o17\nf: '1'\ng: 1.2.3\nh: .5\ni: .inf\nj: 1_0\nk: [1, x]";
+            let typed = YamlNode::Mapping(parse(yaml).unwrap().fields).typed();
+            let wanted = json!({
+                "a": 1.0, "b": 7, "c": -1000.0, "d": 31, "e": 15, "f": "1", "g": "1.2.3", "h": 0.5,
+                "i": ".inf", "j": "1_0", "k": [1, "x"],
+            });
+            assert_eq!(typed, wanted);
+        }
+
+        #[test]
+        fn what_front_matter_does_not_need_is_refused() {
+            let texts = [
+                ("a: &x b", "line 1: an anchor (`&name`) is not allowed"),
+                ("a: &x [b]", "line 1: an anchor (`&name`) is not allowed"),
+                ("a: !!str b", "line 1: a tag (`!name`) is not allowed"),
+                ("a: b\na: c", "line 2: `a` is there twice"),
+                ("x:\n  a: b\n  a: c", "line 3: `a` is there twice"),
+                ("- a", "line 1: it is not a list of `key: value`"),
+                ("a", "line 1: it is not a list of `key: value`"),
+                ("? [a]\n: b", "line 1: a key must be a text"),
+                ("a: b\n...\nc: d", "line 4: there is a second document"),
+            ];
+            for (yaml, wanted) in texts {
+                let fault = parse(yaml).unwrap_err();
+                assert_eq!(fault.to_string(), wanted, "{yaml:?}");
+                assert!(!fault.is_syntax);
+            }
+            assert!(parse("a: b: c").unwrap_err().is_syntax);
+            assert!(parse("a: [b").unwrap_err().is_syntax);
+        }
+
+        #[test]
+        fn brackets_are_noticed_where_they_are_no_text() {
+            let lines = [
+                ("a: [b]", Some(1)),
+                ("ä: ö\nb: {}", Some(2)),
+                ("a:\n  - b\n  - {c: d}", Some(3)),
+                ("a:\n- - b\n- c", None),
+                ("a: 'x [b]'\nb:\n  c: d", None),
+            ];
+            for (yaml, line) in lines {
+                assert_eq!(parse(yaml).unwrap().flow_line, line, "{yaml:?}");
+            }
+        }
+
+        /// Row H4.
+        #[test]
+        fn h4_texts_that_would_grow_are_refused_at_once() {
+            let many = (0..13_000).map(|key| format!("{key}:\n")).collect::<Vec<_>>().concat();
+            let bomb = format!("a: &a [x, x]\n{}", "b: &b [*a, *a]\n".repeat(20));
+            let texts = [
+                "[".repeat(60_000),
+                format!("a: {}", "[".repeat(60_000)),
+                bomb,
+                many,
+                "- ".repeat(30_000),
+            ];
+            for yaml in texts {
+                let began = std::time::Instant::now();
+                parse(&yaml).unwrap_err();
+                // Generous for a loaded machine: a text that grows takes minutes.
+                assert!(began.elapsed().as_secs() < 5, "{:?}", yaml.get(..20));
+            }
         }
     }
 
-    #[test]
-    fn numbers_are_numbers_where_the_types_count() {
-        let yaml = "a: 1.0\nb: 007\nc: -1e3\nd: 0x1F\ne: 0o17\nf: '1'\ng: 1.2.3\nh: .5\ni: .inf\nj: 1_0\nk: [1, x]";
-        let typed = Node::Mapping(parse(yaml).unwrap().fields).typed();
-        let wanted = json!({
-            "a": 1.0, "b": 7, "c": -1000.0, "d": 31, "e": 15, "f": "1", "g": "1.2.3", "h": 0.5,
-            "i": ".inf", "j": "1_0", "k": [1, "x"],
-        });
-        assert_eq!(typed, wanted);
-    }
+    mod repair {
+        use super::super::*;
+        use crate::skills::yaml;
 
-    #[test]
-    fn what_front_matter_does_not_need_is_refused() {
-        let texts = [
-            ("a: &x b", "line 1: an anchor (`&name`) is not allowed"),
-            ("a: &x [b]", "line 1: an anchor (`&name`) is not allowed"),
-            ("a: !!str b", "line 1: a tag (`!name`) is not allowed"),
-            ("a: b\na: c", "line 2: `a` is there twice"),
-            ("x:\n  a: b\n  a: c", "line 3: `a` is there twice"),
-            ("- a", "line 1: it is not a list of `key: value`"),
-            ("a", "line 1: it is not a list of `key: value`"),
-            ("? [a]\n: b", "line 1: a key must be a text"),
-            ("a: b\n...\nc: d", "line 4: there is a second document"),
-        ];
-        for (yaml, wanted) in texts {
-            let fault = parse(yaml).unwrap_err();
-            assert_eq!(fault.to_string(), wanted, "{yaml:?}");
-            assert!(!fault.is_syntax);
+        /// Repairs until the text can be read, and returns the value of `a`.
+        fn read(yaml: &str) -> Option<String> {
+            let mut text = yaml.to_owned();
+            for _ in 0..5 {
+                match yaml::parse(&text) {
+                    Ok(document) => {
+                        let fields = document.fields.into_iter();
+                        let (_, node) = fields.into_iter().find(|(key, _)| key == "description")?;
+                        return node.text().map(str::to_owned);
+                    }
+                    Err(fault) => text = quote_near(&text, fault.line)?.yaml,
+                }
+            }
+            None
         }
-        assert!(parse("a: b: c").unwrap_err().is_syntax);
-        assert!(parse("a: [b").unwrap_err().is_syntax);
-    }
 
-    #[test]
-    fn brackets_are_noticed_where_they_are_no_text() {
-        let lines = [
-            ("a: [b]", Some(1)),
-            ("ä: ö\nb: {}", Some(2)),
-            ("a:\n  - b\n  - {c: d}", Some(3)),
-            ("a:\n- - b\n- c", None),
-            ("a: 'x [b]'\nb:\n  c: d", None),
-        ];
-        for (yaml, line) in lines {
-            assert_eq!(parse(yaml).unwrap().flow_line, line, "{yaml:?}");
+        #[test]
+        fn what_people_write_is_read_as_they_mean_it() {
+            let texts = [
+                ("description: Use when: X", "Use when: X"),
+                ("name: a\ndescription: it's b: c\r\nlicense: MIT\r\n", "it's b: c"),
+                ("description: ends with:\nname: a", "ends with:"),
+                ("description: one\n  two: three\nname: a", "one two: three"),
+                ("description: one: a\n  # a comment\n  two", "one: a two"),
+                ("description: Use: a\n\n  b: c\nname: a", "Use: a\nb: c"),
+                ("description:\n  Use this.\n  Triggers: a, b\n", "Use this. Triggers: a, b"),
+                ("description : Use when: X", "Use when: X"),
+                ("\"description\": Use when: X", "Use when: X"),
+                ("description:\tUse when: X", "Use when: X"),
+                ("description: \"Quick\" fix: do it", "\"Quick\" fix: do it"),
+                ("description: [Beta] Does X: Y", "[Beta] Does X: Y"),
+                ("description: {x} Does", "{x} Does"),
+                ("description: @mention use: X", "@mention use: X"),
+                ("description: `code` and more", "`code` and more"),
+                ("description: %s and more", "%s and more"),
+                ("description: *.rs files: all", "*.rs files: all"),
+                ("description: Use: C:\\dir \"x\" é", "Use: C:\\dir \"x\" é"),
+                ("description: Use when:\n- a\n- b\nname: x", "Use when: - a - b"),
+                ("größe x.y: a: b\ndescription: fine", "fine"),
+                ("a: b: c\ndescription: d: e\nf: g: h", "d: e"),
+                ("metadata:\n  note: Use: it\ndescription: fine", "fine"),
+            ];
+            for (yaml, wanted) in texts {
+                assert_eq!(read(yaml).as_deref(), Some(wanted), "{yaml:?}");
+            }
         }
-    }
 
-    /// Row H4.
-    #[test]
-    fn h4_texts_that_would_grow_are_refused_at_once() {
-        let many = (0..13_000).map(|key| format!("{key}:\n")).collect::<Vec<_>>().concat();
-        let bomb = format!("a: &a [x, x]\n{}", "b: &b [*a, *a]\n".repeat(20));
-        let texts = [
-            "[".repeat(60_000),
-            format!("a: {}", "[".repeat(60_000)),
-            bomb,
-            many,
-            "- ".repeat(30_000),
-        ];
-        for yaml in texts {
-            let began = std::time::Instant::now();
-            parse(&yaml).unwrap_err();
-            // Generous for a loaded machine: a text that grows takes minutes.
-            assert!(began.elapsed().as_secs() < 5, "{:?}", yaml.get(..20));
+        #[test]
+        fn what_nobody_can_mean_stays_broken() {
+            for yaml in [
+                "description: \"never closed",
+                "description: [never closed",
+                "description: |\n  a\n b\n",
+                "# description: a: b",
+                "",
+            ] {
+                assert_eq!(read(yaml), None, "{yaml:?}");
+            }
+        }
+
+        #[test]
+        fn other_fields_stay_as_they_are() {
+            let yaml =
+                "name: foo # see: docs\ndescription: Use when: X\nmetadata: \n  author: me\n";
+            let repaired = quote_near(yaml, 2).unwrap();
+            assert_eq!(repaired.key, "description");
+            let wanted =
+                "name: foo # see: docs\ndescription: \"Use when: X\"\nmetadata: \n  author: me\n";
+            assert_eq!(repaired.yaml, wanted);
+            assert_eq!(quote_near(&repaired.yaml, 2), None);
+        }
+
+        #[test]
+        fn a_mapping_where_a_text_belongs_can_be_quoted() {
+            let repaired = quote_field("description:\n  Use when: asked\n", "description").unwrap();
+            assert_eq!(repaired.yaml, "description: \"Use when: asked\"\n\n");
+            assert_eq!(quote_field("description: x\n", "other"), None);
         }
     }
 }

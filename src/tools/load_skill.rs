@@ -11,7 +11,7 @@ use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, ShellOutput};
 use crate::read::{self, FileContent, PageOptions};
-use crate::skills::{Skill, SkillCatalog, envelope};
+use crate::skills::{Skill, SkillCatalog, wrap_body};
 use crate::text::clip;
 use crate::text::escape::display_path;
 use crate::tool::{Effect, Tool, ToolContext};
@@ -308,6 +308,6 @@ impl fmt::Display for LoadSkillOutput {
         if !self.is_wrapped {
             return f.write_str(&self.body);
         }
-        f.write_str(&envelope::wrap(&self.name, &self.body, &self.base_dir, &self.resources))
+        f.write_str(&wrap_body(&self.name, &self.body, &self.base_dir, &self.resources))
     }
 }

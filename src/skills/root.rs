@@ -1,0 +1,185 @@
+//! The directory or workspace in which skills are looked for, and access to files in it.
+
+use std::io::{self, BufReader, Read};
+use std::ops::ControlFlow;
+
+use crate::error::{Error, ErrorCode};
+use crate::text::escape;
+use crate::workspace::{DirectoryEntry, File, Workspace, WorkspacePath, entries};
+
+/// A workspace in which skills lie, and perhaps a directory in it that links must not leave.
+#[derive(Clone, Debug)]
+pub(super) struct SkillRoot {
+    pub(super) workspace: Workspace,
+    /// The real path of the directory; `None` allows all of the workspace.
+    within: Option<Vec<u8>>,
+}
+
+impl SkillRoot {
+    pub(super) fn whole(workspace: Workspace) -> SkillRoot {
+        SkillRoot { workspace, within: None }
+    }
+
+    pub(super) fn below(workspace: Workspace, within: Vec<u8>) -> SkillRoot {
+        SkillRoot { workspace, within: Some(within) }
+    }
+
+    /// What a path names, links followed; `None` if nothing is there.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for what lies elsewhere, `POLICY_DENIED` and the like.
+    pub(super) fn look_up(&self, path: &[u8]) -> Result<Option<WorkspacePath>, Error> {
+        let path = if path.is_empty() { b"." } else { path };
+        let found = self.workspace.look_up(path)?;
+        match found {
+            Some(found) if !self.holds(found.relative()) => {
+                let shown = escape::display_path(path).into_owned();
+                let message = format!("{shown} leads out of the directories of skills");
+                Err(Error::new(ErrorCode::InvalidPath, message).at(shown))
+            }
+            found => Ok(found),
+        }
+    }
+
+    fn holds(&self, path: &[u8]) -> bool {
+        self.within.as_ref().is_none_or(|within| path == within || is_below(path, within))
+    }
+
+    /// The absolute path of a path in the workspace, as text.
+    pub(super) fn absolute(&self, path: &[u8]) -> String {
+        escape::exact_path(&absolute_bytes(&self.workspace, path)).into_owned()
+    }
+
+    /// The last name of the absolute path.
+    pub(super) fn last_name(&self, path: &[u8]) -> String {
+        let path = self.absolute(path);
+        path.rsplit('/').next().unwrap_or(&path).to_owned()
+    }
+}
+
+/// The rest of a real path below a directory. Below the root of a workspace is all that is not
+/// outside of it, where paths begin with `/`.
+pub(super) fn rest_below<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
+    match directory {
+        b"" => (!path.starts_with(b"/")).then_some(path),
+        directory => path.strip_prefix(directory)?.strip_prefix(b"/"),
+    }
+}
+
+fn is_below(path: &[u8], directory: &[u8]) -> bool {
+    rest_below(path, directory).is_some()
+}
+
+/// The most entries of one directory that are read; denied ones do not count.
+pub(super) const MAX_ENTRIES: usize = 400 * 256;
+
+/// The entries sorted by name, and whether they are complete.
+pub(super) fn list_entries(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+) -> Result<(Vec<DirectoryEntry>, bool), Error> {
+    let mut listed = entries(workspace, path, |so_far| {
+        if so_far <= MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    let is_whole = listed.len() <= MAX_ENTRIES;
+    listed.truncate(MAX_ENTRIES);
+    listed.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok((listed, is_whole))
+}
+
+pub(super) fn joined(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() }
+}
+
+/// The absolute path of a path in a workspace.
+pub(super) fn absolute_bytes(workspace: &Workspace, path: &[u8]) -> Vec<u8> {
+    let root = workspace.root().as_os_str().as_encoded_bytes();
+    match path {
+        b"" | b"." => root.to_vec(),
+        // A relaxed workspace reaches outside, by paths that are absolute.
+        [b'/', ..] => path.to_vec(),
+        below => [root.strip_suffix(b"/").unwrap_or(root), b"/", below].concat(),
+    }
+}
+
+/// The largest file of a skill that is loaded, its SKILL.md among them, in bytes.
+pub const MAX_SKILL_BYTES: u64 = 1 << 20;
+
+/// Size of these pieces: the front matter of most skills fits into one.
+const PIECE: usize = 4096;
+
+/// An open file of a skill, read in pieces.
+#[derive(Debug)]
+pub(super) struct SkillFile(File);
+
+impl SkillFile {
+    /// Opens a regular file of at most [`MAX_SKILL_BYTES`].
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for what is no regular file, `TOO_LARGE`, and failures to open.
+    pub(super) fn open(path: &WorkspacePath) -> Result<SkillFile, Error> {
+        if !path.is_file() {
+            let message = "it is no regular file, and only those are read";
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        let file = path.open_file()?;
+        let stat = file.stat().map_err(|reason| Error::io("examine", path.as_str(), reason))?;
+        if stat.size > MAX_SKILL_BYTES { Err(too_large(stat.size)) } else { Ok(SkillFile(file)) }
+    }
+
+    pub(super) fn reader(&self) -> BufReader<&SkillFile> {
+        BufReader::with_capacity(PIECE, self)
+    }
+}
+
+impl Read for &SkillFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+/// Reads to the end of the file at `path`, which may have grown since it was opened.
+///
+/// # Errors
+/// `TOO_LARGE` over [`MAX_SKILL_BYTES`], and failures to read.
+pub(super) fn read_rest(reader: impl Read, path: &str) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let read = reader.take(MAX_SKILL_BYTES + 1).read_to_end(&mut bytes);
+    let read = read.map_err(|reason| Error::io("read", path, reason))? as u64;
+    if read > MAX_SKILL_BYTES { Err(too_large(read).at(path)) } else { Ok(bytes) }
+}
+
+fn too_large(bytes: u64) -> Error {
+    let message = format!("a file of a skill has {bytes} bytes; {MAX_SKILL_BYTES} are the limit");
+    Error::new(ErrorCode::TooLarge, message)
+}
+
+#[cfg(test)]
+mod tests {
+    mod place {
+        use super::super::*;
+
+        #[test]
+        fn below_is_a_matter_of_whole_names() {
+            assert!(is_below(b"a/b/c", b"a/b"));
+            assert!(is_below(b"c", b""));
+            assert!(!is_below(b"a/bc", b"a/b"));
+            assert!(!is_below(b"a/b", b"a/b"));
+            assert!(!is_below(b"a", b"a/b"));
+            assert!(!is_below(b"/etc/passwd", b""));
+        }
+    }
+
+    mod opened {
+        use super::super::*;
+
+        #[test]
+        fn a_file_that_grew_over_the_limit_is_refused_rather_than_cut() {
+            let endless = || io::repeat(b'x');
+            let whole = read_rest(endless().take(MAX_SKILL_BYTES), "SKILL.md").unwrap();
+            assert_eq!(whole.len() as u64, MAX_SKILL_BYTES);
+            let error = read_rest(endless(), "SKILL.md").unwrap_err();
+            assert_eq!((error.code(), error.path()), (ErrorCode::TooLarge, Some("SKILL.md")));
+        }
+    }
+}
