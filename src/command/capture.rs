@@ -1,69 +1,405 @@
-//! The first and the last bytes of an output of any length.
+//! The output of a command: reading it from the pipe, keeping its first and last bytes and a file
+//! with all of it, and turning it into text.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
-/// Keeps the beginning and the end of what it is given, half of the room each.
+use memchr::{memchr, memrchr};
+
+use super::policy::OutputFile;
+use crate::context::{Call, Incomplete};
+use crate::error::Error;
+use crate::os::process::{Process, Received, Until};
+use crate::workspace::{self, SpoolFile, Workspace};
+
+/// How often a running command is checked for cancellation.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Bytes per read.
+const BLOCK: usize = 64 * 1024;
+
+/// How long output is read after the command has ended.
+const MAX_DRAIN_TIME: Duration = Duration::from_millis(100);
+
+/// How many bytes are read after the command has ended.
+const MAX_DRAIN_BYTES: usize = 1 << 20;
+
+/// How many output files are kept in the directory.
+const MAX_FILES: usize = 20;
+
+/// How many bytes of an incomplete line may be left out beside a gap so that only whole lines are
+/// shown.
+const MAX_PARTIAL_LINE: usize = 500;
+
+/// Reads the pipe for standard output and error into a buffer and a file.
 #[derive(Debug)]
-pub(super) struct Capture {
+pub(super) struct OutputReader<'a> {
+    block: Vec<u8>,
+    buffer: HeadTailBuffer,
+    spool: OutputSpool<'a>,
+    /// No process holds the write end of the pipe any more.
+    is_closed: bool,
+}
+
+impl<'a> OutputReader<'a> {
+    /// Keeps at most `limit` bytes in memory; longer output also goes to `file`.
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        limit: usize,
+        file: Option<&'a OutputFile>,
+    ) -> OutputReader<'a> {
+        OutputReader {
+            block: vec![0; BLOCK],
+            buffer: HeadTailBuffer::new(limit),
+            spool: OutputSpool::new(workspace, file),
+            is_closed: false,
+        }
+    }
+
+    /// Reads until the command has ended; returns the reason if it must stop before.
+    pub(super) fn wait(&mut self, process: &mut Process, call: &Call) -> Option<Incomplete> {
+        loop {
+            let received = self.receive(process);
+            if process.has_ended() {
+                return None;
+            }
+            if let Some(why) = call.stop_reason() {
+                return Some(why);
+            }
+            if received == 0 {
+                let until = if self.is_closed { Until::End } else { Until::Either };
+                let left = call.deadline().map(|end| end.saturating_duration_since(Instant::now()));
+                process.wait(until, left.unwrap_or(CHECK_INTERVAL).min(CHECK_INTERVAL));
+            }
+        }
+    }
+
+    /// Reads until `is_done` returns true or `timeout` has passed. The second argument of `is_done`
+    /// is whether the pipe is closed.
+    pub(super) fn wait_until(
+        &mut self,
+        process: &mut Process,
+        timeout: Duration,
+        is_done: impl Fn(&Process, bool) -> bool,
+    ) {
+        let end = Instant::now() + timeout;
+        while Instant::now() < end && !is_done(process, self.is_closed) {
+            if self.receive(process) == 0 {
+                self.pause(process, CHECK_INTERVAL);
+            }
+        }
+    }
+
+    /// Reads what is left in the pipe after the command has ended, until nothing came for `silence`.
+    pub(super) fn drain(&mut self, process: &mut Process, silence: Duration) {
+        let started = Instant::now();
+        let (mut last, mut total) = (started, 0);
+        while !self.is_closed && total < MAX_DRAIN_BYTES && started.elapsed() < MAX_DRAIN_TIME {
+            let received = self.receive(process);
+            total += received;
+            if received > 0 {
+                last = Instant::now();
+            } else if last.elapsed() >= silence {
+                break;
+            } else {
+                self.pause(process, silence.saturating_sub(last.elapsed()));
+            }
+        }
+    }
+
+    /// The output as text, and a note if the file could not be written.
+    pub(super) fn finish(self) -> (Transcript, Option<String>) {
+        let (spooled, problem) = self.spool.finish();
+        (Transcript::new(&self.buffer.finish(), spooled), problem)
+    }
+
+    /// Reads at most one block; returns the number of bytes.
+    fn receive(&mut self, process: &mut Process) -> usize {
+        if self.is_closed {
+            return 0;
+        }
+        let bytes = match process.read(&mut self.block) {
+            Ok(Received::Bytes(bytes)) => bytes,
+            Ok(Received::Nothing) => return 0,
+            // A pipe that cannot be read will not be readable later.
+            Ok(Received::End) | Err(_) => {
+                self.is_closed = true;
+                return 0;
+            }
+        };
+        if !self.buffer.has_room_for(bytes.len()) {
+            self.spool.begin(self.buffer.slices());
+            self.spool.append(bytes);
+        }
+        self.buffer.push(bytes);
+        bytes.len()
+    }
+
+    fn pause(&self, process: &Process, timeout: Duration) {
+        if self.is_closed {
+            std::thread::sleep(timeout.min(CHECK_INTERVAL));
+        } else {
+            process.wait(Until::Output, timeout);
+        }
+    }
+}
+
+/// Keeps the beginning and the end of the bytes pushed into it, half of the capacity each.
+#[derive(Debug)]
+struct HeadTailBuffer {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    room: (usize, usize),
+    head_capacity: usize,
+    tail_capacity: usize,
     total: u64,
 }
 
-/// What is left of an output.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Captured {
-    /// The beginning; all of it if nothing was dropped.
-    pub(crate) head: Vec<u8>,
-    /// The end, if something was dropped before it.
-    pub(crate) tail: Vec<u8>,
-    /// Bytes of the whole.
-    pub(crate) total: u64,
-}
-
-impl Captured {
-    /// Bytes between head and tail.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.total - (self.head.len() + self.tail.len()) as u64
-    }
-}
-
-impl Capture {
-    pub(super) fn new(limit: usize) -> Capture {
-        let room = (limit - limit / 2, limit / 2);
-        Capture { head: Vec::new(), tail: VecDeque::new(), room, total: 0 }
+impl HeadTailBuffer {
+    fn new(limit: usize) -> HeadTailBuffer {
+        HeadTailBuffer {
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            head_capacity: limit - limit / 2,
+            tail_capacity: limit / 2,
+            total: 0,
+        }
     }
 
-    /// Whether so many more bytes can be taken with none dropped, now or before.
-    pub(super) fn has_room_for(&self, more: usize) -> bool {
-        self.total + more as u64 <= (self.room.0 + self.room.1) as u64
+    /// Whether `more` bytes can be pushed without any byte being dropped, now or before.
+    fn has_room_for(&self, more: usize) -> bool {
+        self.total + more as u64 <= (self.head_capacity + self.tail_capacity) as u64
     }
 
-    /// All bytes so far, in order, while none was dropped.
-    pub(super) fn pieces(&self) -> [&[u8]; 3] {
+    /// The bytes kept, in order; all bytes so far as long as none was dropped.
+    fn slices(&self) -> [&[u8]; 3] {
         let (first, second) = self.tail.as_slices();
         [&self.head, first, second]
     }
 
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let free = self.room.0 - self.head.len();
+        let free = self.head_capacity - self.head.len();
         let (start, rest) = bytes.split_at(free.min(bytes.len()));
         self.head.extend_from_slice(start);
-        let last = rest.get(rest.len().saturating_sub(self.room.1)..).unwrap_or_default();
-        let surplus = (self.tail.len() + last.len()).saturating_sub(self.room.1);
+        let (_, last) = rest.split_at(rest.len().saturating_sub(self.tail_capacity));
+        let surplus = (self.tail.len() + last.len()).saturating_sub(self.tail_capacity);
         self.tail.drain(..surplus);
         self.tail.extend(last);
     }
 
-    pub(super) fn finish(mut self) -> Captured {
+    fn finish(mut self) -> CapturedOutput {
         let mut tail = Vec::from(self.tail);
         if self.total == (self.head.len() + tail.len()) as u64 {
             self.head.append(&mut tail);
         }
-        Captured { head: self.head, tail, total: self.total }
+        CapturedOutput { head: self.head, tail, total: self.total }
     }
+}
+
+/// The bytes of an output that were kept.
+#[derive(Debug, PartialEq, Eq)]
+struct CapturedOutput {
+    /// The beginning; all of the output if nothing was dropped.
+    head: Vec<u8>,
+    /// The end, if something was dropped before it.
+    tail: Vec<u8>,
+    /// Bytes of the whole output.
+    total: u64,
+}
+
+impl CapturedOutput {
+    /// Bytes between head and tail.
+    fn dropped(&self) -> u64 {
+        self.total - (self.head.len() + self.tail.len()) as u64
+    }
+}
+
+/// Writes long output to a file of the workspace, which is created when the output exceeds the
+/// buffer. If that fails, the command goes on without a file.
+#[derive(Debug)]
+struct OutputSpool<'a> {
+    workspace: &'a Workspace,
+    /// None if no file is wanted.
+    settings: Option<&'a OutputFile>,
+    has_begun: bool,
+    file: Option<SpoolFile>,
+    problem: Option<String>,
+    is_truncated: bool,
+}
+
+/// The file that a long output was written to.
+#[derive(Debug)]
+struct SpooledOutput {
+    /// Its path, relative to the workspace.
+    path: String,
+    /// Its size in bytes, if the output was longer than the file may be.
+    truncated_at: Option<u64>,
+}
+
+impl<'a> OutputSpool<'a> {
+    fn new(workspace: &'a Workspace, settings: Option<&'a OutputFile>) -> OutputSpool<'a> {
+        OutputSpool {
+            workspace,
+            settings,
+            has_begun: false,
+            file: None,
+            problem: None,
+            is_truncated: false,
+        }
+    }
+
+    /// Creates the file, if one is wanted and this is the first call, and writes the output so far.
+    fn begin(&mut self, so_far: [&[u8]; 3]) {
+        let Some(settings) = self.settings.filter(|_| !self.has_begun) else { return };
+        self.has_begun = true;
+        match create_file(self.workspace, settings) {
+            Ok(file) => self.file = Some(file),
+            Err(error) => self.problem = Some(file_problem(&error)),
+        }
+        for bytes in so_far {
+            self.append(bytes);
+        }
+    }
+
+    /// Appends as much as the limit of the file allows.
+    fn append(&mut self, bytes: &[u8]) {
+        let (Some(file), Some(settings)) = (&mut self.file, self.settings) else { return };
+        let room = settings.max_bytes.saturating_sub(file.length());
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let (fits, rest) = bytes.split_at(room.min(bytes.len()));
+        self.is_truncated |= !rest.is_empty();
+        if fits.is_empty() {
+            return;
+        }
+        if let Err(error) = file.append(fits) {
+            self.problem = Some(file_problem(&error));
+            if let Some(file) = self.file.take() {
+                file.discard();
+            }
+        }
+    }
+
+    /// The file, if there is one, and a note if it could not be written.
+    fn finish(self) -> (Option<SpooledOutput>, Option<String>) {
+        let spooled = self.file.map(|file| SpooledOutput {
+            path: file.path().to_owned(),
+            truncated_at: self.is_truncated.then(|| file.length()),
+        });
+        (spooled, self.problem)
+    }
+}
+
+fn create_file(workspace: &Workspace, settings: &OutputFile) -> Result<SpoolFile, Error> {
+    workspace::make_ignored_directory(
+        workspace,
+        &settings.ignored_directory,
+        settings.ignore_existing,
+    )?;
+    SpoolFile::create(workspace, &settings.directory, MAX_FILES)
+}
+
+fn file_problem(error: &Error) -> String {
+    format!("the whole output could not be kept in a file: {error}")
+}
+
+/// The output of a command as text, with a line in place of the bytes left out in the middle.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Transcript {
+    /// The output, or its beginning and end with a line between them.
+    pub(crate) text: String,
+    /// Bytes of the whole output.
+    pub(crate) bytes: u64,
+    /// Bytes that are not in the text.
+    pub(crate) dropped: u64,
+    /// The file with the whole output, relative to the workspace.
+    pub(crate) file: Option<String>,
+    /// Whether bytes that are not UTF-8 were replaced.
+    pub(crate) is_lossy: bool,
+}
+
+impl Transcript {
+    fn new(captured: &CapturedOutput, spooled: Option<SpooledOutput>) -> Transcript {
+        let (head, tail) = match captured.dropped() {
+            0 => (captured.head.as_slice(), captured.tail.as_slice()),
+            _ => (trim_partial_end(&captured.head), trim_partial_start(&captured.tail)),
+        };
+        let bytes = captured.total;
+        let dropped = bytes - (head.len() + tail.len()) as u64;
+        let mut text = String::with_capacity(head.len() + tail.len() + 200);
+        let mut is_lossy = push_lossy(&mut text, head);
+        if dropped > 0 {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&omission_line(dropped, spooled.as_ref()));
+            text.push('\n');
+        }
+        is_lossy |= push_lossy(&mut text, tail);
+        Transcript { text, bytes, dropped, file: spooled.map(|file| file.path), is_lossy }
+    }
+}
+
+/// The line in place of `dropped` bytes.
+fn omission_line(dropped: u64, spooled: Option<&SpooledOutput>) -> String {
+    let kept = match spooled {
+        None => String::new(),
+        Some(SpooledOutput { path, truncated_at: None }) => {
+            format!("; the whole output is in {path}")
+        }
+        Some(SpooledOutput { path, truncated_at: Some(bytes) }) => {
+            format!("; the first {bytes} bytes of the output are in {path}")
+        }
+    };
+    format!("[... {dropped} bytes left out{kept} ...]")
+}
+
+/// Appends bytes as text; returns whether some were not UTF-8 and were replaced.
+fn push_lossy(text: &mut String, bytes: &[u8]) -> bool {
+    let mut is_lossy = false;
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+            is_lossy = true;
+        }
+    }
+    is_lossy
+}
+
+/// Removes an incomplete line at the end; if it is too long, only an incomplete character.
+fn trim_partial_end(bytes: &[u8]) -> &[u8] {
+    let (start, last) = bytes.split_at(bytes.len().saturating_sub(MAX_PARTIAL_LINE));
+    match memrchr(b'\n', last) {
+        Some(end) => bytes.split_at(start.len() + end + 1).0,
+        None => trim_partial_char_at_end(bytes),
+    }
+}
+
+/// Removes the rest of a line at the start; if it is too long, only the rest of a character.
+fn trim_partial_start(bytes: &[u8]) -> &[u8] {
+    let (first, _) = bytes.split_at(bytes.len().min(MAX_PARTIAL_LINE));
+    match memchr(b'\n', first) {
+        Some(end) if end + 1 < bytes.len() => bytes.split_at(end + 1).1,
+        _ => trim_partial_char_at_start(bytes),
+    }
+}
+
+fn trim_partial_char_at_end(bytes: &[u8]) -> &[u8] {
+    for back in 1..=bytes.len().min(3) {
+        let (whole, last) = bytes.split_at(bytes.len() - back);
+        let is_start = last.first().is_some_and(|byte| *byte >= 0xc0);
+        if is_start && str::from_utf8(last).is_err_and(|error| error.error_len().is_none()) {
+            return whole;
+        }
+    }
+    bytes
+}
+
+fn trim_partial_char_at_start(bytes: &[u8]) -> &[u8] {
+    let is_continuation = |byte: &&u8| **byte & 0xc0 == 0x80;
+    let count = bytes.iter().take(4).take_while(is_continuation).count();
+    // A character has at most three continuation bytes.
+    if count > 3 { bytes } else { bytes.split_at(count).1 }
 }
 
 #[cfg(test)]
@@ -71,9 +407,9 @@ mod tests {
     use super::*;
 
     fn captured(limit: usize, pieces: &[&str]) -> (String, String, u64) {
-        let mut capture = Capture::new(limit);
+        let mut capture = HeadTailBuffer::new(limit);
         for piece in pieces {
-            capture.take(piece.as_bytes());
+            capture.push(piece.as_bytes());
         }
         let captured = capture.finish();
         let dropped = captured.dropped();
@@ -82,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_kept_whole_and_of_the_rest_both_ends() {
+    fn output_within_the_limit_is_kept_whole_and_longer_output_keeps_both_ends() {
         type Row = (usize, &'static [&'static str], &'static str, &'static str, u64);
         let table: [Row; 11] = [
             (4, &[], "", "", 0),
@@ -104,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn any_pieces_leave_what_the_whole_in_one_piece_leaves() {
+    fn the_result_does_not_depend_on_how_the_output_is_split() {
         let mut seed = 88_172_645_463_325_252_u64;
         let mut next = |below: usize| {
             seed ^= seed << 13;
@@ -114,15 +450,15 @@ mod tests {
         };
         for _ in 0..5000 {
             let limit = next(40);
-            let mut capture = Capture::new(limit);
+            let mut capture = HeadTailBuffer::new(limit);
             let mut whole: Vec<u8> = Vec::new();
             for _ in 0..next(12) {
                 let piece: Vec<u8> = (0..next(30)).map(|_| next(256).to_le_bytes()[0]).collect();
                 assert_eq!(capture.has_room_for(0), whole.len() <= limit);
                 if capture.has_room_for(0) {
-                    assert_eq!(capture.pieces().concat(), whole);
+                    assert_eq!(capture.slices().concat(), whole);
                 }
-                capture.take(&piece);
+                capture.push(&piece);
                 whole.extend(piece);
             }
             let captured = capture.finish();
@@ -135,5 +471,95 @@ mod tests {
                 assert_eq!(captured.tail, whole[whole.len() - limit / 2..]);
             }
         }
+    }
+
+    fn build(head: &[u8], tail: &[u8], dropped: u64, file: Option<SpooledOutput>) -> Transcript {
+        let total = (head.len() + tail.len()) as u64 + dropped;
+        Transcript::new(&CapturedOutput { head: head.to_vec(), tail: tail.to_vec(), total }, file)
+    }
+
+    fn file(truncated_at: Option<u64>) -> SpooledOutput {
+        SpooledOutput { path: "d/a.log".to_owned(), truncated_at }
+    }
+
+    #[test]
+    fn the_omission_line_names_the_file_with_the_whole_output() {
+        type Row = (&'static str, &'static str, u64, Option<SpooledOutput>, &'static str);
+        let table: [Row; 9] = [
+            ("all\n", "", 0, None, "all\n"),
+            ("", "", 0, None, ""),
+            ("a\nb\n", "yy\nz\n", 9, None, "a\nb\n[... 12 bytes left out ...]\nz\n"),
+            ("a\nbb", "z\n", 9, None, "a\n[... 11 bytes left out ...]\nz\n"),
+            ("a\nbb", "\nz", 9, None, "a\n[... 12 bytes left out ...]\nz"),
+            ("a", "z", 1, None, "a\n[... 1 bytes left out ...]\nz"),
+            ("", "z", 1, None, "[... 1 bytes left out ...]\nz"),
+            (
+                "a\n",
+                "z",
+                5,
+                Some(file(None)),
+                "a\n[... 5 bytes left out; the whole output is in d/a.log ...]\nz",
+            ),
+            (
+                "a\n",
+                "z",
+                5,
+                Some(file(Some(7))),
+                "a\n[... 5 bytes left out; the first 7 bytes of the output are in d/a.log ...]\nz",
+            ),
+        ];
+        for (head, tail, dropped, file, text) in table {
+            let path = file.as_ref().map(|file| file.path.clone());
+            let transcript = build(head.as_bytes(), tail.as_bytes(), dropped, file);
+            assert_eq!(transcript.text.as_str(), text);
+            let states_count = text.contains(&format!("{} bytes left out", transcript.dropped));
+            assert!(states_count || transcript.dropped == 0, "{transcript:?}");
+            assert_eq!((transcript.file, transcript.is_lossy), (path, false));
+        }
+    }
+
+    #[test]
+    fn a_character_cut_in_two_is_left_out_and_counted() {
+        let euro = "€".as_bytes();
+        for cut in 1..3 {
+            let head = [b"a", &euro[..cut]].concat();
+            let transcript = build(&head, b"z", 10, None);
+            assert_eq!(transcript.dropped, 10 + cut as u64);
+            assert!(
+                transcript.text.starts_with("a\n[") && !transcript.is_lossy,
+                "{}",
+                transcript.text
+            );
+            let tail = [&euro[cut..], b"z"].concat();
+            let transcript = build(b"a", &tail, 10, None);
+            assert_eq!(transcript.dropped, 10 + 3 - cut as u64);
+            assert!(
+                transcript.text.ends_with("]\nz") && !transcript.is_lossy,
+                "{}",
+                transcript.text
+            );
+        }
+        let whole = build("a€".as_bytes(), "€z".as_bytes(), 1, None);
+        assert!(whole.text.starts_with("a€\n") && whole.text.ends_with("\n€z"), "{}", whole.text);
+    }
+
+    #[test]
+    fn a_line_longer_than_the_limit_is_cut_in_the_middle() {
+        let (long, short) = ("x".repeat(MAX_PARTIAL_LINE), "x".repeat(MAX_PARTIAL_LINE - 1));
+        let dropped =
+            |head: &str, tail: &str| build(head.as_bytes(), tail.as_bytes(), 1, None).dropped;
+        assert_eq!(dropped(&format!("a\n{short}"), ""), MAX_PARTIAL_LINE as u64);
+        assert_eq!(dropped(&format!("a\n{long}"), ""), 1);
+        assert_eq!(dropped("", &format!("{short}\na")), 1 + MAX_PARTIAL_LINE as u64);
+        assert_eq!(dropped("", &format!("{long}\na")), 1);
+    }
+
+    #[test]
+    fn invalid_utf8_is_replaced_and_reported() {
+        let transcript = build(b"a\xff\0\x1b[0m", b"", 0, None);
+        assert_eq!((transcript.text.as_str(), transcript.is_lossy), ("a\u{fffd}\0\u{1b}[0m", true));
+        // Nothing was dropped, so the incomplete character at the end was printed by the command.
+        assert!(build(b"a\xe2\x82", b"", 0, None).is_lossy);
+        assert!(build(b"a", b"\x80\x80\x80\x80", 3, None).is_lossy);
     }
 }

@@ -1,4 +1,4 @@
-//! What the host allows a command to be and to have.
+//! The host's policy for commands: shell, environment, limits, output file and approval.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where programs are looked for if the host gives no PATH.
+/// The PATH of commands if the host sets none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The host's own look at a command: what it says against it is told to the model.
+/// The host's check of a command; the error is shown to the model.
 type Check = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
-/// What commands may use, how long they may run, and what becomes of their output.
+/// The shell, environment, limits and output of commands.
 ///
-/// With the default a command runs by `/bin/sh -c`, has no environment but `PATH`, is stopped
-/// after the time that the call names (at most ten minutes) and shows 100 KiB of its output.
-/// Nothing here confines what a command can reach: it may do what the user of the process may.
+/// By default a command runs with `/bin/sh -c`, has no environment but `PATH`, is stopped after the
+/// time limit of the call (at most ten minutes), and an answer shows 100 KiB of its output.
+/// This is not a sandbox: a command may do whatever the user of the process may.
 ///
 /// ```
 /// use ripkit::{Call, CommandPolicy, Toolkit, Workspace};
@@ -49,15 +49,17 @@ pub struct CommandPolicy {
     pub(super) control_groups: Option<PathBuf>,
 }
 
-/// Where output goes that is over the limit.
+/// The file for output over the limit.
 #[derive(Clone, Debug)]
 pub(super) struct OutputFile {
     /// A directory of the workspace.
     pub(super) directory: String,
-    /// The directory that gets a `.gitignore`, and whether it does even if it existed before.
-    pub(super) ignored: (String, bool),
-    /// The most bytes of one file.
-    pub(super) bytes: u64,
+    /// The directory that gets a `.gitignore`.
+    pub(super) ignored_directory: String,
+    /// Whether it gets one even if the directory existed before.
+    pub(super) ignore_existing: bool,
+    /// Maximum size of one file.
+    pub(super) max_bytes: u64,
 }
 
 impl Default for CommandPolicy {
@@ -70,8 +72,9 @@ impl Default for CommandPolicy {
             output_bytes: 100 * 1024,
             file: Some(OutputFile {
                 directory: ".ripkit/output".to_owned(),
-                ignored: (".ripkit".to_owned(), true),
-                bytes: 64 << 20,
+                ignored_directory: ".ripkit".to_owned(),
+                ignore_existing: true,
+                max_bytes: 64 << 20,
             }),
             keep_background: false,
             check: None,
@@ -99,12 +102,11 @@ impl CommandPolicy {
         self
     }
 
-    /// Adds variables to the environment of commands; one that is there is replaced. A name that
-    /// is empty, or holds `=` or NUL, is passed over, and so is a value that holds NUL.
+    /// Adds variables to the environment of commands, replacing those of the same name. Names that
+    /// are empty or contain `=` or NUL, and values that contain NUL, are ignored.
     ///
-    /// Commands have no other variables than these, beside `RIPKIT_COMMAND`, by which what they
-    /// start is found, and what the shell sets by itself. Default: `PATH` is
-    /// `/usr/local/bin:/usr/bin:/bin`.
+    /// Commands get only these variables, `RIPKIT_COMMAND` (which marks their processes), and
+    /// what the shell sets itself. Default: `PATH` is `/usr/local/bin:/usr/bin:/bin`.
     pub fn with_environment<N: Into<OsString>, V: Into<OsString>>(
         mut self,
         variables: impl IntoIterator<Item = (N, V)>,
@@ -115,8 +117,8 @@ impl CommandPolicy {
         self
     }
 
-    /// Adds those of `variables` that `names` allow; a name that ends in `*` allows all that
-    /// begin with what is before it. The library reads no environment by itself: pass
+    /// Adds those of `variables` whose names are in `names`; `*` at the end of a name stands for any
+    /// characters. The library does not read the environment itself: pass
     /// [`std::env::vars_os()`]. Default: none.
     pub fn allow_environment<'a>(
         self,
@@ -139,42 +141,46 @@ impl CommandPolicy {
         self
     }
 
-    /// Sets how much of the output an answer shows, in bytes: of more than that the first and the
-    /// last half. Default: 102,400.
+    /// Sets how many bytes of the output an answer shows; of longer output, half from the beginning
+    /// and half from the end. Default: 102,400.
     pub fn with_output_bytes(mut self, bytes: usize) -> CommandPolicy {
         self.output_bytes = bytes;
         self
     }
 
-    /// Sets the directory of the workspace for output over the limit, and the most bytes of one
-    /// file; the newest 20 files are kept. Default: `.ripkit/output` and 64 MiB.
+    /// Sets the directory of the workspace for output over the limit, and the maximum size of one
+    /// file in bytes; the newest 20 files are kept. Default: `.ripkit/output` and 64 MiB.
     ///
-    /// A directory that is made for this gets a `.gitignore` that keeps it out of repositories
-    /// and searches.
+    /// If the directory is created, it gets a `.gitignore` that excludes it from repositories and
+    /// searches.
     pub fn with_output_directory(mut self, path: impl Into<String>, bytes: u64) -> CommandPolicy {
         let directory = path.into();
-        let ignored = (directory.clone(), false);
-        self.file = Some(OutputFile { directory, ignored, bytes });
+        self.file = Some(OutputFile {
+            ignored_directory: directory.clone(),
+            directory,
+            ignore_existing: false,
+            max_bytes: bytes,
+        });
         self
     }
 
-    /// Lets output over the limit be lost. Default: it is kept in a file.
+    /// Drops output over the limit. Default: all output is kept in a file.
     pub fn without_output_file(mut self) -> CommandPolicy {
         self.file = None;
         self
     }
 
-    /// Leaves alone what a command that ended by itself has left running, and tells its numbers.
-    /// Such a process must print somewhere else: it loses its output with the answer. At the time
-    /// limit everything is stopped all the same. Default: it is stopped.
+    /// Leaves background processes running after the command has ended, and reports their process
+    /// IDs. They must redirect their output, since the pipe is closed with the answer. At the time
+    /// limit all processes are stopped nevertheless. Default: background processes are stopped.
     pub fn keep_background(mut self) -> CommandPolicy {
         self.keep_background = true;
         self
     }
 
-    /// Asks the host about each command; a refusal is `POLICY_DENIED` with the host's words. This
-    /// is for a person or a list to decide, and no wall: a shell has many ways to say the same.
-    /// Default: every command may run.
+    /// Asks the host about each command; an error is reported as `POLICY_DENIED` with the host's
+    /// message. Use it for approval by a person or a list, not as a security boundary: the same
+    /// command can be written in many ways. Default: every command may run.
     pub fn with_check(
         mut self,
         check: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
@@ -183,20 +189,20 @@ impl CommandPolicy {
         self
     }
 
-    /// Puts each command into a control group of its own below `directory`, a directory of a
-    /// cgroup v2 file system that this process may write (Linux 5.14 or later). Default: none.
+    /// Runs each command in a control group of its own below `directory`, a writable directory of
+    /// a cgroup v2 file system (Linux 5.14 or later). Default: none.
     ///
-    /// Then nothing that a command starts outlives it, whatever it does to be overlooked; without
-    /// it, processes that left the session, dropped their environment and lost their parent are
-    /// not noticed. Only a command that may write the `cgroup.procs` of another group, as root
-    /// may, can leave on purpose. A call fails if the group cannot be made.
+    /// All processes of the command are then found and stopped. Without a control group, processes
+    /// that left the session, cleared their environment and lost their parent are not found. Only a
+    /// process that may write the `cgroup.procs` of another group, such as one of root, can leave.
+    /// A call fails if the group cannot be created.
     #[cfg(target_os = "linux")]
     pub fn with_cgroup(mut self, directory: impl Into<PathBuf>) -> CommandPolicy {
         self.control_groups = Some(directory.into());
         self
     }
 
-    /// What the host says against a command.
+    /// The host's reason to refuse a command.
     pub(super) fn objection(&self, command: &str) -> Option<String> {
         self.check.as_ref()?(command).err()
     }
@@ -220,7 +226,7 @@ fn allows(pattern: &str, variable: &OsStr) -> bool {
 }
 
 impl fmt::Debug for CommandPolicy {
-    /// Values of variables may be secret and are left out.
+    /// Values of variables are left out: they may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&OsStr> = self.environment.iter().map(|(name, _)| name.as_ref()).collect();
         f.debug_struct("CommandPolicy")

@@ -19,7 +19,7 @@ const VARIABLE: &str = "RIPKIT_COMMAND";
 const KILL_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The pause between two searches for processes that survived.
-const PAUSE: Duration = Duration::from_millis(2);
+const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
 
 /// An unpredictable value of the environment variable, different for each command.
 #[derive(Debug)]
@@ -93,15 +93,15 @@ impl ProcessTree {
 
     /// The process IDs of the living processes, in order.
     pub(super) fn living(&self, process: &Process) -> BTreeSet<i32> {
-        self.numbers(&self.descendants(process, &[]))
+        self.pids(&self.descendants(process, &[]))
     }
 
     /// Whether all processes have ended. On systems where processes cannot be found, a closed pipe
     /// is taken as the sign.
     pub(super) fn is_gone(&self, process: &Process, known: &[Descendant], is_closed: bool) -> bool {
-        let is_known = cfg!(target_os = "linux") || is_closed;
-        let left = || self.numbers(&self.descendants(process, known));
-        is_known && process.has_ended() && left().is_empty()
+        let can_tell = cfg!(target_os = "linux") || is_closed;
+        let pids = || self.pids(&self.descendants(process, known));
+        can_tell && process.has_ended() && pids().is_empty()
     }
 
     /// Sends SIGTERM to each process once and returns them: when their parents have ended, they may
@@ -123,7 +123,7 @@ impl ProcessTree {
         let mut seen = BTreeSet::new();
         loop {
             known = self.descendants(process, &known);
-            let living = self.numbers(&known);
+            let living = self.pids(&known);
             seen.extend(living.iter().copied());
             // The whole group at once, so that none can start another in between. This also works
             // on systems where processes cannot be found.
@@ -137,7 +137,7 @@ impl ProcessTree {
                 let count = seen.difference(&living).count();
                 return Stopped { count, survivors: living.into_iter().collect() };
             }
-            thread::sleep(PAUSE);
+            thread::sleep(SEARCH_INTERVAL);
         }
     }
 
@@ -145,7 +145,7 @@ impl ProcessTree {
         descendants(process.id(), &self.marker.assignment(), known)
     }
 
-    fn numbers(&self, descendants: &[Descendant]) -> BTreeSet<i32> {
+    fn pids(&self, descendants: &[Descendant]) -> BTreeSet<i32> {
         descendants.iter().map(|descendant| descendant.id).chain(self.group_members()).collect()
     }
 

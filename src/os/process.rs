@@ -21,7 +21,7 @@ use rustix::io::Errno;
 pub(crate) use rustix::process::Signal;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use crate::os::Dir;
+use crate::os::{Dir, split_at_count};
 #[cfg(target_os = "linux")]
 pub(crate) use control_group::ControlGroup;
 #[cfg(target_os = "linux")]
@@ -62,8 +62,8 @@ pub(crate) struct Process {
 
 /// What there is to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Received {
-    Bytes(usize),
+pub(crate) enum Received<'a> {
+    Bytes(&'a [u8]),
     /// Somebody may still write.
     Nothing,
     /// Nobody holds the pipe any more.
@@ -122,10 +122,10 @@ impl Process {
     }
 
     /// Reads what was printed, without waiting for more.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Received> {
+    pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8]) -> io::Result<Received<'b>> {
         match self.output.read(buffer) {
             Ok(0) => Ok(Received::End),
-            Ok(count) => Ok(Received::Bytes(count)),
+            Ok(count) => Ok(Received::Bytes(split_at_count(buffer, count)?.0)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Received::Nothing),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Received::Nothing),
             Err(error) => Err(error),

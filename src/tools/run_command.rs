@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, root};
-use crate::command::{self, CommandPolicy, Ending, Report, Request};
+use crate::command::{self, CommandPolicy, CommandReport, CommandRequest, Ending};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, ShellOutput, counted};
@@ -164,7 +164,7 @@ impl Tool for RunCommand {
             let message = "this host allows no commands";
             return Err(Error::new(ErrorCode::PolicyDenied, message));
         };
-        let request = Request {
+        let request = CommandRequest {
             command: &args.command,
             directory: &args.cwd,
             timeout: Duration::from_millis(args.timeout_ms),
@@ -173,8 +173,8 @@ impl Tool for RunCommand {
     }
 }
 
-impl From<Report> for RunCommandOutput {
-    fn from(report: Report) -> RunCommandOutput {
+impl From<CommandReport> for RunCommandOutput {
+    fn from(report: CommandReport) -> RunCommandOutput {
         let (exit_code, signal) = match report.ending {
             // The exit status of a stopped command means nothing.
             _ if report.stopped_by.is_some() => (None, None),
