@@ -106,7 +106,7 @@ impl AppliedCheck<'_, '_> {
     }
 
     /// A range that matches `new_text` with the strategy that found `old_text`: around the match, or
-    /// the only one find_elsewhere if it is too long to be a coincidence.
+    /// the only one elsewhere if it is too long to be a coincidence.
     fn find_same_kind(&mut self) -> Result<Option<Range<usize>>, Error> {
         let Replacement { old_text, new_text } = self.edit;
         let kind = self.found.kind;

@@ -284,7 +284,7 @@ fn span(lines: &Range<usize>, before: usize) -> String {
 struct DiffOutput {
     text: String,
     limit: usize,
-    /// LineTable that did not fit.
+    /// Lines that did not fit.
     missing: usize,
     /// Whether lines over [`WINDOW_BYTES`] are cut to a window.
     is_windowed: bool,

@@ -400,21 +400,21 @@ impl<'a> Locator<'a> {
         let reindented = if kind == MatchKind::Indentation {
             let reindented = self.reindent(&texts.old, &new, matched)?;
             let reindented = reindented.ok_or_else(undecided)?;
-            if !reindented.is_reindented {
+            if !reindented.is_moved {
                 notes.push("new_text was used as it is, since it is indented as the file is.");
             } else if matched.mapping.tabs != TabConversion::None {
                 notes.push("new_text was indented with the kind of blanks that the file has.");
             }
             reindented
         } else {
-            Reindented { old: texts.old.clone(), new: new.to_string(), is_reindented: true }
+            Reindented { old: texts.old.clone(), new: new.to_string(), is_moved: true }
         };
         let kind = kind.max(MatchKind::LineEndings);
         let normalized_old = self.matcher.normalize(reindented.old.as_bytes(), kind)?;
         // Lines that are shifted together differ where they did before.
         let is_shared = new.len() == texts.new.len()
             && matches!(new, Cow::Borrowed(_))
-            && reindented.is_reindented
+            && reindented.is_moved
             && matched.mapping.tabs == TabConversion::None;
         let Reindented { old, new, .. } = reindented;
         let regions = if is_shared {
@@ -463,7 +463,7 @@ impl<'a> Locator<'a> {
         let line = TextMatch { range, mapping, other_mappings: Vec::new() };
         let Some(reindented) = self.reindent(old, inner, &line)? else { return Ok(None) };
         let moved = reindented.new.strip_prefix(blanks).map(|new| Cow::Owned(new.to_owned()));
-        Ok(moved.filter(|_| reindented.is_reindented))
+        Ok(moved.filter(|_| reindented.is_moved))
     }
 
     /// Decides how `new_text` is indented in a match with another indentation.
@@ -566,7 +566,7 @@ impl<'a> Locator<'a> {
         &self,
         old: &[u8],
         new: &'t str,
-    ) -> Result<Option<Vec<(Range<usize>, &'t str)>>, Error> {
+    ) -> Result<Option<Vec<Part<'t>>>, Error> {
         let whole = || vec![(0..old.len(), new)];
         if !new.contains(REPLACEMENT_CHARACTER) {
             return Ok(Some(whole()));
@@ -595,6 +595,9 @@ impl<'a> Locator<'a> {
         Ok(Some(parts))
     }
 }
+
+/// A range of the file, and the text that replaces it.
+type Part<'t> = (Range<usize>, &'t str);
 
 /// Why a replacement was not located.
 enum LocateError {
@@ -755,7 +758,7 @@ impl DiffRegion {
     /// the normalized match, would be split.
     fn in_match(&self, old: &Normalized, file: &Normalized) -> (Range<usize>, Range<usize>) {
         let source = &self.old;
-        let mut range = old.from_source(source);
+        let mut range = old.range_of(source);
         loop {
             let wider = old.widened(file.widened(range.clone()));
             if wider == range {

@@ -119,7 +119,7 @@ impl Normalized {
     }
 
     /// The normalized range of a range of the source, widened so that it splits no substitution.
-    pub(super) fn from_source(&self, source: &Range<usize>) -> Range<usize> {
+    pub(super) fn range_of(&self, source: &Range<usize>) -> Range<usize> {
         let map = |offset: usize, inside: fn(&Substitution) -> usize| {
             let ended = self.substitutions.partition_point(|next| next.source().end <= offset);
             match self.substitutions.get(ended) {

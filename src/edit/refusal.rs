@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 /// Bytes shown of the lines that match in a file that has changed.
 const CONFLICT_BYTES: usize = 1000;
 
-/// RefusalReason a replacement cannot be made.
+/// Why a replacement cannot be made.
 pub(super) enum RefusalReason {
     EmptyOldText,
     EqualTexts,
@@ -240,7 +240,7 @@ impl Refusal<'_, '_> {
         self.with_hint(error, "Read the file again, and give old_text exactly as it is there.")
     }
 
-    /// "Lines 3-4 match old_text" or "Line 3 matches old_text", and these lines, in at most `room`
+    /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines, in at most `room`
     /// bytes.
     fn lines(&self, near: &NearMatch, room: usize) -> (String, String) {
         let text = self.matcher.text;

@@ -31,7 +31,7 @@ pub(super) struct Reindented {
     pub(super) old: String,
     pub(super) new: String,
     /// Whether `new_text` was reindented as `old_text` was.
-    pub(super) is_reindented: bool,
+    pub(super) is_moved: bool,
 }
 
 /// A non-blank line.
@@ -55,8 +55,7 @@ impl ReindentInput<'_> {
         let mapping = self.mappings.first()?;
         let old = mapping.apply(self.old)?;
         let moved = self.moved();
-        let decided =
-            |new: String, is_reindented| Some(Reindented { old: old.clone(), new, is_reindented });
+        let decided = |new: String, is_moved| Some(Reindented { old: old.clone(), new, is_moved });
         let texts = ComparedLines {
             old: content_lines(self.old),
             file: content_lines(&old),

@@ -153,7 +153,10 @@ impl<'a> MatchList<'a> {
 
 /// Lines by their number, from 0, each with the spans to show.
 #[derive(Clone, Default)]
-struct ShownLines<'a>(BTreeMap<usize, (&'a [u8], Vec<(usize, usize)>)>);
+struct ShownLines<'a>(BTreeMap<usize, ShownLine<'a>>);
+
+/// A line, and the places in it that are shown.
+type ShownLine<'a> = (&'a [u8], Vec<(usize, usize)>);
 
 impl<'a> ShownLines<'a> {
     /// These lines and that of a match, with `context` lines on each side.

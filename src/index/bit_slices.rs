@@ -1,4 +1,4 @@
-//! Bit-sliced signatures: the Bloom filters of 64 texts side by side, as in BitFunnel and COBS.
+//! Bit-sliced signatures: the Bloom filters of 64 texts side by side, as in `BitFunnel` and COBS.
 //!
 //! A query of a single filter waits for its memory. Here a word holds the same bit of 64 filters,
 //! so one look answers for all of them.

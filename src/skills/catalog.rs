@@ -124,7 +124,7 @@ impl SkillCatalog {
         self.0.skills.is_empty()
     }
 
-    /// What a user should be is_warning: all findings but those on mere portability, by path.
+    /// What a user should be warned of: all findings but those on mere portability, by path.
     pub fn warnings(&self) -> impl Iterator<Item = &SkillFinding> {
         let is_warning = |finding: &&SkillFinding| finding.severity != Severity::Portability;
         self.findings().iter().filter(is_warning)

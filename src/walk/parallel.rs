@@ -98,7 +98,7 @@ impl<S> SinkState<S> {
 
 /// What follows from directories that one thread handles in one go, in path order.
 struct Steps<R> {
-    steps: Vec<Step<R>>,
+    list: Vec<Step<R>>,
     directories: usize,
     /// Whether the sink may stop within results that are ready; then every piece of them is handed
     /// over by itself, so that the statistics cover nothing behind the last result.
@@ -114,7 +114,7 @@ enum Step<R> {
 
 impl<R: Default> Steps<R> {
     fn new(may_stop_early: bool) -> Steps<R> {
-        Steps { steps: Vec::new(), directories: 0, may_stop_early }
+        Steps { list: Vec::new(), directories: 0, may_stop_early }
     }
 
     /// Whether no directory has been added.
@@ -163,7 +163,7 @@ impl<R: Default> Steps<R> {
 
     /// The last results, if they are ready and more may be added to them.
     fn last_ready(&mut self) -> Option<&mut ReadyResults<R>> {
-        match self.steps.last_mut() {
+        match self.list.last_mut() {
             Some(Step::Ready(last)) if !(self.may_stop_early && last.results.is_some()) => {
                 Some(last)
             }
@@ -172,7 +172,7 @@ impl<R: Default> Steps<R> {
     }
 
     fn push(&mut self, step: Step<R>) {
-        self.steps.push(step);
+        self.list.push(step);
     }
 }
 
@@ -306,7 +306,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     /// Gives the steps the place of the task that they follow from, and queues those that are still
     /// to be done.
     fn push_steps(&self, steps: Steps<V::Output>, root: usize, ticket: Ticket) {
-        let steps = steps.steps;
+        let steps = steps.list;
         let mut tasks = Vec::new();
         let mut buffer = lock(&self.results);
         let tickets = buffer.expand(ticket, Piece::Ready(Box::default()), steps.len());

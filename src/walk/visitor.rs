@@ -43,7 +43,8 @@ impl Batch {
     pub(super) fn of_file(handle: DirHandle, prefix: Arc<[u8]>, name: &[u8]) -> Batch {
         let mut listing = DirListing::default();
         listing.push(name, Kind::File);
-        let place = (prefix.clone(), prefix.len());
+        let base_len = prefix.len();
+        let place = (prefix, base_len);
         Batch::new(handle, place, (Arc::new(listing), 0..1), None)
     }
 

@@ -141,17 +141,17 @@ impl OuterDirectory {
         let mut path_to_root = below.as_os_str().as_encoded_bytes().to_vec();
         path_to_root.push(b'/');
         let read = |name: &str| os::read_ambient(&directory.join(name), MAX_IGNORE_BYTES).ok();
-        let is_repository = in_repository && os::exists_ambient(&directory.join(".git"));
+        let has_git = in_repository && os::exists_ambient(&directory.join(".git"));
         let mut files: Vec<_> = IgnoreSource::FILES
             .iter()
             .filter(|(source, _)| in_repository || *source != IgnoreSource::Git)
             .filter_map(|(source, name)| Some((*source, read(name)?)))
             .collect();
-        if is_repository {
+        if has_git {
             let exclude = exclude_ambient(directory);
             files.extend(exclude.map(|text| (IgnoreSource::Exclude, text)));
         }
-        Some(OuterDirectory { path_to_root, files, is_repository })
+        Some(OuterDirectory { path_to_root, files, is_repository: has_git })
     }
 }
 

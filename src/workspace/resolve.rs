@@ -236,6 +236,14 @@ struct Target {
     outside: bool,
 }
 
+/// The names of a real path of which not all exist.
+struct MissingAt<'a> {
+    existing: &'a [Vec<u8>],
+    /// The first name that does not exist.
+    first: &'a [u8],
+    below: &'a [Vec<u8>],
+}
+
 impl Target {
     fn stat(&self) -> Option<Stat> {
         self.state.ok()
@@ -260,12 +268,12 @@ impl Target {
     }
 
     /// The names that exist, the first that does not, and those after it.
-    fn split_at_missing(&self) -> Option<(&[Vec<u8>], &[u8], &[Vec<u8>])> {
+    fn split_at_missing(&self) -> Option<MissingAt<'_>> {
         let missing = self.state.err()?;
         let existing = self.real.len().checked_sub(missing)?;
         let (existing, absent) = self.real.split_at_checked(existing)?;
         let (first, below) = absent.split_first()?;
-        Some((existing, first, below))
+        Some(MissingAt { existing, first, below })
     }
 
     fn into_path(self) -> WorkspacePath {
@@ -619,7 +627,9 @@ impl<'a> LinkWalk<'a> {
 /// Existing entries with a name similar to the first missing one, the most similar first, as paths
 /// for a hint.
 fn similar_paths(target: &Target, policy: &PathPolicy) -> Vec<String> {
-    let Some((existing, wanted, _)) = target.split_at_missing() else { return Vec::new() };
+    let Some(MissingAt { existing, first: wanted, .. }) = target.split_at_missing() else {
+        return Vec::new();
+    };
     let path = |name: &[u8]| [existing, &[name.to_vec()]].concat().join(&b'/');
     let mut comparison = Comparison::with(wanted);
     let mut similar: Vec<(f64, Vec<u8>)> = Vec::new();
@@ -641,7 +651,9 @@ fn similar_paths(target: &Target, policy: &PathPolicy) -> Vec<String> {
 /// composed differently, or with confusable or invisible characters. In byte order. `is_allowed` is
 /// asked about each path that ends with the name of an entry.
 fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
-    let Some((existing, wanted, below)) = target.split_at_missing() else { return Vec::new() };
+    let Some(MissingAt { existing, first: wanted, below }) = target.split_at_missing() else {
+        return Vec::new();
+    };
     let Ok(wanted) = str::from_utf8(wanted) else { return Vec::new() };
     let wanted_folded = confusable::skeleton(wanted);
     let mut found = Vec::new();

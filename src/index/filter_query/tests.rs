@@ -215,7 +215,7 @@ fn a_bundle_answers_for_each_filter_as_it_would_by_itself() {
         for (shape, filters) in by_shape.iter().filter(|(_, filters)| filters.len() >= FILTERS) {
             let taken = MemoryBudget::new(1 << 30).reserve(shape.bytes(), 0).unwrap();
             let these = filters.iter().map(|filter| &**filter);
-            let slices = BitSlices::new((0, taken), *shape, these);
+            let planes = BitSlices::new((0, taken), *shape, these);
             sliced += 1;
             for _ in 0..100 {
                 let [one, two, three] = [(); 3].map(|()| &words[random.below(words.len())]);
@@ -226,7 +226,7 @@ fn a_bundle_answers_for_each_filter_as_it_would_by_itself() {
                 };
                 let answers = filters.iter().take(FILTERS).enumerate().map(by_itself);
                 let answers = answers.fold(0, |all, answer| all | answer);
-                assert_eq!(filter_query.may_match_in(&slices), answers, "{pattern}");
+                assert_eq!(filter_query.may_match_in(&planes), answers, "{pattern}");
                 some += usize::from(answers != 0 && answers != u64::MAX);
             }
         }
