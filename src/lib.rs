@@ -62,9 +62,38 @@
 //! - A change is made entirely or not at all, is durable before it replaces a file, and never
 //!   overwrites a concurrent change: that is the error `CONFLICT`.
 //! - A [`Call`] carries a cancel flag and a deadline; a call that ends early returns partial results.
-//! - Calls block. From async code, make them in a blocking task.
+//! - Calls block; see below for async code.
 //! - The library prints nothing, does not read the environment, the home or the current directory,
 //!   keeps no global state, and uses its own threads.
+//!
+//! # From async code
+//!
+//! The library has no async functions and needs no runtime. A call is made on a blocking thread, and
+//! stopped by a [`Cancel`] that a token or a timer raises. It then returns what it has found so far,
+//! or that nothing was changed. `examples/own_tool.rs` also shows progress and streamed text, and
+//! tools of the host.
+//!
+//! ```
+//! use ripkit::{Answer, Call, Cancel, Toolkit};
+//! use tokio::task::{JoinError, spawn_blocking};
+//!
+//! async fn search(
+//!     tools: Toolkit,
+//!     arguments: serde_json::Value,
+//!     cancelled: impl Future<Output = ()>, // such as `token.cancelled()`
+//! ) -> Result<Answer, JoinError> {
+//!     let cancel = Cancel::new();
+//!     let call = Call::default().with_cancel(cancel.clone());
+//!     let mut work = spawn_blocking(move || tools.call("search", arguments, &call));
+//!     tokio::select! {
+//!         answer = &mut work => answer,
+//!         () = cancelled => {
+//!             cancel.cancel();
+//!             work.await
+//!         }
+//!     }
+//! }
+//! ```
 //!
 //! # Modules
 //!

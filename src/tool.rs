@@ -112,7 +112,8 @@ pub trait Tool: Send + Sync + 'static {
     }
 
     /// Runs the tool on a thread that the caller abandons shortly after the deadline or a cancellation.
-    /// A tool that changes something must call [`Call::commit`] first.
+    /// A tool that changes something must call [`Call::commit`] first; the methods of [`Workspace`]
+    /// that take a call do so themselves.
     ///
     /// # Errors
     /// Those of the tool. Empty and partial results are not errors.

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, impl_wire_names, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, Truncation};
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{Cursor, OutputBudget, QueryId};
+pub use crate::workspace::EntryType;
 use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspacePath};
 
 /// Lists what is directly in a directory, a name a line, sorted without regard to case;
@@ -84,24 +85,6 @@ pub struct ListedEntry {
     #[serde(skip)]
     links_to_directory: bool,
 }
-
-/// What an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-#[non_exhaustive]
-pub enum EntryType {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A FIFO, socket or device.
-    Other,
-}
-
-impl_wire_names!(EntryType);
 
 /// The maximum number of entries sorted after the deadline, since sorting millions takes seconds.
 const MAX_LATE_ENTRIES: usize = 1000;
@@ -253,12 +236,10 @@ fn describe(
     directory: &WorkspacePath,
     entry: &DirectoryEntry,
 ) -> ListedEntry {
-    let size = || workspace::size(directory, &entry.name);
-    let (kind, size) = match entry.kind {
-        Kind::File => (EntryType::File, size()),
-        Kind::Directory => (EntryType::Directory, 0),
-        Kind::Link => (EntryType::Symlink, 0),
-        Kind::Special => (EntryType::Other, 0),
+    let kind = EntryType::from(entry.kind);
+    let size = match entry.kind {
+        Kind::File => workspace::size(directory, &entry.name),
+        _ => 0,
     };
     let links_to_directory = entry.kind == Kind::Link
         && workspace::links_to_directory(workspace, directory, &entry.name);

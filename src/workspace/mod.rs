@@ -1,7 +1,12 @@
 //! Access to the files of a workspace. Tools resolve text to a [`WorkspacePath`] with
 //! [`Workspace::resolve`] and then work on its handles; nothing else opens files.
+//!
+//! A host's own tools use [`Workspace::read`], [`entries`](Workspace::entries),
+//! [`write`](Workspace::write), [`update`](Workspace::update) and the methods beside them, which are
+//! as safe as the tools of this crate.
 
 mod create_dirs;
+mod entry;
 mod fingerprint;
 mod in_place;
 mod lock;
@@ -29,6 +34,7 @@ use crate::os;
 pub(crate) use crate::os::watch::{Event as WatchEvent, WatchId, Watcher};
 pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume};
 use crate::text::escape;
+pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
 use lock::FileLocks;
 pub use outer_ignores::OuterIgnores;
@@ -44,6 +50,11 @@ pub(crate) use temp::{RandomNames, is_temporary};
 use transfer::Transferred;
 pub use version::Version;
 pub(crate) use version::{Expected, VersionHasher};
+
+/// The maximum size of a file that [`Workspace::read`], [`Workspace::read_to_string`] and
+/// [`Workspace::update`] read, in bytes: 64 MiB, the default of
+/// [`Limits::file_bytes`](crate::Limits::file_bytes).
+pub const MAX_FILE_BYTES: usize = 64 << 20;
 
 /// A directory tree that tools may access, and the rules for doing so.
 ///
@@ -198,6 +209,162 @@ impl Workspace {
             return Err(resolve::invalid(path, "names a directory, but there is something else"));
         }
         Ok(resolved)
+    }
+
+    /// Reads a whole file, of at most [`MAX_FILE_BYTES`]; [`WorkspacePath::read`] takes another
+    /// limit. Links are followed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ripkit::Error> {
+    /// let workspace = ripkit::Workspace::open(".")?;
+    /// assert!(workspace.read("src/lib.rs")?.starts_with(b"//! "));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file, `TOO_LARGE`
+    /// and failures to read, such as `PERMISSION_DENIED`.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
+        self.resolve(path, Access::Read)?.read(MAX_FILE_BYTES)
+    }
+
+    /// Reads a whole file as UTF-8, as [`Workspace::read`]. A byte order mark is kept.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::read`]; `NOT_TEXT` if the content is not UTF-8.
+    pub fn read_to_string(&self, path: &str) -> Result<String, Error> {
+        String::from_utf8(self.read(path)?).map_err(|error| {
+            let shown = escape::display_path(path.as_bytes());
+            Error::new(ErrorCode::NotText, format!("{shown} is not UTF-8")).at(path).because(error)
+        })
+    }
+
+    /// Lists a directory, in byte order of the names. Denied entries and the temporary files of
+    /// writes in progress are left out; ignored and hidden entries are not.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ripkit::Error> {
+    /// let workspace = ripkit::Workspace::open(".")?;
+    /// let entries = workspace.entries("src")?;
+    /// let lib = entries.iter().find(|entry| entry.name == "lib.rs");
+    /// assert!(lib.is_some_and(|lib| lib.size > Some(0)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a directory, `TOO_LARGE` for
+    /// more than [`MAX_ENTRIES`], and failures to list, such as `PERMISSION_DENIED`.
+    pub fn entries(&self, path: &str) -> Result<Vec<Entry>, Error> {
+        entry::list(self, &self.resolve(path, Access::Read)?)
+    }
+
+    /// The kind, size and time of what is at a path. Links are followed.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`].
+    pub fn metadata(&self, path: &str) -> Result<Metadata, Error> {
+        let metadata = self.resolve(path, Access::Read)?.metadata();
+        let missing = || Error::new(ErrorCode::Internal, "a path to read was resolved to nothing");
+        metadata.ok_or_else(missing)
+    }
+
+    /// Gives a file this content, whatever it had before: entirely or not at all, and on stable
+    /// storage as [`Workspace::with_durability`] says. Creates the file and the directories above it
+    /// if they do not exist; keeps owner, permissions and attributes if it does. Links are followed.
+    ///
+    /// Returns notes, a sentence each, on what could not be kept, and on a file that had to be
+    /// written in place, for instance because it has several hard links: such a write is not atomic
+    /// for readers, but undone if it fails.
+    ///
+    /// A tool passes the call of its [`ToolContext`](crate::ToolContext): then nothing is written
+    /// once the caller has left, and [`Call::commit`] is called when the change begins. Elsewhere
+    /// `Call::default()` does.
+    ///
+    /// ```
+    /// use ripkit::{Call, Workspace};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// let workspace = Workspace::open(directory.path())?;
+    /// workspace.write("notes/today.md", b"buy milk\n", &Call::default())?;
+    /// assert_eq!(workspace.read_to_string("notes/today.md")?, "buy milk\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file, `CONFLICT` if
+    /// another process changes or creates it at the same time, `PERMISSION_DENIED`, `NO_SPACE` and
+    /// other failures of the system, `TIMEOUT` and `CANCELLED` before the change began. After any
+    /// error the old content is in place.
+    pub fn write(&self, path: &str, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
+        Ok(self.lock_for_write(path, call)?.replace(content, call)?.notes)
+    }
+
+    /// Changes a file as [`Workspace::write`], to what `change` makes of its content, which is `None`
+    /// if the file does not exist. No other call changes the file meanwhile, and a change by another
+    /// process is a `CONFLICT`, so that none is lost. Nothing is written if the content stays the
+    /// same.
+    ///
+    /// `change` must not change the same file in another way, because that would wait for this call.
+    ///
+    /// ```
+    /// use ripkit::{Call, Workspace};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// let workspace = Workspace::open(directory.path())?;
+    /// for line in ["one\n", "two\n"] {
+    ///     let append = |old: Option<&[u8]>| Ok([old.unwrap_or_default(), line.as_bytes()].concat());
+    ///     workspace.update("log.txt", &Call::default(), append)?;
+    /// }
+    /// assert_eq!(workspace.read("log.txt")?, b"one\ntwo\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::write`] and of `change`; `TOO_LARGE` for a file of more than
+    /// [`MAX_FILE_BYTES`].
+    pub fn update(
+        &self,
+        path: &str,
+        call: &Call,
+        change: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, Error>,
+    ) -> Result<Vec<String>, Error> {
+        let mut guard = self.lock_for_write(path, call)?;
+        guard.read(MAX_FILE_BYTES)?;
+        let content = change(guard.content())?;
+        if guard.content() == Some(content.as_slice()) {
+            return Ok(Vec::new());
+        }
+        Ok(guard.replace(&content, call)?.notes)
+    }
+
+    /// Removes a regular file, or a link but not its target. For `call` see [`Workspace::write`].
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `PERMISSION_DENIED` and
+    /// other failures of the system, `TIMEOUT` and `CANCELLED` before it was removed.
+    pub fn remove(&self, path: &str, call: &Call) -> Result<(), Error> {
+        self.remove_file(path, None, call).map(drop)
+    }
+
+    /// Renames a file, or a link but not its target, and creates the directories above the new name.
+    /// Never takes the place of an existing entry. To another file system the file is copied, and
+    /// removed when the copy is complete. Returns notes, a sentence each, on what could not be kept.
+    /// For `call` see [`Workspace::write`].
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a file or a link,
+    /// `FILE_ALREADY_EXISTS` if there is an entry with the new name, `CONFLICT` if the file changes
+    /// or disappears at the same time, `PERMISSION_DENIED`, `NO_SPACE` and other failures of the
+    /// system, `TIMEOUT` and `CANCELLED` before the change began. After any error both names are as
+    /// they were.
+    pub fn rename(&self, from: &str, to: &str, call: &Call) -> Result<Vec<String>, Error> {
+        Ok(self.move_file(from, to, None, call)?.notes)
     }
 
     /// Resolves the bytes of a path for reading; `None` if nothing is there.

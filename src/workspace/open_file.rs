@@ -9,7 +9,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{File, Kind, Leased, Stat, Volume, split_at_count};
 use crate::workspace::WorkspacePath;
-use crate::workspace::path::{changed, gone, not_a_file, too_large};
+use crate::workspace::path::{changed, gone, not_a_file};
 use crate::workspace::version::Version;
 
 /// How long to wait for the lock of another process. After that the change proceeds without the
@@ -129,17 +129,7 @@ impl OpenFile {
         limit: usize,
         path: &WorkspacePath,
     ) -> Result<Vec<u8>, Error> {
-        if self.stat.size > limit as u64 {
-            return Err(too_large(path, self.stat.size, limit));
-        }
-        let size = usize::try_from(self.stat.size).unwrap_or(limit);
-        // One byte over the limit shows that the file grew beyond it.
-        let content = self.file.read_range(0, limit.saturating_add(1), size);
-        let content = content.map_err(|error| Error::io("read", path.as_str(), error))?;
-        if content.len() > limit {
-            return Err(too_large(path, content.len() as u64, limit));
-        }
-        Ok(content)
+        path.read_whole(&self.file, self.stat.size, limit, "change")
     }
 
     /// The version of the content, which is read unless it was read before.

@@ -1,6 +1,7 @@
 //! Resolved paths: what the tools pass around instead of text.
 
 use std::fmt;
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::text::escape;
 use crate::workspace::temp::is_temporary;
-use crate::workspace::{Access, Workspace};
+use crate::workspace::{Access, Metadata, Workspace};
 
 /// The proof that a path was resolved inside a workspace, and the handle to act on.
 ///
@@ -73,6 +74,56 @@ impl WorkspacePath {
     /// Whether it was a regular file when it was resolved.
     pub fn is_file(&self) -> bool {
         self.kind() == Some(Kind::File)
+    }
+
+    /// Its kind, size and time when it was resolved; `None` if it did not exist.
+    pub fn metadata(&self) -> Option<Metadata> {
+        self.stat().map(Metadata::from)
+    }
+
+    /// Reads the whole file, of at most `max_bytes`. Only a regular file is opened, and opening never
+    /// blocks.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for a directory, a link, a FIFO, a socket or a device; `TOO_LARGE`,
+    /// `FILE_NOT_FOUND`, `PERMISSION_DENIED` and other failures of the system.
+    pub fn read(&self, max_bytes: usize) -> Result<Vec<u8>, Error> {
+        if self.name.contains(&b'/') {
+            // Its parents are missing too, so that there is no handle to open it from.
+            return Err(Error::io("read", &self.text, io::ErrorKind::NotFound.into()));
+        }
+        let file = self.open_file()?;
+        let size = file.stat().map_err(|error| Error::io("read", &self.text, error))?.size;
+        self.read_whole(&file, size, max_bytes, "read")
+    }
+
+    /// Reads this file, whose stat data reports `size` bytes; `verb` is what it is read for.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` over `limit` bytes, and failures to read.
+    pub(super) fn read_whole(
+        &self,
+        file: &File,
+        size: u64,
+        limit: usize,
+        verb: &str,
+    ) -> Result<Vec<u8>, Error> {
+        let too_large = |size: u64| {
+            let message =
+                format!("{self} is too large to {verb}: {size} bytes, the limit is {limit}");
+            Error::new(ErrorCode::TooLarge, message).at(self.as_str())
+        };
+        if size > limit as u64 {
+            return Err(too_large(size));
+        }
+        let expected = usize::try_from(size).unwrap_or(limit);
+        // One byte over the limit shows that the file grew beyond it.
+        let content = file.read_range(0, limit.saturating_add(1), expected);
+        let content = content.map_err(|error| Error::io("read", &self.text, error))?;
+        if content.len() > limit {
+            return Err(too_large(content.len() as u64));
+        }
+        Ok(content)
     }
 
     /// The bytes of the path relative to the root; empty for the root.
@@ -252,12 +303,6 @@ pub(super) fn gone(path: &WorkspacePath) -> Error {
     Error::new(ErrorCode::Conflict, format!("{path} does not exist any more"))
         .at(path.as_str())
         .with_hint("Look where it went with find_files.")
-}
-
-/// `TOO_LARGE`: the file would not fit the memory that a change may use.
-pub(super) fn too_large(path: &WorkspacePath, size: u64, limit: usize) -> Error {
-    let message = format!("{path} is too large to change: {size} bytes, the limit is {limit}");
-    Error::new(ErrorCode::TooLarge, message).at(path.as_str())
 }
 
 /// `FILE_ALREADY_EXISTS`; `more` is appended to the message.

@@ -2,3 +2,4 @@
 
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod faults;
+mod host_api;

@@ -1,0 +1,313 @@
+//! A host's own tools, called from a program with an async runtime.
+//!
+//! ```text
+//! cargo run --example own_tool
+//! ```
+//!
+//! `word_count` reads through the workspace and `append_note` writes through it, so that both keep
+//! to the root, the deny globs and the limits of the host without any check of their own.
+//! [`call_tool`] is the bridge to async code: blocking thread, cancellation, progress and text.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use ripkit::workspace::EntryType;
+use ripkit::{
+    Answer, Call, Cancel, Effect, Error, ErrorCode, Incomplete, Outcome, Output, Progress,
+    TextStream, Tool, ToolContext, Toolkit, Workspace,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
+use tokio::time::{Duration, sleep};
+
+/// Counts the words in the text files of a directory and of all below it.
+// This comment is the description that a model reads, as are those of the fields.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WordCountArgs {
+    /// The directory.
+    path: String,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+struct WordCountOutput {
+    /// Words by file, in path order.
+    files: Vec<(String, usize)>,
+    #[serde(skip)]
+    stopped: Option<Incomplete>,
+}
+
+struct WordCount;
+
+impl Tool for WordCount {
+    const NAME: &'static str = "word_count";
+    const EFFECT: Effect = Effect::Read;
+    // It scans a tree, so a server runs it beside the short calls, not before them.
+    const LONG: bool = true;
+    type Args = WordCountArgs;
+    type Output = WordCountOutput;
+
+    fn run(&self, context: &ToolContext<'_>, args: Self::Args) -> Result<Self::Output, Error> {
+        let mut output = WordCountOutput::default();
+        let mut progress = Progress::default();
+        let mut directories = vec![args.path];
+        while let Some(directory) = directories.pop() {
+            for entry in context.workspace.entries(&directory)? {
+                // Every long loop checks this; what was counted so far is a partial answer.
+                output.stopped = context.call.stop_reason();
+                if output.stopped.is_some() {
+                    return Ok(output);
+                }
+                let path = format!("{directory}/{}", entry.name);
+                match entry.kind {
+                    EntryType::Directory => directories.push(path),
+                    // Links are not followed, so that no directory is counted twice.
+                    EntryType::File => match context.workspace.read_to_string(&path) {
+                        Ok(text) => output.files.push((path, text.split_whitespace().count())),
+                        Err(error) if error.code() == ErrorCode::NotText => {}
+                        Err(error) => return Err(error),
+                    },
+                    _ => {}
+                }
+                progress.files += 1;
+                progress.results = output.files.len() as u64;
+                context.call.report(progress);
+            }
+        }
+        output.files.sort();
+        Ok(output)
+    }
+}
+
+impl Output for WordCountOutput {
+    fn outcome(&self) -> Outcome {
+        self.stopped.map_or(Outcome::Done, Outcome::Partial)
+    }
+}
+
+impl fmt::Display for WordCountOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.files.iter().try_for_each(|(path, words)| writeln!(f, "{words:6} {path}"))?;
+        self.stopped.map_or(Ok(()), |why| writeln!(f, "... (incomplete: {why})"))
+    }
+}
+
+/// Appends a line to notes.md.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AppendNoteArgs {
+    /// The line, without a line feed.
+    line: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct AppendNoteOutput {
+    bytes: usize,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+struct AppendNote;
+
+impl Tool for AppendNote {
+    const NAME: &'static str = "append_note";
+    const EFFECT: Effect = Effect::Change;
+    type Args = AppendNoteArgs;
+    type Output = AppendNoteOutput;
+
+    fn run(&self, context: &ToolContext<'_>, args: Self::Args) -> Result<Self::Output, Error> {
+        let mut bytes = 0;
+        // Reads and writes under one lock, so that two calls at once append two lines.
+        let notes = context.workspace.update("notes.md", context.call, |old| {
+            let new = [old.unwrap_or_default(), args.line.as_bytes(), b"\n"].concat();
+            bytes = new.len();
+            Ok(new)
+        })?;
+        Ok(AppendNoteOutput { bytes, notes })
+    }
+}
+
+impl Output for AppendNoteOutput {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for AppendNoteOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "notes.md has {} bytes now", self.bytes)
+    }
+}
+
+/// What a call reports while it runs.
+enum Event {
+    Progress(Progress),
+    Text(String),
+}
+
+/// Sends each piece of text as an event. It waits while the channel is full, so that a slow reader
+/// slows the call down instead of filling the memory.
+struct SendText(mpsc::Sender<Event>);
+
+impl fmt::Write for SendText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.blocking_send(Event::Text(text.to_owned())).map_err(|_| fmt::Error)
+    }
+}
+
+/// Raises the flag when the future that holds it ends or is dropped.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Calls a tool on a blocking thread and shows its events. When `cancelled` is ready, the tool is
+/// asked to stop, and the answer is what it has by then. `cancelled` may be the `cancelled()` of a
+/// `CancellationToken`, a timer, or a signal.
+async fn call_tool(
+    tools: &Toolkit,
+    name: &'static str,
+    arguments: Value,
+    cancelled: impl Future<Output = ()>,
+    mut show: impl FnMut(Event),
+) -> Answer {
+    let cancel = Cancel::new();
+    let _guard = CancelOnDrop(cancel.clone());
+    let (sender, mut events) = mpsc::channel(64);
+    let progress = sender.clone();
+    let call = Call::default()
+        .with_cancel(cancel.clone())
+        // A report that finds the channel full is dropped: the next one says more.
+        .with_progress(move |now| drop(progress.try_send(Event::Progress(now))))
+        .with_text(TextStream::new(Arc::new(Mutex::new(SendText(sender)))));
+    let tools = tools.clone();
+    let mut work = spawn_blocking(move || tools.call(name, arguments, &call));
+    tokio::pin!(cancelled);
+    let done = loop {
+        tokio::select! {
+            Some(event) = events.recv() => show(event),
+            () = &mut cancelled, if !cancel.is_cancelled() => cancel.cancel(),
+            done = &mut work => break done,
+        }
+    };
+    while let Ok(event) = events.try_recv() {
+        show(event);
+    }
+    done.unwrap_or_else(|lost| Answer::from(Error::new(ErrorCode::Internal, lost.to_string())))
+}
+
+/// The standard tools and our own.
+fn tools(workspace: Workspace) -> Toolkit {
+    Toolkit::new(workspace).with(WordCount).with(AppendNote)
+}
+
+fn print(event: Event) {
+    let mut out = io::stdout().lock();
+    // If stdout is closed, the call still completes.
+    let _ = match event {
+        Event::Progress(now) => writeln!(out, "[files so far: {}]", now.files),
+        Event::Text(text) => write!(out, "{text}"),
+    };
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn StdError>> {
+    let directory = tempfile::tempdir()?;
+    let workspace = Workspace::open(directory.path())?.deny(["*.key"])?;
+    workspace.write("src/main.rs", b"fn main() {}\n", &Call::default())?;
+    let tools = tools(workspace);
+    for line in ["buy milk", "call Ada"] {
+        let note = json!({ "line": line });
+        let limit = sleep(Duration::from_secs(5));
+        let answer = call_tool(&tools, "append_note", note, limit, print).await;
+        writeln!(io::stdout(), "{}", answer.text())?;
+    }
+    let limit = sleep(Duration::from_secs(5));
+    let answer = call_tool(&tools, "word_count", json!({ "path": "." }), limit, print).await;
+    // The text was streamed; only an error is in the answer.
+    writeln!(io::stdout(), "{}", answer.text())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::thread;
+
+    use super::*;
+
+    fn two_files() -> (tempfile::TempDir, Toolkit) {
+        let directory = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(directory.path()).unwrap();
+        workspace.write("a.txt", b"one two\n", &Call::default()).unwrap();
+        workspace.write("sub/b.txt", b"three\n", &Call::default()).unwrap();
+        (directory, tools(workspace))
+    }
+
+    #[tokio::test]
+    async fn the_text_is_streamed_and_progress_is_reported() {
+        let (_directory, tools) = two_files();
+        let (mut text, mut files) = (String::new(), 0);
+        let show = |event| match event {
+            Event::Progress(now) => files = now.files,
+            Event::Text(piece) => text.push_str(&piece),
+        };
+        let path = json!({ "path": "." });
+        let answer = call_tool(&tools, "word_count", path, pending(), show).await;
+        assert!(!answer.is_error());
+        assert_eq!(text, "     2 ./a.txt\n     1 ./sub/b.txt\n");
+        assert_eq!(files, 3);
+    }
+
+    #[tokio::test]
+    async fn notes_that_are_appended_at_once_are_all_there() {
+        let (_directory, tools) = two_files();
+        let append =
+            |line: &str| call_tool(&tools, "append_note", json!({ "line": line }), pending(), drop);
+        let (first, second) = tokio::join!(append("x"), append("y"));
+        assert!(!first.is_error() && !second.is_error());
+        let notes = tools.workspace().read_to_string("notes.md").unwrap();
+        assert!(notes == "x\ny\n" || notes == "y\nx\n", "{notes}");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_waits_is_cancelled_and_changes_nothing() {
+        let (_directory, tools) = two_files();
+        let (locked, is_locked) = tokio::sync::oneshot::channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let workspace = tools.workspace().clone();
+        let other = thread::spawn(move || {
+            workspace.update("notes.md", &Call::default(), |_| {
+                locked.send(()).unwrap();
+                let _ = released.recv();
+                Ok(b"other\n".to_vec())
+            })
+        });
+        is_locked.await.unwrap();
+        let (line, soon) = (json!({ "line": "x" }), sleep(Duration::from_millis(20)));
+        let answer = call_tool(&tools, "append_note", line, soon, drop).await;
+        assert_eq!(answer.error_code(), Some(ErrorCode::Cancelled), "{}", answer.text());
+        drop(release);
+        other.join().unwrap().unwrap();
+        assert_eq!(tools.workspace().read("notes.md").unwrap(), b"other\n");
+    }
+
+    #[test]
+    fn what_was_counted_before_the_end_is_a_partial_answer() {
+        let (_directory, tools) = two_files();
+        let cancel = Cancel::new();
+        let stop = cancel.clone();
+        let call = Call::default().with_cancel(cancel).with_progress(move |_| stop.cancel());
+        let output = tools.run::<WordCount>(WordCountArgs { path: ".".into() }, &call).unwrap();
+        assert_eq!(output.files, [("./a.txt".to_owned(), 2)]);
+        assert_eq!(output.outcome(), Outcome::Partial(Incomplete::Cancelled));
+    }
+}

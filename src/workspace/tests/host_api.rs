@@ -1,0 +1,403 @@
+//! The methods by which a host's own tools read and change files.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the tree is made and checked by other means than those under test"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+use crate::context::{Call, Cancel};
+use crate::error::{Error, ErrorCode};
+use crate::workspace::{Access, EntryType, MAX_FILE_BYTES, Workspace};
+
+/// A workspace in `root` with a few files, beside a file that is outside.
+struct Tree {
+    directory: TempDir,
+    workspace: Workspace,
+}
+
+impl Tree {
+    fn new() -> Tree {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("root");
+        fs::create_dir_all(root.join("sub/private")).unwrap();
+        fs::write(directory.path().join("outside.txt"), "outside").unwrap();
+        for (path, content) in
+            [("a.txt", "one\n"), ("sub/b.txt", "two\n"), (".env", "key"), ("sub/private/c", "key")]
+        {
+            fs::write(root.join(path), content).unwrap();
+        }
+        let workspace = Workspace::open(&root).unwrap();
+        Tree { directory, workspace }
+    }
+
+    fn denying(globs: &[&str]) -> Tree {
+        let Tree { directory, workspace } = Tree::new();
+        Tree { directory, workspace: workspace.deny(globs.iter().copied()).unwrap() }
+    }
+
+    fn root(&self) -> &Path {
+        self.workspace.root()
+    }
+
+    fn outside(&self) -> String {
+        fs::read_to_string(self.directory.path().join("outside.txt")).unwrap()
+    }
+
+    fn names(&self, path: &str) -> Vec<String> {
+        let entries = self.workspace.entries(path).unwrap();
+        entries.into_iter().map(|entry| entry.name).collect()
+    }
+}
+
+fn call() -> Call {
+    Call::default()
+}
+
+/// A method, and the code of the error that it returned, if any.
+type Tried = (&'static str, Option<ErrorCode>);
+
+fn code<T>(result: Result<T, Error>) -> Option<ErrorCode> {
+    result.err().map(|error| error.code())
+}
+
+/// The methods that only read.
+fn try_reading(workspace: &Workspace, path: &str) -> Vec<Tried> {
+    vec![
+        ("read", code(workspace.read(path))),
+        ("read_to_string", code(workspace.read_to_string(path))),
+        ("entries", code(workspace.entries(path))),
+        ("metadata", code(workspace.metadata(path))),
+    ]
+}
+
+/// The methods that change the content, through links.
+fn try_writing(workspace: &Workspace, path: &str) -> Vec<Tried> {
+    vec![
+        ("write", code(workspace.write(path, b"new", &call()))),
+        ("update", code(workspace.update(path, &call(), |_| Ok(b"new".to_vec())))),
+    ]
+}
+
+/// The methods that change the entry itself.
+fn try_moving(workspace: &Workspace, path: &str) -> Vec<Tried> {
+    vec![
+        ("remove", code(workspace.remove(path, &call()))),
+        ("rename from", code(workspace.rename(path, "free.txt", &call()))),
+        ("rename to", code(workspace.rename("a.txt", path, &call()))),
+    ]
+}
+
+#[track_caller]
+fn all_have(code: ErrorCode, path: &str, tried: impl IntoIterator<Item = Tried>) {
+    for (method, found) in tried {
+        assert_eq!(found, Some(code), "{method} {path}");
+    }
+}
+
+#[track_caller]
+fn all_fail(workspace: &Workspace, path: &str, code: ErrorCode) {
+    all_have(code, path, try_reading(workspace, path));
+    all_have(code, path, try_writing(workspace, path));
+    all_have(code, path, try_moving(workspace, path));
+}
+
+#[track_caller]
+fn fails<T>(result: Result<T, Error>, code: ErrorCode) {
+    match result {
+        Ok(_) => panic!("it succeeded"),
+        Err(error) => assert_eq!(error.code(), code, "{error}"),
+    }
+}
+
+#[test]
+fn files_are_read_whole_with_their_metadata() {
+    let tree = Tree::new();
+    let workspace = &tree.workspace;
+    assert_eq!(workspace.read("sub/../a.txt").unwrap(), b"one\n");
+    assert_eq!(workspace.read_to_string("sub/b.txt").unwrap(), "two\n");
+    let metadata = workspace.metadata("a.txt").unwrap();
+    assert_eq!((metadata.kind, metadata.size), (EntryType::File, 4));
+    let age = SystemTime::now().duration_since(metadata.modified.unwrap());
+    assert!(age.is_ok_and(|age| age < Duration::from_mins(10)));
+    assert_eq!(workspace.metadata(".").unwrap().kind, EntryType::Directory);
+
+    fs::write(tree.root().join("bytes"), b"\xff\x00").unwrap();
+    assert_eq!(workspace.read("bytes").unwrap(), b"\xff\x00");
+    fails(workspace.read_to_string("bytes"), ErrorCode::NotText);
+    fails(workspace.read("sub"), ErrorCode::InvalidPath);
+    fails(workspace.read("missing"), ErrorCode::FileNotFound);
+    fails(workspace.metadata("missing"), ErrorCode::FileNotFound);
+}
+
+#[test]
+fn a_path_that_does_not_exist_yet_has_no_content_and_no_metadata() {
+    let tree = Tree::new();
+    for path in ["new.txt", "new/deep/file.txt"] {
+        let path = tree.workspace.resolve(path, Access::Write).unwrap();
+        assert_eq!(path.metadata(), None);
+        fails(path.read(10), ErrorCode::FileNotFound);
+    }
+}
+
+#[test]
+fn entries_are_in_order_with_kind_and_size() {
+    let tree = Tree::new();
+    let entries = tree.workspace.entries(".").unwrap();
+    let shown: Vec<_> =
+        entries.iter().map(|entry| (entry.name.as_str(), entry.kind, entry.size)).collect();
+    assert_eq!(
+        shown,
+        [
+            (".env", EntryType::File, Some(3)),
+            ("a.txt", EntryType::File, Some(4)),
+            ("sub", EntryType::Directory, None),
+        ]
+    );
+    fails(tree.workspace.entries("a.txt"), ErrorCode::InvalidPath);
+    fails(tree.workspace.entries("missing"), ErrorCode::FileNotFound);
+}
+
+#[test]
+fn files_are_written_with_their_directories_and_replaced_whole() {
+    let tree = Tree::new();
+    let write = |path: &str, content: &str| {
+        let notes = tree.workspace.write(path, content.as_bytes(), &call()).unwrap();
+        assert_eq!(notes, Vec::<String>::new());
+        assert_eq!(fs::read_to_string(tree.root().join(path)).unwrap(), content);
+    };
+    write("new/deep/file.txt", "first");
+    write("new/deep/file.txt", "");
+    write("a.txt", "longer than before\n");
+    fails(tree.workspace.write("sub", b"", &call()), ErrorCode::InvalidPath);
+    fails(tree.workspace.write("a.txt/below", b"", &call()), ErrorCode::FileNotFound);
+    assert_eq!(tree.names("new/deep"), ["file.txt"]);
+}
+
+#[test]
+fn updates_see_the_old_content_and_none_is_lost() {
+    let tree = Tree::new();
+    let append = |line: &str| {
+        tree.workspace.update("log.txt", &call(), |old| {
+            Ok([old.unwrap_or_default(), line.as_bytes()].concat())
+        })
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..10).for_each(|_| drop(append("line\n").unwrap())));
+        }
+    });
+    assert_eq!(tree.workspace.read_to_string("log.txt").unwrap(), "line\n".repeat(40));
+
+    let before = fs::metadata(tree.root().join("a.txt")).unwrap().modified().unwrap();
+    let same = |old: Option<&[u8]>| Ok(old.unwrap_or_default().to_vec());
+    tree.workspace.update("a.txt", &call(), same).unwrap();
+    assert_eq!(fs::metadata(tree.root().join("a.txt")).unwrap().modified().unwrap(), before);
+    let refuse = |_: Option<&[u8]>| Err(Error::new(ErrorCode::InvalidArgument, "no"));
+    fails(tree.workspace.update("a.txt", &call(), refuse), ErrorCode::InvalidArgument);
+    assert_eq!(tree.workspace.read("a.txt").unwrap(), b"one\n");
+}
+
+#[test]
+fn entries_are_removed_and_renamed_and_never_take_the_place_of_another() {
+    let tree = Tree::new();
+    let workspace = &tree.workspace;
+    fails(workspace.rename("a.txt", "sub/b.txt", &call()), ErrorCode::FileAlreadyExists);
+    assert_eq!(workspace.read("sub/b.txt").unwrap(), b"two\n");
+    workspace.rename("a.txt", "x/y/z.txt", &call()).unwrap();
+    fails(workspace.read("a.txt"), ErrorCode::FileNotFound);
+    assert_eq!(workspace.read("x/y/z.txt").unwrap(), b"one\n");
+    workspace.remove("x/y/z.txt", &call()).unwrap();
+    assert_eq!(tree.names("x/y"), Vec::<String>::new());
+    fails(workspace.remove("x", &call()), ErrorCode::InvalidPath);
+    fails(workspace.remove("x/missing", &call()), ErrorCode::FileNotFound);
+    fails(workspace.rename("sub", "other", &call()), ErrorCode::InvalidPath);
+}
+
+#[test]
+fn a_call_that_was_cancelled_changes_nothing() {
+    let tree = Tree::new();
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let call = Call::default().with_cancel(cancel);
+    let workspace = &tree.workspace;
+    fails(workspace.write("new/file.txt", b"", &call), ErrorCode::Cancelled);
+    fails(workspace.update("a.txt", &call, |_| Ok(Vec::new())), ErrorCode::Cancelled);
+    fails(workspace.remove("a.txt", &call), ErrorCode::Cancelled);
+    fails(workspace.rename("a.txt", "b.txt", &call), ErrorCode::Cancelled);
+    assert_eq!(tree.names("."), [".env", "a.txt", "sub"]);
+    assert_eq!(workspace.read("a.txt").unwrap(), b"one\n");
+}
+
+#[test]
+fn nothing_leads_above_the_root() {
+    let tree = Tree::new();
+    let absolute = tree.directory.path().join("outside.txt");
+    for path in ["../outside.txt", "sub/../../outside.txt", absolute.to_str().unwrap()] {
+        all_fail(&tree.workspace, path, ErrorCode::InvalidPath);
+    }
+    assert_eq!(tree.outside(), "outside");
+}
+
+#[test]
+fn a_read_only_workspace_is_only_read() {
+    let tree = Tree::new();
+    let workspace = tree.workspace.clone().read_only();
+    assert_eq!(workspace.read("a.txt").unwrap(), b"one\n");
+    all_have(ErrorCode::ReadOnly, "sub/b.txt", try_writing(&workspace, "sub/b.txt"));
+    all_have(ErrorCode::ReadOnly, "sub/b.txt", try_moving(&workspace, "sub/b.txt"));
+    assert_eq!(workspace.read("sub/b.txt").unwrap(), b"two\n");
+}
+
+#[test]
+fn denied_paths_fail_alike_whether_they_exist_or_not_and_are_not_listed() {
+    let tree = Tree::denying(&[".env", "private/", "missing.key"]);
+    for path in [".env", "sub/private", "sub/private/c", "private/none", "missing.key"] {
+        all_fail(&tree.workspace, path, ErrorCode::PolicyDenied);
+    }
+    assert_eq!(tree.names("."), ["a.txt", "sub"]);
+    assert_eq!(tree.names("sub"), ["b.txt"]);
+    assert_eq!(fs::read_to_string(tree.root().join(".env")).unwrap(), "key");
+}
+
+#[test]
+fn calls_of_deny_accumulate() {
+    let tree = Tree::denying(&[".env"]);
+    let workspace = tree.workspace.clone().deny(["private", "!.env"]).unwrap();
+    let workspace = workspace.deny(["b.*"]).unwrap().deny([]).unwrap();
+    for path in [".env", "sub/private/c", "sub/b.txt"] {
+        all_fail(&workspace, path, ErrorCode::PolicyDenied);
+    }
+    assert!(workspace.entries("sub").unwrap().is_empty());
+    // The clone that was made before has the earlier rules only.
+    assert_eq!(tree.workspace.read("sub/b.txt").unwrap(), b"two\n");
+}
+
+#[test]
+fn files_over_the_limit_are_too_large_and_stay_as_they_are() {
+    let tree = Tree::new();
+    let path = tree.workspace.resolve("a.txt", Access::Read).unwrap();
+    assert_eq!(path.read(4).unwrap(), b"one\n");
+    fails(path.read(3), ErrorCode::TooLarge);
+
+    let size = MAX_FILE_BYTES as u64 + 1;
+    fs::File::create(tree.root().join("huge")).unwrap().set_len(size).unwrap();
+    fails(tree.workspace.read("huge"), ErrorCode::TooLarge);
+    fails(tree.workspace.read_to_string("huge"), ErrorCode::TooLarge);
+    fails(tree.workspace.update("huge", &call(), |_| Ok(Vec::new())), ErrorCode::TooLarge);
+    assert_eq!(tree.workspace.metadata("huge").unwrap().size, size);
+    // Its old content need not be read to replace it.
+    tree.workspace.write("huge", b"small", &call()).unwrap();
+    assert_eq!(tree.workspace.read("huge").unwrap(), b"small");
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn links_that_lead_out_are_refused_and_those_inside_are_followed() {
+        let tree = Tree::new();
+        symlink("../outside.txt", tree.root().join("out")).unwrap();
+        symlink("..", tree.root().join("up")).unwrap();
+        symlink("sub/b.txt", tree.root().join("in")).unwrap();
+        for path in ["out", "up/outside.txt"] {
+            all_have(ErrorCode::InvalidPath, path, try_reading(&tree.workspace, path));
+            all_have(ErrorCode::InvalidPath, path, try_writing(&tree.workspace, path));
+        }
+        fails(tree.workspace.rename("a.txt", "out", &call()), ErrorCode::InvalidPath);
+        fails(tree.workspace.rename("a.txt", "up/new", &call()), ErrorCode::InvalidPath);
+        assert_eq!(tree.workspace.read("in").unwrap(), b"two\n");
+        assert_eq!(tree.workspace.metadata("in").unwrap().kind, EntryType::File);
+        tree.workspace.write("in", b"through the link", &call()).unwrap();
+        assert_eq!(tree.workspace.read("sub/b.txt").unwrap(), b"through the link");
+        let entries = tree.workspace.entries(".").unwrap();
+        let link = entries.iter().find(|entry| entry.name == "in").unwrap();
+        assert_eq!((link.kind, link.size), (EntryType::Symlink, None));
+        // A link itself can be renamed and removed, wherever it leads.
+        tree.workspace.rename("out", "renamed", &call()).unwrap();
+        tree.workspace.remove("renamed", &call()).unwrap();
+        assert_eq!(tree.outside(), "outside");
+    }
+
+    #[test]
+    fn a_link_to_a_denied_file_is_denied() {
+        let tree = Tree::denying(&[".env"]);
+        symlink(".env", tree.root().join("alias")).unwrap();
+        all_have(ErrorCode::PolicyDenied, "alias", try_reading(&tree.workspace, "alias"));
+        all_have(ErrorCode::PolicyDenied, "alias", try_writing(&tree.workspace, "alias"));
+        assert_eq!(fs::read_to_string(tree.root().join(".env")).unwrap(), "key");
+    }
+
+    #[test]
+    fn a_fifo_is_refused_without_waiting_for_its_other_end() {
+        let tree = Tree::new();
+        let made = Command::new("mkfifo").arg(tree.root().join("pipe")).status();
+        assert!(made.unwrap().success());
+        let workspace = &tree.workspace;
+        let tried = [try_reading, try_writing, try_moving].map(|each| each(workspace, "pipe"));
+        for (method, code) in tried.into_iter().flatten() {
+            let expected = match method {
+                "metadata" => None,
+                "rename to" => Some(ErrorCode::FileAlreadyExists),
+                _ => Some(ErrorCode::InvalidPath),
+            };
+            assert_eq!(code, expected, "{method}");
+        }
+        assert_eq!(tree.workspace.metadata("pipe").unwrap().kind, EntryType::Other);
+        // The same if the path was resolved while there was a file.
+        let path = tree.workspace.resolve("a.txt", Access::Read).unwrap();
+        fs::rename(tree.root().join("pipe"), tree.root().join("a.txt")).unwrap();
+        fails(path.read(10), ErrorCode::InvalidPath);
+    }
+
+    #[test]
+    fn hard_links_are_written_in_place_with_a_note_or_refused() {
+        let tree = Tree::new();
+        fs::hard_link(tree.root().join("a.txt"), tree.root().join("twin")).unwrap();
+        let notes = tree.workspace.write("twin", b"both\n", &call()).unwrap();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert_eq!(tree.workspace.read("a.txt").unwrap(), b"both\n");
+        let refusing = tree.workspace.clone().deny_hard_links();
+        all_fail(&refusing, "twin", ErrorCode::PolicyDenied);
+        let entries = refusing.entries(".").unwrap();
+        assert!(entries.iter().all(|entry| entry.name != "twin" && entry.name != "a.txt"));
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_its_permissions_and_one_without_write_permission_stays() {
+        let tree = Tree::new();
+        let file = tree.root().join("a.txt");
+        let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o640);
+        tree.workspace.write("a.txt", b"new", &call()).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        mode(0o440);
+        fails(tree.workspace.write("a.txt", b"", &call()), ErrorCode::PermissionDenied);
+        assert_eq!(tree.workspace.read("a.txt").unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf8_is_listed_in_a_form_that_is_accepted() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let tree = Tree::new();
+        let name = OsStr::from_bytes(b"caf\xe9");
+        // Some file systems refuse such names.
+        if fs::write(tree.root().join("sub").join(name), "x").is_err() {
+            return;
+        }
+        let listed = tree.names("sub").into_iter().find(|name| name.starts_with("caf")).unwrap();
+        assert_eq!(tree.workspace.read(&format!("sub/{listed}")).unwrap(), b"x");
+    }
+}
