@@ -1,4 +1,4 @@
-//! What a file has besides its content: owner, permissions, extended attributes, times.
+//! Copying the owner, permissions, extended attributes and times of a file.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -10,32 +10,33 @@ use rustix::{
     io::Errno,
 };
 
-/// Bits that give the rights of the owner or group to whoever runs the file.
+/// The setuid and setgid bits.
 const SET_ID: u32 = 0o6000;
 
-/// The largest value of an extended attribute, and of the list of their names, on Linux.
+/// The maximum size of an extended attribute, and of the list of their names, on Linux.
 const MAX_VALUE: usize = 64 * 1024;
 
-/// Gives `to` the owner, extended attributes and permissions of `from`, and names what could not
-/// be given. Permissions come last: a change of the owner clears bits of them, and no moment may
+/// Copies owner, extended attributes and permissions, and returns the names of those that could not
+/// be copied. Permissions are set last: changing the owner clears some of them, and `to` must never
 /// allow more than `from` does.
-pub(super) fn take(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<Vec<&'static str>> {
-    let (had, has) = (rustix::fs::fstat(from)?, rustix::fs::fstat(to)?);
+pub(super) fn copy(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<Vec<&'static str>> {
+    let (source, target) = (rustix::fs::fstat(from)?, rustix::fs::fstat(to)?);
     let mut lost = Vec::new();
-    // Its type differs from system to system.
+    // The type of st_mode depends on the platform.
     #[allow(clippy::useless_conversion, reason = "16 bits where the kernel is Darwin's")]
-    let mut mode = u32::from(had.st_mode) & 0o7777;
-    if (had.st_uid, had.st_gid) != (has.st_uid, has.st_gid) && !take_owner(to, &had) {
+    let mut mode = u32::from(source.st_mode) & 0o7777;
+    if (source.st_uid, source.st_gid) != (target.st_uid, target.st_gid) && !copy_owner(to, &source)
+    {
         lost.push("owner");
-        // Or a file that ran with the rights of its owner would run with ours.
+        // Otherwise a setuid program would run with the rights of our user.
         mode &= !SET_ID;
     }
-    match take_extended(to, from) {
-        Extended::Taken => {}
+    match copy_extended(to, from) {
+        Extended::Copied => {}
         Extended::Lost => lost.push("extended attributes"),
         Extended::LostAccessList => {
             lost.push("access control list");
-            // With a list, the bits of the group are what anybody on the list may do at most.
+            // With an access control list, the group bits are the mask of all its entries.
             mode &= !0o070;
         }
     }
@@ -43,56 +44,56 @@ pub(super) fn take(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<Vec<&
     Ok(lost)
 }
 
-/// Tells whether a file belongs to the user of this process, or to root, who may do anything.
+/// Whether a file belongs to the user of this process or to root.
 pub(super) fn is_own(file: BorrowedFd<'_>) -> io::Result<bool> {
     let owner = Uid::from_raw(rustix::fs::fstat(file)?.st_uid);
     Ok(owner.is_root() || owner == rustix::process::geteuid())
 }
 
-/// The group alone may be ours to give when the owner is not.
-fn take_owner(to: BorrowedFd<'_>, had: &rustix::fs::Stat) -> bool {
-    let (user, group) = (Uid::from_raw(had.st_uid), Gid::from_raw(had.st_gid));
+/// Copies owner and group, or the group alone if the owner cannot be set.
+fn copy_owner(to: BorrowedFd<'_>, source: &rustix::fs::Stat) -> bool {
+    let (user, group) = (Uid::from_raw(source.st_uid), Gid::from_raw(source.st_gid));
     let both = rustix::fs::fchown(to, Some(user), Some(group)).is_ok();
     if !both {
-        // Whether this works or not, the owner is lost, and that is told.
+        // An error is ignored: the owner is reported as lost in any case.
         let _ = rustix::fs::fchown(to, None, Some(group));
     }
     both
 }
 
-/// How the extended attributes fared.
+/// The result of copying extended attributes.
 #[cfg_attr(not(any(target_os = "linux", target_vendor = "apple")), expect(dead_code))]
 enum Extended {
-    Taken,
+    Copied,
     Lost,
     LostAccessList,
 }
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn take_extended(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> Extended {
+fn copy_extended(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> Extended {
     let mut names = vec![0; MAX_VALUE];
     let length = match flistxattr(from, &mut names[..]) {
         Ok(length) => length,
-        // A file system without them has none to lose.
-        Err(Errno::NOTSUP) => return Extended::Taken,
+        // The file system target no extended attributes.
+        Err(Errno::NOTSUP) => return Extended::Copied,
         Err(_) => return Extended::Lost,
     };
     let Some(names) = names.get(..length) else { return Extended::Lost };
-    let mut fared = Extended::Taken;
+    let mut result = Extended::Copied;
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if take_one(to, from, name).is_ok() {
+        if copy_attribute(to, from, name).is_ok() {
             continue;
         }
         if name == b"system.posix_acl_access" {
             return Extended::LostAccessList;
         }
-        fared = Extended::Lost;
+        result = Extended::Lost;
     }
-    fared
+    result
 }
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn take_one(to: BorrowedFd<'_>, from: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
+fn copy_attribute(to: BorrowedFd<'_>, from: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
     let mut value = vec![0; MAX_VALUE];
     let length = fgetxattr(from, name, &mut value[..])?;
     let value = value.get(..length).ok_or(Errno::RANGE)?;
@@ -100,13 +101,13 @@ fn take_one(to: BorrowedFd<'_>, from: BorrowedFd<'_>, name: &[u8]) -> rustix::io
 }
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn take_extended(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> Extended {
-    Extended::Taken
+fn copy_extended(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> Extended {
+    Extended::Copied
 }
 
-/// Gives `to` the times of `from`.
+/// Copies the times of the last access and modification.
 #[expect(clippy::cast_possible_wrap, reason = "nanoseconds are below 2^30")]
-pub(super) fn take_times(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<()> {
+pub(super) fn copy_times(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<()> {
     let stat = rustix::fs::fstat(from)?;
     let (accessed, modified) = (stat.st_atime_nsec as _, stat.st_mtime_nsec as _);
     let times = Timestamps {

@@ -1,5 +1,4 @@
-//! Failing system calls and others' deeds between them, for tests: the n-th call of a thread from
-//! now on fails, or something happens right before it.
+//! Fault injection for tests: the n-th system call of a thread fails, or a closure runs before it.
 
 use std::cell::RefCell;
 use std::io;
@@ -8,63 +7,63 @@ thread_local! {
     static PLAN: RefCell<Option<Plan>> = const { RefCell::new(None) };
 }
 
-/// What is to happen.
+/// The fault to inject.
 struct Plan {
-    /// How many calls are still to succeed before.
+    /// How many calls succeed before it.
     calls: u32,
-    then: Then,
+    fault: Fault,
 }
 
-enum Then {
+enum Fault {
     Fail(i32),
     Run(Box<dyn FnOnce()>),
 }
 
-/// Lets `after` calls of this thread succeed and the next one fail with the number `errno`, while
-/// `work` runs; tells whether that call was reached.
+/// Runs `work`, in which `after` system calls of this thread succeed and the next one fails with
+/// `errno`. Also returns whether that call was reached.
 pub(crate) fn failing<T>(after: u32, errno: i32, work: impl FnOnce() -> T) -> (T, bool) {
-    let (result, calls) = planned(after, Then::Fail(errno), work);
+    let (result, calls) = planned(after, Fault::Fail(errno), work);
     (result, calls.is_none())
 }
 
-/// Runs `deed` right before the call of this thread that comes after `after` others, while `work`
-/// runs; tells whether that call was reached.
+/// Runs `work`, and `action` after the first `after` system calls of this thread. Also returns
+/// whether `action` was run.
 pub(crate) fn disturbed<T>(
     after: u32,
-    deed: impl FnOnce() + 'static,
+    action: impl FnOnce() + 'static,
     work: impl FnOnce() -> T,
 ) -> (T, bool) {
-    let (result, calls) = planned(after, Then::Run(Box::new(deed)), work);
+    let (result, calls) = planned(after, Fault::Run(Box::new(action)), work);
     (result, calls.is_none())
 }
 
-/// How many calls this thread makes while `work` runs.
+/// Runs `work` and counts the system calls of this thread.
 pub(crate) fn counted<T>(work: impl FnOnce() -> T) -> (T, u32) {
-    let (result, calls) = planned(u32::MAX, Then::Fail(0), work);
+    let (result, calls) = planned(u32::MAX, Fault::Fail(0), work);
     (result, u32::MAX - calls.unwrap_or(0))
 }
 
-/// Runs `work` with a plan; tells how many calls were missing for it, if it did not happen.
-fn planned<T>(calls: u32, then: Then, work: impl FnOnce() -> T) -> (T, Option<u32>) {
-    PLAN.replace(Some(Plan { calls, then }));
+/// Runs `work` with a plan; also returns how many calls were left if the fault was not reached.
+fn planned<T>(calls: u32, fault: Fault, work: impl FnOnce() -> T) -> (T, Option<u32>) {
+    PLAN.replace(Some(Plan { calls, fault }));
     let result = work();
     (result, PLAN.take().map(|plan| plan.calls))
 }
 
-/// Fails, or lets happen what is to happen, if it is time to.
-pub(super) fn strike() -> io::Result<()> {
-    // Taken out, so that a deed makes its calls undisturbed.
+/// Called before each system call: injects the fault if it is due.
+pub(super) fn inject() -> io::Result<()> {
+    // The plan is taken out, so that system calls of the action are not affected.
     match PLAN.take() {
         None => Ok(()),
-        Some(Plan { calls: 0, then: Then::Fail(errno) }) => {
+        Some(Plan { calls: 0, fault: Fault::Fail(errno) }) => {
             Err(io::Error::from_raw_os_error(errno))
         }
-        Some(Plan { calls: 0, then: Then::Run(deed) }) => {
-            deed();
+        Some(Plan { calls: 0, fault: Fault::Run(action) }) => {
+            action();
             Ok(())
         }
-        Some(Plan { calls, then }) => {
-            PLAN.replace(Some(Plan { calls: calls - 1, then }));
+        Some(Plan { calls, fault }) => {
+            PLAN.replace(Some(Plan { calls: calls - 1, fault }));
             Ok(())
         }
     }

@@ -1,41 +1,42 @@
-//! Linux: handles, getdents and openat2, by `rustix`.
+//! Linux: system calls through `rustix`.
 
-mod change;
-mod file;
-mod lease;
 #[cfg(feature = "watch")]
-mod watch;
+mod inotify;
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags};
-use rustix::io::Errno;
+use rustix::fs::{
+    Access, AtFlags, CWD, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RawDir,
+    RenameFlags, ResolveFlags, SeekFrom,
+};
+use rustix::io::{Errno, ReadWriteFlags};
 
 #[cfg(test)]
 use crate::os::faults;
-use crate::os::{Identity, Kind, Stat, Volume};
+use crate::os::{Identity, Kind, Leased, Rename, Stat, Volume, attributes, split_at_count};
 
-pub(crate) use file::File;
-pub(crate) use lease::Lease;
 #[cfg(feature = "watch")]
-pub(crate) use watch::Watcher;
+pub(crate) use inotify::Watcher;
 
 /// Flags of every open: close on exec, never follow the last link, never block, never become
 /// the controlling terminal.
 const SAFE: OFlags =
     OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// How often a call that a signal or a rename got in the way of is tried again.
+/// How often a call is repeated that was interrupted by a signal or disturbed by a rename.
 const RETRIES: usize = 64;
 
-/// Makes a call, again after a signal.
-fn attempt<T>(mut call: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
+/// Sets the signal of a handle; the same number on every architecture.
+const F_SETSIG: libc::c_int = 10;
+
+/// Makes a system call, and repeats it when a signal interrupted it.
+fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
     #[cfg(test)]
-    faults::strike()?;
+    faults::inject()?;
     for _ in 0..RETRIES {
         match call() {
             Err(Errno::INTR) => {}
@@ -50,36 +51,42 @@ fn attempt<T>(mut call: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
 pub(crate) struct Dir(OwnedFd);
 
 impl Dir {
-    /// Opens a directory by a path that the host names, following links.
+    /// Opens a directory by a path from the host, following links.
     pub(crate) fn open_ambient(path: &Path) -> io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        attempt(|| rustix::fs::open(path, flags, Mode::empty())).map(Dir)
+        retry(|| rustix::fs::open(path, flags, Mode::empty())).map(Dir)
     }
 
-    /// Opens a child directory for passing through; it need not be readable.
+    /// Opens the root of the file system.
+    pub(crate) fn root_of_host() -> io::Result<Dir> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        retry(|| rustix::fs::openat(CWD, "/", flags, Mode::empty())).map(Dir)
+    }
+
+    /// Opens a child directory as a base for other calls (`O_PATH`); it need not be readable.
     pub(crate) fn traverse(&self, name: &[u8]) -> io::Result<Dir> {
         self.open(name, OFlags::PATH | OFlags::DIRECTORY).map(Dir)
     }
 
-    /// Opens a child directory for listing; `.` opens this one anew.
+    /// Opens a child directory for listing; `.` reopens this one.
     pub(crate) fn open_dir(&self, name: &[u8]) -> io::Result<Dir> {
         self.open(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Dir)
     }
 
-    /// Opens a descendant directory for passing through, without any link on the way.
+    /// Opens a descendant directory as a base for other calls. Symbolic links are not followed.
     ///
-    /// One call where the kernel can (5.6 and later), name by name where it cannot.
+    /// Uses openat2 (Linux 5.6 and later), and one openat per name where that is missing.
     pub(crate) fn descend(&self, path: &[u8]) -> io::Result<Dir> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         #[cfg(test)]
-        faults::strike()?;
+        faults::inject()?;
         for _ in 0..RETRIES {
             match rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                // A seccomp filter says EPERM for calls that it does not know.
+                // A seccomp filter may return EPERM for calls that it does not know.
                 Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => {
-                    return self.step_down(path);
+                    return self.descend_by_name(path);
                 }
                 opened => return Ok(Dir(opened?)),
             }
@@ -87,36 +94,36 @@ impl Dir {
         Err(Errno::AGAIN.into())
     }
 
-    fn step_down(&self, path: &[u8]) -> io::Result<Dir> {
+    fn descend_by_name(&self, path: &[u8]) -> io::Result<Dir> {
         let mut names = path.split(|byte| *byte == b'/');
         let first = names.next().unwrap_or(b".");
         names.try_fold(self.traverse(first)?, |dir, name| dir.traverse(name))
     }
 
-    /// Opens a child for reading. A FIFO or device does not block; [`File::stat`] tells it.
+    /// Opens a child for reading. Opening a FIFO or device does not block; check [`File::stat`].
     pub(crate) fn open_file(&self, name: &[u8]) -> io::Result<File> {
         self.open(name, OFlags::RDONLY).map(File::new)
     }
 
-    /// The facts about a child.
+    /// The metadata of a child.
     pub(crate) fn stat(&self, name: &[u8]) -> io::Result<Stat> {
-        let stat = attempt(|| rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW))?;
-        Ok(facts(&stat))
+        let stat = retry(|| rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW))?;
+        Ok(to_stat(&stat))
     }
 
-    /// The text of a child that is a symbolic link; `EINVAL` if it is something else.
+    /// The target of a symbolic link; `EINVAL` if the child is not one.
     pub(crate) fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
-        let text = attempt(|| rustix::fs::readlinkat(&self.0, name, Vec::new()))?;
+        let text = retry(|| rustix::fs::readlinkat(&self.0, name, Vec::new()))?;
         Ok(text.into_bytes())
     }
 
-    /// Calls `each` with the name and kind of every entry, in no order, until it breaks.
+    /// Calls `each` with the name and kind of every entry, unordered, until it breaks.
     pub(crate) fn list(
         &self,
         mut each: impl FnMut(&[u8], Kind) -> ControlFlow<()>,
     ) -> io::Result<()> {
         #[cfg(test)]
-        faults::strike()?;
+        faults::inject()?;
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut entries = RawDir::new(&self.0, &mut buffer);
         while let Some(entry) = entries.next() {
@@ -126,7 +133,7 @@ impl Dir {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not say; an entry that vanished meanwhile is left out.
+                // Some file systems do not report the type. Entries removed meanwhile are skipped.
                 FileType::Unknown => match self.stat(name) {
                     Ok(stat) => stat.kind,
                     Err(_) => continue,
@@ -140,31 +147,284 @@ impl Dir {
         Ok(())
     }
 
-    /// What the file system of this directory promises.
+    /// The kind of file system that holds this directory.
     pub(crate) fn volume(&self) -> Volume {
         volume_of(&self.0)
     }
 
-    fn open(&self, name: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+    /// Creates a file that must not exist, with `mode` restricted by the umask of the process.
+    pub(crate) fn create_file(&self, name: &[u8], mode: u32) -> io::Result<File> {
         let name = checked(name)?;
-        attempt(|| rustix::fs::openat(&self.0, name, flags | SAFE, Mode::empty()))
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | SAFE;
+        let mode = Mode::from_raw_mode(mode);
+        retry(|| rustix::fs::openat(&self.0, name, flags, mode)).map(File::new)
     }
 
-    /// A second handle to the directory that the host opened.
-    pub(crate) fn root_of_host() -> io::Result<Dir> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        attempt(|| rustix::fs::openat(CWD, "/", flags, Mode::empty())).map(Dir)
+    /// Opens an existing file for writing in place.
+    pub(crate) fn open_to_write(&self, name: &[u8]) -> io::Result<File> {
+        self.open(name, OFlags::RDWR).map(File::new)
+    }
+
+    /// Returns an error if this process may not write to a child.
+    pub(crate) fn check_writable(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        // This checks the real user ID; if the effective one differs, the write itself may still fail.
+        retry(|| rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::empty()))
+    }
+
+    /// Creates a directory, with permissions restricted by the umask of the process.
+    pub(crate) fn make_dir(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)))
+    }
+
+    /// Creates a symbolic link with the target `text`.
+    pub(crate) fn make_link(&self, text: &[u8], name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| rustix::fs::symlinkat(text, &self.0, name))
+    }
+
+    /// Removes an entry that is not a directory.
+    pub(crate) fn remove_file(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty()))
+    }
+
+    /// Removes an empty directory.
+    pub(crate) fn remove_dir(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR))
+    }
+
+    /// Renames an entry, within this directory or to another one.
+    pub(crate) fn rename(&self, from: &[u8], to: (&Dir, &[u8]), how: Rename) -> io::Result<()> {
+        let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
+        let flags = match how {
+            Rename::Replace => RenameFlags::empty(),
+            Rename::Exclusive => RenameFlags::NOREPLACE,
+            Rename::Exchange => RenameFlags::EXCHANGE,
+        };
+        retry(|| rustix::fs::renameat_with(&self.0, from, &to_dir.0, to, flags))
+    }
+
+    /// Creates a hard link; fails if the new name exists.
+    pub(crate) fn link(&self, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
+        let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
+        retry(|| rustix::fs::linkat(&self.0, from, &to_dir.0, to, AtFlags::empty()))
+    }
+
+    /// Waits until the entries of this directory are on stable storage.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        // An O_PATH handle cannot be synced.
+        let readable = self.open(b".", OFlags::RDONLY | OFlags::DIRECTORY)?;
+        retry(|| rustix::fs::fsync(&readable))
+    }
+
+    fn open(&self, name: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+        let name = checked(name)?;
+        retry(|| rustix::fs::openat(&self.0, name, flags | SAFE, Mode::empty()))
     }
 }
 
 #[cfg(feature = "command")]
-impl std::os::fd::AsFd for Dir {
+impl AsFd for Dir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-/// Takes one name and nothing that would lead elsewhere.
+/// An opened file.
+#[derive(Debug)]
+pub(crate) struct File(OwnedFd);
+
+impl File {
+    fn new(handle: OwnedFd) -> File {
+        File(handle)
+    }
+
+    pub(in crate::os) fn handle(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    /// Reads at the current position; returns 0 at the end.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        retry(|| rustix::io::read(&self.0, &mut *buffer))
+    }
+
+    /// Reads at `offset` without moving the position; returns 0 at the end.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        retry(|| rustix::io::pread(&self.0, &mut *buffer, offset))
+    }
+
+    /// The metadata of the file.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        Ok(to_stat(&retry(|| rustix::fs::fstat(&self.0))?))
+    }
+
+    /// Whether it belongs to the user of this process or to root.
+    pub(crate) fn is_own(&self) -> io::Result<bool> {
+        attributes::is_own(self.0.as_fd())
+    }
+
+    /// The kind of file system that holds this file.
+    pub(crate) fn volume(&self) -> Volume {
+        volume_of(&self.0)
+    }
+
+    /// Start and end of the next data at or after `offset`, skipping holes; `None` after the last.
+    /// Without support for holes, the whole file is data.
+    pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
+        let seek = |to| retry(|| rustix::fs::seek(&self.0, to));
+        match seek(SeekFrom::Data(offset)) {
+            Ok(start) => Ok(Some((start, seek(SeekFrom::Hole(start))?))),
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(None),
+            Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                let size = self.stat()?.size;
+                Ok((offset < size).then_some((offset, size)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    pub(crate) fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = retry(|| rustix::io::pwrite(&self.0, bytes, offset))?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            (_, bytes) = split_at_count(bytes, count)?;
+            offset += count as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends all of `bytes` in one step and returns their offset. Concurrent appends of other
+    /// processes come before or after them.
+    pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        let slices = [io::IoSlice::new(bytes)];
+        let flags = ReadWriteFlags::APPEND;
+        // The offset -1 stands for the position of the handle, which is at the end of the data afterwards.
+        let count = retry(|| rustix::io::pwritev2(&self.0, &slices, u64::MAX, flags))?;
+        if count < bytes.len() {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        let end = retry(|| rustix::fs::seek(&self.0, SeekFrom::Current(0)))?;
+        end.checked_sub(count as u64).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// Truncates or extends the file.
+    pub(crate) fn set_size(&self, size: u64) -> io::Result<()> {
+        retry(|| rustix::fs::ftruncate(&self.0, size))
+    }
+
+    /// Reserves space for `size` bytes without changing the size; does nothing if the file system
+    /// cannot.
+    pub(crate) fn reserve(&self, size: u64) -> io::Result<()> {
+        let reserved = retry(|| rustix::fs::fallocate(&self.0, FallocateFlags::KEEP_SIZE, 0, size));
+        match reserved {
+            Err(error) if error.raw_os_error() == Some(Errno::OPNOTSUPP.raw_os_error()) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Waits until content and size are on stable storage.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        retry(|| rustix::fs::fsync(&self.0))
+    }
+
+    /// Makes this file a reflink copy of `from`; returns whether the file system could.
+    pub(crate) fn share_blocks(&self, from: &File) -> bool {
+        retry(|| rustix::fs::ioctl_ficlone(&self.0, &from.0)).is_ok()
+    }
+
+    /// Sets the permission bits.
+    pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        retry(|| rustix::fs::fchmod(&self.0, Mode::from_raw_mode(mode)))
+    }
+
+    /// Copies owner, extended attributes and permissions; returns the names of those that could not
+    /// be copied.
+    pub(crate) fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
+        attributes::copy(self.0.as_fd(), from.0.as_fd())
+    }
+
+    /// Copies the times of the last access and modification.
+    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
+        attributes::copy_times(self.0.as_fd(), from.0.as_fd())
+    }
+
+    /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
+    /// released with the handle. `Unsupported` where the file system has no locks.
+    pub(crate) fn try_lock(&self) -> io::Result<bool> {
+        match retry(|| rustix::fs::flock(&self.0, FlockOperation::NonBlockingLockExclusive)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            // Network file systems refuse locks on read-only handles, or all locks.
+            Err(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Takes a read lease, which the kernel grants only while the file is not open for writing.
+    /// This file must be open for reading only.
+    pub(crate) fn lease(&self) -> Leased<'_> {
+        let taken = lease_control(self, F_SETSIG, libc::SIGURG)
+            .and_then(|_| lease_control(self, libc::F_SETLEASE, libc::c_int::from(libc::F_RDLCK)));
+        match taken {
+            Ok(_) => {
+                let lease = Lease(self);
+                // Without this SIGURG would be sent, which is harmless.
+                let _ = lease_control(self, libc::F_SETOWN, 0);
+                Leased::Held(lease)
+            }
+            Err(error) if error.raw_os_error() == Some(Errno::AGAIN.raw_os_error()) => Leased::Busy,
+            // Another user's file, or a file system without leases.
+            Err(_) => Leased::Unknown,
+        }
+    }
+}
+
+/// A read lease. It is released when dropped, and processes that wait for it go on.
+///
+/// While it is held, another process that opens the file for writing waits. The kernel signals the
+/// holder of a lease that is being broken; the default signal, SIGIO, ends a process that does not
+/// handle it. A library must not handle signals, so the lease is given SIGURG first, which is
+/// ignored by default, and then no process to signal at all.
+#[derive(Debug)]
+pub(crate) struct Lease<'a>(&'a File);
+
+impl Lease<'_> {
+    /// Whether another process waits to open the file for writing.
+    pub(crate) fn is_awaited(&self) -> bool {
+        let kind = lease_control(self.0, libc::F_GETLEASE, 0);
+        kind.is_ok_and(|kind| kind != libc::c_int::from(libc::F_RDLCK))
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        // If this fails, closing the file releases the lease.
+        let _ = lease_control(self.0, libc::F_SETLEASE, libc::c_int::from(libc::F_UNLCK));
+    }
+}
+
+#[expect(unsafe_code, reason = "rustix has no leases")]
+fn lease_control(
+    file: &File,
+    command: libc::c_int,
+    argument: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let handle = file.handle().as_raw_fd();
+    retry(|| {
+        // SAFETY: these commands take a number and access no memory; the handle is open.
+        match unsafe { libc::fcntl(handle, command, argument) } {
+            -1 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)),
+            result => Ok(result),
+        }
+    })
+}
+
+/// Rejects everything that is not a single name.
 fn checked(name: &[u8]) -> io::Result<&[u8]> {
     if name == b".." || name.contains(&b'/') {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -174,7 +434,7 @@ fn checked(name: &[u8]) -> io::Result<&[u8]> {
 
 fn volume_of(handle: &OwnedFd) -> Volume {
     match rustix::fs::fstatfs(handle) {
-        Ok(facts) => volume(facts.f_type),
+        Ok(stat) => volume(stat.f_type),
         Err(_) => Volume::Other,
     }
 }
@@ -194,7 +454,7 @@ fn volume(magic: i64) -> Volume {
     }
 }
 
-fn facts(stat: &rustix::fs::Stat) -> Stat {
+fn to_stat(stat: &rustix::fs::Stat) -> Stat {
     Stat {
         kind: kind(FileType::from_raw_mode(stat.st_mode)),
         size: u64::try_from(stat.st_size).unwrap_or(0),

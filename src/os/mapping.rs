@@ -1,4 +1,4 @@
-//! Our own files in memory, read by the kernel as they are touched.
+//! Memory-mapped files, for the index only.
 
 use std::io;
 use std::ops::Deref;
@@ -7,15 +7,15 @@ use memmap2::{Mmap, MmapOptions};
 
 use super::{File, Kind, not_regular};
 
-/// The bytes of a file, which nobody can change through it.
+/// The bytes of a file, read-only.
 ///
-/// Only for files that we write once under another name and then rename, never for a file of the
-/// workspace: reading behind the end of one that was cut short ends the process.
+/// Only for our own files that are written under a temporary name and renamed, never for files of
+/// the workspace: reading a mapping beyond the end of a truncated file kills the process.
 #[derive(Debug)]
 pub(crate) struct Mapping(Mmap);
 
 impl Mapping {
-    /// Maps the whole of a regular file as long as it is now.
+    /// Maps a regular file at its current size.
     pub(crate) fn of(file: &File) -> io::Result<Mapping> {
         let stat = file.stat()?;
         if stat.kind != Kind::File {
@@ -30,11 +30,10 @@ impl Mapping {
 fn map(file: &File, length: usize) -> io::Result<Mmap> {
     let mut options = MmapOptions::new();
     // SAFETY: the bytes must not change and the file must not become shorter while the map lives.
-    // Callers map nothing but our own index. It is written under another name by a handle that is
-    // gone when it gets its own, it is replaced by renaming and never written in place or cut by
-    // us, and its owner and mode keep other users from doing so. A file of the workspace, which anybody
-    // may change, is never mapped. The map is private and read-only, so nothing is written
-    // through it.
+    // Only our own index is mapped. It is written under a temporary name, closed, and renamed; we
+    // replace it by renaming and never write it in place or truncate it, and its owner and mode
+    // prevent other users from doing so. Files of the workspace, which any program may change, are
+    // never mapped. The map is private and read-only, so nothing is written through it.
     unsafe { options.len(length).map_copy_read_only(file.handle()) }
 }
 

@@ -1,9 +1,8 @@
-//! The ground floor: the only place that names the operating system.
+//! System calls. This is the only module that uses the operating system directly.
 //!
-//! Everything is relative to a directory handle and takes one name, never a path with `/`, and
-//! never follows a symbolic link; [`Dir::descend`] is the one call that takes several names.
-//! Nothing here knows about policy: [`workspace`](crate::workspace) is the only caller that may
-//! turn text into a handle.
+//! Every call is relative to a directory handle, takes one name (never a path with `/`) and does
+//! not follow symbolic links; only [`Dir::descend`] takes several names. Policy is not checked
+//! here: [`workspace`](crate::workspace) is the only caller that turns text into a handle.
 
 #[cfg(unix)]
 mod attributes;
@@ -31,7 +30,7 @@ pub(crate) use mapping::Mapping;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a directory entry is, without following links.
+/// The type of a directory entry, without following links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A regular file.
@@ -44,76 +43,75 @@ pub(crate) enum Kind {
     Special,
 }
 
-/// What the file system of a directory promises about its files.
+/// What may be assumed about the files of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Volume {
-    /// A read that gives less than was asked for has reached the end of the file.
+    /// A read that returns fewer bytes than requested has reached the end of the file.
     Disk,
-    /// The files are made by the kernel as they are read; some never end.
+    /// The kernel generates the files as they are read; some are endless.
     Pseudo,
-    /// Nothing is known.
+    /// Unknown.
     Other,
 }
 
-/// The facts about one entry that the tools use.
+/// The metadata of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stat {
-    /// What it is.
     pub(crate) kind: Kind,
     /// Bytes of a regular file.
     pub(crate) size: u64,
-    /// Nanoseconds of the last change of the content since 1970; negative before.
+    /// The last change of the content, in nanoseconds since 1970; negative before.
     pub(crate) modified: i128,
-    /// The same for any change, where the system tells; else that of the content.
+    /// The last change of content or metadata, where the system has it; else the same as `modified`.
     pub(crate) changed: i128,
-    /// Which file it is, whatever its name.
+    /// Device and inode number.
     pub(crate) identity: Identity,
-    /// How many names it has.
+    /// The number of hard links.
     pub(crate) links: u64,
     /// The permission bits.
     pub(crate) mode: u32,
 }
 
 impl Stat {
-    /// Tells whether both are of one file with the same content, as far as facts tell. The time of
-    /// any change is not asked: a rename sets it.
+    /// Whether both are of the same file and its content has not changed, judging by size and
+    /// modification time. `changed` is not compared, because a rename sets it.
     pub(crate) fn is_alike(&self, other: &Stat) -> bool {
         let known = |stat: &Stat| (stat.identity, stat.kind, stat.size, stat.modified);
         known(self) == known(other)
     }
 
-    /// Tells whether its permissions let nobody write it.
+    /// Whether no permission bit allows writing.
     pub(crate) fn is_read_only(&self) -> bool {
         self.mode & 0o222 == 0
     }
 }
 
-/// Which file it is: two names of one file have the same.
+/// Identifies a file independently of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
     pub(crate) inode: u64,
 }
 
-/// What a rename does about an entry that has the new name.
+/// What a rename does if the new name exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rename {
-    /// Takes its place.
+    /// Replaces the entry.
     Replace,
     /// Fails.
     Exclusive,
-    /// Gives it the old name.
+    /// Swaps the two entries.
     Exchange,
 }
 
-/// The absolute path without links of a directory that the host names, for messages and for
-/// recognising absolute paths; containment never rests on it.
+/// The absolute path, without links, of a directory named by the host. Used in messages and to
+/// recognise absolute paths, never for containment.
 pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "os is the floor that may")]
+    #[expect(clippy::disallowed_methods, reason = "only os may do this")]
     std::fs::canonicalize(path)
 }
 
-/// Reads at most `limit` bytes of a file that the host names, outside any workspace.
+/// Reads at most `limit` bytes of a file named by the host, outside any workspace.
 ///
 /// Anything but a regular file is an error, and opening it does not block.
 pub(crate) fn read_ambient(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
@@ -125,27 +123,27 @@ pub(crate) fn read_ambient(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     Dir::open_ambient(parent)?.open_file(name.as_encoded_bytes())?.read_up_to(limit)
 }
 
-/// Tells whether a path that the host names exists, without following a final link.
+/// Whether a path named by the host exists, without following a final link.
 pub(crate) fn exists_ambient(path: &Path) -> bool {
-    #[expect(clippy::disallowed_methods, reason = "os is the floor that may")]
+    #[expect(clippy::disallowed_methods, reason = "only os may do this")]
     std::fs::symlink_metadata(path).is_ok()
 }
 
-/// Tells whether a path that the host names is a directory, following links.
+/// Whether a path named by the host is a directory, following links.
 pub(crate) fn is_directory_ambient(path: &Path) -> bool {
-    #[expect(clippy::disallowed_methods, reason = "os is the floor that may")]
+    #[expect(clippy::disallowed_methods, reason = "only os may do this")]
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Whether others are kept from opening a file for writing.
+/// The result of taking a read lease.
 #[derive(Debug)]
 #[cfg_attr(any(not(target_os = "linux"), ripkit_portable), expect(dead_code))]
 pub(crate) enum Leased<'a> {
-    /// They wait as long as this is held.
+    /// Other processes that open the file for writing wait until this is dropped.
     Held(Lease<'a>),
-    /// Somebody has it open for writing.
+    /// The file is open for writing.
     Busy,
-    /// Neither can be told.
+    /// The file system or platform has no leases.
     Unknown,
 }
 
@@ -204,7 +202,7 @@ impl File {
 /// # Errors
 /// If `count` is larger than the buffer: file systems in user space may return anything.
 pub(crate) fn split_at_count(buffer: &[u8], count: usize) -> io::Result<(&[u8], &[u8])> {
-    let why = "the system tells of more bytes than it was given room for";
+    let why = "the system reports more bytes than the buffer holds";
     buffer.split_at_checked(count).ok_or_else(|| io::Error::other(why))
 }
 

@@ -1,10 +1,8 @@
-//! Every system but Linux: handles by `cap-std`, which asks the system itself where it contains
-//! paths and goes name by name where it does not.
+//! All systems but Linux, through `cap-std`, which uses the containment of the system where there is
+//! one and resolves paths name by name elsewhere.
 //!
-//! `--cfg ripkit_portable` puts it in the place of `linux` on Linux, for tests.
+//! `--cfg ripkit_portable` replaces `linux` by this module on Linux, for tests.
 
-mod change;
-mod file;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -25,11 +23,11 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{FileType, Metadata, OpenOptions};
 
-use crate::os::{Identity, Kind, Stat, Volume, canonical, not_regular};
+use crate::os::{
+    Identity, Kind, Leased, Rename, Stat, Volume, canonical, not_regular, split_at_count,
+};
 
-pub(crate) use file::{File, Lease};
-
-/// How often a call that a signal interrupted is tried again.
+/// How often a call is repeated that was interrupted by a signal.
 const RETRIES: usize = 64;
 
 /// A directory handle.
@@ -37,50 +35,54 @@ const RETRIES: usize = 64;
 pub(crate) struct Dir(cap_std::fs::Dir);
 
 impl Dir {
-    /// Opens a directory by a path that the host names, following links.
+    /// Opens a directory by a path from the host, following links.
     pub(crate) fn open_ambient(path: &Path) -> io::Result<Dir> {
         Dir::ambient(path)?.open_dir(b".")
     }
 
-    /// Opens a child directory for passing through; where the system has handles for that, it
-    /// need not be readable.
+    /// Opens the root of the file system, or of the current drive on Windows.
+    pub(crate) fn root_of_host() -> io::Result<Dir> {
+        Dir::ambient(Path::new("/"))
+    }
+
+    /// Opens a child directory as a base for other calls. It need not be readable where the system
+    /// has such handles.
     pub(crate) fn traverse(&self, name: &[u8]) -> io::Result<Dir> {
         let name = checked(name)?;
         retry(|| self.0.open_dir_nofollow(name)).map(Dir)
     }
 
-    /// Opens a child directory for listing; `.` opens this one anew.
+    /// Opens a child directory for listing; `.` reopens this one.
     pub(crate) fn open_dir(&self, name: &[u8]) -> io::Result<Dir> {
         let name = checked(name)?;
         retry(|| system::open_dir(&self.0, name)).map(Dir)
     }
 
-    /// Opens a descendant directory for passing through, without any link on the way.
+    /// Opens a descendant directory as a base for other calls. Symbolic links are not followed.
     pub(crate) fn descend(&self, path: &[u8]) -> io::Result<Dir> {
         let mut names = path.split(|byte| *byte == b'/');
         let first = names.next().unwrap_or(b".");
         names.try_fold(self.traverse(first)?, |dir, name| dir.traverse(name))
     }
 
-    /// Opens a child for reading. A FIFO or device does not block; [`File::stat`] tells it.
+    /// Opens a child for reading. Opening a FIFO or device does not block; check [`File::stat`].
     pub(crate) fn open_file(&self, name: &[u8]) -> io::Result<File> {
         let options = reading();
         let path = checked(name)?;
         match retry(|| self.0.open_with(path, &options)) {
             Ok(file) => Ok(File::new(file)),
-            // Unix opens directories like files and leaves the refusal to the caller.
+            // Unix opens directories like files; there the caller checks the type.
             Err(_) if cfg!(windows) && self.is_directory(name) => Err(not_regular()),
             Err(error) => Err(error),
         }
     }
 
-    /// The facts about a child.
+    /// The metadata of a child.
     pub(crate) fn stat(&self, name: &[u8]) -> io::Result<Stat> {
-        Ok(facts(&self.0.symlink_metadata(checked(name)?)?))
+        Ok(to_stat(&self.0.symlink_metadata(checked(name)?)?))
     }
 
-    /// The text of a child that is a symbolic link, with `/` between names; `InvalidInput` if it
-    /// is something else.
+    /// The target of a symbolic link, with `/` between names; `InvalidInput` if the child is not one.
     pub(crate) fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
         match self.0.read_link_contents(checked(name)?) {
             Ok(text) => Ok(system::link_text(text)),
@@ -91,7 +93,7 @@ impl Dir {
         }
     }
 
-    /// Calls `each` with the name and kind of every entry, in no order, until it breaks.
+    /// Calls `each` with the name and kind of every entry, unordered, until it breaks.
     pub(crate) fn list(
         &self,
         mut each: impl FnMut(&[u8], Kind) -> ControlFlow<()>,
@@ -101,7 +103,7 @@ impl Dir {
             let name = system::bytes(entry.file_name());
             let kind = match entry.file_type() {
                 Ok(known) if known != FileType::unknown() => kind(known),
-                // Some file systems do not say; an entry that vanished meanwhile is left out.
+                // Some file systems do not report the type. Entries removed meanwhile are skipped.
                 _ => match self.stat(&name) {
                     Ok(stat) => stat.kind,
                     Err(_) => continue,
@@ -114,15 +116,74 @@ impl Dir {
         Ok(())
     }
 
-    /// What the file system of this directory promises, which only Linux tells.
+    /// The kind of file system, known only on Linux.
     #[expect(clippy::unused_self, reason = "the same signature as on Linux")]
     pub(crate) fn volume(&self) -> Volume {
         Volume::Other
     }
 
-    /// A handle to the root of the file system; of the current drive where there are drives.
-    pub(crate) fn root_of_host() -> io::Result<Dir> {
-        Dir::ambient(Path::new("/"))
+    /// Creates a file that must not exist, with `mode` restricted by the umask of the process, if any.
+    pub(crate) fn create_file(&self, name: &[u8], mode: u32) -> io::Result<File> {
+        let name = checked(name)?;
+        let mut options = writing();
+        options.create_new(true);
+        system::create_with(&mut options, mode);
+        retry(|| self.0.open_with(name, &options)).map(File::new)
+    }
+
+    /// Opens an existing file for writing in place.
+    pub(crate) fn open_to_write(&self, name: &[u8]) -> io::Result<File> {
+        let name = checked(name)?;
+        retry(|| self.0.open_with(name, &writing())).map(File::new)
+    }
+
+    /// Returns an error if this process may not write to a child.
+    pub(crate) fn check_writable(&self, name: &[u8]) -> io::Result<()> {
+        self.open_to_write(name).map(drop)
+    }
+
+    /// Creates a directory, with permissions restricted by the umask of the process.
+    pub(crate) fn make_dir(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| self.0.create_dir(name))
+    }
+
+    /// Creates a symbolic link with the target `text`.
+    pub(crate) fn make_link(&self, text: &[u8], name: &[u8]) -> io::Result<()> {
+        system::make_link(&self.0, text, checked(name)?)
+    }
+
+    /// Removes an entry that is not a directory.
+    pub(crate) fn remove_file(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| self.0.remove_file(name))
+    }
+
+    /// Removes an empty directory.
+    pub(crate) fn remove_dir(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| self.0.remove_dir(name))
+    }
+
+    /// Renames an entry, within this directory or to another one. `Unsupported` unless `how` is
+    /// `Replace`.
+    pub(crate) fn rename(&self, from: &[u8], to: (&Dir, &[u8]), how: Rename) -> io::Result<()> {
+        let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
+        match how {
+            Rename::Replace => retry(|| self.0.rename(from, &to_dir.0, to)),
+            Rename::Exclusive | Rename::Exchange => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Creates a hard link; fails if the new name exists.
+    pub(crate) fn link(&self, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
+        let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
+        retry(|| self.0.hard_link(from, &to_dir.0, to))
+    }
+
+    /// Waits until the entries of this directory are on stable storage, where the system can.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        system::sync_directory(&self.0)
     }
 
     fn ambient(path: &Path) -> io::Result<Dir> {
@@ -145,6 +206,137 @@ impl std::os::fd::AsFd for Dir {
     }
 }
 
+/// An opened file.
+#[derive(Debug)]
+pub(crate) struct File(system::Handle);
+
+impl File {
+    fn new(file: cap_std::fs::File) -> File {
+        File(system::Handle::new(file))
+    }
+
+    pub(in crate::os) fn handle(&self) -> &cap_std::fs::File {
+        self.0.file()
+    }
+
+    /// Reads at the current position; returns 0 at the end.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        retry(|| self.0.read(buffer))
+    }
+
+    /// Reads at `offset` without moving the position; returns 0 at the end.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        retry(|| self.0.read_at(buffer, offset))
+    }
+
+    /// The metadata of the file.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        Ok(to_stat(&self.0.file().metadata()?))
+    }
+
+    /// Whether it belongs to the user of this process or to root. Always true on Windows, where the
+    /// permissions of the directory apply.
+    pub(crate) fn is_own(&self) -> io::Result<bool> {
+        system::is_own(self.0.file())
+    }
+
+    /// The kind of file system, known only on Linux.
+    #[expect(clippy::unused_self, reason = "the same signature as on Linux")]
+    pub(crate) fn volume(&self) -> Volume {
+        Volume::Other
+    }
+
+    /// Start and end of the next data at or after `offset`; `None` after the last. The whole file is
+    /// data here.
+    pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
+        let size = self.stat()?.size;
+        Ok((offset < size).then_some((offset, size)))
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    pub(crate) fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = retry(|| self.0.write_at(bytes, offset))?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            (_, bytes) = split_at_count(bytes, count)?;
+            offset += count as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends all of `bytes` and returns their offset. Concurrent appends of other processes may be
+    /// overwritten.
+    pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        let end = self.stat()?.size;
+        self.write_at(bytes, end)?;
+        Ok(end)
+    }
+
+    /// Truncates or extends the file.
+    pub(crate) fn set_size(&self, size: u64) -> io::Result<()> {
+        retry(|| self.0.file().set_len(size))
+    }
+
+    /// Does nothing: not every system can reserve space without changing the size.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
+    pub(crate) fn reserve(&self, _size: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Waits until content and size are on stable storage.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        retry(|| self.0.file().sync_all())
+    }
+
+    /// Never makes a reflink copy.
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    pub(crate) fn share_blocks(&self, _from: &File) -> bool {
+        false
+    }
+
+    /// Sets the permission bits, as far as the system has them.
+    pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        system::set_mode(self.0.file(), mode)
+    }
+
+    /// Copies owner, extended attributes and permissions, as far as the system has them; returns the
+    /// names of those that could not be copied.
+    pub(crate) fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
+        system::copy_attributes(self.0.file(), from.0.file())
+    }
+
+    /// Copies the times of the last access and modification.
+    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
+        system::copy_times(self.0.file(), from.0.file())
+    }
+
+    /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
+    /// released with the handle. `Unsupported` where the system has no such locks.
+    pub(crate) fn try_lock(&self) -> io::Result<bool> {
+        system::try_lock(self.0.file())
+    }
+
+    /// Takes no lease.
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    pub(crate) fn lease(&self) -> Leased<'_> {
+        Leased::Unknown
+    }
+}
+
+/// A read lease, which only Linux has: never created.
+#[derive(Debug)]
+pub(crate) struct Lease<'a>(std::marker::PhantomData<&'a File>);
+
+impl Lease<'_> {
+    /// Whether another process waits to open the file for writing.
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    pub(crate) fn is_awaited(&self) -> bool {
+        false
+    }
+}
+
 /// The options of every open: read, never follow the last link, never block.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -153,7 +345,15 @@ fn reading() -> OpenOptions {
     options
 }
 
-/// Takes one name and nothing that the system would read as more than that.
+/// The options of opening for writing; the same restrictions.
+fn writing() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).follow(FollowSymlinks::No);
+    system::never_block(&mut options);
+    options
+}
+
+/// Rejects everything that the system would not take as a single name.
 fn checked(name: &[u8]) -> io::Result<&OsStr> {
     if name == b".." || name.iter().any(|byte| system::SPECIAL.contains(byte)) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a single name"));
@@ -161,8 +361,8 @@ fn checked(name: &[u8]) -> io::Result<&OsStr> {
     system::name(name)
 }
 
-/// Tells whether a path is on a drive, or nowhere. On Windows `cap-std` lists a directory by its
-/// path and gets it wrong for one that begins with anything else.
+/// Whether a path is on a drive or does not exist. On Windows, `cap-std` lists directories by path
+/// and does so wrongly for paths with other prefixes.
 fn on_drive(path: &Path) -> bool {
     let Ok(canonical) = canonical(path) else { return true };
     match canonical.components().next() {
@@ -173,7 +373,7 @@ fn on_drive(path: &Path) -> bool {
     }
 }
 
-/// Calls again what a signal interrupted.
+/// Makes a call, and repeats it when a signal interrupted it.
 fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..RETRIES {
         match call() {
@@ -184,8 +384,8 @@ fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     Err(io::ErrorKind::Interrupted.into())
 }
 
-fn facts(metadata: &Metadata) -> Stat {
-    // A file system without times counts as one that never changes.
+fn to_stat(metadata: &Metadata) -> Stat {
+    // A file system without times is treated as one that never changes.
     let modified = metadata.modified().map_or(0, |time| nanoseconds(time.into_std()));
     Stat {
         kind: kind(metadata.file_type()),

@@ -1,25 +1,22 @@
-//! Starting a program and seeing it end: the only place that names `std::process`.
+//! Starting a program and waiting for its end. Only this module uses `std::process`.
 
 #[cfg(target_os = "linux")]
 mod control_group;
 #[cfg(target_os = "linux")]
 mod descendants;
-mod descriptors;
-#[cfg(not(target_os = "linux"))]
-mod unknown_descendants;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags};
 pub(crate) use rustix::process::Signal;
-use rustix::process::{Pid, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Resource, WaitId, WaitIdOptions};
 
 use crate::os::{Dir, split_at_count};
 #[cfg(target_os = "linux")]
@@ -27,57 +24,64 @@ pub(crate) use control_group::ControlGroup;
 #[cfg(target_os = "linux")]
 pub(crate) use descendants::{Descendant, descendants};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use unknown_descendants::{Descendant, descendants};
+pub(crate) use unsupported::{Descendant, descendants};
 
-/// How long a process that was killed may take to end before it is left to itself.
-const LAST_BREATH: Duration = Duration::from_millis(100);
+/// How long to wait for a killed process to end.
+const REAP_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How often the end of a program is looked for that cannot be watched.
-const UNWATCHED: Duration = Duration::from_millis(5);
+/// How often to check whether a program has ended where the system cannot notify.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The first file descriptor after standard input, output and error.
+const FIRST_DESCRIPTOR: RawFd = 3;
+
+/// Without `close_range`, descriptors from this number on are not marked: checking all numbers would
+/// take too long.
+const MAX_DESCRIPTOR: RawFd = 65_536;
 
 /// A program to start.
 pub(crate) struct Launch<'a> {
     /// Its path, or a name that is looked up in the PATH of `environment`.
     pub(crate) program: &'a OsStr,
     pub(crate) arguments: Vec<&'a OsStr>,
-    /// All of its environment.
+    /// The whole environment.
     pub(crate) environment: &'a [(OsString, OsString)],
-    /// Where it starts.
+    /// The working directory.
     pub(crate) directory: Dir,
-    /// A file into which it writes `0` before it becomes the program: that of a control group.
+    /// The `cgroup.procs` file of a control group; the process writes `0` to it before exec.
     pub(crate) entrance: Option<OwnedFd>,
 }
 
-/// A started program, in a session and process group of its own, with one pipe for all that it
-/// prints. Dropped, it is killed with its group and waited for.
+/// A started program, in a session and process group of its own, with one pipe for standard output
+/// and error. When dropped, its group is killed and it is reaped.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     pid: Pid,
     output: PipeReader,
-    /// Becomes readable when it ends, where the system has such handles.
+    /// Becomes readable when the process ends; Linux only.
     end: Option<OwnedFd>,
     reaped: bool,
 }
 
-/// What there is to read.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received<'a> {
     Bytes(&'a [u8]),
-    /// Somebody may still write.
+    /// No data yet; the pipe is open.
     Nothing,
-    /// Nobody holds the pipe any more.
+    /// No process holds the write end of the pipe.
     End,
 }
 
-/// What is waited for.
+/// What to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// Something to read, or the end of the pipe.
+    /// Data to read, or the end of the pipe.
     Output,
     /// The end of the program.
     End,
-    /// One of them.
+    /// Either of the two.
     Either,
 }
 
@@ -86,7 +90,7 @@ pub(crate) enum Until {
 pub(crate) enum Ending {
     Exited(i32),
     Killed(i32),
-    /// Somebody else in this process took its status, or it has not ended at all.
+    /// Another part of this process reaped it, or it has not ended.
     Unknown,
 }
 
@@ -110,18 +114,18 @@ impl Process {
         command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
         prepare(&mut command, launch.directory, launch.entrance);
         let child = command.spawn()?;
-        // Our ends of the pipe and the handles for the way are of no use any more.
+        // Closes our write ends of the pipe and the handles for the new process.
         drop(command);
         let pid = Pid::from_child(&child);
-        Ok(Process { child, pid, output, end: end_of(pid), reaped: false })
+        Ok(Process { child, pid, output, end: open_pidfd(pid), reaped: false })
     }
 
-    /// The process, and its group and session.
+    /// The ID of the process, its group and its session.
     pub(crate) fn id(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// Reads what was printed, without waiting for more.
+    /// Reads output without waiting.
     pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8]) -> io::Result<Received<'b>> {
         match self.output.read(buffer) {
             Ok(0) => Ok(Received::End),
@@ -132,50 +136,50 @@ impl Process {
         }
     }
 
-    /// Waits for what `until` says, but not much longer than `patience`.
-    pub(crate) fn wait(&self, until: Until, patience: Duration) {
+    /// Waits for what `until` says, but at limit for about `timeout`.
+    pub(crate) fn wait(&self, until: Until, timeout: Duration) {
         let mut watched = Vec::with_capacity(2);
         if until != Until::End {
             watched.push(PollFd::new(&self.output, PollFlags::IN));
         }
         let end = self.end.as_ref().filter(|_| until != Until::Output);
         watched.extend(end.map(|end| PollFd::new(end, PollFlags::IN)));
-        // Where the end cannot be watched it is looked for more often.
-        let is_told = end.is_some() || until == Until::Output;
-        let most = if is_told { patience } else { patience.min(UNWATCHED) };
-        let timeout = Timespec {
-            tv_sec: most.as_secs().min(1).cast_signed() as _,
-            tv_nsec: most.subsec_nanos().into(),
+        // Where the end cannot be polled, the wait is short.
+        let can_poll = end.is_some() || until == Until::Output;
+        let limit = if can_poll { timeout } else { timeout.min(POLL_INTERVAL) };
+        let timespec = Timespec {
+            tv_sec: limit.as_secs().min(1).cast_signed() as _,
+            tv_nsec: limit.subsec_nanos().into(),
         };
-        // A signal ends the wait early, which does no harm.
-        let _ = rustix::event::poll(&mut watched, Some(&timeout));
+        // A signal may end the wait early, which is harmless.
+        let _ = rustix::event::poll(&mut watched, Some(&timespec));
     }
 
-    /// Tells whether the program has ended. Until it is reaped its number stays its own, so that
-    /// a signal to its group cannot reach strangers.
+    /// Whether the program has ended. Its process ID is not reused until it is reaped, so that a
+    /// signal to its group cannot reach other processes.
     pub(crate) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match rustix::process::waitid(WaitId::Pid(self.pid), options) {
             Ok(status) => status.is_some(),
-            // Somebody else in this process waits for all children, or nobody has to.
+            // Another thread reaped it, or SIGCHLD is ignored, so that children are reaped automatically.
             Err(error) => error == Errno::CHILD,
         }
     }
 
-    /// Sends a signal to all of its group.
+    /// Sends a signal to all processes of its group.
     pub(crate) fn signal_group(&self, signal: Signal) {
-        // Whoever has ended needs no signal.
+        // An error means that the group has ended.
         let _ = rustix::process::kill_process_group(self.pid, signal);
     }
 
-    /// Takes its status. What does not end although it was killed is left to itself.
+    /// Waits for its exit status. Returns `Unknown` if it does not end in time.
     pub(crate) fn reap(&mut self) -> Ending {
-        let until = Instant::now() + LAST_BREATH;
+        let until = Instant::now() + REAP_TIMEOUT;
         while !self.has_ended() {
             if Instant::now() > until {
                 return Ending::Unknown;
             }
-            self.wait(Until::End, LAST_BREATH);
+            self.wait(Until::End, REAP_TIMEOUT);
         }
         self.reaped = true;
         self.child.wait().map_or(Ending::Unknown, Ending::from)
@@ -192,17 +196,17 @@ impl Drop for Process {
 }
 
 #[cfg(target_os = "linux")]
-fn end_of(pid: Pid) -> Option<OwnedFd> {
+fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn end_of(_: Pid) -> Option<OwnedFd> {
+fn open_pidfd(_: Pid) -> Option<OwnedFd> {
     None
 }
 
-/// Says what the new process does before it becomes the program.
-#[expect(unsafe_code, reason = "std has no safe way to do something between fork and exec")]
+/// Sets what the new process does between fork and exec.
+#[expect(unsafe_code, reason = "std has no safe way to run code between fork and exec")]
 fn prepare(command: &mut Command, directory: Dir, entrance: Option<OwnedFd>) {
     let before = move || -> io::Result<()> {
         // Without a controlling terminal nothing can ask a person for a password.
@@ -211,10 +215,10 @@ fn prepare(command: &mut Command, directory: Dir, entrance: Option<OwnedFd>) {
         if let Some(entrance) = &entrance {
             rustix::io::write(entrance, b"0")?;
         }
-        descriptors::close_on_exec();
+        close_on_exec();
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe things may be done. The closure makes
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes
     // system calls on handles that were opened before; it neither allocates nor locks, and its
     // errors are numbers.
     unsafe {
@@ -222,7 +226,45 @@ fn prepare(command: &mut Command, directory: Dir, entrance: Option<OwnedFd>) {
     }
 }
 
-/// What a signal is called.
+/// Marks every file descriptor but the first three as close-on-exec. Called between fork and exec,
+/// so it makes system calls only.
+fn close_on_exec() {
+    if !mark_all() {
+        mark_each();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "rustix has no close_range")]
+fn mark_all() -> bool {
+    let (number, last) = (libc::SYS_close_range, libc::c_uint::MAX);
+    // SAFETY: takes three numbers and only sets flags, so no handle becomes invalid.
+    // Fails before Linux 5.11, and where a seccomp filter rejects it.
+    unsafe { libc::syscall(number, FIRST_DESCRIPTOR, last, libc::CLOSE_RANGE_CLOEXEC) == 0 }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mark_all() -> bool {
+    false
+}
+
+#[expect(unsafe_code, reason = "only the system knows which numbers are open descriptors")]
+fn mark_each() {
+    let limit = rustix::process::getrlimit(Resource::Nofile).current;
+    let end = limit
+        .and_then(|limit| RawFd::try_from(limit).ok())
+        .unwrap_or(MAX_DESCRIPTOR)
+        .min(MAX_DESCRIPTOR);
+    for number in FIRST_DESCRIPTOR..end {
+        // SAFETY: used for this one call, which fails if the number is not an open descriptor; no
+        // other thread of this process could close it meanwhile.
+        let handle = unsafe { BorrowedFd::borrow_raw(number) };
+        // Most numbers are not open.
+        let _ = rustix::io::fcntl_setfd(handle, FdFlags::CLOEXEC);
+    }
+}
+
+/// The name of a signal.
 pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
     let names = [
         (Signal::HUP, "SIGHUP"),
@@ -247,4 +289,52 @@ pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
         (Signal::SYS, "SIGSYS"),
     ];
     names.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| *name)
+}
+
+/// Systems without a way to find the processes that a command started.
+#[cfg(not(target_os = "linux"))]
+mod unsupported {
+    /// A process that belongs to a command.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Descendant {
+        /// Its process ID.
+        pub(crate) id: i32,
+    }
+
+    /// Always empty.
+    pub(crate) fn descendants(
+        _leader: i32,
+        _mark: &[u8],
+        _known: &[Descendant],
+    ) -> Vec<Descendant> {
+        Vec::new()
+    }
+
+    impl Descendant {
+        pub(crate) fn is_in_group(&self, _: i32) -> bool {
+            false
+        }
+
+        pub(crate) fn signal(&self, _: rustix::process::Signal) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    /// Safe beside other tests of this process: all their handles are close-on-exec anyway.
+    #[test]
+    fn inheritable_handles_are_closed_on_exec() {
+        for close in [close_on_exec as fn(), mark_each] {
+            let file = tempfile::tempfile().unwrap();
+            rustix::io::fcntl_setfd(file.as_fd(), FdFlags::empty()).unwrap();
+            assert!(file.as_raw_fd() >= FIRST_DESCRIPTOR);
+            close();
+            let flags = rustix::io::fcntl_getfd(file.as_fd()).unwrap();
+            assert!(flags.contains(FdFlags::CLOEXEC));
+        }
+    }
 }

@@ -1,36 +1,70 @@
-//! Hearing what changed in directories, where the system tells at once.
+//! Change events of directories, on systems that queue an event before the change returns.
 
 #[cfg(test)]
 mod tests;
-#[cfg(not(all(target_os = "linux", not(ripkit_portable), feature = "watch")))]
-mod unsupported;
 
 #[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
 pub(crate) use super::linux::Watcher;
 #[cfg(not(all(target_os = "linux", not(ripkit_portable), feature = "watch")))]
 pub(crate) use unsupported::Watcher;
 
-/// A directory that is watched, until its [`Event::Gone`]. No other has the same meanwhile, and
-/// a directory that is watched twice has one.
+/// Identifies a watched directory until its [`Event::Gone`]. It is unique among the watched
+/// directories; watching a directory twice yields the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct WatchId(pub(super) i32);
 
-/// What happened in a watched directory.
+/// An event of a watched directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(
     not(all(target_os = "linux", not(ripkit_portable), feature = "watch")),
-    allow(dead_code, reason = "nothing is told where nobody can tell")
+    allow(dead_code, reason = "platforms without a watcher have no events")
 )]
 pub(crate) enum Event<'a> {
     /// The content or the attributes of the entry of this name may have changed.
     Content(WatchId, &'a [u8]),
-    /// This name was given, taken away, or given to something else.
+    /// An entry of this name was added, removed or replaced.
     Listing(WatchId, &'a [u8]),
-    /// The directory itself was moved, removed or unmounted, or its attributes changed. The
-    /// watch holds if no [`Event::Gone`] follows, but the directory may have another path.
+    /// The directory itself was moved, removed or unmounted, or its attributes changed. Unless
+    /// [`Event::Gone`] follows it stays watched, but it may have another path.
     Doubtful(WatchId),
-    /// The watch is no more: nothing is told of the directory from here on.
+    /// The watch has ended: no more events of the directory follow.
     Gone(WatchId),
-    /// Events were lost, of whichever directories.
+    /// Events of any watched directories were lost.
     Overflow,
+}
+
+/// The watcher of systems and builds that have none.
+#[cfg(not(all(target_os = "linux", not(ripkit_portable), feature = "watch")))]
+mod unsupported {
+    use std::convert::Infallible;
+    use std::io;
+
+    use super::{Event, WatchId};
+    use crate::os::Dir;
+
+    /// Cannot be created.
+    #[derive(Debug)]
+    pub(crate) struct Watcher(Infallible);
+
+    impl Watcher {
+        /// Always `Unsupported`.
+        pub(crate) fn new() -> io::Result<Watcher> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        /// Never called.
+        pub(crate) fn watch(&self, _dir: &Dir) -> io::Result<WatchId> {
+            match self.0 {}
+        }
+
+        /// Never called.
+        pub(crate) fn forget(&self, _id: WatchId) {
+            match self.0 {}
+        }
+
+        /// Never called.
+        pub(crate) fn drain(&self, _each: &mut dyn FnMut(Event<'_>)) -> io::Result<()> {
+            match self.0 {}
+        }
+    }
 }

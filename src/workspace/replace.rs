@@ -218,7 +218,7 @@ impl WriteGuard {
             temp => temp.map_err(failed)?,
         };
         temp.file().write_at(content, 0).map_err(failed)?;
-        let lost = temp.file().take_attributes(file.file()).map_err(failed)?;
+        let lost = temp.file().copy_attributes(file.file()).map_err(failed)?;
         self.durability().sync_file(temp.file()).map_err(failed)?;
         let lease = match file.lease(call) {
             Leased::Held(lease) => Some(lease),

@@ -215,8 +215,8 @@ impl<'a> StagedCopy<'a> {
         sweep(dir, transfer.call);
         let temp = TempFile::create(dir, 0o600).map_err(failed)?;
         copy_content(temp.file(), source.file(), source.stat(), transfer)?;
-        let lost = temp.file().take_attributes(source.file()).map_err(failed)?;
-        temp.file().take_times(source.file()).map_err(failed)?;
+        let lost = temp.file().copy_attributes(source.file()).map_err(failed)?;
+        temp.file().copy_times(source.file()).map_err(failed)?;
         transfer.durability.sync_file(temp.file()).map_err(failed)?;
         let mut copy = StagedCopy::place(temp, transfer)?;
         let lost = lost.iter().map(|what| format!("the {what} of the file could not be kept"));

@@ -1,4 +1,4 @@
-//! Names are bytes, and reading at an offset does not move.
+//! Unix other than Linux: names are bytes, and reading at an offset does not move the position.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ use rustix::fs::OFlags;
 
 use crate::os::attributes;
 
-/// Bytes that no name holds.
+/// Bytes that no name contains.
 pub(super) const SPECIAL: &[u8] = b"/\0";
 
-/// Opening a FIFO or device does not wait, and none becomes the controlling terminal.
+/// Opening a FIFO or device does not block, and no terminal becomes the controlling one.
 const NEVER_BLOCK: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 /// Any bytes are a name.
@@ -28,17 +28,17 @@ pub(super) fn bytes(name: OsString) -> Vec<u8> {
     name.into_vec()
 }
 
-/// The bytes of a link's text, as they are.
+/// The bytes of a link target, unchanged.
 pub(super) fn link_text(text: PathBuf) -> Vec<u8> {
     text.into_os_string().into_vec()
 }
 
-/// Makes an open return at once whatever it meets.
+/// Makes an open return without waiting.
 pub(super) fn never_block(options: &mut OpenOptions) {
     set_flags(options, NEVER_BLOCK);
 }
 
-/// Opens a child directory for listing, which fails here and not later if it is not readable.
+/// Opens a child directory for listing; fails if it is not readable.
 pub(super) fn open_dir(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
     let mut options = super::reading();
     set_flags(&mut options, NEVER_BLOCK | OFlags::DIRECTORY);
@@ -49,12 +49,12 @@ fn set_flags(options: &mut OpenOptions, flags: OFlags) {
     options.custom_flags(flags.bits().cast_signed());
 }
 
-/// The mode that a new file is asked for.
+/// Sets the mode of a new file.
 pub(super) fn create_with(options: &mut OpenOptions, mode: u32) {
     options.mode(mode);
 }
 
-/// Nanoseconds of the last change of anything about a file.
+/// The last change of content or metadata, in nanoseconds.
 pub(super) fn changed(metadata: &Metadata) -> Option<i128> {
     let seconds = i128::from(MetadataExt::ctime(metadata));
     Some(seconds * 1_000_000_000 + i128::from(MetadataExt::ctime_nsec(metadata)))
@@ -70,22 +70,22 @@ pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode as _))?)
 }
 
-/// Tells whether a file belongs to the user of this process, or to root.
+/// Whether a file belongs to the user of this process or to root.
 pub(super) fn is_own(file: &File) -> io::Result<bool> {
     attributes::is_own(file.as_fd())
 }
 
-/// Takes over owner, extended attributes and permissions.
-pub(super) fn take_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
-    attributes::take(to.as_fd(), from.as_fd())
+/// Copies owner, extended attributes and permissions.
+pub(super) fn copy_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
+    attributes::copy(to.as_fd(), from.as_fd())
 }
 
-/// Takes over the times of the last access and change.
-pub(super) fn take_times(to: &File, from: &File) -> io::Result<()> {
-    attributes::take_times(to.as_fd(), from.as_fd())
+/// Copies the times of the last access and modification.
+pub(super) fn copy_times(to: &File, from: &File) -> io::Result<()> {
+    attributes::copy_times(to.as_fd(), from.as_fd())
 }
 
-/// Locks the file against others who ask for this lock.
+/// Takes the advisory lock; returns false if another handle holds it.
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     use rustix::fs::FlockOperation;
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -95,12 +95,12 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Makes a symbolic link that holds `text`, wherever it leads.
+/// Creates a symbolic link with the target `text`, which is not checked.
 pub(super) fn make_link(dir: &Dir, text: &[u8], name: &OsStr) -> io::Result<()> {
     dir.symlink_contents(OsStr::from_bytes(text), name)
 }
 
-/// Waits until the names in a directory are on stable storage.
+/// Waits until the entries of a directory are on stable storage.
 pub(super) fn sync_directory(dir: &Dir) -> io::Result<()> {
     Ok(rustix::fs::fsync(open_dir(dir, OsStr::new("."))?)?)
 }
@@ -110,27 +110,25 @@ pub(super) fn sync_directory(dir: &Dir) -> io::Result<()> {
 pub(super) struct Handle(File);
 
 impl Handle {
-    /// A handle that reads from the start.
     pub(super) fn new(file: File) -> Handle {
         Handle(file)
     }
 
-    /// The file itself.
     pub(super) fn file(&self) -> &File {
         &self.0
     }
 
-    /// Reads from where the last read ended.
+    /// Reads at the current position.
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         (&self.0).read(buffer)
     }
 
-    /// Reads at `offset` without moving.
+    /// Reads at `offset` without moving the position.
     pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         self.0.read_at(buffer, offset)
     }
 
-    /// Writes at `offset` without moving.
+    /// Writes at `offset` without moving the position.
     pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         self.0.write_at(bytes, offset)
     }

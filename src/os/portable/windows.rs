@@ -1,4 +1,5 @@
-//! Names are text, and reading at an offset moves the system's position, so we keep our own.
+//! Windows: names are text, and reading at an offset moves the system's position, so `Handle` keeps
+//! its own.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::FileTimes;
@@ -9,12 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, File, FileExt, Metadata, OpenOptions};
 
-/// Bytes that no name holds: separators, and the colon of drives and of alternate streams,
-/// which would open `name` under another name.
+/// Bytes that no name contains: separators, and the colon of drives and alternate data streams,
+/// with which another name would open the same file.
 pub(super) const SPECIAL: &[u8] = b"/\\:\0";
 
-/// Takes text that does not end in a dot or space: `cap-std` lists a directory by its path,
-/// where Windows would leave those out and so list another one.
+/// Rejects names that end in a dot or space: `cap-std` lists a directory by path, and Windows would
+/// strip these characters and list another directory.
 pub(super) fn name(bytes: &[u8]) -> io::Result<&OsStr> {
     match str::from_utf8(bytes) {
         Ok(text) if text == "." || !text.ends_with(['.', ' ']) => Ok(OsStr::new(text)),
@@ -27,61 +28,61 @@ fn invalid(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// A name that is not Unicode is shown with replacement characters and opens nothing.
+/// The UTF-8 bytes of a name. Invalid Unicode is replaced, and such a name cannot be opened.
 pub(super) fn bytes(name: OsString) -> Vec<u8> {
     let text = name.into_string().unwrap_or_else(|name| name.to_string_lossy().into_owned());
     text.into_bytes()
 }
 
-/// No name holds `\`, so `/` in its place says the same and is what callers split at.
+/// The bytes of a link target, with `/` between names, as callers expect.
 pub(super) fn link_text(text: PathBuf) -> Vec<u8> {
     let mut text = bytes(text.into_os_string());
     text.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     text
 }
 
-/// Nothing that a directory holds here blocks when it is opened.
+/// Does nothing: opening an entry never blocks on Windows.
 pub(super) fn never_block(_: &mut OpenOptions) {}
 
-/// Opens a child directory for listing; every handle to a directory is good for that.
+/// Opens a child directory for listing.
 pub(super) fn open_dir(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
     dir.open_dir_nofollow(name)
 }
 
-/// New files take their rights from the directory.
+/// Does nothing: new files inherit their permissions from the directory.
 pub(super) fn create_with(_: &mut OpenOptions, _: u32) {}
 
-/// The system tells no time but that of the content.
+/// None: only the modification time of the content is available.
 pub(super) fn changed(_: &Metadata) -> Option<i128> {
     None
 }
 
-/// The one permission of a file, as bits.
+/// The read-only flag, as permission bits.
 pub(super) fn mode(metadata: &Metadata) -> u32 {
     if metadata.permissions().readonly() { 0o444 } else { 0o666 }
 }
 
-/// Sets the one permission of a file.
+/// Sets or clears the read-only flag.
 pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     let mut permissions = file.metadata()?.permissions();
     permissions.set_readonly(mode & 0o222 == 0);
     file.set_permissions(permissions)
 }
 
-/// Who may write a file is up to the directory.
+/// Always true: access is controlled by the directory.
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
 pub(super) fn is_own(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Takes over the one permission; rights come from the directory.
-pub(super) fn take_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
+/// Copies the read-only flag; other permissions are inherited from the directory.
+pub(super) fn copy_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
     set_mode(to, mode(&from.metadata()?))?;
     Ok(Vec::new())
 }
 
-/// Takes over the times of the last access and change.
-pub(super) fn take_times(to: &File, from: &File) -> io::Result<()> {
+/// Copies the times of the last access and modification.
+pub(super) fn copy_times(to: &File, from: &File) -> io::Result<()> {
     let from = from.metadata()?;
     let times = FileTimes::new();
     let times = times.set_accessed(from.accessed()?.into_std());
@@ -89,22 +90,22 @@ pub(super) fn take_times(to: &File, from: &File) -> io::Result<()> {
     to.try_clone()?.into_std().set_times(times)
 }
 
-/// A lock here would also keep others from reading, so none is taken.
+/// Always `Unsupported`: a lock would also prevent others from reading.
 pub(super) fn try_lock(_: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Links need a privilege and the kind of their target: none is made.
+/// Always `Unsupported`: links need a privilege and the type of their target.
 pub(super) fn make_link(_: &Dir, _: &[u8], _: &OsStr) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The file system keeps its names in a journal of its own.
+/// Does nothing: the file system journals directory entries.
 pub(super) fn sync_directory(_: &Dir) -> io::Result<()> {
     Ok(())
 }
 
-/// An opened file and where to read on.
+/// An opened file and its read position.
 #[derive(Debug)]
 pub(super) struct Handle {
     file: File,
@@ -112,17 +113,15 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// A handle that reads from the start.
     pub(super) fn new(file: File) -> Handle {
         Handle { file, position: Mutex::new(0) }
     }
 
-    /// The file itself.
     pub(super) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Reads from where the last read ended.
+    /// Reads at the current position.
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut position = self.position.lock().unwrap_or_else(PoisonError::into_inner);
         let count = self.read_at(buffer, *position)?;
@@ -130,7 +129,7 @@ impl Handle {
         Ok(count)
     }
 
-    /// Reads at `offset` without moving.
+    /// Reads at `offset` without moving the position.
     pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         self.file.seek_read(buffer, offset)
     }

@@ -10,18 +10,18 @@ use rustix::fs::{CWD, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-/// Bytes of an environment that are read at once.
+/// Bytes of an environment per read.
 const BLOCK: usize = 64 * 1024;
 
-/// The longest environment that is looked through, in bytes; the kernel allows less.
+/// How much of an environment is searched, in bytes; the kernel allows less.
 const MAX_ENVIRONMENT: u64 = 8 << 20;
 
 /// A process that belongs to a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descendant {
-    /// Its number.
+    /// Its process ID.
     pub(crate) id: i32,
-    /// When it was started; with the number it says which process it is.
+    /// Its start time, which distinguishes it from another process with the same ID.
     started: u64,
     /// Its process group.
     group: i32,
@@ -33,16 +33,16 @@ impl Descendant {
         self.group == group
     }
 
-    /// Sends a signal to this process, and to no other that has its number by now.
+    /// Sends a signal to this process, but not to another one that has its ID now.
     pub(crate) fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.id) else { return };
         let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty());
         let is_same =
-            || proc().and_then(|proc| facts(&proc, self.id)).is_some_and(|now| now.is(self));
+            || proc().and_then(|proc| read_stat(&proc, self.id)).is_some_and(|now| now.is(self));
         // Errors are ignored: the process has ended, or it is found again and reported as a survivor.
         let _ = match handle {
             Ok(handle) if is_same() => rustix::process::pidfd_send_signal(&handle, signal),
-            // Before 5.3 there are no such handles.
+            // Before Linux 5.3 there is no pidfd_open.
             Err(Errno::NOSYS | Errno::PERM) if is_same() => {
                 rustix::process::kill_process(pid, signal)
             }
@@ -53,74 +53,74 @@ impl Descendant {
 
 /// The fields of `/proc/PID/stat` that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Facts {
+struct ProcessStat {
     id: i32,
-    /// Whether it has not ended; a zombie has.
-    lives: bool,
+    /// False for a zombie.
+    is_alive: bool,
     parent: i32,
     group: i32,
     session: i32,
     started: u64,
 }
 
-impl Facts {
+impl ProcessStat {
     fn descendant(&self) -> Descendant {
         Descendant { id: self.id, started: self.started, group: self.group }
     }
 
     fn is(&self, descendant: &Descendant) -> bool {
-        self.lives && (self.id, self.started) == (descendant.id, descendant.started)
+        self.is_alive && (self.id, self.started) == (descendant.id, descendant.started)
     }
 }
 
 /// Finds the living processes of a command: those in the session of `leader`, its first process,
-/// those that have `mark` in their environment, those that are `known` from before, and children
+/// those that have `marker` in their environment, those that are `known` from before, and children
 /// of any of these. Returns none if `/proc` cannot be read. If the leader was reaped elsewhere, its
-/// number may belong to another process and is not used.
-pub(crate) fn descendants(leader: i32, mark: &[u8], known: &[Descendant]) -> Vec<Descendant> {
+/// ID may belong to another process and is not used.
+pub(crate) fn descendants(leader: i32, marker: &[u8], known: &[Descendant]) -> Vec<Descendant> {
     let Some(proc) = proc() else { return Vec::new() };
-    let first = facts(&proc, leader).map(|facts| facts.started);
+    let first = read_stat(&proc, leader).map(|stat| stat.started);
     let mut search = TreeSearch {
         ids: first.map(|_| leader).into_iter().collect(),
-        others: not_older(&proc, first),
+        others: started_since(&proc, first),
         found: Vec::new(),
     };
     let mut buffer = vec![0; BLOCK];
-    let mut is_marked = |id| environment_holds(&proc, id, mark, &mut buffer);
-    search.take(|facts, ids| {
-        let is_near = ids.contains(&facts.session) || ids.contains(&facts.id);
-        let is_known = || known.iter().any(|descendant| facts.is(descendant));
-        is_near || is_known() || is_marked(facts.id)
+    let mut is_marked = |id| environment_contains(&proc, id, marker, &mut buffer);
+    search.take(|stat, ids| {
+        let is_near = ids.contains(&stat.session) || ids.contains(&stat.id);
+        let is_known = || known.iter().any(|descendant| stat.is(descendant));
+        is_near || is_known() || is_marked(stat.id)
     });
-    while search.take(|facts, ids| ids.contains(&facts.parent)) {}
-    search.found.iter().map(Facts::descendant).collect()
+    while search.take(|stat, ids| ids.contains(&stat.parent)) {}
+    search.found.iter().map(ProcessStat::descendant).collect()
 }
 
-/// The living processes that may descend from one started at `first`: no process is older than its
-/// ancestors, but some have the same time, since the clock has ticks.
-fn not_older(proc: &OwnedFd, first: Option<u64>) -> Vec<Facts> {
+/// The living processes that may descend from one started at `first`. No process is older than its
+/// ancestors, but start times can be equal.
+fn started_since(proc: &OwnedFd, first: Option<u64>) -> Vec<ProcessStat> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let ids = numbers(proc).into_iter().filter(|id| *id != own && *id > 1);
-    let facts = ids.filter_map(|id| facts(proc, id));
-    facts.filter(|facts| facts.lives && first.is_none_or(|first| facts.started >= first)).collect()
+    let ids = process_ids(proc).into_iter().filter(|id| *id != own && *id > 1);
+    let stat = ids.filter_map(|id| read_stat(proc, id));
+    stat.filter(|stat| stat.is_alive && first.is_none_or(|first| stat.started >= first)).collect()
 }
 
 /// The processes found to belong to a command, and those still to be examined.
 struct TreeSearch {
     ids: HashSet<i32>,
-    found: Vec<Facts>,
-    others: Vec<Facts>,
+    found: Vec<ProcessStat>,
+    others: Vec<ProcessStat>,
 }
 
 impl TreeSearch {
     /// Moves the processes for which `belongs` returns true to `found`; returns whether there were any.
-    fn take(&mut self, mut belongs: impl FnMut(&Facts, &HashSet<i32>) -> bool) -> bool {
+    fn take(&mut self, mut belongs: impl FnMut(&ProcessStat, &HashSet<i32>) -> bool) -> bool {
         let before = self.found.len();
-        self.others.retain(|facts| {
-            let is_new = belongs(facts, &self.ids);
+        self.others.retain(|stat| {
+            let is_new = belongs(stat, &self.ids);
             if is_new {
-                self.ids.insert(facts.id);
-                self.found.push(*facts);
+                self.ids.insert(stat.id);
+                self.found.push(*stat);
             }
             !is_new
         });
@@ -133,18 +133,18 @@ fn proc() -> Option<OwnedFd> {
     rustix::fs::openat(CWD, "/proc", flags, Mode::empty()).ok()
 }
 
-/// The numbers of all processes.
-fn numbers(proc: &OwnedFd) -> Vec<i32> {
+/// The IDs of all processes.
+fn process_ids(proc: &OwnedFd) -> Vec<i32> {
     let mut buffer = vec![MaybeUninit::uninit(); 32 * 1024];
     let mut entries = RawDir::new(proc, &mut buffer);
-    let mut numbers = Vec::new();
+    let mut process_ids = Vec::new();
     while let Some(Ok(entry)) = entries.next() {
-        numbers.extend(number(entry.file_name()));
+        process_ids.extend(parse_id(entry.file_name()));
     }
-    numbers
+    process_ids
 }
 
-fn number(name: &CStr) -> Option<i32> {
+fn parse_id(name: &CStr) -> Option<i32> {
     name.to_str().ok()?.parse().ok()
 }
 
@@ -153,39 +153,39 @@ fn open(proc: &OwnedFd, id: i32, file: &str) -> Option<OwnedFd> {
     rustix::fs::openat(proc, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
-fn facts(proc: &OwnedFd, id: i32) -> Option<Facts> {
+fn read_stat(proc: &OwnedFd, id: i32) -> Option<ProcessStat> {
     let mut line = [0; 1024];
     let length = rustix::io::read(open(proc, id, "stat")?, &mut line).ok()?;
     parse(id, line.get(..length)?)
 }
 
-/// Reads the line by the last parenthesis: the name before it may hold anything.
-fn parse(id: i32, line: &[u8]) -> Option<Facts> {
+/// Parses the line after its last parenthesis: the process name before it may contain anything.
+fn parse(id: i32, line: &[u8]) -> Option<ProcessStat> {
     let rest = line.get(memrchr(b')', line)? + 1..)?;
     let mut fields = str::from_utf8(rest).ok()?.split_ascii_whitespace();
-    let lives = !matches!(fields.next()?, "Z" | "X" | "x");
+    let is_alive = !matches!(fields.next()?, "Z" | "X" | "x");
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
     let started = fields.nth(15)?.parse().ok()?;
-    Some(Facts { id, lives, parent, group, session, started })
+    Some(ProcessStat { id, is_alive, parent, group, session, started })
 }
 
-/// Whether the environment with which a process was started holds `mark`.
-fn environment_holds(proc: &OwnedFd, id: i32, mark: &[u8], buffer: &mut [u8]) -> bool {
+/// Whether the initial environment of a process contains `marker`.
+fn environment_contains(proc: &OwnedFd, id: i32, marker: &[u8], buffer: &mut [u8]) -> bool {
     let Some(file) = open(proc, id, "environ") else { return false };
     let mut offset = 0;
     while offset < MAX_ENVIRONMENT {
         let Ok(length) = rustix::io::pread(&file, &mut *buffer, offset) else { return false };
-        let block = buffer.get(..length).unwrap_or_default();
-        if memmem::find(block, mark).is_some() {
+        let Some(block) = buffer.get(..length) else { return false };
+        if memmem::find(block, marker).is_some() {
             return true;
         }
-        // The mark may lie across the end of a block.
-        if length <= mark.len() {
+        // Blocks overlap, because the marker may lie across the end of one.
+        if length <= marker.len() {
             return false;
         }
-        offset += (length - mark.len()) as u64;
+        offset += (length - marker.len()) as u64;
     }
     false
 }
@@ -197,13 +197,14 @@ mod tests {
     #[test]
     fn the_name_of_a_process_may_hold_anything() {
         let rest = "S 7 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 12345 99 1";
-        let facts = Facts { id: 3, lives: true, parent: 7, group: 8, session: 9, started: 12345 };
+        let stat =
+            ProcessStat { id: 3, is_alive: true, parent: 7, group: 8, session: 9, started: 12345 };
         for name in ["sh", "a b", ") Z 1 1 1", "(x", ""] {
             let line = format!("3 ({name}) {rest}\n");
-            assert_eq!(parse(3, line.as_bytes()), Some(facts), "{name:?}");
+            assert_eq!(parse(3, line.as_bytes()), Some(stat), "{name:?}");
         }
         let dead = parse(3, b"3 (sh) Z 7 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 12345 99 1");
-        assert_eq!(dead.map(|facts| facts.lives), Some(false));
+        assert_eq!(dead.map(|stat| stat.is_alive), Some(false));
         for line in ["", "3 (sh", "3 (sh) S 7", "3 (sh) S 7 8 nine"] {
             assert_eq!(parse(3, line.as_bytes()), None, "{line:?}");
         }
@@ -214,12 +215,12 @@ mod tests {
         let proc = proc().unwrap();
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let mut whole = vec![0; 1 << 20];
-        assert!(!environment_holds(&proc, own, b"no such value \0\0\0", &mut whole));
+        assert!(!environment_contains(&proc, own, b"no such value \0\0\0", &mut whole));
         let file = open(&proc, own, "environ").unwrap();
         let length = rustix::io::pread(&file, &mut whole, 0).unwrap();
         let part = whole[length / 2..length / 2 + 16.min(length / 4)].to_vec();
         for size in [part.len() + 1, part.len() + 7, 1 << 16] {
-            assert!(environment_holds(&proc, own, &part, &mut vec![0; size]), "{size}");
+            assert!(environment_contains(&proc, own, &part, &mut vec![0; size]), "{size}");
         }
     }
 }
