@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -250,6 +249,6 @@ fn holes_stay_holes_in_a_copy() {
 }
 
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
-fn same_bytes(one: &Path, other: &Path) -> bool {
+fn same_bytes(one: &std::path::Path, other: &std::path::Path) -> bool {
     fs::read(one).unwrap() == fs::read(other).unwrap()
 }
