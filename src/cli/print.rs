@@ -83,7 +83,9 @@ impl Printer {
             (Form::Quiet, None) => return Ok(()),
             (Form::Events, None) => {
                 self.finish()?;
-                json_lines(&answer.events(elapsed).unwrap_or_default())?;
+                // The option is there only for tools whose answers have events.
+                let events = answer.events(elapsed);
+                json_lines(&events.ok_or_else(|| io::Error::other("the answer has no events"))?)?;
             }
             (Form::StreamedText, None) => {
                 if !answer.is_verbatim() {
@@ -309,14 +311,18 @@ impl<'a> ResultLine<'a> {
         shown.push(self.separator);
         let mut end = 0;
         for (from, to) in found.map_or(&[][..], |found| found.spans_in(self.text)) {
-            let Some(matched) = self.text.get(*from..(*to).min(self.text.trim_end().len())) else {
+            let until = (*to).min(self.text.trim_end().len());
+            // A span that does not fit the text is not styled, so that no text is left out.
+            let (Some(before), Some(matched)) =
+                (self.text.get(end..*from), self.text.get(*from..until))
+            else {
                 continue;
             };
-            shown.push_str(&printable(self.text.get(end..*from).unwrap_or_default()));
+            shown.push_str(&printable(before));
             styled(shown, MATCH, matched);
-            end = from + matched.len();
+            end = until;
         }
-        shown.push_str(&printable(self.text.get(end..).unwrap_or_default()));
+        shown.push_str(&printable(&self.text[end..]));
     }
 }
 

@@ -113,12 +113,9 @@ fn ascii_look(look: Look) -> Look {
 
 #[cfg(test)]
 mod tests {
-    use grep_matcher::{Match, Matcher};
-    use grep_regex::RegexMatcher;
-
     use super::*;
     use crate::search::pattern::{Pattern, PatternOptions};
-    use crate::search::tests::TestRng;
+    use crate::search::tests::{TestRng, spans};
 
     fn form(pattern: &str) -> AsciiForm {
         let mut parser = regex_syntax::ParserBuilder::new().utf8(false).build();
@@ -156,16 +153,6 @@ mod tests {
             let AsciiForm::Pattern(found) = form(pattern) else { panic!("{pattern}") };
             assert_eq!(found, expected, "{pattern}");
         }
-    }
-
-    fn spans(matcher: &RegexMatcher, text: &[u8]) -> Vec<Match> {
-        let mut spans = Vec::new();
-        let searched = matcher.find_iter(text, |span| {
-            spans.push(span);
-            true
-        });
-        searched.unwrap();
-        spans
     }
 
     impl TestRng {

@@ -320,10 +320,10 @@ fn property_size(class: &ClassUnicode) -> u64 {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use grep_matcher::{Match, Matcher};
     use regex_syntax::ast::parse::Parser;
 
     use super::*;
+    use crate::search::tests::spans;
 
     const OPTIONS: PatternOptions<'static> = PatternOptions {
         pattern: "",
@@ -333,16 +333,6 @@ mod tests {
         multiline: false,
         max_bytes: 4096,
     };
-
-    fn spans(matcher: &RegexMatcher, text: &[u8]) -> Vec<Match> {
-        let mut spans = Vec::new();
-        let searched = matcher.find_iter(text, |span| {
-            spans.push(span);
-            true
-        });
-        searched.unwrap();
-        spans
-    }
 
     fn found<'t>(options: &PatternOptions, text: &'t str) -> Vec<&'t str> {
         let pattern = Pattern::compile(options).unwrap();

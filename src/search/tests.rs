@@ -1,9 +1,21 @@
 //! Property test: the index never excludes a text that matches.
 
-use grep_matcher::Matcher;
+use grep_matcher::{Match, Matcher};
+use grep_regex::RegexMatcher;
 
 use crate::index::bloom::{BitsPerByte, BloomBuilder};
 use crate::search::pattern::{Pattern, PatternOptions};
+
+/// All matches in a text.
+pub(super) fn spans(matcher: &RegexMatcher, text: &[u8]) -> Vec<Match> {
+    let mut spans = Vec::new();
+    let searched = matcher.find_iter(text, |span| {
+        spans.push(span);
+        true
+    });
+    searched.unwrap();
+    spans
+}
 
 /// A pseudo-random number generator with a non-zero seed.
 pub(super) struct TestRng(pub(super) u64);

@@ -45,15 +45,7 @@ pub(super) fn move_file(
     let _lock = lock(workspace, &[&source, &destination], call)?;
     let open = |expected| OpenFile::open_version(&source, expected, call);
     let file = expected.map(open).transpose()?;
-    let created = CreatedDirs::above(&destination, call)?;
-    let durability = workspace.durability();
-    let transfer = Transfer {
-        source: &source,
-        destination: &destination,
-        created: &created,
-        durability,
-        call,
-    };
+    let transfer = Transfer::begin(workspace, &source, &destination, call)?;
     commit(&source, call)?;
     let mut notes = match transfer.rename(is_own_name) {
         Ok(()) => transfer.check_moved(file.as_ref()).map(|()| Vec::new())?,
@@ -63,7 +55,7 @@ pub(super) fn move_file(
         Err(error) => return Err(transfer.not_placed("move", error)),
     };
     notes.extend(transfer.sync_names(|| source.entry().0.sync()));
-    created.keep();
+    transfer.created.keep();
     Ok(Transferred { source, destination, notes })
 }
 
@@ -81,15 +73,7 @@ pub(super) fn copy_file(
     let _lock = lock(workspace, &[&destination], call)?;
     let open = |expected| OpenFile::open_version(&source, expected, call);
     let file = expected.map(open).transpose()?;
-    let created = CreatedDirs::above(&destination, call)?;
-    let durability = workspace.durability();
-    let transfer = Transfer {
-        source: &source,
-        destination: &destination,
-        created: &created,
-        durability,
-        call,
-    };
+    let transfer = Transfer::begin(workspace, &source, &destination, call)?;
     let (copy, original) = StagedCopy::of_content(&transfer)?;
     let same = file.map_or(Ok(true), |file| file.is_as_read(&original));
     if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
@@ -97,7 +81,7 @@ pub(super) fn copy_file(
     }
     let mut notes = copy.keep();
     notes.extend(transfer.sync_names(|| Ok(())));
-    created.keep();
+    transfer.created.keep();
     Ok(Transferred { source, destination, notes })
 }
 
@@ -129,12 +113,23 @@ struct Transfer<'a> {
     source: &'a WorkspacePath,
     destination: &'a WorkspacePath,
     /// The directories created for the destination.
-    created: &'a CreatedDirs,
+    created: CreatedDirs,
     durability: Durability,
     call: &'a Call,
 }
 
-impl Transfer<'_> {
+impl<'a> Transfer<'a> {
+    /// Creates the directories that the destination needs.
+    fn begin(
+        workspace: &Workspace,
+        source: &'a WorkspacePath,
+        destination: &'a WorkspacePath,
+        call: &'a Call,
+    ) -> Result<Transfer<'a>, Error> {
+        let created = CreatedDirs::above(destination, call)?;
+        Ok(Transfer { source, destination, created, durability: workspace.durability(), call })
+    }
+
     /// Renames the source, if both are on one file system.
     fn rename(&self, is_own_name: bool) -> io::Result<()> {
         let (from, name) = self.source.entry();
