@@ -55,7 +55,7 @@ type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 /// let text = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
 /// let call = Call::default().with_text(TextStream::new(text.clone()));
 /// tools.call("list_directory", json!({ "path": "src" }), &call);
-/// assert!(text.lock().expect("nobody panics").contains("lib.rs"));
+/// assert!(text.lock().expect("no holder panicked").contains("lib.rs"));
 /// # Ok(())
 /// # }
 /// ```

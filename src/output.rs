@@ -211,10 +211,10 @@ pub struct ReadError {
     pub reason: String,
 }
 
-/// The most entries that [`ScanStats::trouble`] names.
+/// The maximum number of entries that [`ScanStats::trouble`] names.
 pub const MAX_TROUBLE: usize = 20;
 
-/// The most sentences of [`ScanStats::warnings`].
+/// The maximum number of sentences of [`ScanStats::warnings`].
 pub const MAX_WARNINGS: usize = 20;
 
 impl ScanStats {

@@ -27,7 +27,7 @@ use crate::workspace::Workspace;
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
-/// /// Greets somebody.
+/// /// Greets a person.
 /// #[derive(Debug, Deserialize, JsonSchema)]
 /// struct Args {
 ///     /// Whom to greet.

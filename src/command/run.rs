@@ -237,9 +237,12 @@ mod tests {
         for (asked, call, wanted, note) in table {
             let (allowed, notes) = allowed(&policy, asked, &call, now);
             assert_eq!(allowed, wanted, "{asked:?}");
-            let told = notes.first().map(String::as_str);
-            assert_eq!(told.is_some(), note.is_some(), "{told:?}");
-            assert!(told.unwrap_or_default().starts_with(note.unwrap_or_default()), "{told:?}");
+            let note_text = notes.first().map(String::as_str);
+            assert_eq!(note_text.is_some(), note.is_some(), "{note_text:?}");
+            assert!(
+                note_text.unwrap_or_default().starts_with(note.unwrap_or_default()),
+                "{note_text:?}"
+            );
         }
     }
 }

@@ -359,7 +359,7 @@ mod windows {
     }
 }
 
-// The kernel tells the holder of a lease by SIGIO, which would end this process.
+// The kernel sends the holder of a lease SIGIO, which would end this process.
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 #[test]
 fn who_opens_a_leased_file_for_writing_waits_and_no_signal_ends_this_process() {
@@ -374,10 +374,10 @@ fn who_opens_a_leased_file_for_writing_waits_and_no_signal_ends_this_process() {
     let path = temporary.path().join("file");
     let file = dir.open_file(b"file").unwrap();
     let writer = std::fs::File::options().append(true).open(&path).unwrap();
-    assert!(matches!(file.lease(), Leased::Busy), "somebody has it open for writing");
+    assert!(matches!(file.lease(), Leased::Busy), "another handle is open for writing");
     drop(writer);
     for round in 0..20 {
-        let Leased::Held(lease) = file.lease() else { panic!("nobody writes it") };
+        let Leased::Held(lease) = file.lease() else { panic!("no handle is open for writing") };
         assert!(!lease.is_awaited());
         assert_eq!(std::fs::read(&path).unwrap().len(), "content".len() + round, "reading waits");
         let mut child =

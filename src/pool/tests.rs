@@ -12,7 +12,7 @@ use crate::error::ErrorCode;
 /// order with each seed.
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 300 };
 
-/// Work that is stuck, whoever asks it to stop, until the gate opens.
+/// Work that ignores requests to stop until the gate opens.
 #[derive(Default)]
 struct Stuck {
     is_open: Mutex<bool>,
@@ -178,9 +178,9 @@ fn g10_a_caller_leaves_a_stuck_worker_at_its_deadline_and_the_ninth_is_refused()
     assert!(quickest < deadline + GRACE + Duration::from_millis(50), "{quickest:?}");
     let refused = pool.run(&Arc::new(Quick), &Call::default()).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ResourceExhausted);
-    let told = "8 earlier calls that ran out of time are still at work. Wait; a regular expression \
+    let expected = "8 earlier calls that ran out of time are still at work. Wait; a regular expression \
         is very slow, or a file system does not answer.";
-    assert_eq!(refused.to_string(), told);
+    assert_eq!(refused.to_string(), expected);
     job.open();
     wait_for_the_abandoned(&pool);
     pool.run(&Arc::new(Quick), &Call::default()).unwrap();

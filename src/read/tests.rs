@@ -128,20 +128,22 @@ fn a_page_of_a_file_too_large_to_count_is_the_same_as_if_it_was_counted() {
             let call = Call::default();
             let counted = page(&file, options(offset, 5, usize::MAX), &call).unwrap();
             let hasty = page(&file, hasty(offset, 5), &call).unwrap();
-            let told = format!("{offset} of {} bytes", file.len());
-            assert_eq!(hasty.content, counted.content, "{told}");
-            assert_eq!(hasty.more, counted.more, "{told}");
-            assert_eq!(hasty.encoding, counted.encoding, "{told}");
-            assert_eq!(hasty.line_ending, counted.line_ending, "{told}");
-            let TotalLines::Exactly(total) = counted.total_lines else { panic!("{told}") };
+            let context = format!("{offset} of {} bytes", file.len());
+            assert_eq!(hasty.content, counted.content, "{context}");
+            assert_eq!(hasty.more, counted.more, "{context}");
+            assert_eq!(hasty.encoding, counted.encoding, "{context}");
+            assert_eq!(hasty.line_ending, counted.line_ending, "{context}");
+            let TotalLines::Exactly(total) = counted.total_lines else { panic!("{context}") };
             match hasty.total_lines {
-                TotalLines::Exactly(lines) => assert_eq!(lines, total, "{told}"),
-                TotalLines::MoreThan(lines) => assert!(lines < total, "{told}: {lines} of {total}"),
-                TotalLines::AtLeast(_) => panic!("{told}"),
+                TotalLines::Exactly(lines) => assert_eq!(lines, total, "{context}"),
+                TotalLines::MoreThan(lines) => {
+                    assert!(lines < total, "{context}: {lines} of {total}")
+                }
+                TotalLines::AtLeast(_) => panic!("{context}"),
             }
             let from_end = counted.start - i64::try_from(total).unwrap() - 1;
-            assert!([counted.start, from_end].contains(&hasty.start), "{told}: {}", hasty.start);
-            assert_eq!(hasty.end - hasty.start, counted.end - counted.start, "{told}");
+            assert!([counted.start, from_end].contains(&hasty.start), "{context}: {}", hasty.start);
+            assert_eq!(hasty.end - hasty.start, counted.end - counted.start, "{context}");
             assert_eq!(hasty.version, None);
         }
     }

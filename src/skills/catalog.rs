@@ -14,9 +14,9 @@ use crate::text::similar::most_similar;
 /// How many names an error lists.
 const NAMED_SKILLS: usize = 20;
 
-/// Skills sorted by name, of which only the front matter was read.
+/// Skills sorted by name. Only their front matter is in memory.
 ///
-/// Cloning is cheap. A catalog does not change; what its skills hold is read when it is asked for.
+/// Cloning is cheap. A catalog is immutable; the text of a skill is read from disk on request.
 ///
 /// ```
 /// use ripkit::skills::SkillCatalog;
@@ -40,7 +40,7 @@ struct Inner {
     findings: Vec<SkillFinding>,
 }
 
-/// A skill that is left out because a later one has its name.
+/// A skill that a later one with the same name replaced.
 ///
 /// ```
 /// use ripkit::skills::SkillCatalog;
@@ -60,21 +60,20 @@ struct Inner {
 pub struct ShadowedSkill {
     /// The name of both.
     pub name: String,
-    /// The absolute path of the SKILL.md that is left out.
+    /// The absolute path of its SKILL.md.
     pub path: String,
-    /// The absolute path of the one that is there instead.
+    /// The absolute path of the SKILL.md that replaced it.
     pub by: String,
 }
 
-/// Making a catalog.
 impl SkillCatalog {
-    /// Makes a catalog of skills that are at hand, such as some of another catalog; of two with
-    /// one name the later wins.
+    /// Makes a catalog of loaded skills, such as a selection from another catalog. Of two skills with
+    /// the same name, the later wins.
     pub fn new(skills: impl IntoIterator<Item = Skill>) -> SkillCatalog {
         SkillCatalog::merged(skills, Vec::new())
     }
 
-    /// Sorts skills by name, of which the later win.
+    /// Sorts skills by name; of two with the same name, the later wins.
     pub(super) fn merged(
         skills: impl IntoIterator<Item = Skill>,
         mut findings: Vec<SkillFinding>,
@@ -93,10 +92,7 @@ impl SkillCatalog {
         findings.sort_by(|a, b| (&a.path, a.severity).cmp(&(&b.path, b.severity)));
         SkillCatalog(Arc::new(Inner { skills, shadowed, findings }))
     }
-}
 
-/// Asking a catalog.
-impl SkillCatalog {
     /// The skill of this name.
     pub fn by_name(&self, name: &str) -> Option<&Skill> {
         let skills = &self.0.skills;
@@ -124,18 +120,18 @@ impl SkillCatalog {
         self.0.skills.is_empty()
     }
 
-    /// What a user should be warned of: all findings but those on mere portability, by path.
+    /// The findings that a user should see: all except those on portability, sorted by path.
     pub fn warnings(&self) -> impl Iterator<Item = &SkillFinding> {
         let is_warning = |finding: &&SkillFinding| finding.severity != Severity::Portability;
         self.findings().iter().filter(is_warning)
     }
 
-    /// Everything that was noticed, by path.
+    /// All findings, sorted by path.
     pub fn findings(&self) -> &[SkillFinding] {
         &self.0.findings
     }
 
-    /// The skills that are left out because a later one has their name.
+    /// The skills that a later one with the same name replaced.
     pub fn shadowed(&self) -> &[ShadowedSkill] {
         &self.0.shadowed
     }
@@ -143,13 +139,13 @@ impl SkillCatalog {
     /// Reads the text of a skill below its front matter, as it is now.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a name that is unknown, with the names there are, the nearest first,
-    /// at most 20; else as [`Skill::load_body`].
+    /// `INVALID_ARGUMENT` for an unknown name, with at most 20 known names, the most similar
+    /// first; otherwise those of [`Skill::load_body`].
     pub fn load_body(&self, name: &str) -> Result<String, Error> {
         self.get(name)?.load_body()
     }
 
-    /// The skill of this name, or the error that lists the names there are.
+    /// The skill of this name, or an error that lists known names.
     pub(crate) fn get(&self, name: &str) -> Result<&Skill, Error> {
         self.by_name(name).ok_or_else(|| self.unknown(name))
     }
@@ -160,7 +156,7 @@ impl SkillCatalog {
         prompt::format(&self.0.skills)
     }
 
-    /// A line for each skill with what it is for, as long as there is room.
+    /// A line for each skill with its description, in at most `bytes` bytes.
     pub(crate) fn list_within(&self, bytes: usize) -> String {
         prompt::list(&self.0.skills, bytes)
     }

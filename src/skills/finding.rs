@@ -1,4 +1,4 @@
-//! What is reported about a skill, from "left out" to "worth knowing", in one line of safe characters.
+//! Findings on skills, each in one line of safe characters.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::error::{Error, ErrorCode};
 use crate::text::clip;
 use crate::text::escape::{self, is_unsafe};
 
-/// How much a [`SkillFinding`] matters here, the worst first.
+/// The severity of a [`SkillFinding`], the worst first.
 ///
 /// ```
 /// use ripkit::skills::{Severity, SkillCatalog};
 ///
 /// let skills = SkillCatalog::scan("fixtures/skills/bad/Upper-Case");
 /// let worst = skills.findings().iter().map(|finding| finding.severity).min();
-/// assert_eq!(worst, Some(Severity::Violation)); // it is there all the same
+/// assert_eq!(worst, Some(Severity::Violation)); // it is loaded nevertheless
 /// assert!(Severity::Skipped < Severity::Violation);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -22,11 +22,11 @@ use crate::text::escape::{self, is_unsafe};
 pub enum Severity {
     /// The skill cannot be used and is left out.
     Skipped,
-    /// The skill is there, although it breaks a rule of the standard.
+    /// The skill is loaded, although it violates a rule of the standard.
     Violation,
-    /// Worth knowing.
+    /// A recommendation.
     Advice,
-    /// Fine here; the standard's own validator and stricter clients refuse it.
+    /// Valid here, but refused by the standard's own validator and stricter clients.
     Portability,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Something that was noticed about a skill or a directory of skills.
+/// A finding on a skill or a directory of skills.
 ///
 /// ```
 /// use ripkit::skills::{Severity, SkillCatalog};
@@ -63,13 +63,13 @@ impl fmt::Display for Severity {
 pub struct SkillFinding {
     /// The absolute path of the file or directory.
     pub path: String,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// The code of the error; none for what is no error. A strict reading reports
-    /// `NO_FRONTMATTER` and `UNTERMINATED_FRONTMATTER` as `INVALID_FRONTMATTER`.
+    /// The code, if it is an error. Strict loading reports `NO_FRONTMATTER` and
+    /// `UNTERMINATED_FRONTMATTER` as `INVALID_FRONTMATTER`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// What it is, in half a sentence.
+    /// The message, without a full stop.
     pub message: String,
 }
 
@@ -81,8 +81,8 @@ impl fmt::Display for SkillFinding {
 }
 
 impl SkillFinding {
-    /// The error with which a strict reading ends. It has one code for front matter that is
-    /// missing, has no end or is wrong; the message says which, and so does [`SkillFinding::code`].
+    /// The error of strict loading, which has one code for front matter that is missing,
+    /// unterminated or invalid; the message and [`SkillFinding::code`] say which.
     pub(super) fn to_error(&self) -> Option<Error> {
         let path = escape::display_path(self.path.as_bytes());
         let code = match self.code? {
@@ -125,7 +125,7 @@ impl Finding {
         SkillFinding { path: path.into(), severity, code, message }
     }
 
-    /// Whether a strict reading fails because of it.
+    /// Whether it is an error of strict loading.
     pub(super) fn is_refused(&self) -> bool {
         self.severity <= Severity::Violation
     }
@@ -137,12 +137,12 @@ impl From<&Error> for Finding {
     }
 }
 
-/// Bytes of a name in a message.
-const LONGEST: usize = 128;
+/// The maximum length of a name in a message, in bytes.
+const MAX_NAME_BYTES: usize = 128;
 
 /// A name from a file for messages: in quotes, escaped, and cut to a limit.
 pub(super) fn quoted_name(name: &str) -> String {
-    let start = clip::truncate(name, LONGEST);
+    let start = clip::truncate(name, MAX_NAME_BYTES);
     let more = if start.len() < name.len() { "…" } else { "" };
     format!("`{}{more}`", escape::display_path(start.as_bytes()))
 }

@@ -14,7 +14,7 @@ use crate::skills::finding::{Finding, one_line, quoted_name};
 use crate::skills::yaml::{self, Repaired, YamlDocument, YamlError, YamlMapping, YamlNode};
 use crate::text::decode::{UTF8_MARK, is_utf16};
 
-/// The most values that may lack quotes.
+/// The maximum number of values to which missing quotes are added.
 const MAX_REPAIRS: usize = 16;
 
 /// What a SKILL.md says about itself.
@@ -34,10 +34,10 @@ pub struct Frontmatter {
     pub name: String,
     /// What the skill does and when to use it; empty if there is none.
     pub description: String,
-    /// Words to find it by, which the standard does not know.
+    /// Keywords; not part of the standard.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The version as it is written, which the standard does not know.
+    /// The version as written; not part of the standard.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The licence.
@@ -52,30 +52,29 @@ pub struct Frontmatter {
     /// Further keys and values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
-    /// All other fields in their order. Numbers are texts, so that `1.0` keeps its form.
+    /// All other fields in order. Numbers are strings, so that `1.0` is preserved.
     #[serde(flatten)]
     pub others: Map<String, Value>,
     #[serde(skip)]
     pub(super) fields: Map<String, Value>,
 }
 
-/// Reads the front matter at the top of a SKILL.md, and returns it with the place where the body
-/// begins, in bytes.
+/// Reads the front matter at the top of a SKILL.md, and returns it with the byte offset of the body.
 ///
-/// The reader is left at that place: the body is not read. Blank lines and a byte order mark may
-/// come first. Quotes that a colon in a value needs may be missing. Missing fields are no error
-/// here: [`Frontmatter::validate`] tells of them.
+/// The reader is left at that offset; the body is not read. Blank lines and a byte order mark may
+/// come first. Values with a colon may lack quotes. Missing fields are no error here, but in
+/// [`Frontmatter::validate`].
 ///
 /// # Errors
 /// `NO_FRONTMATTER` if the first line that is not blank is not `---`, `UNTERMINATED_FRONTMATTER`
-/// if no such line follows within 64 KiB, `INVALID_FRONTMATTER` for what is no YAML mapping in
-/// UTF-8, or has anchors, aliases, tags or doubled keys; failures to read.
+/// if no such line follows within 64 KiB, `INVALID_FRONTMATTER` if it is not a YAML mapping
+/// in UTF-8, or has anchors, aliases, tags or duplicate keys; failures to read.
 pub fn parse_frontmatter(reader: &mut impl BufRead) -> Result<(Frontmatter, u64), Error> {
     ParsedFrontmatter::read(reader).map(|parsed| (parsed.frontmatter, parsed.body_offset))
 }
 
 impl Frontmatter {
-    /// All fields in their order, with the types of YAML: `1.0` is a number here.
+    /// All fields in order, with their YAML types: `1.0` is a number here.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
@@ -117,7 +116,7 @@ impl ParsedFrontmatter {
     }
 }
 
-/// Parses the YAML, adding missing quotes to one value after the other.
+/// Parses the YAML, and adds missing quotes to one value after another.
 fn document(block: &FrontmatterBlock, findings: &mut Vec<Finding>) -> Result<YamlDocument, Error> {
     let mut yaml = Cow::Borrowed(block.yaml.as_str());
     for _ in 0..=MAX_REPAIRS {
@@ -133,7 +132,7 @@ fn document(block: &FrontmatterBlock, findings: &mut Vec<Finding>) -> Result<Yam
     yaml::parse(&yaml).map_err(|error| unreadable(&error, block))
 }
 
-/// The next repair, if one is needed and possible.
+/// The text with quotes added to one more value, if that is needed and possible.
 fn repaired(yaml: &str, read: &Result<YamlDocument, YamlError>) -> Option<Repaired> {
     match read {
         Err(error) if error.is_syntax => yaml::quote_near(yaml, error.line),
@@ -238,7 +237,7 @@ fn split_words(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// The most bytes of front matter that are read, its fences included.
+/// The maximum size of front matter with its fences, in bytes.
 pub const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 
 /// The YAML between the fences, and its position.
@@ -302,7 +301,7 @@ impl FrontmatterBlock {
         }
     }
 
-    /// The next line with its end; empty at the end of the file, or where too much was read.
+    /// The next line with its terminator; empty at the end of the file or at the size limit.
     fn line(&mut self, reader: &mut impl BufRead) -> Result<Vec<u8>, Error> {
         let room = (MAX_FRONTMATTER_BYTES as u64).saturating_sub(self.end);
         let mut line = Vec::new();
@@ -335,23 +334,23 @@ fn read_error(reason: io::Error) -> Error {
     Error::new(ErrorCode::of_io(&reason), format!("cannot read the file: {reason}")).because(reason)
 }
 
-/// The most characters of a name.
+/// The maximum length of a name, in characters.
 pub const MAX_NAME_LEN: usize = 64;
 
-/// The most characters of a description.
+/// The maximum length of a description, in characters.
 pub const MAX_DESCRIPTION_LEN: usize = 1024;
 
-/// The most characters of `compatibility`.
+/// The maximum length of `compatibility`, in characters.
 pub const MAX_COMPATIBILITY_LEN: usize = 500;
 
-/// The fields that the standard knows.
+/// The fields of the standard.
 const FIELDS: [&str; 6] =
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
-/// Unknown fields that a finding lists.
+/// The maximum number of unknown fields that a finding lists.
 const MAX_LISTED_FIELDS: usize = 5;
 
-/// A skill whose name has more characters is skipped.
+/// The maximum length of the name of a usable skill, in characters.
 const MAX_USABLE_NAME_LEN: usize = 256;
 
 /// Checks front matter against the standard; the name should be one of `directories`, if any are
@@ -543,7 +542,7 @@ mod tests {
         }
 
         #[test]
-        fn what_does_not_fit_is_told() {
+        fn values_of_the_wrong_type_are_reported() {
             let parsed =
                 read("name: [a]\ncompatibility:\n  a: b\nmetadata: x\nallowed-tools:\n  - Read");
             assert_eq!(parsed.frontmatter.name, "");

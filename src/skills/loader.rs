@@ -15,7 +15,7 @@ use crate::text::clip;
 use crate::walk::VERSION_CONTROL;
 use crate::workspace::{DirectoryEntry, Kind, Workspace, WorkspacePath, link_target};
 
-/// Gathers skills from several directories; of two skills with one name the later wins.
+/// Loads skills from several directories. Of two skills with the same name, the later wins.
 ///
 /// ```
 /// use ripkit::Workspace;
@@ -45,9 +45,9 @@ pub struct SkillLoader {
 /// A directory of skills.
 #[derive(Clone, Debug)]
 enum SkillSource {
-    /// One that is its own workspace.
+    /// A directory that is its own workspace.
     Directory(PathBuf),
-    /// One below a workspace, whose rules hold.
+    /// A directory in a workspace, whose deny rules apply.
     Below(Workspace, String),
 }
 
@@ -58,20 +58,20 @@ impl Default for SkillLoader {
 }
 
 impl SkillLoader {
-    /// Makes a loader without directories.
+    /// A loader without directories.
     pub fn new() -> SkillLoader {
         SkillLoader::default()
     }
 
-    /// Adds a directory; one that does not exist holds no skills. Links in it are followed as
-    /// long as they stay in it, or lead straight into another directory of this loader.
+    /// Adds a directory; a missing one is an empty one. Links in it are followed if they lead into
+    /// this or another directory of the loader.
     pub fn directory(mut self, directory: impl AsRef<Path>) -> SkillLoader {
         self.sources.push(SkillSource::Directory(directory.as_ref().to_owned()));
         self
     }
 
-    /// Adds a directory below a workspace, whose deny rules hold. Links in it may lead anywhere in
-    /// the workspace, those of other directories of this loader into the directory only.
+    /// Adds a directory in a workspace, whose deny rules apply. Links in it may lead anywhere in the
+    /// workspace; links of other directories of this loader may lead into this directory only.
     pub fn below(mut self, workspace: &Workspace, directory: &str) -> SkillLoader {
         self.sources.push(SkillSource::Below(workspace.clone(), directory.to_owned()));
         self
@@ -83,22 +83,21 @@ impl SkillLoader {
         self
     }
 
-    /// How deep below a directory skills are looked for: 1 is its own directories, 0 the directory
-    /// itself. Default: [`MAX_DEPTH`].
+    /// Sets how many levels below a directory are searched: 1 for its own subdirectories, 0 for the
+    /// directory itself. Default: [`MAX_DEPTH`].
     pub fn depth(mut self, depth: usize) -> SkillLoader {
         self.depth = depth;
         self
     }
 
-    /// The most skills that are loaded, and told if there are more; the directories that come last
-    /// are served first. Default: [`MAX_SKILLS`].
+    /// Sets the maximum number of skills; a finding says if there are more. Later directories take
+    /// precedence. Default: [`MAX_SKILLS`].
     pub fn at_most(mut self, count: usize) -> SkillLoader {
         self.max = count;
         self
     }
 
-    /// Loads what can be loaded; what is wrong with the rest is told in
-    /// [`SkillCatalog::warnings`].
+    /// Loads all valid skills; [`SkillCatalog::warnings`] says what is wrong with the others.
     pub fn load(&self) -> SkillCatalog {
         let mut findings = Vec::new();
         let sources: Vec<_> =
@@ -111,7 +110,7 @@ impl SkillLoader {
         let extra = self.allowed.iter().filter_map(|directory| open(directory, &mut findings));
         allowed.extend(extra.map(SkillRoot::whole));
         let mut scan = SkillScan::new(&allowed, self.depth, self.max);
-        // The limits cut what would lose: the first directories.
+        // Last directory first, because later directories win if a limit is reached.
         for (index, source) in sources.into_iter().enumerate().rev() {
             if let Some((workspace, path)) = source {
                 scan.run(&SkillRoot::whole(workspace), &path, index);
@@ -124,10 +123,10 @@ impl SkillLoader {
         SkillCatalog::merged(skills.into_iter().map(|(_, skill)| skill), findings)
     }
 
-    /// Loads everything or nothing.
+    /// Loads all skills, or fails with the first invalid one.
     ///
     /// # Errors
-    /// What is wrong with the first skill: `INVALID_FRONTMATTER` for front matter that is missing,
+    /// What is wrong with the first invalid skill: `INVALID_FRONTMATTER` for front matter that is missing,
     /// has no end, is no YAML or breaks a rule of the standard, `MISSING_FIELD` for a missing name
     /// or description, or why the file cannot be read.
     pub fn load_strict(&self) -> Result<SkillCatalog, Error> {
@@ -140,19 +139,19 @@ impl SkillLoader {
 
 /// Loading with the default options.
 impl SkillCatalog {
-    /// Looks for skills below a directory; one that does not exist holds none. What cannot be
-    /// loaded is left out and told in [`warnings`](SkillCatalog::warnings).
+    /// Loads the skills below a directory; a missing one is an empty one. Invalid skills are left
+    /// out; [`warnings`](SkillCatalog::warnings) says why.
     pub fn scan(directory: impl AsRef<Path>) -> SkillCatalog {
         SkillLoader::new().directory(directory).load()
     }
 
-    /// Looks for skills below several directories; of two with one name that of the later
-    /// directory wins.
+    /// Loads the skills below several directories. Of two skills with the same name, the one in the
+    /// later directory wins.
     pub fn load(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillCatalog {
         loader(directories).load()
     }
 
-    /// The same, unless anything is wrong with a skill.
+    /// The same, but fails if a skill is invalid.
     ///
     /// # Errors
     /// As [`SkillLoader::load_strict`].
@@ -168,7 +167,7 @@ fn loader(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> SkillLoade
 }
 
 impl SkillSource {
-    /// The workspace and the path in it; nothing if there is no such directory.
+    /// The workspace and the path in it; `None` if there is no such directory.
     fn open(&self, findings: &mut Vec<SkillFinding>) -> Option<(Workspace, Vec<u8>)> {
         match self {
             SkillSource::Directory(directory) => Some((open(directory, findings)?, Vec::new())),
@@ -202,13 +201,13 @@ fn open(directory: &Path, findings: &mut Vec<SkillFinding>) -> Option<Workspace>
 /// later wins. `.claude/skills` is Claude's, `.agents/skills` the one for all.
 pub const CLIENT_DIRECTORIES: [&str; 2] = [".claude/skills", ".agents/skills"];
 
-/// The [`CLIENT_DIRECTORIES`] of a user and of a project, in the order in which
-/// [`SkillCatalog::load`](crate::skills::SkillCatalog::load) wants them: a project's skill wins
-/// over the user's of the same name.
+/// The [`CLIENT_DIRECTORIES`] of a user and of a project, in the order for
+/// [`SkillCatalog::load`](crate::skills::SkillCatalog::load): a project's skill wins over the
+/// user's of the same name.
 ///
-/// Whether a project is trusted is for the host to decide: leave it out if it is not. Directories
-/// that do not exist are passed over. Links are followed inside each of these directories and
-/// from one to another; use a [`SkillLoader`](crate::skills::SkillLoader) to allow more.
+/// Leave out a project that the user does not trust. Missing directories are skipped. Links are
+/// followed within and between these directories; a
+/// [`SkillLoader`](crate::skills::SkillLoader) can allow more.
 ///
 /// ```
 /// use ripkit::skills::{SkillCatalog, client_directories};
@@ -224,27 +223,27 @@ pub fn client_directories(home: Option<&Path>, project: Option<&Path>) -> Vec<Pa
     bases.flat_map(|base| CLIENT_DIRECTORIES.map(|below| base.join(below))).collect()
 }
 
-/// The most directories that are looked into.
+/// The maximum number of directories that are searched.
 pub const MAX_DIRECTORIES: usize = 2000;
 
-/// The most skills that are loaded.
+/// The default maximum number of skills.
 pub const MAX_SKILLS: usize = 500;
 
-/// How deep below a directory skills are looked for.
+/// How many levels below a directory are searched by default.
 pub const MAX_DEPTH: usize = 6;
 
-/// The most findings that are recorded.
+/// The maximum number of findings.
 const MAX_FINDINGS: usize = 1000;
 
-/// Bytes of the message of a finding.
+/// The maximum length of a finding's message, in bytes.
 const MAX_MESSAGE: usize = 500;
 
-/// The most entries that are looked at in all directories together.
+/// The maximum number of entries that are read in all directories together.
 const MAX_ALL_ENTRIES: usize = 200_000;
 
 const NAME: &[u8] = b"SKILL.md";
 
-/// What other clients overlook.
+/// A name that other clients ignore.
 const LOWER_CASE_NAME: &[u8] = b"skill.md";
 
 /// A directory that is still to be searched.
@@ -253,7 +252,7 @@ struct PendingDirectory {
     path: Vec<u8>,
     depth: usize,
     is_link: bool,
-    /// Which of the sources led to it.
+    /// The index of the source that led to it.
     source: usize,
 }
 
@@ -288,7 +287,7 @@ impl PendingDirectory {
     }
 }
 
-/// Names under which no skills are looked for.
+/// Whether directories of this name are not searched.
 fn is_left_out(name: &[u8]) -> bool {
     VERSION_CONTROL.contains(&name) || name == b"node_modules"
 }
@@ -299,12 +298,12 @@ struct SkillScan<'a> {
     allowed: &'a [SkillRoot],
     depth: usize,
     max: usize,
-    /// Real paths of directories that were looked into.
+    /// Real paths of the directories that were searched.
     seen: HashSet<Vec<u8>>,
-    /// Each with the source that led to it.
+    /// Each with the index of the source that led to it.
     skills: Vec<(usize, Skill)>,
     findings: Vec<SkillFinding>,
-    /// Findings over the maximum, which are only counted.
+    /// The number of findings over the maximum.
     unreported: usize,
     /// Directory entries read so far.
     entries: usize,
@@ -327,7 +326,7 @@ impl<'a> SkillScan<'a> {
         }
     }
 
-    /// Looks below one directory.
+    /// Searches a directory and everything below it.
     fn run(&mut self, root: &SkillRoot, path: &[u8], source: usize) {
         let (root, path) = (root.clone(), path.to_vec());
         let mut stack = vec![PendingDirectory { root, path, depth: 0, is_link: false, source }];
@@ -339,9 +338,9 @@ impl<'a> SkillScan<'a> {
         }
     }
 
-    /// Looks into one directory: a skill, or directories that may hold some.
+    /// Searches one directory, and returns those of its subdirectories that remain to be searched.
     fn search(&mut self, pending: &PendingDirectory) -> Result<Vec<PendingDirectory>, Error> {
-        // Most directories here are skills: asking for the file spares the listing.
+        // Most directories here are skills, and for those opening the file saves the listing.
         if let Some(file) = self.skill_file(pending)? {
             let path = pending.real_path(&file)?;
             if !self.enter(&pending.root, &path) || self.load(pending.found(file, path, NAME)) {
@@ -356,7 +355,7 @@ impl<'a> SkillScan<'a> {
         self.search_below(pending)
     }
 
-    /// The SKILL.md of a directory; one that cannot be reached hides nothing else.
+    /// The SKILL.md of a directory. If it cannot be reached, the directory is still searched.
     fn skill_file(&mut self, pending: &PendingDirectory) -> Result<Option<WorkspacePath>, Error> {
         let path = joined(&pending.path, NAME);
         match pending.root.look_up(&path) {
@@ -370,7 +369,7 @@ impl<'a> SkillScan<'a> {
         }
     }
 
-    /// Lists a directory that holds no SKILL.md, or one that is none.
+    /// Lists a directory without a valid SKILL.md.
     fn search_below(&mut self, pending: &PendingDirectory) -> Result<Vec<PendingDirectory>, Error> {
         let Some(directory) = pending.directory()? else { return Ok(Vec::new()) };
         let listed = self.listed(pending, &directory)?;
@@ -388,8 +387,7 @@ impl<'a> SkillScan<'a> {
         Ok(listed.iter().filter_map(|entry| self.below(pending, &directory, entry)).collect())
     }
 
-    /// Reads a SKILL.md at once, so that no handle is kept. Returns whether it is a usable skill,
-    /// below which there are no others.
+    /// Reads a SKILL.md. Returns whether it is a valid skill, below which no others are searched.
     fn load(&mut self, found: FoundSkill<'_>) -> bool {
         let (root, path, source) = (found.root, found.path.clone(), found.source);
         let (skill, mut findings) = match found.read() {
@@ -412,7 +410,7 @@ impl<'a> SkillScan<'a> {
         is_skill
     }
 
-    /// Stops the search at a path, with more skills or directories to come.
+    /// Stops the search at a path because a limit is reached.
     fn fill(&mut self, root: &SkillRoot, path: &[u8], what: &str) {
         self.is_full = true;
         let reason = format!("there are more than {what}; this and the rest is left out");
@@ -440,7 +438,7 @@ impl<'a> SkillScan<'a> {
         let (entries, is_whole) = list_entries(&pending.root.workspace, path)?;
         self.entries += entries.len();
         if self.entries > MAX_ALL_ENTRIES {
-            let what = format!("{MAX_ALL_ENTRIES} entries to look at");
+            let what = format!("{MAX_ALL_ENTRIES} entries");
             self.fill(&pending.root, path.relative(), &what);
         }
         if !is_whole {
@@ -467,7 +465,7 @@ impl<'a> SkillScan<'a> {
             _ if is_left_out(&entry.name) => None,
             Kind::Directory => below(root, path, false),
             Kind::Link => match root.look_up(&path) {
-                // A link to a file is none of ours.
+                // Links to files are ignored.
                 Ok(Some(target)) if !target.is_directory() => None,
                 Err(error) if error.code() == ErrorCode::InvalidPath => {
                     let elsewhere = self.elsewhere(&root, directory, &entry.name);
@@ -494,7 +492,7 @@ impl<'a> SkillScan<'a> {
         })
     }
 
-    /// Records a finding, unless there are very many already.
+    /// Records a finding, up to the maximum.
     fn report(&mut self, root: &SkillRoot, path: &[u8], mut finding: Finding) {
         if self.findings.len() >= MAX_FINDINGS {
             self.unreported += 1;
@@ -517,7 +515,7 @@ impl<'a> SkillScan<'a> {
 /// The finding for a file or directory that cannot be reached.
 fn unreachable(error: &Error) -> Finding {
     match error.code() {
-        // Only a link leads elsewhere.
+        // Only links lead out of the directory.
         code @ ErrorCode::InvalidPath => Finding::skipped(
             code,
             "the link leads out of the directories of skills, or in a circle",
@@ -527,7 +525,7 @@ fn unreachable(error: &Error) -> Finding {
     }
 }
 
-/// A message in one line and not too long, whatever a file has put into it.
+/// A message in one line of bounded length, because it may contain text of a file.
 fn brief(message: &str) -> String {
     let line = one_line(message);
     clip::ellipsize(&line, MAX_MESSAGE).into_owned()
@@ -537,12 +535,12 @@ fn brief(message: &str) -> String {
 struct FoundSkill<'a> {
     root: &'a SkillRoot,
     file: WorkspacePath,
-    /// The real path of its directory, and of itself in there.
+    /// The real paths of its directory and of itself.
     directory: Vec<u8>,
     path: Vec<u8>,
-    /// The name of its directory, then that of a link that led there.
+    /// The name of its directory, then that of the link that led there.
     names: Vec<String>,
-    /// Which of the sources led to it.
+    /// The index of the source that led to it.
     source: usize,
 }
 
@@ -550,7 +548,7 @@ impl FoundSkill<'_> {
     /// Reads the front matter and checks it against the standard; no skill if it is unusable.
     ///
     /// # Errors
-    /// What cannot be read, or is no SKILL.md at all.
+    /// A file that cannot be read or has no front matter.
     fn read(self) -> Result<(Option<Skill>, Vec<Finding>), Error> {
         let opened = SkillFile::open(&self.file)?;
         let parsed = ParsedFrontmatter::read(&mut opened.reader())?;
@@ -572,7 +570,7 @@ impl FoundSkill<'_> {
     }
 }
 
-/// What a skill is called: by its front matter, else by its directory.
+/// The name of a skill: that in its front matter, otherwise that of its directory.
 fn name_of(frontmatter: &Frontmatter, directories: &[String]) -> String {
     let name = one_line(&frontmatter.name);
     match directories.first() {

@@ -8,46 +8,45 @@ use crate::skills::frontmatter::MAX_DESCRIPTION_LEN;
 use crate::skills::skill::Skill;
 use crate::text::escape::{display_path, xml};
 
-/// The most bytes of the list. Longer descriptions are shortened alike until it fits, down to 40
-/// characters; then the last skills are left out, which a comment tells.
+/// The maximum size of the list in bytes. Descriptions are shortened until it fits, all to the same
+/// length and at least 40 characters; then the last skills are left out, and a comment says so.
 pub const MAX_PROMPT_BYTES: usize = 64 * 1024;
 
-/// Fewer characters of a description say nothing.
-const LEAST_DESCRIPTION: usize = 40;
+/// The minimum length of a shortened description, in characters.
+const MIN_DESCRIPTION: usize = 40;
 
-/// Characters of a description in a list of lines.
-const LISTED_DESCRIPTION: usize = 300;
+/// The maximum length of a description in a list of lines, in characters.
+const MAX_LISTED_DESCRIPTION: usize = 300;
 
-/// Bytes for the comment on what is left out.
+/// Bytes reserved for the comment on what is left out.
 const COMMENT: usize = 100;
 
-/// The skills as XML, in their order; nothing if there are none.
+/// The skills as XML, in their order; empty if there are none.
 pub(super) fn format(skills: &[Skill]) -> String {
     if skills.is_empty() {
         return String::new();
     }
     let items: Vec<Item> = skills.iter().map(Item::of).collect();
-    let lengths: Vec<usize> = (LEAST_DESCRIPTION..=MAX_DESCRIPTION_LEN).collect();
-    let fitting =
-        lengths.partition_point(|most| render(&items, *most, "").len() <= MAX_PROMPT_BYTES);
-    if let Some(most) = fitting.checked_sub(1).and_then(|last| lengths.get(last)) {
-        return render(&items, *most, "");
+    let lengths: Vec<usize> = (MIN_DESCRIPTION..=MAX_DESCRIPTION_LEN).collect();
+    let fitting = lengths.partition_point(|max| render(&items, *max, "").len() <= MAX_PROMPT_BYTES);
+    if let Some(max) = fitting.checked_sub(1).and_then(|last| lengths.get(last)) {
+        return render(&items, *max, "");
     }
     let counts: Vec<usize> = (1..items.len()).collect();
     let first = |count: usize| items.get(..count).unwrap_or_default();
     let shown = counts.partition_point(|count| {
-        render(first(*count), LEAST_DESCRIPTION, "").len() <= MAX_PROMPT_BYTES - COMMENT
+        render(first(*count), MIN_DESCRIPTION, "").len() <= MAX_PROMPT_BYTES - COMMENT
     });
     let left_out = counted((items.len() - shown) as u64, "skill is", "skills are");
     let comment = format!("  <!-- {left_out} left out of this list -->\n");
-    render(first(shown), LEAST_DESCRIPTION, &comment)
+    render(first(shown), MIN_DESCRIPTION, &comment)
 }
 
 /// The skills as lines of a description, as many as there is room for.
 pub(super) fn list(skills: &[Skill], bytes: usize) -> String {
     let mut list = String::new();
     for (number, skill) in skills.iter().enumerate() {
-        let description = shortened(&one_line(skill.description()), LISTED_DESCRIPTION);
+        let description = shortened(&one_line(skill.description()), MAX_LISTED_DESCRIPTION);
         let line = format!("\n{}: {description}", skill.name());
         if list.len() + line.len() > bytes {
             let left_out = counted((skills.len() - number) as u64, "more skill", "more skills");
@@ -60,7 +59,7 @@ pub(super) fn list(skills: &[Skill], bytes: usize) -> String {
 
 const END: &str = "</available_skills>";
 
-/// The texts of one skill, still to be escaped.
+/// The texts of one skill, not escaped yet.
 struct Item<'a> {
     name: String,
     description: String,
@@ -77,11 +76,11 @@ impl Item<'_> {
     }
 }
 
-/// The list, with descriptions of at most so many characters, and what comes at its end.
-fn render(items: &[Item<'_>], most: usize, end: &str) -> String {
+/// The list, with descriptions of at most `max` characters, followed by `end`.
+fn render(items: &[Item<'_>], max: usize, end: &str) -> String {
     let mut text = String::from("<available_skills>\n");
     for item in items {
-        let description = shortened(&item.description, most);
+        let description = shortened(&item.description, max);
         let lines = [
             ("name", item.name.as_str()),
             ("description", &description),

@@ -1,4 +1,4 @@
-//! The directory or workspace in which skills are looked for, and access to files in it.
+//! The directory or workspace that skills are loaded from, and access to its files.
 
 use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode};
 use crate::text::escape;
 use crate::workspace::{DirectoryEntry, File, Workspace, WorkspacePath, entries};
 
-/// A workspace in which skills lie, and perhaps a directory in it that links must not leave.
+/// A workspace with skills, and optionally a directory in it that links must not leave.
 #[derive(Clone, Debug)]
 pub(super) struct SkillRoot {
     pub(super) workspace: Workspace,
@@ -24,10 +24,10 @@ impl SkillRoot {
         SkillRoot { workspace, within: Some(within) }
     }
 
-    /// What a path names, links followed; `None` if nothing is there.
+    /// Resolves a path and follows links; `None` if it does not exist.
     ///
     /// # Errors
-    /// `INVALID_PATH` for what lies elsewhere, `POLICY_DENIED` and the like.
+    /// `INVALID_PATH` for a path that leads elsewhere, `POLICY_DENIED` and the like.
     pub(super) fn look_up(&self, path: &[u8]) -> Result<Option<WorkspacePath>, Error> {
         let path = if path.is_empty() { b"." } else { path };
         let found = self.workspace.look_up(path)?;
@@ -57,8 +57,8 @@ impl SkillRoot {
     }
 }
 
-/// The rest of a real path below a directory. Below the root of a workspace is all that is not
-/// outside of it, where paths begin with `/`.
+/// The part of a real path below a directory. Below the workspace root are all paths that do not
+/// begin with `/`.
 pub(super) fn rest_below<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     match directory {
         b"" => (!path.starts_with(b"/")).then_some(path),
@@ -70,7 +70,7 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
     rest_below(path, directory).is_some()
 }
 
-/// The most entries of one directory that are read; denied ones do not count.
+/// The maximum number of entries of one directory that are read; denied ones do not count.
 pub(super) const MAX_ENTRIES: usize = 400 * 256;
 
 /// The entries sorted by name, and whether they are complete.
@@ -102,13 +102,13 @@ pub(super) fn absolute_bytes(workspace: &Workspace, path: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The largest file of a skill that is loaded, its SKILL.md among them, in bytes.
+/// The maximum size of a skill's files, including its SKILL.md, in bytes.
 pub const MAX_SKILL_BYTES: u64 = 1 << 20;
 
-/// Size of these pieces: the front matter of most skills fits into one.
-const PIECE: usize = 4096;
+/// The read size; the front matter of most skills fits into one read.
+const READ_SIZE: usize = 4096;
 
-/// An open file of a skill, read in pieces.
+/// An open file of a skill.
 #[derive(Debug)]
 pub(super) struct SkillFile(File);
 
@@ -128,7 +128,7 @@ impl SkillFile {
     }
 
     pub(super) fn reader(&self) -> BufReader<&SkillFile> {
-        BufReader::with_capacity(PIECE, self)
+        BufReader::with_capacity(READ_SIZE, self)
     }
 }
 

@@ -10,6 +10,21 @@ use crate::skills::root::{SkillFile, SkillRoot, joined, list_entries, read_rest,
 use crate::text::escape::{self, display_path, xml};
 use crate::workspace::{Kind, WorkspacePath};
 
+/// The maximum number of files that are listed of a skill.
+pub const MAX_RESOURCES: usize = 100;
+
+/// How many levels of directories of a skill are listed.
+const MAX_DEPTH: usize = 4;
+
+/// After this many entries of any kind, no further directory of a skill is listed.
+const MAX_ENTRIES: usize = 10_000;
+
+/// Files that a message names.
+const MAX_NAMED: usize = 20;
+
+/// Directories and files, relative to the skill.
+type Listed = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+
 /// A skill that was found: its front matter in memory, everything else on disk.
 ///
 /// ```
@@ -71,9 +86,7 @@ impl Skill {
     pub fn body_offset(&self) -> u64 {
         self.body_offset
     }
-}
 
-impl Skill {
     /// Reads the text below the front matter, as it is now. Bytes that are not UTF-8 become
     /// U+FFFD.
     ///
@@ -93,9 +106,7 @@ impl Skill {
         let body = read_rest(reader, &self.file_path)?;
         Ok((into_text(body), parsed.body_line))
     }
-}
 
-impl Skill {
     pub(super) fn gone(&self) -> Error {
         let path = escape::display_path(self.file_path.as_bytes());
         let message = format!("the skill {} is gone: {path}", self.name);
@@ -106,72 +117,7 @@ impl Skill {
         let message = format!("the skill {} cannot be read any more: {error}", self.name);
         Error::new(error.code(), message).at(&*self.file_path).because(error)
     }
-}
 
-/// Bytes that are not UTF-8 become U+FFFD.
-pub(super) fn into_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-/// The most files of a skill that are listed.
-pub const MAX_RESOURCES: usize = 100;
-
-/// How deep below a skill its files are looked for.
-const DEPTH: usize = 4;
-
-/// Entries of a skill, files or not, after which no further directory is listed.
-const MAX_ENTRIES: usize = 10_000;
-
-/// Files that a message names.
-const MAX_NAMED: usize = 20;
-
-/// Directories and files, relative to the skill.
-type Listed = (Vec<Vec<u8>>, Vec<Vec<u8>>);
-
-/// Names that are not files of a skill.
-fn is_left_out(name: &[u8]) -> bool {
-    name.starts_with(b".") || name == b"node_modules"
-}
-
-/// The files beside a SKILL.md.
-///
-/// ```
-/// use ripkit::skills::SkillCatalog;
-///
-/// let skills = SkillCatalog::scan("fixtures/skills/good");
-/// let skill = skills.by_name("with-files").expect("it is there");
-/// let resources = skill.resources()?;
-/// assert_eq!(resources.files, ["references/forms.md", "scripts/count.py"]);
-/// assert!(!resources.has_more);
-/// # Ok::<(), ripkit::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Resources {
-    /// The paths relative to the directory of the skill, sorted.
-    pub files: Vec<String>,
-    /// Whether there are more.
-    pub has_more: bool,
-}
-
-impl Resources {
-    /// A list of the first files for a message.
-    pub(crate) fn named(&self) -> String {
-        let shown = self.files.iter().take(MAX_NAMED);
-        let names: Vec<_> = shown.map(|name| escape::display_path(name.as_bytes())).collect();
-        let more = self.files.len() - names.len();
-        let more = match (more, self.has_more) {
-            (0, false) => String::new(),
-            (0, true) => " and more".to_owned(),
-            (more, false) => format!(" and {}", counted(more as u64, "more file", "more files")),
-            (more, true) => format!(" and more than {more} more files"),
-        };
-        names.join(", ") + &more
-    }
-}
-
-impl Skill {
     /// The files that belong to the skill; its SKILL.md, hidden files and links are left out. At
     /// most [`MAX_RESOURCES`] and four levels deep, the upper levels first.
     ///
@@ -191,7 +137,7 @@ impl Skill {
                 listed => listed?,
             };
             files.extend(found);
-            if depth < DEPTH {
+            if depth < MAX_DEPTH {
                 ahead.extend(directories.into_iter().map(|directory| (directory, depth + 1)));
             } else {
                 has_more |= !directories.is_empty();
@@ -221,10 +167,8 @@ impl Skill {
         }
         Ok((directories, files))
     }
-}
 
-impl Skill {
-    /// Reads one of its files, by the path that [`resources`](Skill::resources) tells. Bytes that
+    /// Reads one of its files, by a path of [`resources`](Skill::resources). Bytes that
     /// are not UTF-8 become U+FFFD.
     ///
     /// # Errors
@@ -291,6 +235,54 @@ impl Skill {
     }
 }
 
+/// The files beside a SKILL.md.
+///
+/// ```
+/// use ripkit::skills::SkillCatalog;
+///
+/// let skills = SkillCatalog::scan("fixtures/skills/good");
+/// let skill = skills.by_name("with-files").expect("it is there");
+/// let resources = skill.resources()?;
+/// assert_eq!(resources.files, ["references/forms.md", "scripts/count.py"]);
+/// assert!(!resources.has_more);
+/// # Ok::<(), ripkit::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resources {
+    /// The paths relative to the directory of the skill, sorted.
+    pub files: Vec<String>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+impl Resources {
+    /// A list of the first files for a message.
+    pub(crate) fn named(&self) -> String {
+        let shown = self.files.iter().take(MAX_NAMED);
+        let names: Vec<_> = shown.map(|name| escape::display_path(name.as_bytes())).collect();
+        let more = self.files.len() - names.len();
+        let more = match (more, self.has_more) {
+            (0, false) => String::new(),
+            (0, true) => " and more".to_owned(),
+            (more, false) => format!(" and {}", counted(more as u64, "more file", "more files")),
+            (more, true) => format!(" and more than {more} more files"),
+        };
+        names.join(", ") + &more
+    }
+}
+
+/// Names that are not files of a skill.
+fn is_left_out(name: &[u8]) -> bool {
+    name.starts_with(b".") || name == b"node_modules"
+}
+
+/// Bytes that are not UTF-8 become U+FFFD.
+pub(super) fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 /// The text between tags that name the skill, its directory and its files.
 pub(crate) fn wrap_body(name: &str, body: &str, base_dir: &str, files: &[String]) -> String {
     let body = without_tags(body.trim_end());
@@ -308,7 +300,7 @@ pub(crate) fn wrap_body(name: &str, body: &str, base_dir: &str, files: &[String]
     text + "</skill_content>"
 }
 
-/// The text without anything that looks like one of these tags: a skill must not close its own
+/// Escapes everything that resembles one of these tags, because a skill must not close its own
 /// envelope or open another.
 fn without_tags(text: &str) -> String {
     let mut pieces = text.split('<');
@@ -327,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_looks_like_the_envelope() {
+    fn no_text_resembles_the_envelope() {
         let texts = [
             ("a</skill_content>b", "a&lt;/skill_content>b"),
             ("< / SKILL_content>", "&lt; / SKILL_content>"),

@@ -1,9 +1,9 @@
-//! YAML as far as front matter needs it: scalars, lists and mappings, each scalar by its text.
+//! The subset of YAML that front matter needs: scalars, lists and mappings.
 //!
-//! Anchors, aliases and tags are refused when they are met, so that no text can stand for more
-//! than it is; so are doubled keys and deep nesting.
+//! Scalars keep their text. Anchors, aliases and tags are refused, so that a short text cannot expand
+//! to a large document; so are duplicate keys and deep nesting.
 //!
-//! Values that lack the quotes they need, the most frequent mistake in skills, can be repaired.
+//! Missing quotes around a value, the most frequent mistake in skills, can be added.
 
 use std::fmt;
 use std::str::Chars;
@@ -13,17 +13,16 @@ use serde_json::{Map, Number, Value};
 
 use crate::skills::finding::quoted_name;
 
-/// The most levels of lists and mappings.
+/// The maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 16;
 
-/// The most keys of one mapping.
+/// The maximum number of keys of a mapping.
 const MAX_KEYS: usize = 1000;
 
 /// A YAML value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum YamlNode {
-    /// The text of a scalar; whether it stands there without quotes, so that it may mean a
-    /// truth value or nothing.
+    /// The text of a scalar. Only a plain one, which has no quotes, can be a boolean or null.
     Scalar {
         text: String,
         is_plain: bool,
@@ -60,8 +59,8 @@ impl fmt::Display for YamlError {
 }
 
 impl YamlNode {
-    /// The value for programs. Numbers stay texts, so that `1.0` keeps its form; `true`, `false`
-    /// and `null` are what they mean.
+    /// The value as JSON. Numbers become strings, so that `1.0` is preserved; `true`, `false` and
+    /// `null` keep their types.
     pub(super) fn into_json(self) -> Value {
         match self {
             YamlNode::List(items) => items.into_iter().map(YamlNode::into_json).collect(),
@@ -81,7 +80,7 @@ impl YamlNode {
         }
     }
 
-    /// The value with the types of YAML: numbers without quotes are numbers.
+    /// The value as JSON with its YAML types: plain numbers become numbers.
     pub(super) fn typed(&self) -> Value {
         match self {
             YamlNode::List(items) => items.iter().map(YamlNode::typed).collect(),
@@ -124,7 +123,7 @@ fn number(text: &str) -> Option<Value> {
     whole.or_else(broken).filter(|_| looks_like_one)
 }
 
-/// Reads a text that holds one mapping, or nothing.
+/// Parses a text that is one mapping or empty.
 pub(super) fn parse(yaml: &str) -> Result<YamlDocument, YamlError> {
     let mut builder = Builder { chars: CharCursor::new(yaml), open: Vec::new(), flow_line: None };
     let mut root = None;
@@ -254,7 +253,7 @@ fn refuse(anchor: usize, tag: Option<&Tag>, line: usize) -> Result<(), YamlError
     }
 }
 
-/// Finds characters of a text by their index, in ascending order.
+/// Returns characters of a text by index, in ascending order.
 struct CharCursor<'a> {
     rest: Chars<'a>,
     next: usize,
@@ -275,13 +274,13 @@ impl<'a> CharCursor<'a> {
     }
 }
 
-/// Fields whose value is a text, whatever it looks like.
+/// Fields whose value is always a string.
 pub(super) const TEXTS: [&str; 5] = ["name", "description", "license", "compatibility", "version"];
 
-/// Front matter in which quotes were added to one value.
+/// Front matter after quotes were added to one value.
 #[derive(Debug, PartialEq)]
 pub(super) struct Repaired {
-    /// With the same number of lines.
+    /// The text, with the same number of lines.
     pub(super) yaml: String,
     /// The key of that value.
     pub(super) key: String,
@@ -346,13 +345,13 @@ impl<'a> RawField<'a> {
         Some(key.trim_matches(['"', '\'']))
     }
 
-    /// The key and the field, in as many lines, with quotes round the value; nothing if the value
-    /// has some, or is no text.
+    /// The key, and the field with quotes around the value and the same number of lines; `None` if
+    /// the value already has quotes or is not a string.
     fn quoted(&self) -> Option<(String, String)> {
         let key = self.key()?;
         let (raw_key, start) = split_key(self.lines.first()?)?;
         let rest = self.lines.get(1..).unwrap_or_default();
-        // What begins on the next line may be a list or a mapping, unless it can only be a text.
+        // A value that begins on the next line may be a list or a mapping.
         if start.trim().is_empty() && !TEXTS.contains(&key) {
             return None;
         }
@@ -392,7 +391,7 @@ fn split_key(line: &str) -> Option<(&str, &str)> {
     is_key.then(|| Some((key, line.get(at + 1..)?)))?
 }
 
-/// The text of a value over several lines, as YAML reads it without quotes.
+/// The text of a plain value over several lines, as YAML folds it.
 fn folded(start: &str, rest: &[&str]) -> String {
     let mut text = start.trim().to_owned();
     let mut blank_lines = 0;
@@ -416,7 +415,8 @@ fn folded(start: &str, rest: &[&str]) -> String {
     text
 }
 
-/// Whether a value is a text without the quotes that it needs for a colon or its first character. A quote or a bracket at its beginning closes again before its end.
+/// Whether a value needs quotes because of a colon or its first character, and has none. An initial
+/// quote or bracket that is closed before the end of the value also needs quotes.
 fn lacks_quotes(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let close = match first {

@@ -23,7 +23,7 @@ fn is_invisible(letter: char) -> bool {
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// The ASCII character that looks like this one, or the character itself.
+/// The ASCII character with the same appearance, or the character itself.
 fn plain(letter: char) -> char {
     match letter {
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',

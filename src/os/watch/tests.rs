@@ -13,7 +13,7 @@ fn where_the_system_does_not_tell_at_once_there_is_no_watcher() {
 }
 
 #[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
-mod told {
+mod events {
     use std::fs;
     use std::io::{ErrorKind, Write};
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -26,7 +26,7 @@ mod told {
     use crate::os::watch::{Event, WatchId};
     use crate::os::{Dir, Rename};
 
-    /// A watched directory with `file` and `sub/inner`, and one beside it that nobody watches.
+    /// A watched directory with `file` and `sub/inner`, and one beside it that is not watched.
     struct Fixture {
         temporary: TempDir,
         watcher: Watcher,
@@ -48,11 +48,11 @@ mod told {
         }
 
         /// What is queued, as words, each once.
-        fn told(&self) -> Vec<String> {
-            let mut told = Vec::new();
-            self.watcher.drain(&mut |event| told.push(self.words(event))).unwrap();
-            told.dedup();
-            told
+        fn events(&self) -> Vec<String> {
+            let mut events = Vec::new();
+            self.watcher.drain(&mut |event| events.push(self.words(event))).unwrap();
+            events.dedup();
+            events
         }
 
         fn words(&self, event: Event<'_>) -> String {
@@ -161,8 +161,8 @@ mod told {
             let fixture = Fixture::new();
             let path = fixture.temporary.path();
             change(&path.join("here"), &path.join("beside"));
-            assert_eq!(fixture.told(), *expected, "{name}");
-            assert!(fixture.told().is_empty(), "{name} is told twice");
+            assert_eq!(fixture.events(), *expected, "{name}");
+            assert!(fixture.events().is_empty(), "{name} is reported twice");
         }
     }
 
@@ -170,19 +170,19 @@ mod told {
     fn an_exchange_is_told_for_both_names() {
         let fixture = Fixture::new();
         fixture.dir.rename(b"file", (&fixture.dir, b"sub"), Rename::Exchange).unwrap();
-        let mut told = fixture.told();
-        told.sort();
-        told.dedup();
-        assert_eq!(told, ["listing file", "listing sub"]);
+        let mut events = fixture.events();
+        events.sort();
+        events.dedup();
+        assert_eq!(events, ["listing file", "listing sub"]);
     }
 
     #[test]
-    fn a_removed_directory_is_gone_once_nobody_holds_it() {
+    fn a_removed_directory_is_gone_once_no_handle_is_open() {
         let mut fixture = Fixture::new();
         fs::remove_dir_all(fixture.temporary.path().join("here")).unwrap();
-        assert_eq!(fixture.told(), ["listing file", "listing sub"]);
+        assert_eq!(fixture.events(), ["listing file", "listing sub"]);
         fixture.dir = Dir::open_ambient(fixture.temporary.path()).unwrap();
-        assert_eq!(fixture.told(), ["doubtful", "gone"]);
+        assert_eq!(fixture.events(), ["doubtful", "gone"]);
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod told {
         append(&fixture.temporary.path().join("here/file"));
         fixture.watcher.forget(fixture.id);
         append(&fixture.temporary.path().join("here/file"));
-        assert_eq!(fixture.told(), ["content file", "gone"]);
+        assert_eq!(fixture.events(), ["content file", "gone"]);
         fixture.watcher.forget(fixture.id);
         let again = fixture.watcher.watch(&fixture.dir).unwrap();
         assert_ne!(again, fixture.id, "an id is used again at once");
@@ -205,7 +205,7 @@ mod told {
         assert_ne!(id, fixture.id);
         assert_eq!(fixture.watcher.watch(&sub).unwrap(), id);
         fs::write(fixture.temporary.path().join("here/sub/new"), "").unwrap();
-        assert_eq!(fixture.told(), ["other listing new", "other content new"]);
+        assert_eq!(fixture.events(), ["other listing new", "other content new"]);
     }
 
     #[test]
@@ -215,16 +215,16 @@ mod told {
         let sub = fixture.dir.traverse(b"sub").unwrap();
         fs::rename(here.join("sub"), here.join("moved")).unwrap();
         symlink("../beside", here.join("sub")).unwrap();
-        fixture.told();
+        fixture.events();
         fixture.watcher.watch(&sub).unwrap();
         append(&fixture.temporary.path().join("beside/other"));
-        assert!(fixture.told().is_empty());
+        assert!(fixture.events().is_empty());
         fs::write(here.join("moved/new"), "").unwrap();
-        assert_eq!(fixture.told(), ["other listing new", "other content new"]);
+        assert_eq!(fixture.events(), ["other listing new", "other content new"]);
     }
 
     #[test]
-    fn more_events_than_the_queue_holds_are_told_as_an_overflow() {
+    fn more_events_than_the_queue_holds_are_reported_as_an_overflow() {
         let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
         let limit: usize = limit.trim().parse().unwrap();
         if limit > 100_000 {
@@ -239,11 +239,11 @@ mod told {
                 set_mode(&here.join(name), mode);
             }
         }
-        let told = fixture.told();
-        assert_eq!(told.len(), limit + 1);
-        assert_eq!(told.last().unwrap(), "overflow");
+        let events = fixture.events();
+        assert_eq!(events.len(), limit + 1);
+        assert_eq!(events.last().unwrap(), "overflow");
         append(&here.join("file"));
-        assert_eq!(fixture.told(), ["content file"]);
+        assert_eq!(fixture.events(), ["content file"]);
     }
 
     #[test]
@@ -251,14 +251,14 @@ mod told {
         let fixture = Fixture::new();
         let file = fixture.temporary.path().join("here/file");
         append(&file);
-        let mut told = 0;
+        let mut events = 0;
         let mut each = |_: Event<'_>| {
-            told += 1;
-            assert!(told < 1000, "draining goes on for as long as events do");
+            events += 1;
+            assert!(events < 1000, "draining goes on for as long as events do");
             append(&file);
         };
         fixture.watcher.drain(&mut each).unwrap();
-        assert!(!fixture.told().is_empty(), "what happened meanwhile is lost");
+        assert!(!fixture.events().is_empty(), "later events are lost");
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod told {
             fs::create_dir(here.join(name)).unwrap();
         }
         let expected: Vec<String> = names.iter().map(|name| format!("listing {name}")).collect();
-        assert_eq!(fixture.told(), expected);
+        assert_eq!(fixture.events(), expected);
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod told {
         append(&fixture.temporary.path().join("here/file"));
         for after in 0..2 {
             let (drained, reached) =
-                failing(after, NO_SPACE, || fixture.watcher.drain(&mut |_| panic!("told")));
+                failing(after, NO_SPACE, || fixture.watcher.drain(&mut |_| panic!("an event")));
             assert!(reached && drained.is_err());
         }
     }

@@ -59,8 +59,8 @@ fn what_a_caller_that_leaves_at_any_moment_says_of_the_change_holds() {
         worker.join().unwrap();
         clock.join().unwrap();
         match ended {
-            Ok(told) => {
-                assert_eq!(told, work.changed());
+            Ok(changed) => {
+                assert_eq!(changed, work.changed());
                 tallies.1.fetch_add(1, Ordering::Relaxed);
             }
             Err(Unfinished::Left(_)) => {

@@ -53,7 +53,7 @@ fn a_blocked_call_is_left_soon_after_its_deadline_or_its_cancellation() {
         let (unblock, work) = blocked(|_| ());
         let started = Instant::now();
         let left = threads.run(&call, work);
-        assert!(matches!(left, Err(Unfinished::Left(told)) if told == why), "{left:?}");
+        assert!(matches!(left, Err(Unfinished::Left(reason)) if reason == why), "{left:?}");
         let took = started.elapsed();
         assert!(took >= GRACE && took < COMMIT_GRACE, "{took:?}");
         assert_eq!(threads.blocked.load(Ordering::Relaxed), 1);
@@ -110,9 +110,9 @@ fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
         call.report(Progress::default());
         call.text().unwrap().write(format_args!("{}", "spoken ")).is_ok()
     };
-    let (told, outcome) = mpsc::channel();
+    let (sender, outcome) = mpsc::channel();
     let (unblock, work) = blocked(move |call: &Call| {
-        told.send((speak(call), call.commit())).unwrap();
+        sender.send((speak(call), call.commit())).unwrap();
     });
     let left = threads.run(&call, move |call| {
         assert!(speak(call));
@@ -124,7 +124,7 @@ fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
     assert_eq!((text.lock().unwrap().as_str(), reports.load(Ordering::Relaxed)), ("spoken ", 1));
 }
 
-// The caller leaves and the call commits in whatever order: what the caller was told holds.
+// The caller leaves and the call commits, in any order; both see the same result.
 #[test]
 fn a_caller_that_leaves_and_a_change_that_begins_agree_on_who_was_first() {
     let (mut left, mut made) = (0, 0);
@@ -149,20 +149,20 @@ fn a_caller_that_leaves_and_a_change_that_begins_agree_on_who_was_first() {
 }
 
 #[test]
-fn so_many_blocked_calls_and_no_more_are_left_behind() {
+fn more_blocked_calls_than_the_maximum_are_refused() {
     let threads = Arc::new(CallThreads::default());
     threads.blocked.store(MAX_BLOCKED, Ordering::Relaxed);
     let Err(Unfinished::Refused(error)) = threads.run(&Call::default(), |_| ()) else {
         panic!("it was not refused");
     };
     assert_eq!(error.code(), ErrorCode::ResourceExhausted);
-    let told = "64 earlier calls that ran out of time are still at work. Wait; a regular \
+    let expected = "64 earlier calls that ran out of time are still at work. Wait; a regular \
         expression is very slow, or a file system does not answer.";
-    assert_eq!(error.to_string(), told);
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]
-fn a_panic_is_the_callers_to_hear_and_the_thread_goes_on() {
+fn a_panic_is_returned_to_the_caller_and_the_thread_lives_on() {
     let threads = CallThreads::default();
     let fell = threads.run(&Call::default(), |_| panic!("on purpose"));
     assert!(matches!(fell, Err::<(), _>(Unfinished::Panicked(_))));
@@ -186,5 +186,5 @@ fn idle_threads_end_with_those_who_could_use_them() {
     drop(threads);
     let (one, last) = (lock(&idle).pop().unwrap(), Arc::downgrade(&idle));
     drop((one, idle));
-    wait_until("nobody holds the list", || last.strong_count() == 0);
+    wait_until("the list is dropped", || last.strong_count() == 0);
 }

@@ -81,7 +81,7 @@ fn in_every_order_with_both_ends(model: impl Fn() -> bool + Send + Sync + 'stati
 }
 
 #[test]
-fn whoever_ends_last_the_count_of_jobs_left_behind_is_zero_afterwards() {
+fn the_count_of_abandoned_jobs_is_zero_after_the_last_one_ends() {
     in_every_order_with_both_ends(|| {
         let abandoned = Arc::new(AtomicUsize::new(0));
         let pair = Pair::start(Traced::default());
