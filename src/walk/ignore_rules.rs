@@ -6,6 +6,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::text::escape;
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
+use crate::walk::rule_names::RuleNames;
 use crate::workspace::{
     Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, Workspace, as_path, exclude_below,
 };
@@ -108,17 +109,28 @@ struct Layer {
     prefix_len: usize,
     /// For a directory above the workspace, the path from it to the workspace root.
     path_to_root: Vec<u8>,
-    matchers: [Option<Gitignore>; SOURCES],
+    files: [Option<RuleFile>; SOURCES],
     /// Rules of outer repositories' `.gitignore` end here.
     is_repository: bool,
     /// Whether these are the host's global excludes, which every other rule overrides.
     is_global: bool,
     /// The `info/exclude` of the root, where the root has a `.git` file.
-    root_exclude: Option<Gitignore>,
+    root_exclude: Option<RuleFile>,
     /// The number of layers from the outermost to this one.
     depth: usize,
     /// The memory that it takes, once it is kept from call to call.
     reservation: OnceLock<Reservation>,
+}
+
+/// The rules of one ignore file.
+#[derive(Clone, Debug)]
+struct RuleFile(Arc<CompiledRules>);
+
+#[derive(Debug)]
+struct CompiledRules {
+    matcher: Gitignore,
+    /// Asked before the matcher, which takes much longer.
+    names: RuleNames,
 }
 
 impl IgnoreRules {
@@ -127,8 +139,8 @@ impl IgnoreRules {
         let mut rules = IgnoreRules::default();
         if !outer.global.is_empty() {
             let excludes = compile(&outer.global, "global excludes", warnings);
-            let matchers = [None, None, None, excludes];
-            rules = rules.with(Layer::new(0, Vec::new(), matchers, false, true));
+            let files = [None, None, None, excludes];
+            rules = rules.with(Layer::new(0, Vec::new(), files, false, true));
         }
         if !outer.exclude.is_empty() {
             let shown = "info/exclude of the repository";
@@ -137,15 +149,14 @@ impl IgnoreRules {
             rules = rules.with(layer);
         }
         for directory in &outer.directories {
-            let mut matchers = [const { None }; SOURCES];
+            let mut files = [const { None }; SOURCES];
             for (source, text) in &directory.files {
-                if let Some(slot) = matchers.get_mut(*source as usize) {
+                if let Some(slot) = files.get_mut(*source as usize) {
                     *slot = compile(text, "an ignore file above the root", warnings);
                 }
             }
             let path_to_root = directory.path_to_root.clone();
-            rules =
-                rules.with(Layer::new(0, path_to_root, matchers, directory.is_repository, false));
+            rules = rules.with(Layer::new(0, path_to_root, files, directory.is_repository, false));
         }
         rules
     }
@@ -166,13 +177,12 @@ impl IgnoreRules {
             warnings.push(format!("ignore files more than {MAX_LAYERS} levels deep are not used"));
             return self.clone();
         }
-        let mut matchers = [const { None }; SOURCES];
-        for ((slot, kind), (_, name)) in
-            matchers.iter_mut().zip(found.files).zip(IgnoreSource::FILES)
+        let mut files = [const { None }; SOURCES];
+        for ((slot, kind), (_, name)) in files.iter_mut().zip(found.files).zip(IgnoreSource::FILES)
         {
             *slot = kind.and_then(|kind| read(directory, prefix, name, kind, warnings));
         }
-        matchers[IgnoreSource::Exclude as usize] = match found.git {
+        files[IgnoreSource::Exclude as usize] = match found.git {
             Some(Kind::Directory) => read_exclude(directory, prefix, warnings),
             Some(Kind::File) => {
                 let linked = read_linked_exclude(workspace, prefix, warnings);
@@ -182,7 +192,7 @@ impl IgnoreRules {
             _ => None,
         };
         let is_repository = found.is_repository();
-        self.with(Layer::new(prefix.len(), Vec::new(), matchers, is_repository, false))
+        self.with(Layer::new(prefix.len(), Vec::new(), files, is_repository, false))
     }
 
     /// Whether both are the same object, and not only equal.
@@ -216,20 +226,24 @@ impl IgnoreRules {
 
     /// Matches an entry, by its path in the workspace.
     pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> RuleMatch {
+        let name = memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..]);
         let mut verdicts = [RuleMatch::None; SOURCES];
         let mut global = RuleMatch::None;
         let mut left_repository = false;
         for layer in self.layers() {
             let path = layer.relative(path);
-            for (index, matcher) in layer.matchers.iter().enumerate() {
+            for (index, file) in layer.files.iter().enumerate() {
+                let Some(file) = file else { continue };
+                if !file.0.names.may_match(&path, name, is_directory) {
+                    continue;
+                }
                 let is_git = index >= IgnoreSource::Git as usize;
-                let Some(matcher) = matcher else { continue };
                 let verdict =
                     if layer.is_global { Some(&mut global) } else { verdicts.get_mut(index) };
                 if let Some(verdict) = verdict.filter(|verdict| {
                     **verdict == RuleMatch::None && !(is_git && left_repository && !layer.is_global)
                 }) {
-                    *verdict = matched(matcher, &path, is_directory);
+                    *verdict = file.verdict(&path, is_directory);
                 }
             }
             left_repository |= layer.is_repository;
@@ -258,7 +272,7 @@ impl Layer {
     fn new(
         prefix_len: usize,
         path_to_root: Vec<u8>,
-        matchers: [Option<Gitignore>; SOURCES],
+        files: [Option<RuleFile>; SOURCES],
         is_repository: bool,
         is_global: bool,
     ) -> Layer {
@@ -267,7 +281,7 @@ impl Layer {
             above,
             prefix_len,
             path_to_root,
-            matchers,
+            files,
             is_repository,
             is_global,
             root_exclude: None,
@@ -278,10 +292,8 @@ impl Layer {
 
     /// Estimated memory, in bytes.
     fn bytes(&self) -> usize {
-        let rules = |matcher: &Gitignore| matcher.num_ignores() + matcher.num_whitelists();
-        let matchers = self.matchers.iter().chain([&self.root_exclude]);
-        let rules: u64 = matchers.flatten().map(rules).sum();
-        size_of::<Layer>() + usize::try_from(rules).unwrap_or(usize::MAX / RULE_BYTES) * RULE_BYTES
+        let files = self.files.iter().chain([&self.root_exclude]).flatten();
+        size_of::<Layer>() + files.map(RuleFile::bytes).sum::<usize>()
     }
 
     fn relative<'a>(&self, path: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
@@ -294,11 +306,18 @@ impl Layer {
     }
 }
 
-fn matched(matcher: &Gitignore, path: &[u8], is_directory: bool) -> RuleMatch {
-    match matcher.matched(&*as_path(path), is_directory) {
-        ignore::Match::None => RuleMatch::None,
-        ignore::Match::Ignore(_) => RuleMatch::Ignored,
-        ignore::Match::Whitelist(_) => RuleMatch::Whitelist,
+impl RuleFile {
+    fn verdict(&self, path: &[u8], is_directory: bool) -> RuleMatch {
+        match self.0.matcher.matched(&*as_path(path), is_directory) {
+            ignore::Match::None => RuleMatch::None,
+            ignore::Match::Ignore(_) => RuleMatch::Ignored,
+            ignore::Match::Whitelist(_) => RuleMatch::Whitelist,
+        }
+    }
+
+    /// Estimated memory, in bytes.
+    fn bytes(&self) -> usize {
+        self.0.matcher.len().saturating_mul(RULE_BYTES) + self.0.names.bytes()
     }
 }
 
@@ -309,7 +328,7 @@ fn read(
     name: &str,
     kind: Kind,
     warnings: &mut Vec<String>,
-) -> Option<Gitignore> {
+) -> Option<RuleFile> {
     let shown = format!("{}{name}", escape::display_path(prefix));
     if kind != Kind::File {
         warnings.push(format!("{shown} is not a regular file; its rules are not used"));
@@ -328,7 +347,7 @@ fn read(
     }
 }
 
-fn read_exclude(directory: &Dir, prefix: &[u8], warnings: &mut Vec<String>) -> Option<Gitignore> {
+fn read_exclude(directory: &Dir, prefix: &[u8], warnings: &mut Vec<String>) -> Option<RuleFile> {
     let info = directory.traverse(b".git").ok()?.traverse(b"info").ok()?;
     let kind = info.stat(b"exclude").ok()?.kind;
     let prefix = [prefix, b".git/info/"].concat();
@@ -340,7 +359,7 @@ fn read_linked_exclude(
     workspace: &Workspace,
     prefix: &[u8],
     warnings: &mut Vec<String>,
-) -> Option<Gitignore> {
+) -> Option<RuleFile> {
     let path = exclude_below(workspace, prefix)?;
     let (directory, _) = path.entry();
     // A link leads to a file of another name; links are not followed here.
@@ -355,7 +374,7 @@ fn is_wild(rule: &[u8]) -> bool {
 }
 
 /// Compiles the rules of one file; a line that is no valid rule is skipped, as ripgrep does.
-fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<Gitignore> {
+fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<RuleFile> {
     let text = match text.get(..MAX_IGNORE_BYTES) {
         Some(start) if text.len() > MAX_IGNORE_BYTES => {
             warnings
@@ -366,7 +385,7 @@ fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<Gitig
     };
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let mut builder = GitignoreBuilder::new("");
-    let (mut rules, mut wild_rules) = (0, 0);
+    let (mut rules, mut wild_rules, mut used) = (0, 0, Vec::new());
     for line in text.split(|byte| *byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() || line.first() == Some(&b'#') {
@@ -375,18 +394,23 @@ fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<Gitig
         rules += 1;
         wild_rules += usize::from(is_wild(line));
         if rules > MAX_RULES || wild_rules > MAX_WILD_RULES {
-            let used = rules - 1;
-            warnings.push(format!("{shown} has too many rules; only the first {used} are used"));
+            let before = rules - 1;
+            warnings.push(format!("{shown} has too many rules; only the first {before} are used"));
             break;
         }
         // Rules are text: a line that is not UTF-8 or too long is skipped.
-        if let Some(line) = std::str::from_utf8(line).ok().filter(|_| line.len() <= MAX_RULE_BYTES)
+        if line.len() <= MAX_RULE_BYTES
+            && let Ok(line) = std::str::from_utf8(line)
+            && builder.add_line(None, line).is_ok()
         {
-            let _ = builder.add_line(None, line);
+            used.push(line);
         }
     }
     match builder.build() {
-        Ok(matcher) => (!matcher.is_empty()).then_some(matcher),
+        Ok(matcher) if matcher.is_empty() => None,
+        Ok(matcher) => {
+            Some(RuleFile(Arc::new(CompiledRules { matcher, names: RuleNames::new(used) })))
+        }
         Err(error) => {
             warnings.push(format!("{shown} cannot be compiled, its rules are not used: {error}"));
             None

@@ -32,6 +32,7 @@ mod parallel;
 mod recorded_walk;
 mod reorder_buffer;
 mod roots;
+mod rule_names;
 mod visitor;
 mod walk_replay;
 mod watch_set;
