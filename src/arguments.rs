@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::text::placeholder;
 
 /// Implements `Display` for an enum by its names on the wire, and with `parse` also `FromStr`.
@@ -248,9 +249,9 @@ pub(crate) fn refuse_omissions(
         "line {} of {argument} for {path} stands for text that was left out: {}; nothing was written",
         found.line, found.text
     );
-    Err(Error::new(ErrorCode::InvalidArgument, message).at(path).with_hint(OMISSION_HINT))
+    Err(Error::new(ErrorCode::InvalidArgument, message)
+        .at(path)
+        .with_hint("Write out the text it stands for.")
+        .with_hint(Hint::tool("Or replace only the lines that change, with ", "edit_file", "."))
+        .with_hint("If the line is meant as it is, word it differently."))
 }
-
-/// The next step after an omission.
-const OMISSION_HINT: &str = "Write out the text it stands for, or replace only the lines that change, with \
-     edit_file. If the line is meant as it is, word it differently.";

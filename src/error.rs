@@ -5,14 +5,17 @@ use std::str::FromStr;
 use std::{fmt, io};
 
 use crate::context::Incomplete;
+use crate::hint::Hint;
 use crate::text::{clip, escape};
+use crate::text_format::TextFormat;
 
 /// The longest message that [`Error`] shows, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 2048;
 
-/// An error: a stable code, a message, and optionally a path, a hint on the next step and a source.
+/// An error: a stable code, a message, and optionally a path, hints on the next step and a source.
 ///
-/// `Display` is the message and the hint, at most [`MAX_MESSAGE_BYTES`] long, for a model or a person.
+/// `Display` is the message and the hints, at most [`MAX_MESSAGE_BYTES`] long, with every tool under
+/// its own name; [`Error::text`] writes them for the tools that are offered.
 ///
 /// ```
 /// use ripkit::{Error, ErrorCode};
@@ -31,7 +34,7 @@ struct Inner {
     code: ErrorCode,
     message: String,
     path: Option<String>,
-    hint: Option<String>,
+    hints: Vec<Hint>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -42,7 +45,7 @@ impl Error {
             code,
             message: message.into(),
             path: None,
-            hint: None,
+            hints: Vec::new(),
             source: None,
         }))
     }
@@ -54,8 +57,8 @@ impl Error {
     }
 
     /// Adds a hint on the next step, a sentence of its own.
-    pub fn with_hint(mut self, next_step: impl Into<String>) -> Error {
-        self.0.hint = Some(next_step.into());
+    pub fn with_hint(mut self, next_step: impl Into<Hint>) -> Error {
+        self.0.hints.push(next_step.into());
         self
     }
 
@@ -80,9 +83,33 @@ impl Error {
         self.0.path.as_deref()
     }
 
-    /// The hint on the next step, if there is one.
-    pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+    /// The hints on the next step.
+    pub fn hints(&self) -> &[Hint] {
+        &self.0.hints
+    }
+
+    /// The hints in words, for the tools that are offered; `None` if there is nothing to say.
+    pub fn hint(&self, format: &TextFormat) -> Option<String> {
+        let hints: Vec<String> = self.0.hints.iter().filter_map(|hint| hint.text(format)).collect();
+        (!hints.is_empty()).then(|| hints.join(" "))
+    }
+
+    /// The message and the hints, at most [`MAX_MESSAGE_BYTES`] long, for the tools that are offered.
+    pub fn text(&self, format: &TextFormat) -> String {
+        let message = &self.0.message;
+        let Some(hint) = self.hint(format) else {
+            return bounded(message.trim_end_matches('\n'), MAX_MESSAGE_BYTES).into_owned();
+        };
+        // Cuts the message rather than the hint.
+        let room = MAX_MESSAGE_BYTES - ". ".len();
+        let hint = bounded(&hint, room.saturating_sub(message.len()).max(room / 2));
+        let message = bounded(message, room - hint.len());
+        let separator = match message.chars().next_back() {
+            Some('\n') => "",
+            Some('.' | '?' | '!') => " ",
+            _ => ". ",
+        };
+        format!("{message}{separator}{hint}")
     }
 
     /// An error of the operating system: "cannot {action} {path}: {reason}".
@@ -104,20 +131,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = &self.0.message;
-        let Some(hint) = &self.0.hint else {
-            return f.write_str(&bounded(message, MAX_MESSAGE_BYTES));
-        };
-        // Cuts the message rather than the hint.
-        let room = MAX_MESSAGE_BYTES - ". ".len();
-        let hint = bounded(hint, room.saturating_sub(message.len()).max(room / 2));
-        let message = bounded(message, room - hint.len());
-        let separator = match message.chars().next_back() {
-            Some('\n') => "",
-            Some('.' | '?' | '!') => " ",
-            _ => ". ",
-        };
-        write!(f, "{message}{separator}{hint}")
+        f.write_str(&self.text(&TextFormat::default()))
     }
 }
 
@@ -289,9 +303,10 @@ mod tests {
 
     #[test]
     fn a_long_message_leaves_room_for_its_hint() {
-        let table = [(5000, "Try again."), (2048, "Try again."), (5000, &*"hint ".repeat(1000))];
+        let table = [(5000, "Try again."), (2048, "Try again."), (5000, &"hint ".repeat(1000))]
+            .map(|(length, hint)| (length, hint.to_owned()));
         for (length, hint) in table {
-            let error = Error::new(ErrorCode::IoError, "é".repeat(length)).with_hint(hint);
+            let error = Error::new(ErrorCode::IoError, "é".repeat(length)).with_hint(hint.clone());
             let shown = error.to_string();
             assert!(shown.len() <= MAX_MESSAGE_BYTES, "{} bytes", shown.len());
             let (message, kept) = shown.split_once("…. ").expect("a message that was cut");

@@ -133,6 +133,7 @@ mod command;
 pub mod context;
 mod edit;
 pub mod error;
+mod hint;
 mod index;
 #[cfg(feature = "mcp")]
 pub mod mcp;
@@ -142,9 +143,13 @@ mod pool;
 mod read;
 pub mod schema;
 mod search;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod shell;
 pub mod skills;
 mod sync;
 mod text;
+mod text_format;
 pub mod tool;
 pub mod toolkit;
 pub mod tools;
@@ -156,12 +161,14 @@ pub use arguments::{OneOrMany, Sort};
 pub use command::CommandPolicy;
 pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
+pub use hint::Hint;
 pub use index::{Index, IndexOptions, IndexStatus};
 pub use output::{Content, IndexUse, Outcome, Output, ReadError, ScanStats, Skipped, Truncation};
 pub use schemars;
 pub use serde_json::{Value, json};
 pub use skills::SkillCatalog;
 pub use text::escape::{path_text, printable};
+pub use text_format::{Syntax, TextFormat, TextStyle};
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};
 pub use toolkit::{Answer, Toolkit};
 pub use workspace::Workspace;

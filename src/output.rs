@@ -1,14 +1,13 @@
 //! The parts of every answer: outcome, content, scan statistics and truncation.
 
 use std::fmt::{self, Display};
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::context::Incomplete;
 use crate::text::escape;
+use crate::text_format::{Syntax, TextFormat};
 
 /// The output of a tool: `Display` is the text for a model, `Serialize` the data for a program.
 pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
@@ -27,30 +26,13 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
         Vec::new()
     }
 
-    /// What the command line needs besides the text. Default: none.
-    #[doc(hidden)]
-    fn for_shell(&self) -> Option<&dyn ShellOutput> {
-        None
-    }
-}
-
-/// What the `ripkit` program needs of an output besides its text.
-#[doc(hidden)]
-pub trait ShellOutput {
-    /// Whether the text is exactly the content of a file, so that no line end is added to it.
-    fn is_verbatim(&self) -> bool {
-        false
-    }
-
-    /// The exit status, if it does not follow from the outcome.
-    fn exit_status(&self) -> Option<u8> {
-        None
-    }
-
-    /// The results as the events of `rg --json`, for a call with exact lines that took `elapsed`.
-    /// Those that were streamed are not repeated.
-    fn events(&self, _elapsed: Duration) -> Option<Vec<Value>> {
-        None
+    /// Writes the text for a model in the format of the toolkit. Default: that of `Display`, which is
+    /// the text in the default format.
+    ///
+    /// # Errors
+    /// Those of the formatter.
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, _format: &TextFormat) -> fmt::Result {
+        Display::fmt(self, f)
     }
 }
 
@@ -360,6 +342,14 @@ impl Skipped {
 fn nonzero(counts: &[(u64, &str, &str)]) -> Vec<String> {
     let counts = counts.iter().filter(|(count, ..)| *count > 0);
     counts.map(|(count, one, many)| counted(*count, one, many)).collect()
+}
+
+/// The line that says how to go on after a cut.
+pub(crate) fn continuation(format: &TextFormat, cursor: &str) -> String {
+    match format.syntax() {
+        Syntax::Json => format!("To go on, pass cursor: {cursor:?}"),
+        Syntax::Shell => format!("To go on, pass --cursor {cursor}"),
+    }
 }
 
 /// "1 file", "12 files".

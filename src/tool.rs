@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::index::Index;
 use crate::output::Output;
 use crate::pool::Pool;
+use crate::text_format::TextFormat;
 use crate::walk::CacheView;
 use crate::workspace::Workspace;
 
@@ -128,6 +129,8 @@ pub struct ToolContext<'a> {
     pub workspace: &'a Workspace,
     /// The limits of the host.
     pub limits: &'a Limits,
+    /// How texts refer to tools and arguments, for notes and errors that name them.
+    pub format: &'a TextFormat,
     /// Cancel flag, deadline and progress of the call.
     pub call: &'a Call,
     /// The threads for searching and listing.

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use ripkit::shell;
 use ripkit::{Answer, Call, Cancel, ErrorCode, Incomplete, Outcome, Progress};
 
 /// The exit statuses, the same for every command.
@@ -26,8 +27,8 @@ pub(super) fn exit_status(answer: &Answer) -> u8 {
         (Some(Outcome::Partial(why)), _) => incomplete_status(why),
         (_, Some(ErrorCode::Cancelled)) => exit::INTERRUPTED,
         (_, Some(ErrorCode::Timeout)) => exit::OUT_OF_TIME,
-        (Some(Outcome::Empty), _) => answer.exit_status().unwrap_or(exit::NOTHING),
-        (Some(_), _) => answer.exit_status().unwrap_or(exit::DONE),
+        (Some(Outcome::Empty), _) => shell::exit_status(answer).unwrap_or(exit::NOTHING),
+        (Some(_), _) => shell::exit_status(answer).unwrap_or(exit::DONE),
         (None, _) => exit::FAILED,
     }
 }

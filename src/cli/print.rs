@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ripkit::{Answer, Call, Error, TextStream, printable};
+use ripkit::shell;
+use ripkit::{Answer, Call, Error, Syntax, TextFormat, TextStream, printable};
 use serde_json::{Map, Value};
 
 use super::call::exit;
@@ -76,24 +77,24 @@ impl Printer {
     pub(super) fn print(&self, answer: &Answer, elapsed: Duration) -> io::Result<()> {
         match (self.form, answer.error()) {
             (Form::Json, _) => return json(answer),
-            (_, Some(error)) => {
-                self::error(error);
+            (_, Some(_)) => {
+                line_to_stderr("ripkit: ", answer.body());
                 return Ok(());
             }
             (Form::Quiet, None) => return Ok(()),
             (Form::Events, None) => {
                 self.finish()?;
                 // The option is there only for tools whose answers have events.
-                let events = answer.events(elapsed);
+                let events = shell::events(answer, elapsed);
                 json_lines(&events.ok_or_else(|| io::Error::other("the answer has no events"))?)?;
             }
             (Form::StreamedText, None) => {
-                if !answer.is_verbatim() {
+                if !shell::is_verbatim(answer) {
                     self.lock().end_line();
                 }
                 self.finish()?;
             }
-            (Form::Text | Form::ColouredText, None) if answer.is_verbatim() => {
+            (Form::Text | Form::ColouredText, None) if shell::is_verbatim(answer) => {
                 exact(&terminal_safe(answer.body()))?;
             }
             (Form::Text, None) => text(&terminal_safe(answer.body()))?,
@@ -199,7 +200,12 @@ fn json_lines(values: &[Value]) -> io::Result<()> {
 
 /// Writes an error to standard error, in one line.
 pub(super) fn error(error: &Error) {
-    line_to_stderr("ripkit: ", &error.to_string());
+    line_to_stderr("ripkit: ", &error.text(&shell_format()));
+}
+
+/// How texts refer to flags and commands.
+pub(super) fn shell_format() -> TextFormat {
+    TextFormat::default().with_syntax(Syntax::Shell)
 }
 
 /// Prints the requested help, or what is wrong with the command line in one line, and returns the

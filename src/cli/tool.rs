@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use ripkit::schema::{self, Format};
-use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, ToolSpec, Toolkit};
+use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, Syntax, ToolSpec, Toolkit};
 use serde_json::{Map, Value};
 
 use super::args;
@@ -46,7 +46,8 @@ pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: &GlobalFlags) 
     let printer = Printer::new(output, globals);
     let started = Instant::now();
     let called = call_tool(spec, matches, globals, printer.call());
-    let (answer, index) = called.unwrap_or_else(|error| (Answer::from(error), None));
+    let (answer, index) =
+        called.unwrap_or_else(|error| (Answer::failed(error, &print::shell_format()), None));
     let elapsed = started.elapsed();
     printer.print(&answer, elapsed)?;
     if output.stats {
@@ -73,7 +74,7 @@ fn call_tool(
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
     globals.check_allowed(spec)?;
-    let tools = open_toolkit(globals, &spec.name)?;
+    let tools = open_toolkit(globals, &spec.name)?.with_syntax(Syntax::Shell);
     let current_dir = globals.current_dir();
     let tools = index::for_one_call(tools, matches)?;
     let mut args = args::parse(spec, matches, &current_dir)?;

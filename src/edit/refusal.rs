@@ -13,6 +13,7 @@ use crate::edit::show::{MatchList, numbered_line, short_path};
 use crate::edit::suggest;
 use crate::edit::text::{DecodedText, LineTable, is_whole_lines, line_number};
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
+use crate::hint::Hint;
 
 /// Bytes shown of the lines that match in a file that has changed.
 const CONFLICT_BYTES: usize = 1000;
@@ -57,6 +58,8 @@ pub(super) struct NearMatch {
     pub(super) range: Range<usize>,
 }
 
+const READ_AGAIN: &str = "Read the file again, and give old_text exactly as it is there.";
+
 /// A replacement that is refused.
 pub(super) struct Refusal<'r, 'a> {
     pub(super) matcher: &'r mut Matcher<'a>,
@@ -79,13 +82,15 @@ impl Refusal<'_, '_> {
             RefusalReason::EmptyOldText => self.plain(
                 InvalidArgument,
                 "old_text must not be empty",
-                "To create a file or replace all of it, use write_file; to insert, include a \
-                 neighbouring line in both texts.",
+                [
+                    Hint::tool("To create a file or replace all of it, use ", "write_file", "."),
+                    "To insert, include a neighbouring line in both texts.".into(),
+                ],
             ),
             RefusalReason::EqualTexts => self.plain(
                 InvalidArgument,
                 "old_text and new_text are the same",
-                "Nothing would change; give in new_text what is to stand there instead.",
+                ["Nothing would change; give in new_text what is to stand there instead.".into()],
             ),
             RefusalReason::NoChange => self.plain(
                 InvalidArgument,
@@ -94,24 +99,24 @@ impl Refusal<'_, '_> {
                      new_text only in what the file already has or in line endings, which stay \
                      as the file has them"
                 ),
-                "To change line endings, use match: exact.",
+                [Hint::argument("To change line endings, use ", "match", "exact", ".")],
             ),
             RefusalReason::TooManyMatches => self.plain(
                 ErrorCode::TooLarge,
                 &format!("more than {MAX_REPLACED} places of {path} would be replaced"),
-                "Include more context, or edit the file by parts.",
+                ["Include more context, or edit the file by parts.".into()],
             ),
             RefusalReason::TooMuchReindenting => self.plain(
                 ErrorCode::TooLarge,
                 &format!(
                     "old_text is too long to be indented anew at each of its places in {path}"
                 ),
-                "Give it with the indentation and the blanks that the file has.",
+                ["Give it with the indentation and the blanks that the file has.".into()],
             ),
             RefusalReason::TooLarge => {
                 let max = self.matcher.options.max_bytes;
                 let message = format!("{path} would become larger than {max} bytes by this edit");
-                self.plain(ErrorCode::TooLarge, &message, "")
+                self.plain(ErrorCode::TooLarge, &message, None)
             }
             RefusalReason::NotUnique(found) => self.not_unique(&found),
             RefusalReason::NotFound => self.not_found()?,
@@ -125,7 +130,7 @@ impl Refusal<'_, '_> {
                 InvalidArgument,
                 "old_text and new_text differ only in the line terminator at their end, and \
                  without it two lines would be joined",
-                "To join them, use match: exact.",
+                [Hint::argument("To join them, use ", "match", "exact", ".")],
             ),
             RefusalReason::UnclearBytes => self.plain(
                 InvalidArgument,
@@ -133,24 +138,29 @@ impl Refusal<'_, '_> {
                     "new_text has U+FFFD, which stands for bytes of {path} that are not UTF-8, and \
                      it cannot be told which bytes are meant"
                 ),
-                "Leave the text with U+FFFD as old_text has it, or choose a smaller part of it.",
+                ["Leave the text with U+FFFD as old_text has it, or choose a smaller part of it."
+                    .into()],
             ),
         })
     }
 
-    fn plain(&self, code: ErrorCode, message: &str, hint: &str) -> Error {
+    fn plain(
+        &self,
+        code: ErrorCode,
+        message: &str,
+        hints: impl IntoIterator<Item = Hint>,
+    ) -> Error {
         let error = Error::new(code, format!("{}{message}", self.label)).at(self.matcher.path);
-        self.with_hint(error, hint)
+        self.with_hints(error, hints)
     }
 
-    fn with_hint(&self, error: Error, hint: &str) -> Error {
-        let others = match self.others {
-            0 => String::new(),
-            1 => " 1 other edit fails too.".to_owned(),
-            others => format!(" {others} other edits fail too."),
-        };
-        let hint = format!("{hint}{others}");
-        if hint.is_empty() { error } else { error.with_hint(hint.trim_start()) }
+    fn with_hints(&self, error: Error, hints: impl IntoIterator<Item = Hint>) -> Error {
+        let error = hints.into_iter().fold(error, Error::with_hint);
+        match self.others {
+            0 => error,
+            1 => error.with_hint("1 other edit fails too."),
+            others => error.with_hint(format!("{others} other edits fail too.")),
+        }
     }
 
     fn not_unique(&self, found: &MatchSet) -> Error {
@@ -162,15 +172,15 @@ impl Refusal<'_, '_> {
             self.label,
             list.positions()
         );
-        let hint = "To replace every one, set replace_all.";
-        let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + hint.len() + 64);
+        let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + 102);
         let shown = list.lines(room);
         if !shown.is_empty() {
             // Writing to a string cannot fail.
             let _ = write!(message, "\n\n```\n{shown}```\n");
         }
         let error = Error::new(ErrorCode::PatternNotUnique, message).at(self.matcher.path);
-        self.with_hint(error, hint)
+        let all = Hint::argument_name("To replace every one, set ", "replace_all", ".");
+        self.with_hints(error, [all])
     }
 
     fn already_applied(&self, at: usize, near: Option<&NearMatch>) -> Error {
@@ -181,9 +191,9 @@ impl Refusal<'_, '_> {
              edit seems to be done.",
             self.label
         );
-        let mut hint = "";
+        let mut hint = None;
         if let Some(near) = near {
-            hint = "To change them, give old_text exactly as they are.";
+            hint = Some("To change them, give old_text exactly as they are.".into());
             let kind = near.kind.overlooked();
             let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
             // Writing to a string cannot fail.
@@ -193,7 +203,7 @@ impl Refusal<'_, '_> {
             );
         }
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hint(error, hint)
+        self.with_hints(error, hint)
     }
 
     fn other_indentation(&self, origin: usize, near: &NearMatch) -> Error {
@@ -207,7 +217,7 @@ impl Refusal<'_, '_> {
             self.label
         );
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hint(error, "Read the file again, and give old_text exactly as it is there.")
+        self.with_hints(error, [READ_AGAIN.into()])
     }
 
     fn undecided_indentation(&self, near: &NearMatch) -> Error {
@@ -224,7 +234,7 @@ impl Refusal<'_, '_> {
             self.label
         );
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hint(error, "Give both texts with the indentation that the file has.")
+        self.with_hints(error, ["Give both texts with the indentation that the file has.".into()])
     }
 
     fn unclear(&self, near: &NearMatch, why: &str) -> Error {
@@ -237,7 +247,7 @@ impl Refusal<'_, '_> {
             self.label
         );
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hint(error, "Read the file again, and give old_text exactly as it is there.")
+        self.with_hints(error, [READ_AGAIN.into()])
     }
 
     /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines, in at most `room`
@@ -267,7 +277,7 @@ impl Refusal<'_, '_> {
     fn not_found(&mut self) -> Result<Error, Error> {
         let path = short_path(self.matcher.path);
         let mut message = format!("{}old_text not found in {path}.", self.label);
-        let mut hint = "";
+        let mut hints = Vec::new();
         let new = self.lines_of_new_text()?;
         let near = suggest::suggest(self.matcher.text, &self.edit.old_text, self.matcher.call)?;
         // Elsewhere it does not prove that this edit was applied.
@@ -289,17 +299,23 @@ impl Refusal<'_, '_> {
             }
             None if done.is_some() => {}
             None => {
-                let _ = write!(message, "\n\nTip: Use read_file to see the contents of {path}.");
+                message.push_str("\n\n");
+                let after = format!(" to see the contents of {path}.");
+                hints.push(Hint::tool("Tip: Use ", "read_file", after));
                 if suggest::has_long_lines(self.matcher.text) {
-                    message.push_str(" It has long lines: search shows windows of them.");
+                    hints.push(Hint::tool(
+                        "It has long lines: ",
+                        "search",
+                        " shows windows of them.",
+                    ));
                 }
             }
         }
         if self.matcher.options.matching == Matching::Exact && self.would_match()? {
-            hint = "With match: safe it would be found.";
+            hints.push(Hint::argument("With ", "match", "safe", " it would be found."));
         }
         let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        Ok(self.with_hint(error, hint))
+        Ok(self.with_hints(error, hints))
     }
 
     /// The lines, from 1, that already are `new_text`, if it is distinctive and unique.

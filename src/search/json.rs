@@ -42,6 +42,7 @@ pub(super) fn write(file: &FileMatches, sum: &mut MatchStats, to: &TextStream) -
 
 /// The events `begin`, `match` and `context` in line order, and `end` of each file that was not
 /// streamed, and the `summary` of all files.
+#[cfg(feature = "cli")]
 pub(super) fn events(
     files: &[FileMatches],
     written: MatchStats,
@@ -62,6 +63,7 @@ pub(super) fn events(
     events
 }
 
+#[cfg(feature = "cli")]
 fn push_file(file: &FileMatches, events: &mut Vec<Value>) -> MatchStats {
     let mut stats = MatchStats::of(file);
     let path = data(file.path_bytes());

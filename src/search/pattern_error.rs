@@ -4,6 +4,7 @@ use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir;
 
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 
 /// How many characters of the pattern a message shows.
 const EXCERPT_CHARS: usize = 48;
@@ -22,7 +23,12 @@ pub(crate) fn too_long(bytes: usize, limit: usize) -> Error {
 /// The character classes of the pattern are too large to fold their case.
 pub(crate) fn too_many_classes() -> Error {
     invalid("the pattern has too many large character classes to match without regard to case")
-        .with_hint("Set `case_sensitive: true`, or use small classes such as `[a-z]`.")
+        .with_hint(Hint::argument(
+            "Set `",
+            "case_sensitive",
+            true,
+            "`, or use small classes such as `[a-z]`.",
+        ))
 }
 
 /// The compiled pattern would exceed the memory limit.
@@ -42,7 +48,7 @@ pub(crate) fn syntax(pattern: &str, error: &regex_syntax::Error) -> Error {
         }
         regex_syntax::Error::Translate(error) => {
             let (reason, next_step) = translation(error.kind());
-            (error.span(), reason, next_step.to_owned())
+            (error.span(), reason, next_step.into())
         }
         other => return invalid(bounded(&other.to_string())),
     };
@@ -129,11 +135,14 @@ impl Construct {
         reason.to_owned()
     }
 
-    fn next_step(self, pattern: &str) -> String {
+    fn next_step(self, pattern: &str) -> Hint {
         let next_step = match self {
             Construct::LookAround => {
-                "Search for the plain part and filter what is found (`context` shows the lines \
-                 round it), or write the alternatives out."
+                return Hint::argument_name(
+                    "Search for the plain part and filter what is found (`",
+                    "context",
+                    "` shows the lines round it), or write the alternatives out.",
+                );
             }
             Construct::Backreference => {
                 "Write the alternatives out, or search for the plain part and filter what is found."
@@ -144,7 +153,7 @@ impl Construct {
             Construct::Nesting => "Use fewer nested groups.",
             Construct::Text => return literally(pattern),
         };
-        next_step.to_owned()
+        next_step.into()
     }
 }
 
@@ -159,13 +168,15 @@ fn translation(kind: &hir::ErrorKind) -> (String, &'static str) {
     }
 }
 
+const THIS_TEXT: &str = "To search for this very text, set `";
+
 /// Advice for patterns that were meant as plain text.
-fn literally(pattern: &str) -> String {
+fn literally(pattern: &str) -> Hint {
     let escaped = regex_syntax::escape(pattern);
     if escaped.len() > ESCAPED_BYTES || escaped.chars().any(char::is_control) {
-        return "To search for this very text, set `literal: true`.".to_owned();
+        return Hint::argument(THIS_TEXT, "literal", true, "`.");
     }
-    format!("To search for this very text, set `literal: true` or escape it: `{escaped}`.")
+    Hint::argument(THIS_TEXT, "literal", true, format!("` or escape it: `{escaped}`."))
 }
 
 /// The part of the pattern around the error, and a line below it that marks the error.

@@ -3,20 +3,23 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
+#[cfg(feature = "cli")]
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+#[cfg(feature = "cli")]
 use serde_json::Value;
 
 use crate::context::{Incomplete, Limits, Progress, TextStream};
-use crate::output::{Outcome, Output, ScanStats, ShellOutput, Truncation, counted};
+use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::searcher::BatchMatches;
 use crate::text::escape;
+use crate::text_format::TextFormat;
 use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
@@ -102,35 +105,17 @@ impl Output for SearchOutput {
         &self.notes
     }
 
-    fn for_shell(&self) -> Option<&dyn ShellOutput> {
-        Some(self)
-    }
-}
-
-impl ShellOutput for SearchOutput {
-    /// As in grep, a path that cannot be searched is an error even if other paths match.
-    fn exit_status(&self) -> Option<u8> {
-        (!self.receipt.missing.is_empty()).then_some(2)
-    }
-
-    fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
-        (self.format.mode == OutputMode::Content)
-            .then(|| json::events(&self.files, self.streamed_stats, &self.receipt, elapsed))
-    }
-}
-
-impl fmt::Display for SearchOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
         if self.format.json_events {
             return Ok(());
         }
-        let footer = self.footer().join("\n");
+        let footer = self.footer(format).join("\n");
         if self.format.streamed {
             return f.write_str(&footer);
         }
         if self.files.is_empty() {
             let separator = if footer.is_empty() { "" } else { "\n" };
-            return write!(f, "{}{separator}{footer}", self.empty_text());
+            return write!(f, "{}{separator}{footer}", self.empty_text(format));
         }
         let last = self.files.len() - 1;
         for (index, file) in self.files.iter().enumerate() {
@@ -146,20 +131,33 @@ impl fmt::Display for SearchOutput {
     }
 }
 
+impl fmt::Display for SearchOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_text(f, &TextFormat::default())
+    }
+}
+
 impl SearchOutput {
+    /// The results as the events of `rg --json`, if they are lines.
+    #[cfg(feature = "cli")]
+    pub(crate) fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
+        (self.format.mode == OutputMode::Content)
+            .then(|| json::events(&self.files, self.streamed_stats, &self.receipt, elapsed))
+    }
     /// The text of a report without matches.
-    fn empty_text(&self) -> String {
+    fn empty_text(&self, format: &TextFormat) -> String {
         let found = match self.incomplete {
             Some(why) => format!("No matches found before the search ended ({why})"),
             None => "No matches found".to_owned(),
         };
         let searched = self.receipt.sentence("Searched");
-        let hint = self.left_out.as_ref().map_or_else(String::new, LeftOutMatch::hint);
+        let hint =
+            self.left_out.as_ref().map_or_else(String::new, |left_out| left_out.hint(format));
         format!("{found}\n{searched}{hint}")
     }
 
     /// The lines that follow the matches.
-    fn footer(&self) -> Vec<String> {
+    fn footer(&self, format: &TextFormat) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(truncation) = self.format.truncation {
             let noun = if self.format.mode == OutputMode::Content { "matches" } else { "files" };
@@ -174,21 +172,23 @@ impl SearchOutput {
             lines.push(format!("... ({unread})"));
         }
         if let Some(cursor) = &self.cursor {
-            lines.push(format!("To go on, pass cursor: {cursor:?}"));
+            lines.push(continuation(format, cursor));
         }
-        lines.extend(self.dominant_file());
+        lines.extend(self.dominant_file(format));
         lines
     }
 
     /// Advice if one file fills most of a truncated answer.
-    fn dominant_file(&self) -> Option<String> {
+    fn dominant_file(&self, format: &TextFormat) -> Option<String> {
         if self.format.truncation.is_none() || self.matches <= 3 {
             return None;
         }
         let half = usize::try_from(self.matches / 2).unwrap_or(usize::MAX);
         let (path, count) = self.largest.as_ref().filter(|(_, count)| *count > half)?;
+        let [output, max_per_file] =
+            ["output", "max_per_file"].map(|name| format.argument_name(name));
         Some(format!(
-            "{path} holds {count} of these {}; output \"files\" or \"count\", or max_per_file, \
+            "{path} holds {count} of these {}; {output} \"files\" or \"count\", or {max_per_file}, \
              shows the other files.",
             counted(self.matches, "match", "matches"),
         ))
@@ -196,9 +196,10 @@ impl SearchOutput {
 }
 
 impl LeftOutMatch {
-    fn hint(&self) -> String {
-        let (what, how) =
-            if self.hidden { ("Hidden", "hidden: true") } else { ("Ignored", "no_ignore: true") };
+    fn hint(&self, format: &TextFormat) -> String {
+        let (what, name) =
+            if self.hidden { ("Hidden", "hidden") } else { ("Ignored", "no_ignore") };
+        let how = format.argument(name, true);
         let path = escape::display_path(self.path.as_bytes());
         format!("\n{what} files match, the first is {path}:{}; include them with {how}.", self.line)
     }

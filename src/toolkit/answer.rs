@@ -1,16 +1,17 @@
 //! The answer of a call: text for a model, details for a program, and how the call ended.
 
+use std::any::Any;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::context::TextStream;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Content, Outcome, Output, ShellOutput};
+use crate::output::{Content, Outcome, Output};
+use crate::text_format::TextFormat;
 
 /// The answer of a call, a success or a failure. An [`Error`] converts into an answer.
 ///
@@ -50,22 +51,26 @@ enum CallResult {
 
 /// An [`Output`] without its type.
 pub(super) trait AnyOutput: Send {
-    fn text(&self) -> String;
-    fn write_text(&self, to: &TextStream) -> fmt::Result;
+    fn as_any(&self) -> &dyn Any;
+    fn text(&self, format: &TextFormat) -> String;
+    fn stream_text(&self, to: &TextStream, format: &TextFormat) -> fmt::Result;
     fn details(&self) -> Option<Value>;
     fn outcome(&self) -> Outcome;
     fn notes(&self) -> &[String];
     fn attachments(&self) -> Vec<Content>;
-    fn for_shell(&self) -> Option<&dyn ShellOutput>;
 }
 
 impl<O: Output> AnyOutput for O {
-    fn text(&self) -> String {
-        self.to_string()
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
-    fn write_text(&self, to: &TextStream) -> fmt::Result {
-        to.write(format_args!("{self}"))
+    fn text(&self, format: &TextFormat) -> String {
+        Formatted { output: self, format }.to_string()
+    }
+
+    fn stream_text(&self, to: &TextStream, format: &TextFormat) -> fmt::Result {
+        to.write(format_args!("{}", Formatted { output: self, format }))
     }
 
     fn details(&self) -> Option<Value> {
@@ -83,16 +88,28 @@ impl<O: Output> AnyOutput for O {
     fn attachments(&self) -> Vec<Content> {
         Output::attachments(self)
     }
+}
 
-    fn for_shell(&self) -> Option<&dyn ShellOutput> {
-        Output::for_shell(self)
+/// An output in a format.
+struct Formatted<'a, O> {
+    output: &'a O,
+    format: &'a TextFormat,
+}
+
+impl<O: Output> fmt::Display for Formatted<'_, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.output.write_text(f, self.format)
     }
 }
 
 impl Answer {
     /// `notes` are those of the arguments; the output's own follow them.
-    pub(super) fn new(output: Box<dyn AnyOutput>, notes: Vec<String>) -> Answer {
-        let mut text = output.text();
+    pub(super) fn new(
+        output: Box<dyn AnyOutput>,
+        notes: Vec<String>,
+        format: &TextFormat,
+    ) -> Answer {
+        let mut text = output.text(format);
         let body = text.len();
         let answer = Answer::streamed(output, notes);
         for note in &answer.notes {
@@ -117,7 +134,22 @@ impl Answer {
         &self.text
     }
 
-    /// The text without the notes.
+    /// The answer of a call that failed, in words for the tools that are offered.
+    pub fn failed(error: Error, format: &TextFormat) -> Answer {
+        let mut text = error.text(format);
+        let body = text.len();
+        text.push_str(&format!(" [{}]", error.code()));
+        let details = json!({
+            "code": error.code().as_str(),
+            "message": &text[..body],
+            "path": error.path(),
+            "hint": error.hint(format),
+        });
+        let result = CallResult::Failed(error);
+        Answer { text, body, notes: Vec::new(), result, details: OnceLock::from(details) }
+    }
+
+    /// The text without the notes, or without the code of the error.
     pub fn body(&self) -> &str {
         self.text.get(..self.body).unwrap_or(&self.text)
     }
@@ -126,7 +158,7 @@ impl Answer {
     /// error. `null` if the output cannot be serialized.
     pub fn details(&self) -> &Value {
         self.details.get_or_init(|| match &self.result {
-            CallResult::Failed(error) => error_details(error),
+            CallResult::Failed(_) => Value::Null,
             CallResult::Done { .. } => self.ask(AnyOutput::details).unwrap_or_default(),
         })
     }
@@ -149,18 +181,6 @@ impl Answer {
         }
     }
 
-    /// Whether the body is exactly the content of a file.
-    #[doc(hidden)]
-    pub fn is_verbatim(&self) -> bool {
-        self.ask(|output| output.for_shell().is_some_and(ShellOutput::is_verbatim))
-    }
-
-    /// The exit status, if it does not follow from the outcome.
-    #[doc(hidden)]
-    pub fn exit_status(&self) -> Option<u8> {
-        self.ask(|output| output.for_shell()?.exit_status())
-    }
-
     /// Notes on repaired arguments and unexpected findings, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -174,10 +194,9 @@ impl Answer {
         content
     }
 
-    /// The results as the events of `rg --json`, if the output has such a form.
-    #[doc(hidden)]
-    pub fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
-        self.ask(|output| output.for_shell()?.events(elapsed))
+    /// Passes the typed output to `read`; `None` if the call failed, or if its output is not a `T`.
+    pub fn with_output<T: Output, R>(&self, read: impl FnOnce(&T) -> R) -> Option<R> {
+        self.ask(|output| output.as_any().downcast_ref().map(read))
     }
 
     /// How the call ended, or `None` if it failed.
@@ -208,20 +227,9 @@ impl Answer {
     }
 }
 
-fn error_details(error: &Error) -> Value {
-    json!({
-        "code": error.code().as_str(),
-        "message": error.to_string(),
-        "path": error.path(),
-        "hint": error.hint(),
-    })
-}
-
 impl From<Error> for Answer {
     fn from(error: Error) -> Answer {
-        let text = format!("{error} [{}]", error.code());
-        let (body, details) = (text.len(), OnceLock::new());
-        Answer { text, body, notes: Vec::new(), result: CallResult::Failed(error), details }
+        Answer::failed(error, &TextFormat::default())
     }
 }
 

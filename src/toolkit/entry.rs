@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorCode};
 use crate::pool::{self, Unfinished};
 use crate::schema;
 use crate::text::clip;
+use crate::text_format::ToolNames;
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec, same_name};
 
 /// A tool, its description and the schema for checking its arguments.
@@ -54,6 +55,11 @@ impl Entry {
         let mut entry = self.clone();
         name.clone_into(&mut entry.spec.name);
         entry
+    }
+
+    pub(super) fn tool_names(&self) -> ToolNames {
+        let ToolSpec { name, command, .. } = &self.spec;
+        ToolNames { name: self.own_name, shown: name.clone(), command }
     }
 
     pub(super) fn is_shown_as(&self, name: &str) -> bool {

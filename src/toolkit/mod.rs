@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorCode};
 use crate::index::{Index, IndexOptions};
 use crate::pool::Pool;
 use crate::skills::SkillCatalog;
+use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
 use crate::tools::{self, Register};
 use crate::workspace::Workspace;
@@ -46,6 +47,7 @@ struct Inner {
     entries: Vec<Arc<Entry>>,
     workspace: Workspace,
     limits: Limits,
+    format: TextFormat,
     pool: Arc<Pool>,
     index: Option<Index>,
     is_read_only: bool,
@@ -81,6 +83,8 @@ impl Toolkit {
         let mut entries = standard_entries();
         entries.retain(|entry| entry.tool.is_available());
         Toolkit(Arc::new(Inner {
+            format: TextFormat::default()
+                .with_tools(entries.iter().map(|entry| entry.tool_names())),
             entries,
             workspace,
             limits,
@@ -162,6 +166,16 @@ impl Toolkit {
         })
     }
 
+    /// Sets the style of the texts that a model reads. Default: [`TextStyle::Seed`].
+    pub fn with_text_style(self, style: TextStyle) -> Toolkit {
+        self.modified(|inner| inner.format = std::mem::take(&mut inner.format).with_style(style))
+    }
+
+    /// Sets how texts refer to tools and arguments. Default: [`Syntax::Json`].
+    pub fn with_syntax(self, syntax: Syntax) -> Toolkit {
+        self.modified(|inner| inner.format = std::mem::take(&mut inner.format).with_syntax(syntax))
+    }
+
     /// Shows the tool `name` as `shown`. Calls by its other names still work. A tool already shown as
     /// `shown` is replaced; an unknown `name` changes nothing.
     pub fn renamed(self, name: &str, shown: &str) -> Toolkit {
@@ -178,7 +192,10 @@ impl Toolkit {
     }
 
     fn modified(mut self, change: impl FnOnce(&mut Inner)) -> Toolkit {
-        change(Arc::make_mut(&mut self.0));
+        let inner = Arc::make_mut(&mut self.0);
+        change(inner);
+        let names = inner.entries.iter().map(|entry| entry.tool_names());
+        inner.format = std::mem::take(&mut inner.format).with_tools(names);
         self
     }
 
@@ -201,6 +218,11 @@ impl Toolkit {
         &self.0.limits
     }
 
+    /// How texts are written: the style, and the names of the tools that are offered.
+    pub fn text_format(&self) -> &TextFormat {
+        &self.0.format
+    }
+
     /// The descriptions of all tools, in a fixed order.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.0.entries.iter().map(|entry| &entry.spec)
@@ -221,7 +243,8 @@ impl Toolkit {
     /// read. Arguments may be an object or its JSON text; small mistakes are repaired and reported in
     /// [`Answer::notes`].
     pub fn call(&self, name: &str, args: Value, call: &Call) -> Answer {
-        self.answer(name, args, call).unwrap_or_else(Answer::from)
+        let answer = self.answer(name, args, call);
+        answer.unwrap_or_else(|error| Answer::failed(error, &self.0.format))
     }
 
     /// Calls a tool by its type, with typed arguments and output.
@@ -253,10 +276,10 @@ impl Toolkit {
         self.run_on_worker(entry, prepared.time_limit, call, move |context| {
             let output = (prepared.run)(context)?;
             match context.call.text() {
-                None => Ok(Answer::new(output, notes)),
+                None => Ok(Answer::new(output, notes, context.format)),
                 Some(text) => {
                     // The host has the error of its own writer.
-                    let _ = output.write_text(text);
+                    let _ = output.stream_text(text, context.format);
                     Ok(Answer::streamed(output, notes))
                 }
             }
@@ -279,8 +302,8 @@ impl Toolkit {
     }
 
     fn context<'a>(&'a self, call: &'a Call) -> ToolContext<'a> {
-        let Inner { workspace, limits, pool, index, .. } = &*self.0;
-        ToolContext { workspace, limits, call, pool, index: index.as_ref() }
+        let Inner { workspace, limits, format, pool, index, .. } = &*self.0;
+        ToolContext { workspace, limits, format, call, pool, index: index.as_ref() }
     }
 
     /// Shown names win over aliases.

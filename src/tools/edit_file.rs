@@ -12,6 +12,7 @@ use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names};
 use crate::context::Call;
 use crate::edit::{self, EditOptions, diff};
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::output::Output;
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
@@ -284,12 +285,11 @@ fn conflict(
 
 fn missing(path: &str, why: &Error) -> Error {
     let shown = escape::display_path(path.as_bytes());
-    let message = format!("Cannot read {shown}. Use write_file to create new files.");
-    let error = Error::new(ErrorCode::FileNotFound, message).at(path);
-    match why.hint().filter(|hint| hint.starts_with("Did you mean")) {
-        Some(near) => error.with_hint(near),
-        None => error,
-    }
+    let error = Error::new(ErrorCode::FileNotFound, format!("Cannot read {shown}"))
+        .at(path)
+        .with_hint(Hint::tool("Use ", "write_file", " to create new files."));
+    let near = why.hints().iter().filter(|hint| !matches!(hint, Hint::Tools { .. }));
+    near.cloned().fold(error, Error::with_hint)
 }
 
 impl Output for EditFileOutput {

@@ -11,6 +11,7 @@ use crate::arguments::{
 };
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
+use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{ListStatus, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
@@ -262,10 +263,14 @@ impl Output for FindFilesOutput {
     fn notes(&self) -> &[String] {
         &self.status.receipt.warnings
     }
+
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        self.status.write(&self.paths, f, format)
+    }
 }
 
 impl fmt::Display for FindFilesOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.status.fmt(&self.paths, f)
+        self.write_text(f, &TextFormat::default())
     }
 }

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Outcome, Output, Truncation};
+use crate::hint::Hint;
+use crate::output::{Outcome, Output, Truncation, continuation};
 use crate::text::escape;
+use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{Cursor, OutputBudget, QueryId};
 pub use crate::workspace::EntryType;
@@ -222,7 +224,7 @@ impl EntryPage {
 fn not_a_directory(path: &WorkspacePath) -> Error {
     Error::new(ErrorCode::InvalidPath, format!("{path} is not a directory"))
         .at(path.as_str())
-        .with_hint("Use read_file to read a file.")
+        .with_hint(Hint::tool("Use ", "read_file", " to read a file."))
 }
 
 /// Sorts without regard to case; the bytes order names that look the same.
@@ -262,10 +264,8 @@ impl Output for ListDirectoryOutput {
             None => Outcome::Done,
         }
     }
-}
 
-impl fmt::Display for ListDirectoryOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
         if self.entries.is_empty() {
             f.write_str("(empty directory)")?;
         }
@@ -281,8 +281,14 @@ impl fmt::Display for ListDirectoryOutput {
             write!(f, "\n... (incomplete: {why})")?;
         }
         match &self.cursor {
-            Some(cursor) => write!(f, "\nTo go on, pass cursor: {cursor:?}"),
+            Some(cursor) => write!(f, "\n{}", continuation(format, cursor)),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for ListDirectoryOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_text(f, &TextFormat::default())
     }
 }

@@ -11,8 +11,9 @@ use crate::arguments::{
 };
 use crate::context::Incomplete;
 use crate::error::Error;
-use crate::output::{Outcome, Output, ScanStats, Truncation};
+use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
 use crate::text::escape;
+use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListOptions, ListReport};
 use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions, WalkRoot};
@@ -235,7 +236,12 @@ impl ListStatus {
     }
 
     /// Writes the paths and the status.
-    pub(crate) fn fmt(&self, paths: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(crate) fn write(
+        &self,
+        paths: &[String],
+        f: &mut fmt::Formatter<'_>,
+        format: &TextFormat,
+    ) -> fmt::Result {
         if paths.is_empty() {
             match self.incomplete {
                 Some(why) => write!(f, "No files found before the listing ended ({why})")?,
@@ -256,7 +262,7 @@ impl ListStatus {
             self.fmt_shortfall(f)?;
         }
         match &self.cursor {
-            Some(cursor) => write!(f, "\nTo go on, pass cursor: {cursor:?}"),
+            Some(cursor) => write!(f, "\n{}", continuation(format, cursor)),
             None => Ok(()),
         }
     }
@@ -282,10 +288,14 @@ impl Output for ListFilesOutput {
     fn notes(&self) -> &[String] {
         &self.status.receipt.warnings
     }
+
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        self.status.write(&self.files, f, format)
+    }
 }
 
 impl fmt::Display for ListFilesOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.status.fmt(&self.files, f)
+        self.write_text(f, &TextFormat::default())
     }
 }

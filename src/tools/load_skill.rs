@@ -9,11 +9,12 @@ use serde_json::Value;
 use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Outcome, Output, ShellOutput};
+use crate::output::{Outcome, Output};
 use crate::read::{self, FileContent, PageOptions};
 use crate::skills::{Skill, SkillCatalog, wrap_body};
 use crate::text::clip;
 use crate::text::escape::display_path;
+use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 
 /// How many names the schema lists, and bytes of all of them; beyond, any text is taken.
@@ -166,9 +167,9 @@ impl Tool for LoadSkill {
         let skill = self.catalog.get(&args.name)?;
         let loaded = match &args.file {
             None => {
-                let mut loaded = instructions(skill, context.limits.text_bytes, args.offset)?;
+                let mut loaded = instructions(context, skill, args.offset)?;
                 loaded.is_wrapped = self.is_wrapped;
-                loaded.list_resources(skill);
+                loaded.list_resources(skill, context.format);
                 loaded
             }
             Some(file) => resource(context, skill, file, args.offset)?,
@@ -185,10 +186,11 @@ impl Tool for LoadSkill {
 
 /// The text after the front matter, from line `offset` of the file.
 fn instructions(
+    context: &ToolContext<'_>,
     skill: &Skill,
-    bytes: usize,
     offset: Option<u32>,
 ) -> Result<LoadSkillOutput, Error> {
+    let bytes = context.limits.text_bytes;
     let (body, first) = skill.body()?;
     let from = offset.map_or(first, |offset| first.max(offset.into()));
     let lines =
@@ -196,7 +198,7 @@ fn instructions(
     let mut loaded = LoadSkillOutput::default();
     for (number, line) in (from..).zip(lines) {
         if loaded.body.len() + line.len() > bytes {
-            loaded.cut(line, number, bytes);
+            loaded.cut(line, number, context);
             break;
         }
         loaded.body.push_str(line);
@@ -238,34 +240,34 @@ fn resource(
         ..LoadSkillOutput::default()
     };
     let cut_line = page.cut_line.and_then(|length| Some((u64::try_from(page.start).ok()?, length)));
-    loaded.note_cut(cut_line, bytes);
+    loaded.note_cut(cut_line, bytes, context.format);
     Ok(loaded)
 }
 
 impl LoadSkillOutput {
     /// Ends the text before a line that does not fit, or within it if it is the first.
-    fn cut(&mut self, line: &str, number: u64, bytes: usize) {
+    fn cut(&mut self, line: &str, number: u64, context: &ToolContext<'_>) {
         self.truncated = true;
         let mut cut_line = None;
         self.next_offset = Some(number);
         if self.body.is_empty() {
-            self.body.push_str(clip::truncate(line, bytes));
+            self.body.push_str(clip::truncate(line, context.limits.text_bytes));
             cut_line = Some((number, line.len() as u64));
             self.next_offset = line.ends_with('\n').then_some(number + 1);
         }
-        self.note_cut(cut_line, self.body.len());
+        self.note_cut(cut_line, self.body.len(), context.format);
     }
 
     /// Lists the files of the skill; a failure is only a note.
-    fn list_resources(&mut self, skill: &Skill) {
+    fn list_resources(&mut self, skill: &Skill, format: &TextFormat) {
         match skill.resources() {
             Err(error) => self.notes.push(format!("its files cannot be listed: {error}")),
             Ok(resources) => {
                 if !resources.files.is_empty() && !self.is_wrapped {
                     let base = display_path(skill.base_dir().as_bytes());
-                    let named = resources.named();
+                    let (named, file) = (resources.named(), format.argument_name("file"));
                     self.notes.push(format!(
-                        "the skill has files in {base}: {named}; read one with `file`"
+                        "the skill has files in {base}: {named}; read one with `{file}`"
                     ));
                 }
                 self.resources = resources.files;
@@ -273,12 +275,19 @@ impl LoadSkillOutput {
         }
     }
 
-    fn note_cut(&mut self, line: Option<(u64, u64)>, bytes: usize) {
+    /// Whether the text is exactly that of the skill.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_verbatim(&self) -> bool {
+        !self.is_wrapped
+    }
+
+    fn note_cut(&mut self, line: Option<(u64, u64)>, bytes: usize, format: &TextFormat) {
         if let Some((number, length)) = line {
             self.notes.push(format!("line {number} has {length} bytes and is cut at {bytes}"));
         }
         if let Some(next) = self.next_offset {
-            self.notes.push(format!("cut after {bytes} bytes; go on with offset: {next}"));
+            let offset = format.argument("offset", next);
+            self.notes.push(format!("cut after {bytes} bytes; go on with {offset}"));
         }
     }
 }
@@ -288,18 +297,8 @@ impl Output for LoadSkillOutput {
         self.incomplete.map_or(Outcome::Done, Outcome::Partial)
     }
 
-    fn for_shell(&self) -> Option<&dyn ShellOutput> {
-        Some(self)
-    }
-
     fn notes(&self) -> &[String] {
         &self.notes
-    }
-}
-
-impl ShellOutput for LoadSkillOutput {
-    fn is_verbatim(&self) -> bool {
-        !self.is_wrapped
     }
 }
 

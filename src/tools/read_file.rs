@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{MAX_PATH_CHARS, at_least_one};
 use crate::context::{Incomplete, Limits};
 use crate::error::{Error, ErrorCode};
-use crate::output::{Content, Outcome, Output, ShellOutput};
+use crate::output::{Content, Outcome, Output};
 use crate::read::file_reference::FileReference;
 use crate::read::image::{Image, ImageFormat};
 use crate::read::{self, PageOptions, TextPage, TotalLines, page};
 pub use crate::read::{Encoding, LineEnding};
 use crate::text::escape;
 use crate::text::line_number::LineNumber;
+use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::WorkspacePath;
 
@@ -180,14 +181,14 @@ impl Tool for ReadFile {
             read::FileContent::Image(image) => from_image(&path, image),
             read::FileContent::Text(page) => {
                 let default_lines = args.limit.is_none().then_some(options.max_lines);
-                from_text_page(&path, page, default_lines, options.max_bytes)
+                from_text_page(&path, page, default_lines, options.max_bytes, context.format)
             }
         };
         answer.raw = args.raw;
         notes.extend(answer.extension_note());
         notes.append(&mut answer.notes);
         if args.raw {
-            notes.extend(answer.continuation());
+            notes.extend(answer.continuation(context.format));
             notes.extend(answer.counted_note());
         }
         answer.notes = notes;
@@ -224,13 +225,14 @@ fn from_text_page(
     page: TextPage,
     default_lines: Option<u64>,
     bytes: usize,
+    format: &TextFormat,
 ) -> ReadFileOutput {
     let cut = match page.cut_line {
         Some(length) => Some(PageCut::Line(length)),
         None if page.full => Some(PageCut::Bytes(bytes)),
         None => default_lines.filter(|_| page.more).map(PageCut::Lines),
     };
-    let notes = content_notes(path, &page);
+    let notes = content_notes(path, &page, format);
     ReadFileOutput {
         path: path.as_str().to_owned(),
         content: Some(page.content),
@@ -259,12 +261,12 @@ fn from_text_page(
 }
 
 /// Notes on unexpected properties of the text.
-fn content_notes(path: &WorkspacePath, page: &TextPage) -> Vec<String> {
+fn content_notes(path: &WorkspacePath, page: &TextPage, format: &TextFormat) -> Vec<String> {
     let mut notes = Vec::new();
     if page.encoding == Encoding::Unknown {
-        notes.push(format!(
-            "{path} is not UTF-8 throughout: such bytes are shown as U+FFFD; edit_file keeps them"
-        ));
+        let kept = format.tool("edit_file").map(|edit| format!("; {edit} keeps them"));
+        let kept = kept.unwrap_or_default();
+        notes.push(format!("{path} is not UTF-8 throughout: such bytes are shown as U+FFFD{kept}"));
     }
     let is_utf16 = matches!(page.encoding, Encoding::Utf16Le | Encoding::Utf16Be);
     if is_utf16 && page.content.contains('\u{fffd}') {
@@ -289,6 +291,12 @@ fn from_image(path: &WorkspacePath, image: Image) -> ReadFileOutput {
 }
 
 impl ReadFileOutput {
+    /// Whether the text is exactly that of the file.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_verbatim(&self) -> bool {
+        self.raw && self.mime.is_none()
+    }
+
     /// A note if the extension does not fit the content.
     fn extension_note(&self) -> Option<String> {
         let name = self.path.rsplit('/').next().unwrap_or(&self.path);
@@ -311,19 +319,22 @@ impl ReadFileOutput {
     }
 
     /// How the page was cut, and the offset of the next.
-    fn continuation(&self) -> Option<String> {
+    fn continuation(&self, format: &TextFormat) -> Option<String> {
         let cut = match self.cut? {
             PageCut::Lines(lines) => format!("cut at {lines} lines"),
             PageCut::Bytes(bytes) => format!("cut at {bytes} bytes"),
             PageCut::Line(bytes) => {
                 let line = self.start_line.unwrap_or_default();
                 let least = if self.incomplete.is_some() { "at least " } else { "" };
-                format!(
-                    "line {line} has {least}{bytes} bytes and is cut; search shows windows of it"
-                )
+                let windows =
+                    format.tool("search").map(|search| format!("; {search} shows windows of it"));
+                let windows = windows.unwrap_or_default();
+                format!("line {line} has {least}{bytes} bytes and is cut{windows}")
             }
         };
-        let next = self.next_offset.map(|next| format!("; go on with offset: {next}"));
+        let next = self
+            .next_offset
+            .map(|next| format!("; go on with {}", format.argument("offset", next)));
         Some(cut + &next.unwrap_or_default())
     }
 
@@ -371,24 +382,12 @@ impl Output for ReadFileOutput {
         &self.notes
     }
 
-    fn for_shell(&self) -> Option<&dyn ShellOutput> {
-        Some(self)
-    }
-
     fn attachments(&self) -> Vec<Content> {
         let Some(mime_type) = self.mime.clone() else { return Vec::new() };
         vec![Content::Image { data: STANDARD.encode(&self.image), mime_type }]
     }
-}
 
-impl ShellOutput for ReadFileOutput {
-    fn is_verbatim(&self) -> bool {
-        self.raw && self.mime.is_none()
-    }
-}
-
-impl fmt::Display for ReadFileOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
         if let Some(mime) = &self.mime {
             return self.fmt_image(f, mime);
         }
@@ -408,12 +407,18 @@ impl fmt::Display for ReadFileOutput {
         if is_cut {
             f.write_str("…")?;
         }
-        if let Some(continuation) = self.continuation() {
+        if let Some(continuation) = self.continuation(format) {
             write!(f, "\n... ({continuation})")?;
         }
         match self.incomplete {
             Some(why) => write!(f, "\n... (incomplete: {why})"),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for ReadFileOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_text(f, &TextFormat::default())
     }
 }

@@ -10,7 +10,7 @@ use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, root};
 use crate::command::{self, CommandPolicy, CommandReport, CommandRequest, Ending};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Outcome, Output, ShellOutput, counted};
+use crate::output::{Outcome, Output, counted};
 use crate::tool::{Effect, Tool, ToolContext};
 
 /// Time for starting a command, in addition to its own time limit.
@@ -206,6 +206,19 @@ impl From<CommandReport> for RunCommandOutput {
 }
 
 impl RunCommandOutput {
+    /// As in a shell: that of the command, or 128 plus the number of the signal.
+    #[cfg(feature = "cli")]
+    pub(crate) fn exit_status(&self) -> Option<u8> {
+        let signalled = self.signal.map(|signal| signal.saturating_add(128));
+        u8::try_from(self.exit_code.or(signalled)?).ok()
+    }
+
+    /// Whether the text is exactly the output of the command.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_verbatim(&self) -> bool {
+        !self.output.is_empty() && self.status_lines().is_empty()
+    }
+
     /// The status lines below the output.
     fn status_lines(&self) -> Vec<String> {
         let how = match (self.exit_code, self.signal) {
@@ -260,22 +273,6 @@ impl Output for RunCommandOutput {
 
     fn notes(&self) -> &[String] {
         &self.notes
-    }
-
-    fn for_shell(&self) -> Option<&dyn ShellOutput> {
-        Some(self)
-    }
-}
-
-impl ShellOutput for RunCommandOutput {
-    /// As in a shell: that of the command, or 128 plus the number of the signal.
-    fn exit_status(&self) -> Option<u8> {
-        let signalled = self.signal.map(|signal| signal.saturating_add(128));
-        u8::try_from(self.exit_code.or(signalled)?).ok()
-    }
-
-    fn is_verbatim(&self) -> bool {
-        !self.output.is_empty() && self.status_lines().is_empty()
     }
 }
 

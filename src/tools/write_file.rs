@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS};
-use crate::context::Limits;
 use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::output::{Output, counted};
 use crate::read::pasted_page::{self, PageSign};
 use crate::text::{decode, escape, placeholder};
+use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Expected, Version, WorkspacePath, WriteGuard};
 
@@ -133,9 +134,9 @@ impl Tool for WriteFile {
         if let Some(must_be) = must_be {
             guard.expect(must_be, context.call)?;
         }
-        check_omissions(&guard, &args, context.limits)?;
+        check_omissions(&guard, &args, context)?;
         if let Some(old) = guard.content() {
-            check_bytes(guard.path(), old, &args.content)?;
+            check_bytes(guard.path(), old, &args.content, context.format)?;
         }
         let mut written = WriteFileOutput::prepare(context, &guard, &args)?;
         if !args.dry_run && !written.unchanged {
@@ -185,7 +186,11 @@ fn check_content(args: &WriteFileArgs, limit: usize) -> Result<(), Error> {
 }
 
 /// Refuses content that omits text of the old file, most likely by mistake.
-fn check_omissions(guard: &WriteGuard, args: &WriteFileArgs, limits: &Limits) -> Result<(), Error> {
+fn check_omissions(
+    guard: &WriteGuard,
+    args: &WriteFileArgs,
+    context: &ToolContext<'_>,
+) -> Result<(), Error> {
     let beginning;
     let old = if let Some(old) = guard.content() {
         old
@@ -193,8 +198,8 @@ fn check_omissions(guard: &WriteGuard, args: &WriteFileArgs, limits: &Limits) ->
         beginning = guard.beginning(BEGINNING)?;
         &beginning
     };
-    if let Some(sign) = pasted_page::find_sign(&args.content, old, limits) {
-        check_page(guard.path(), &sign, args.truncate)?;
+    if let Some(sign) = pasted_page::find_sign(&args.content, old, context.limits) {
+        check_page(guard.path(), &sign, args.truncate, context.format)?;
     }
     // A new file has nothing to lose.
     if old.is_empty() {
@@ -204,56 +209,75 @@ fn check_omissions(guard: &WriteGuard, args: &WriteFileArgs, limits: &Limits) ->
 }
 
 /// Refuses a page of `read_file`, since writing it would lose the rest of the file.
-fn check_page(path: &WorkspacePath, sign: &PageSign, truncate: bool) -> Result<(), Error> {
-    let (what, hint) = match sign {
+fn check_page(
+    path: &WorkspacePath,
+    sign: &PageSign,
+    truncate: bool,
+    format: &TextFormat,
+) -> Result<(), Error> {
+    let read = format.tool("read_file").unwrap_or("the file".into());
+    let truncate = match sign {
         PageSign::Page { .. } if truncate => return Ok(()),
+        _ => format.argument("truncate", true),
+    };
+    let (what, or, last) = match sign {
         PageSign::Page { first: 1, last } => (
             format!(
-                "ends with line {last} of the file, where a page of read_file ends, but the file \
+                "ends with line {last} of the file, where a page of {read} ends, but the file \
                  goes on, and the rest would be lost"
             ),
-            format!(
-                "Use edit_file to change a part, or read on with offset: {} and pass the whole \
-                 text. With truncate: true the file ends there.",
-                last + 1
-            ),
+            format!("read on with {} and pass the whole text", format.argument("offset", last + 1)),
+            format!("With {truncate} the file ends there."),
         ),
         PageSign::Page { first, last } => (
             format!(
-                "is a page of read_file, lines {first} to {last} of the file, and the other lines \
+                "is a page of {read}, lines {first} to {last} of the file, and the other lines \
                  would be lost"
             ),
-            "Use edit_file to change a part, or pass the whole text. With truncate: true only \
-             these lines stay."
-                .to_owned(),
+            "pass the whole text".to_owned(),
+            format!("With {truncate} only these lines stay."),
         ),
         PageSign::Notice(notice) => (
-            format!("is a page of read_file and not a whole file: it ends with \"{notice}\""),
-            "Read the rest and pass the whole text without this sentence, or use edit_file to \
-             change a part."
-                .to_owned(),
+            format!("is a page of {read} and not a whole file: it ends with \"{notice}\""),
+            "read the rest and pass the whole text without this sentence".to_owned(),
+            String::new(),
         ),
         PageSign::Numbers => (
-            "is an answer of read_file, with its line numbers".to_owned(),
-            "Pass the text itself, all of it and without the numbers, or use edit_file.".to_owned(),
+            format!("is an answer of {read}, with its line numbers"),
+            "pass the text itself, all of it and without the numbers".to_owned(),
+            String::new(),
         ),
     };
     let message = format!("the content for {path} {what}; nothing was written");
-    Err(Error::new(ErrorCode::InvalidArgument, message).at(path.as_str()).with_hint(hint))
+    let hint = match format.tool("edit_file") {
+        Some(edit) => format!("Use {edit} to change a part, or {or}. {last}"),
+        None => format!("To write it, {or}. {last}"),
+    };
+    Err(Error::new(ErrorCode::InvalidArgument, message)
+        .at(path.as_str())
+        .with_hint(hint.trim_end().to_owned()))
 }
 
 /// Refuses U+FFFD in the content if it stands for invalid bytes of the old file.
-fn check_bytes(path: &WorkspacePath, old: &[u8], new: &str) -> Result<(), Error> {
+fn check_bytes(
+    path: &WorkspacePath,
+    old: &[u8],
+    new: &str,
+    format: &TextFormat,
+) -> Result<(), Error> {
     if !new.contains('\u{fffd}') || has_known_encoding(old) {
         return Ok(());
     }
+    let read = format.tool("read_file").unwrap_or("a text".into());
     let message = format!(
-        "the content for {path} has U+FFFD, which read_file shows for bytes that are not UTF-8; \
+        "the content for {path} has U+FFFD, which {read} shows for bytes that are not UTF-8; \
          writing it would lose them"
     );
-    Err(Error::new(ErrorCode::InvalidArgument, message)
-        .at(path.as_str())
-        .with_hint("Use edit_file, which keeps these bytes."))
+    Err(Error::new(ErrorCode::InvalidArgument, message).at(path.as_str()).with_hint(Hint::tool(
+        "Use ",
+        "edit_file",
+        ", which keeps these bytes.",
+    )))
 }
 
 /// A note on a placeholder line such as `// ... existing code ...` in a new file.

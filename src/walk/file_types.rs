@@ -5,6 +5,7 @@ use ignore::types::{FileTypeDef, TypesBuilder};
 
 use crate::arguments::{MAX_FILE_TYPES, distinct};
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 
 /// The name that stands for every type.
 const ALL: &str = "all";
@@ -61,9 +62,11 @@ fn unknown(definitions: &[FileTypeDef], name: &str) -> Error {
     let shown = crate::text::clip::truncate(name, 64);
     let near = nearest(definitions, shown);
     let hint = if near.is_empty() {
-        "Use a glob in `include` instead, as in `*.rs`.".to_owned()
+        Hint::argument_name("Use a glob in `", "include", "` instead, as in `*.rs`.")
     } else {
-        format!("Did you mean {}? Or use a glob in `include`.", near.join(", "))
+        let near = near.join(", ");
+        let before = format!("Did you mean {near}? Or use a glob in `");
+        Hint::argument_name(before, "include", "`.")
     };
     Error::new(ErrorCode::InvalidArgument, format!("there is no file type `{shown}`"))
         .with_hint(hint)

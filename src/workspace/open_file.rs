@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::os::{File, Kind, Leased, Stat, Volume, split_at_count};
 use crate::workspace::WorkspacePath;
 use crate::workspace::path::{changed, gone, not_a_file};
@@ -79,7 +80,7 @@ impl OpenFile {
             let message = format!("{path} is a link, which has no version");
             return Err(Error::new(ErrorCode::InvalidArgument, message)
                 .at(path.as_str())
-                .with_hint("Leave out expected_version."));
+                .with_hint(Hint::argument_name("Leave out ", "expected_version", ".")));
         }
         let mut file = OpenFile::open(path, call)?.ok_or_else(|| gone(path))?;
         file.expect(expected, call, path)?;

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::text::escape;
 use crate::workspace::temp::is_temporary;
@@ -200,9 +201,11 @@ impl WorkspacePath {
             Error::new(ErrorCode::InvalidPath, format!("{self} is {why}")).at(self.as_str())
         };
         match kind {
-            Some(Kind::Directory) => {
-                Err(refused("a directory").with_hint("Use list_directory to see what is in it."))
-            }
+            Some(Kind::Directory) => Err(refused("a directory").with_hint(Hint::tool(
+                "Use ",
+                "list_directory",
+                " to see what is in it.",
+            ))),
             Some(Kind::Special) => {
                 Err(refused("a FIFO, socket or device, and only regular files are read"))
             }
@@ -302,7 +305,7 @@ pub(super) fn changed(path: &WorkspacePath, why: &str) -> Error {
 pub(super) fn gone(path: &WorkspacePath) -> Error {
     Error::new(ErrorCode::Conflict, format!("{path} does not exist any more"))
         .at(path.as_str())
-        .with_hint("Look where it went with find_files.")
+        .with_hint(Hint::tool("Look where it went with ", "find_files", "."))
 }
 
 /// `FILE_ALREADY_EXISTS`; `more` is appended to the message.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::arguments::MAX_PATH_BYTES;
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::os::{Dir, Kind, Stat};
 use crate::text::{confusable, escape};
 use crate::workspace::policy::{self, Denial, PathPolicy};
@@ -220,8 +221,12 @@ fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
     }
     let similar = similar_paths(target, &workspace.0.policy);
     match similar.as_slice() {
-        [] => error.with_hint("Use find_files or list_directory to see what is there."),
-        similar => error.with_hint(format!("Did you mean {}?", similar.join(" or "))),
+        [] => error.with_hint(Hint::Tools {
+            before: "Use ".into(),
+            names: vec!["find_files", "list_directory"],
+            after: " to see what is there.".into(),
+        }),
+        _ => error.with_hint(Hint::DidYouMean(similar)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::os::{File, Identity, Kind, Rename, Stat, Volume, split_at_count};
 use crate::workspace::create_dirs::{CreatedDirs, commit};
 use crate::workspace::lock::lock;
@@ -393,7 +394,8 @@ impl ContentCopy<'_> {
         );
         Error::new(ErrorCode::TooLarge, message)
             .at(source.as_str())
-            .with_hint("It may have no end; read a part of it with read_file.")
+            .with_hint("It may have no end.")
+            .with_hint(Hint::tool("Read a part of it with ", "read_file", "."))
     }
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
 use crate::os::split_at_count;
 
 /// The value of `expected_version` that means that there must be no file.
@@ -63,9 +64,11 @@ impl FromStr for Version {
         let invalid = || {
             let shown: String = text.chars().take(64).collect();
             let message = format!("{shown:?} is no version: 32 hexadecimal digits are");
-            Error::new(ErrorCode::InvalidArgument, message).with_hint(
-                "Take the version from the answer of read_file, write_file or edit_file.",
-            )
+            Error::new(ErrorCode::InvalidArgument, message).with_hint(Hint::Tools {
+                before: "Take the version from the answer of ".into(),
+                names: vec!["read_file", "write_file", "edit_file"],
+                after: ".".into(),
+            })
         };
         let all_digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let number = all_digits.then(|| u128::from_str_radix(text, 16).ok()).flatten();

@@ -515,7 +515,7 @@ mod command {
     fn raw_is_the_text_alone_and_a_cut_is_told_beside_it() {
         let workspace = TestWorkspace::new().file("a.txt", "1\r\n2\n");
         prints(&workspace, &["read", "a.txt", "--raw"], "1\r\n2\n", "");
-        let note = "ripkit: note: cut at 3 bytes; go on with offset: 2\n";
+        let note = "ripkit: note: cut at 3 bytes; go on with --offset 2\n";
         prints(&workspace, &["read", "a.txt", "--raw", "--max-bytes", "3"], "1\r\n", note);
     }
 

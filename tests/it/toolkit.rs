@@ -191,10 +191,6 @@ impl std::fmt::Display for Fragile {
 }
 
 impl Output for Fragile {
-    fn for_shell(&self) -> Option<&dyn ripkit::output::ShellOutput> {
-        panic!("asked what a shell needs")
-    }
-
     fn attachments(&self) -> Vec<Content> {
         panic!("asked for attachments")
     }
@@ -218,8 +214,7 @@ fn an_answer_whose_output_panics_still_answers() {
     let args = json!({ "pattern": "x" });
     let answer = toolkit().with(MakeFragile).call("make_fragile", args, &Call::default());
     assert_eq!((answer.is_error(), answer.text()), (false, "text"));
-    assert_eq!((answer.is_verbatim(), answer.exit_status()), (false, None));
-    assert_eq!(answer.events(Duration::ZERO), None);
+    assert_eq!(answer.with_output(|output: &Fragile| output.to_string()), Some("text".to_owned()));
     assert_eq!(answer.content(), [Content::Text { text: "text".to_owned() }]);
 }
 
@@ -246,4 +241,49 @@ fn arguments_answers_and_names_have_the_standard_conversions() {
     assert_eq!(unknown.code(), ErrorCode::InvalidArgument);
     let spec = json!(tools.spec("search").expect("a tool"));
     assert_eq!((&spec["name"], &spec["effect"]), (&json!("search"), &json!("read")));
+}
+
+/// What a model reads of a failed call.
+fn refused(tools: &Toolkit, name: &str, args: &Value) -> String {
+    let answer = tools.call(name, args.clone(), &Call::default());
+    assert!(answer.is_error(), "{}", answer.text());
+    answer.text().to_owned()
+}
+
+#[test]
+fn hints_name_the_tools_that_are_offered_as_they_are_shown() {
+    let all = Toolkit::new(Workspace::open(env!("CARGO_MANIFEST_DIR")).expect("a workspace"));
+    let missing = json!({ "path": "no-such-thing-anywhere" });
+    let few = all.clone().only(["read_file", "find_files"]).renamed("find_files", "glob");
+    let none = all.clone().only(["read_file"]);
+    let no_such = "no such file or directory: no-such-thing-anywhere";
+    let table = [
+        (&all, " Use find_files or list_directory to see what is there."),
+        (&few, " Use glob to see what is there."),
+        (&none, ""),
+    ];
+    for (tools, hint) in table {
+        let stop = if hint.is_empty() { "" } else { "." };
+        let text = format!("{no_such}{stop}{hint} [FILE_NOT_FOUND]");
+        assert_eq!(refused(tools, "read_file", &missing), text);
+    }
+    let renamed = all.renamed("write_file", "put");
+    let edit = json!({ "path": "no-such-thing", "old_text": "a", "new_text": "b" });
+    let text = "Cannot read no-such-thing. Use put to create new files. [FILE_NOT_FOUND]";
+    assert_eq!(refused(&renamed, "edit_file", &edit), text);
+}
+
+#[test]
+fn a_shell_is_told_its_own_flags_and_commands() {
+    let tools = Toolkit::new(Workspace::open(env!("CARGO_MANIFEST_DIR")).expect("a workspace"))
+        .with_syntax(ripkit::Syntax::Shell);
+    let text = refused(&tools, "search", &json!({ "pattern": "a(" }));
+    let hint = "To search for this very text, set `--literal` or escape it: `a\\(`.";
+    assert!(text.ends_with(&format!("{hint} [INVALID_PATTERN]")), "{text}");
+    let text = refused(&tools, "list_directory", &json!({ "path": "Cargo.toml" }));
+    let wanted = "Cargo.toml is not a directory. Use ripkit read to read a file. [INVALID_PATH]";
+    assert_eq!(text, wanted);
+    let listed = json!({ "path": "src", "max_results": 1 });
+    let answer = tools.call("list_directory", listed, &Call::default());
+    assert!(answer.text().contains("\nTo go on, pass --cursor "), "{}", answer.text());
 }

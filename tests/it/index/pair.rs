@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ripkit::shell::events;
 use ripkit::{Call, IndexOptions, Limits, Toolkit, Workspace};
 use serde_json::{Value, json};
 
@@ -105,7 +106,7 @@ impl Told {
                 "an index that is not there: {used:?}"
             );
         }
-        Told { said, events: answer.events(Duration::ZERO) }
+        Told { said, events: events(&answer, Duration::ZERO) }
     }
 }
 
