@@ -46,7 +46,7 @@ clients:
 
 # The program as one file that needs nothing beside it, not even a C library; Linux.
 static:
-    RUSTFLAGS='-C target-feature=+crt-static' cargo build --release --bin ripkit \
+    RUSTFLAGS='-C target-feature=+crt-static' cargo build --profile dist --bin ripkit \
         --target "$(rustc -vV | sed -n 's/^host: //p')" \
         --target-dir "${CARGO_TARGET_DIR:-target}/static"
 
@@ -60,8 +60,8 @@ adapters:
 
 # Speed and numbers of results beside rg and fd on a tree of yours; `--big`, `--index-only`.
 compare tree="." rounds="7" *flags:
-    cargo build --release
-    cargo run --release --example compare -- {{quote(tree)}} {{rounds}} {{flags}}
+    cargo build --profile dist
+    cargo run --profile dist --example compare -- {{quote(tree)}} {{rounds}} {{flags}}
 
 # The benchmarks, on a generated tree or on `just bench DIR`.
 bench tree="":

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 host="$(rustc -vV | sed -n 's/^host: //p')"
-program="${1:-${CARGO_TARGET_DIR:-target}/static/$host/release/ripkit}"
+program="${1:-${CARGO_TARGET_DIR:-target}/static/$host/dist/ripkit}"
 
 fail() {
     printf 'empty root: %s\n' "$*" >&2
