@@ -7,11 +7,10 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::job_latch::TICK;
 use crate::context::{Call, CallHandle, Incomplete};
@@ -40,7 +39,7 @@ type Task = Box<dyn FnOnce() -> Deliver + Send>;
 type Deliver = Box<dyn FnOnce() + Send>;
 
 /// The task channels of idle threads.
-type Idle = std::sync::Mutex<Vec<Sender<Task>>>;
+type Idle = std::sync::Mutex<Vec<SyncSender<Task>>>;
 
 /// The threads that run calls. Idle threads end when this is dropped.
 #[derive(Debug, Default)]
@@ -105,7 +104,7 @@ impl CallThreads {
                 Err(unsent) => task = unsent.0,
             }
         }
-        let (worker, tasks) = bounded(1);
+        let (worker, tasks) = sync_channel(1);
         let idle = Arc::downgrade(&self.idle);
         let builder = thread::Builder::new().name("ripkit-call".to_owned());
         match builder.spawn(move || serve(tasks, &idle)) {
@@ -131,7 +130,7 @@ fn serve(mut tasks: Receiver<Task>, idle: &Weak<Idle>) {
         let next = idle.upgrade().and_then(|idle| {
             let mut idle = lock(&idle);
             (idle.len() < MAX_IDLE).then(|| {
-                let (worker, next) = bounded(1);
+                let (worker, next) = sync_channel(1);
                 idle.push(worker);
                 next
             })

@@ -27,8 +27,9 @@ const BLOCK: usize = 256 << 10;
 /// The overlap of the pieces in which a long line is searched, in bytes.
 const OVERLAP: usize = 64 << 10;
 
-/// The size of the reads that look for the end of a block's last line, in bytes.
-const TAIL: usize = 64 << 10;
+/// The size of the first read that looks for the end of a block's last line, in bytes; the next
+/// block reads these bytes again.
+const TAIL: usize = 4 << 10;
 
 /// The maximum time that the waiting thread sleeps before it checks again.
 const WAIT: Duration = Duration::from_millis(5);
@@ -322,8 +323,10 @@ impl<'a> BlockSearcher<'a> {
         if self.buffer.get(length.wrapping_sub(1)) == Some(&b'\n') {
             return Ok(end);
         }
+        let mut count = TAIL;
         while end < length + MAX_LINE {
-            let more = self.read(from, end, TAIL)?;
+            let more = self.read(from, end, count)?;
+            count = (2 * count).min(BLOCK);
             let added = checked_range(&self.buffer, end..more)?;
             if let Some(at) = memchr::memchr(b'\n', added) {
                 return Ok(end + at + 1);

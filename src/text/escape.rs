@@ -8,8 +8,9 @@ use std::path::Path;
 /// The name for display: unchanged if it is UTF-8 without control characters, else escaped for
 /// [`unescape`].
 pub(crate) fn display_path(bytes: &[u8]) -> Cow<'_, str> {
+    let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
     match std::str::from_utf8(bytes) {
-        Ok(name) if !name.chars().any(is_unsafe) => Cow::Borrowed(name),
+        Ok(name) if is_plain || !name.chars().any(is_unsafe) => Cow::Borrowed(name),
         _ => Cow::Owned(escape_name(bytes)),
     }
 }

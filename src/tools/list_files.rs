@@ -250,8 +250,10 @@ impl ListStatus {
             write!(f, "\n{}", self.receipt.sentence("Looked at"))?;
         }
         for (index, path) in paths.iter().enumerate() {
-            let separator = if index > 0 { "\n" } else { "" };
-            write!(f, "{separator}{}", escape::display_path(path.as_bytes()))?;
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            f.write_str(&escape::display_path(path.as_bytes()))?;
         }
         if let Some(truncation) = self.truncation {
             let line = truncation.line(paths.len() as u64, "results", self.text_bytes);

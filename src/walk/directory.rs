@@ -199,6 +199,17 @@ impl DirEntry {
         &names[self.start..self.end]
     }
 
+    /// The first bytes of the name in the order of whole paths, where a directory's name ends in `/`:
+    /// comparing these decides nearly all comparisons.
+    fn sort_key(self, names: &[u8]) -> u128 {
+        let mut key = [0; size_of::<u128>()];
+        let slash = (self.kind == Kind::Directory).then_some(&b'/');
+        for (to, from) in key.iter_mut().zip(self.name(names).iter().chain(slash)) {
+            *to = *from;
+        }
+        u128::from_be_bytes(key)
+    }
+
     /// Compares two entries as whole paths, where the name of a directory ends in `/`.
     fn path_cmp(self, other: DirEntry, names: &[u8]) -> Ordering {
         let (a, b) = (self.name(names), other.name(names));
@@ -238,7 +249,14 @@ impl DirListing {
     /// Sorts the entries into the byte order of whole paths, where a directory's name ends in `/`.
     pub(crate) fn sort(&mut self) {
         let names = &*self.names;
-        self.entries.sort_unstable_by(|a, b| a.path_cmp(*b, names));
+        let mut keyed: Vec<(u128, DirEntry)> =
+            self.entries.iter().map(|entry| (entry.sort_key(names), *entry)).collect();
+        keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
+            a_key.cmp(b_key).then_with(|| a.path_cmp(*b, names))
+        });
+        for (slot, (_, entry)) in self.entries.iter_mut().zip(keyed) {
+            *slot = entry;
+        }
     }
 
     /// Memory that it takes, in bytes.
@@ -315,6 +333,9 @@ mod tests {
             ("a.rs", Kind::File),
             ("a-b", Kind::Directory),
             ("A", Kind::File),
+            ("b234567890123456", Kind::Directory),
+            ("b234567890123456.", Kind::File),
+            ("b2345678901234560", Kind::File),
         ] {
             listing.push(name.as_bytes(), kind);
         }
@@ -322,6 +343,7 @@ mod tests {
         let names: Vec<_> = (0..listing.len()).filter_map(|index| listing.get(index)).collect();
         let names: Vec<_> = names.iter().map(|(name, _)| String::from_utf8_lossy(name)).collect();
         // As whole paths: "A" < "a-b/" < "a.rs" < "a/" < "a0".
-        assert_eq!(names, ["A", "a-b", "a.rs", "a", "a0"]);
+        let long = ["b234567890123456.", "b234567890123456", "b2345678901234560"];
+        assert_eq!(names, [&["A", "a-b", "a.rs", "a", "a0"], &long[..]].concat());
     }
 }

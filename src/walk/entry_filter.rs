@@ -89,11 +89,9 @@ impl<'a> EntryFilter<'a> {
     }
 
     fn keep(&mut self, name: &[u8], kind: Kind, report: &mut DirectoryReport) -> bool {
-        if VERSION_CONTROL.contains(&name) && (kind == Kind::Directory || name == b".git") {
-            return false;
-        }
-        // Temporary files of a write that is under way, or of one that was killed.
-        if name.first() == Some(&b'.') && is_temporary(name) {
+        let is_hidden = name.first() == Some(&b'.');
+        // Temporary files are those of a write that is under way, or of one that was killed.
+        if is_hidden && (is_version_control(name, kind) || is_temporary(name)) {
             return false;
         }
         self.set_path(name);
@@ -117,7 +115,7 @@ impl<'a> EntryFilter<'a> {
             self.report_skipped(is_directory, false, report);
             return false;
         }
-        if !self.options.hidden && verdict == RuleMatch::None && name.first() == Some(&b'.') {
+        if is_hidden && !self.options.hidden && verdict == RuleMatch::None {
             skipped.hidden += 1;
             self.report_skipped(is_directory, true, report);
             return false;
@@ -174,4 +172,8 @@ impl<'a> EntryFilter<'a> {
             report.skipped_entries.push(SkippedEntry { path, is_directory, hidden });
         }
     }
+}
+
+fn is_version_control(name: &[u8], kind: Kind) -> bool {
+    VERSION_CONTROL.contains(&name) && (kind == Kind::Directory || name == b".git")
 }

@@ -6,7 +6,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::text::escape;
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
-use crate::walk::rule_names::RuleNames;
+use crate::walk::rule_names::{Candidate, RuleNames};
 use crate::workspace::{
     Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, Workspace, as_path, exclude_below,
 };
@@ -226,7 +226,7 @@ impl IgnoreRules {
 
     /// Matches an entry, by its path in the workspace.
     pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> RuleMatch {
-        let name = memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..]);
+        let candidate = Candidate::of(path);
         let mut verdicts = [RuleMatch::None; SOURCES];
         let mut global = RuleMatch::None;
         let mut left_repository = false;
@@ -234,7 +234,7 @@ impl IgnoreRules {
             let path = layer.relative(path);
             for (index, file) in layer.files.iter().enumerate() {
                 let Some(file) = file else { continue };
-                if !file.0.names.may_match(&path, name, is_directory) {
+                if !file.0.names.may_match(&path, &candidate, is_directory) {
                     continue;
                 }
                 let is_git = index >= IgnoreSource::Git as usize;

@@ -375,9 +375,6 @@ fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {
 #[derive(Debug)]
 struct ListSink {
     report: ListReport,
-    /// The entries, which become those of the report at its end.
-    paths: PathList,
-    times: Vec<i128>,
     budget: OutputBudget,
     gap: bool,
     aliases: PathAliases,
@@ -387,17 +384,12 @@ impl ListSink {
     /// A sink of the entries after `cursor`.
     fn new(budget: OutputBudget, cursor: Option<Cursor>) -> ListSink {
         let report = ListReport { cursor, ..ListReport::default() };
-        let (paths, aliases) = (PathList::default(), PathAliases::default());
-        ListSink { report, paths, times: Vec::new(), budget, gap: false, aliases }
+        ListSink { report, budget, gap: false, aliases: PathAliases::default() }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
         self.move_cursor();
         let mut report = self.report;
-        let times = self.times.into_iter().map(Some).chain(std::iter::repeat(None));
-        let entries = self.paths.iter().zip(times);
-        report.entries =
-            entries.map(|(path, modified)| ListEntry { path: path.to_vec(), modified }).collect();
         report.incomplete = incomplete;
         if report.truncation.is_none() && incomplete.is_none() {
             report.cursor = None;
@@ -407,8 +399,8 @@ impl ListSink {
 
     /// Moves the cursor to the last entry, unless an entry before it is missing.
     fn move_cursor(&mut self) {
-        if let Some(last) = self.paths.last().filter(|_| !self.gap) {
-            self.report.cursor = Some(Cursor::after(last.to_vec()));
+        if let Some(last) = self.report.entries.last().filter(|_| !self.gap) {
+            self.report.cursor = Some(Cursor::after(last.path.clone()));
         }
     }
 }
@@ -421,14 +413,13 @@ impl ResultSink<FoundPaths> for ListSink {
     fn results(&mut self, found: FoundPaths) -> ControlFlow<()> {
         self.report.stats.absorb(found.stats);
         let times = found.times.into_iter().map(Some).chain(std::iter::repeat(None));
-        for (path, time) in found.paths.iter().zip(times) {
+        for (path, modified) in found.paths.iter().zip(times) {
             self.report.total += 1;
             if let ControlFlow::Break(cut) = self.budget.spend(|| printed(path, &self.aliases)) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
             }
-            self.paths.push(&[path]);
-            self.times.extend(time);
+            self.report.entries.push(ListEntry { path: path.to_vec(), modified });
         }
         ControlFlow::Continue(())
     }

@@ -1,13 +1,12 @@
 //! The parallel walk: from directories to batches of files, and results in path order.
 //!
 //! ```text
-//! roots ─> WorkQueue ─(leftmost first)─> DirReader ─> batches ─> channel ─> Visitor ─> ReorderBuffer ─> ResultSink
-//!              ^                            │                                           (path order)
-//!              └──────── directories ───────┘
+//! roots ─> WorkQueue ─┬─> DirReader ─> directories and batches of files ─> WorkQueue
+//!    (leftmost first)  └─> Visitor ─> ReorderBuffer ─(path order)─> ResultSink
 //! ```
 //!
-//! Every thread does both: it reads directories while the bounded channel has room, and otherwise
-//! visits a batch. So the walk is only a little ahead of the visits, results come out in path order
+//! Every thread does both: it reads directories and visits files, whichever comes first in path
+//! order. So the walk is only a little ahead of the visits, results come out in path order
 //! whichever thread found them, and a sink that has enough stops everything at once.
 //!
 //! With a cache, a directory that is unchanged is not read again, and directories that a watch

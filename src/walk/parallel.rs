@@ -4,8 +4,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError};
-
 use crate::context::{Call, Incomplete, Progress};
 use crate::error::{Error, ErrorCode};
 use crate::pool::{Job, Pool, lock};
@@ -24,17 +22,12 @@ use crate::workspace::Workspace;
 /// everything else would pile up behind one slow file.
 const MAX_WAITING: usize = 16 << 20;
 
-/// How many batches may wait for a visit, for each thread.
-const QUEUED_BATCHES: usize = 4;
-
 /// One walk in progress.
 pub(crate) struct Walk<V: Visitor, S> {
     visitor: V,
     reader: DirReader,
     replay: WalkReplay,
     queue: WorkQueue,
-    sender: Sender<(Batch, Ticket)>,
-    receiver: Receiver<(Batch, Ticket)>,
     results: Mutex<ReorderBuffer<Piece<V::Output>>>,
     sink: Mutex<SinkState<S>>,
     /// All threads should stop: the sink has enough, or the call is over.
@@ -191,14 +184,11 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         let mut report = DirectoryReport::default();
         let tasks = InitialTask::all(workspace, &options, call, &mut report);
         sink.directory(report);
-        let (sender, receiver) = crossbeam_channel::bounded(QUEUED_BATCHES * pool.threads());
         let walk = Arc::new(Walk {
             visitor,
             reader: DirReader::new(options, workspace.clone()),
             replay: WalkReplay::default(),
             queue: WorkQueue::default(),
-            sender,
-            receiver,
             results: Mutex::new(results),
             sink: Mutex::new(SinkState { sink: Some(sink), has_enough: false }),
             stopped: AtomicBool::new(false),
@@ -228,26 +218,16 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         }));
     }
 
-    /// Does the next task of the queue, where a visit is done by sending it to the channel; false if
-    /// there is none.
-    fn next_task(&self, state: &mut V::State) -> bool {
-        match self.queue.pop() {
-            None => return false,
-            Some(Task::ReadDir(directory, ticket)) => self.read_dir(state, directory, ticket),
-            Some(Task::Replay(chunk, ticket)) => self.replay(state, &chunk, ticket),
-            Some(Task::Help(work)) => {
+    fn run_task(&self, state: &mut V::State, task: Task) {
+        match task {
+            Task::ReadDir(directory, ticket) => self.read_dir(state, directory, ticket),
+            Task::Replay(chunk, ticket) => self.replay(state, &chunk, ticket),
+            Task::Visit(batch, ticket) => self.visit(state, batch, ticket),
+            Task::Help(work) => {
                 work(self);
                 self.queue.finish();
             }
-            Some(Task::Visit(batch, ticket)) => match self.sender.try_send((batch, ticket)) {
-                Ok(()) => self.queue.notify(),
-                // Another thread has filled the channel.
-                Err(TrySendError::Full(task) | TrySendError::Disconnected(task)) => {
-                    self.visit(state, task);
-                }
-            },
         }
-        true
     }
 
     /// Reads a directory, and in the same go those below it that the cache knows to be unchanged.
@@ -351,7 +331,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         }
     }
 
-    fn visit(&self, state: &mut V::State, (batch, ticket): (Batch, Ticket)) {
+    fn visit(&self, state: &mut V::State, batch: Batch, ticket: Ticket) {
         let results = Arc::new(Mutex::default());
         // Before the visit, so that a caller whose time is over can take what there is.
         lock(&self.results).put(ticket, Piece::Visited(results.clone()));
@@ -431,13 +411,10 @@ impl<V: Visitor, S: ResultSink<V::Output>> Job for Walk<V, S> {
                 self.queue.help_or_park(self);
                 continue;
             }
-            if !self.sender.is_full() && self.next_task(&mut state) {
-                continue;
-            }
-            match self.receiver.try_recv() {
-                Ok(task) => self.visit(&mut state, task),
-                Err(_) if self.queue.wait(|| !self.receiver.is_empty()) => {}
-                Err(_) => break,
+            match self.queue.pop() {
+                Some(task) => self.run_task(&mut state, task),
+                None if self.queue.wait() => {}
+                None => break,
             }
         }
     }

@@ -24,11 +24,43 @@ pub(super) struct RuleNames {
     starts: Box<[u32]>,
 }
 
+/// The name of an entry, as several files of rules are asked about it.
+pub(super) struct Candidate<'a> {
+    name: &'a [u8],
+    pairs: BytePairs,
+}
+
+impl<'a> Candidate<'a> {
+    /// The last name of a path.
+    pub(super) fn of(path: &'a [u8]) -> Candidate<'a> {
+        let name = memchr::memrchr(b'/', path).and_then(|slash| path.get(slash + 1..));
+        let name = name.unwrap_or(path);
+        Candidate { name, pairs: BytePairs::of(name) }
+    }
+}
+
 /// What an entry must be for one rule to match it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Condition {
     only_directories: bool,
+    /// The pairs of adjacent bytes that the name has.
+    pairs: BytePairs,
     test: Test,
+}
+
+/// A set of pairs of bytes, each hashed to a bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct BytePairs(u64);
+
+impl BytePairs {
+    fn of(text: &[u8]) -> BytePairs {
+        let bit = |pair: &[u8]| pair.iter().fold(0_u8, |hash, byte| hash.wrapping_mul(23) ^ byte);
+        BytePairs(text.windows(2).fold(0, |set, pair| set | 1 << (bit(pair) % 64)))
+    }
+
+    fn contain(self, other: BytePairs) -> bool {
+        other.0 & !self.0 == 0
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +90,7 @@ impl RuleNames {
             let group = chunk.first().map_or(0, |(group, _)| *group);
             starts.resize(group + 1, index(conditions.len()));
             if chunk.len() > MAX_GROUP {
-                conditions.push(Condition { only_directories: false, test: Test::Any });
+                conditions.push(Condition::new(false, Test::Any));
             } else {
                 conditions.extend(chunk.iter().map(|(_, condition)| condition.clone()));
             }
@@ -67,13 +99,21 @@ impl RuleNames {
         RuleNames { conditions, starts: starts.into() }
     }
 
-    /// Whether a rule may match the entry of this path, relative to the directory of the rules.
-    pub(super) fn may_match(&self, path: &[u8], name: &[u8], is_directory: bool) -> bool {
+    /// Whether a rule may match the entry; `path` is relative to the directory of the rules.
+    pub(super) fn may_match(
+        &self,
+        path: &[u8],
+        candidate: &Candidate<'_>,
+        is_directory: bool,
+    ) -> bool {
+        let Candidate { name, pairs } = candidate;
         let (Some(first), Some(last)) = (name.first(), name.last()) else { return true };
         let groups = [BY_FIRST + usize::from(*first), BY_LAST + usize::from(*last), UNANCHORED];
         groups.into_iter().any(|group| {
             let conditions = self.conditions.get(self.range(group)).unwrap_or_default();
-            conditions.iter().any(|condition| condition.allows(path, name, is_directory))
+            conditions.iter().any(|condition| {
+                pairs.contain(condition.pairs) && condition.allows(path, name, is_directory)
+            })
         })
     }
 
@@ -104,7 +144,18 @@ impl Condition {
             Some(rule) => (rule.strip_suffix('\\').unwrap_or(rule), true),
             None => (rule, false),
         };
-        Condition { only_directories, test: Test::of(rule, is_anchored) }
+        Condition::new(only_directories, Test::of(rule, is_anchored))
+    }
+
+    fn new(only_directories: bool, test: Test) -> Condition {
+        let pairs = match &test {
+            Test::Name(name) => BytePairs::of(name),
+            Test::Parts(parts) => {
+                BytePairs(parts.iter().fold(0, |set, part| set | BytePairs::of(part).0))
+            }
+            Test::Below(_) | Test::Any => BytePairs::default(),
+        };
+        Condition { only_directories, pairs, test }
     }
 
     fn group(&self) -> usize {
@@ -169,27 +220,17 @@ impl Test {
 
     fn passes(&self, path: &[u8], name: &[u8]) -> bool {
         match self {
-            Test::Name(whole) => name.len() == whole.len() && are_equal(name, whole),
+            Test::Name(whole) => name == &**whole,
             Test::Parts([prefix, infix, suffix]) => {
-                name.len() >= prefix.len() + suffix.len()
-                    && are_equal(&name[..prefix.len()], prefix)
-                    && are_equal(&name[name.len() - suffix.len()..], suffix)
-                    && contains(&name[prefix.len()..name.len() - suffix.len()], infix)
+                let rest = name.strip_prefix(&**prefix);
+                rest.and_then(|rest| rest.strip_suffix(&**suffix)).is_some_and(|rest| {
+                    infix.is_empty() || rest.windows(infix.len()).any(|part| part == &**infix)
+                })
             }
             Test::Below(start) => path.starts_with(start),
             Test::Any => true,
         }
     }
-}
-
-/// Compares texts of the same length. For a few bytes, which mostly differ in the first, a call of
-/// `memcmp` takes longer.
-fn are_equal(text: &[u8], other: &[u8]) -> bool {
-    text.iter().zip(other).all(|(a, b)| a == b)
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    part.is_empty() || text.windows(part.len()).any(|window| are_equal(window, part))
 }
 
 /// Whether a glob may have a class that matches a `/`, as negated ones do.
@@ -211,7 +252,7 @@ mod tests {
     /// The condition of one rule, as text.
     fn test_of(line: &str) -> String {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let Condition { only_directories, test } = Condition::of(line);
+        let Condition { only_directories, test, .. } = Condition::of(line);
         let slash = if only_directories { "/" } else { "" };
         match test {
             Test::Name(name) => text(&name) + slash,
@@ -255,10 +296,8 @@ mod tests {
     #[test]
     fn rules_are_tried_only_for_names_that_can_match() {
         let names = RuleNames::new(["*.o", "tags", "out/", "/gen/**", "x*y*z"]);
-        let may = |path: &[u8], is_directory| {
-            let name = path.rsplit(|byte| *byte == b'/').next().unwrap();
-            names.may_match(path, name, is_directory)
-        };
+        let may =
+            |path: &[u8], is_directory| names.may_match(path, &Candidate::of(path), is_directory);
         for path in ["a.o", "d/.o", "d/tags", "gen/a", "xyz", "xayz"] {
             assert!(may(path.as_bytes(), false), "{path}");
         }
@@ -272,7 +311,8 @@ mod tests {
     fn many_rules_alike_are_left_to_the_matcher() {
         let rules: Vec<String> = (0..=MAX_GROUP).map(|number| format!("a{number}")).collect();
         let names = RuleNames::new(rules.iter().map(String::as_str));
-        assert!(names.may_match(b"ax", b"ax", false) && !names.may_match(b"bx", b"bx", false));
+        let may = |path: &[u8]| names.may_match(path, &Candidate::of(path), false);
+        assert!(may(b"ax") && !may(b"bx"));
         assert!(names.bytes() < 10_000, "{}", names.bytes());
     }
 
@@ -317,11 +357,12 @@ mod tests {
                 if names_of_path.iter().any(|name| matches!(name.as_str(), "." | "..")) {
                     continue;
                 }
-                let (path, name) = (names_of_path.join("/"), names_of_path.last().unwrap());
+                let path = names_of_path.join("/");
                 let is_directory = random.below(2) == 0;
                 let is_match = !matcher.matched(&*as_path(path.as_bytes()), is_directory).is_none();
                 matched += usize::from(is_match);
-                if !names.may_match(path.as_bytes(), name.as_bytes(), is_directory) {
+                if !names.may_match(path.as_bytes(), &Candidate::of(path.as_bytes()), is_directory)
+                {
                     left_out += 1;
                     assert!(!is_match, "round {round}: {path:?} matches one of {rules:?}");
                 }

@@ -104,17 +104,16 @@ impl WorkQueue {
         lock(&self.state).unfinished == 0
     }
 
-    /// Parks the thread until there may be something to do, here or, if `elsewhere` says so,
-    /// already in another queue; false when everything is done.
-    pub(crate) fn wait(&self, elsewhere: impl Fn() -> bool) -> bool {
+    /// Parks the thread until there may be something to do; false when everything is done.
+    pub(crate) fn wait(&self) -> bool {
         let mut state = lock(&self.state);
-        if state.unfinished > 0 && state.items.is_empty() && !elsewhere() {
+        if state.unfinished > 0 && state.items.is_empty() {
             state = self.park(state);
         }
         state.unfinished > 0
     }
 
-    /// Wakes the parked threads, as when work appeared in another queue.
+    /// Wakes the parked threads, so that they check whether the walk was stopped.
     pub(crate) fn notify(&self) {
         self.wake(&lock(&self.state));
     }
