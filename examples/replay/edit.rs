@@ -198,12 +198,20 @@ impl Edit {
 /// Of each new line, whether it is one of the old lines, left where it was among them.
 pub(crate) fn kept<T: PartialEq + Eq + std::hash::Hash + Ord>(old: &[T], new: &[T]) -> Vec<bool> {
     let mut kept = vec![false; new.len()];
-    for operation in capture_diff_slices(Algorithm::Myers, old, new) {
-        if operation.tag() == DiffTag::Equal {
-            kept[operation.new_range()].fill(true);
-        }
+    for (_, at) in kept_pairs(old, new) {
+        kept[at] = true;
     }
     kept
+}
+
+/// The indices of the old lines that are left where they were, each with that of the new line.
+pub(crate) fn kept_pairs<T: PartialEq + Eq + std::hash::Hash + Ord>(
+    old: &[T],
+    new: &[T],
+) -> Vec<(usize, usize)> {
+    let operations = capture_diff_slices(Algorithm::Myers, old, new);
+    let equal = operations.iter().filter(|operation| operation.tag() == DiffTag::Equal);
+    equal.flat_map(|operation| operation.old_range().zip(operation.new_range())).collect()
 }
 
 /// The file with all patches applied; they are in its bytes and do not overlap.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::dice::Dice;
-use super::edit::{Edit, Ending, last_terminator};
+use super::edit::{Edit, Ending, Patch, kept_pairs, last_terminator, patched};
 use super::{states, texts};
 
 /// One call to make, and what it should lead to.
@@ -461,7 +461,9 @@ pub(crate) fn attempt(
         return None;
     }
     let mut attempt = Attempt { old, new, ..Attempt::plain(edit) };
-    if side != Side::Old {
+    if side == Side::Old && fold == Some(Fold::TrailingBlanks) {
+        attempt.meant.results.extend(with_blanks_of_file(edit, &attempt.old));
+    } else if side != Side::Old {
         attempt.meant.tolerated = fold.map(|fold| Tolerated {
             range: edit.range.clone(),
             lines: owned(edit.replacement_lines()),
@@ -469,6 +471,27 @@ pub(crate) fn attempt(
         });
     }
     Some(attempt)
+}
+
+/// The file after the edit if the lines that `wrong` and `new_text` both have without blanks at their
+/// ends keep those of the file: nothing in the texts says that they are to go.
+fn with_blanks_of_file(edit: &Edit, wrong: &str) -> Option<Vec<u8>> {
+    let trimmed = |text: &str| -> Vec<String> {
+        text.split_inclusive('\n').map(|line| line.trim_start().to_owned()).collect()
+    };
+    let (old, new) = (trimmed(wrong), trimmed(&edit.new));
+    let file = super::edit::lines(&edit.file[edit.range.clone()]);
+    let mut meant = owned(edit.replacement_lines());
+    if file.len() != old.len() || meant.len() != new.len() {
+        return None;
+    }
+    for (before, after) in kept_pairs(&old, &new) {
+        if Fold::TrailingBlanks.is_same(file[before], &meant[after].0) {
+            meant[after].0 = file[before].to_vec();
+        }
+    }
+    let bytes = meant.into_iter().flat_map(|(line, _)| line).collect();
+    Some(patched(&edit.file, &[Patch { range: edit.range.clone(), bytes }]))
 }
 
 /// Whether the edit indents its lines anew, leaves none as it was, and the mistake indents

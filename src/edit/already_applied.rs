@@ -23,6 +23,9 @@ const MIN_LETTERS_OF_PART: usize = 8;
 /// The same for lines that match `new_text` only normalized.
 const MIN_LETTERS_OF_NORMALIZED: usize = 16;
 
+/// Bytes of a `new_text` whose lines are compared with the file at any indentation.
+const MAX_ALIGNED_BYTES: usize = 16 << 10;
+
 /// A line that occurs more often, at any indentation, does not identify a place.
 const MAX_REPEATS: usize = 3;
 
@@ -212,6 +215,9 @@ impl AppliedCheck<'_, '_> {
         if is_exact || new.len() <= old.len() {
             return Ok(false);
         }
+        if self.found.kind == MatchKind::Indentation && self.has_new_lines(matched, old, new)? {
+            return Ok(true);
+        }
         let normalize = |text: &[u8]| self.matcher.normalize(text, kind);
         let (old, new) = (normalize(old.as_bytes())?, normalize(new.as_bytes())?);
         let is_longer = new.text.len() > old.text.len();
@@ -235,6 +241,36 @@ impl AppliedCheck<'_, '_> {
             }
         }
         occurrences.finish()?;
+        Ok(false)
+    }
+
+    /// Whether the lines around the match are those of `new`, which has those of `old`, at any
+    /// indentation: in a file that mixes tabs and spaces no single shift maps all of them.
+    fn has_new_lines(&self, matched: &Range<usize>, old: &str, new: &str) -> Result<bool, Error> {
+        if new.len() > MAX_ALIGNED_BYTES {
+            return Ok(false);
+        }
+        let is_newline = |byte: &u8| *byte == b'\n';
+        let old: Vec<&[u8]> = old.lines().map(|line| line.as_bytes().trim_ascii()).collect();
+        let new: Vec<&[u8]> = new.lines().map(|line| line.as_bytes().trim_ascii()).collect();
+        let text = self.matcher.text;
+        let below = slice(text, matched.start..)?.split(is_newline).take(new.len());
+        let below: Vec<&[u8]> = below.map(<[u8]>::trim_ascii).collect();
+        let above = slice(text, ..matched.start)?.rsplit(is_newline).skip(1).take(new.len());
+        let above: Vec<&[u8]> = above.map(<[u8]>::trim_ascii).collect();
+        // Of each line of `new` that may be the first of `old`.
+        for (first, part) in new.windows(old.len().max(1)).enumerate() {
+            let (before, after) = new.split_at(first);
+            let (_, behind) = after.split_at(part.len());
+            let is_there = part == old
+                && below.starts_with(after)
+                && above.iter().take(first).eq(before.iter().rev());
+            let added = before.iter().chain(behind).copied().flatten();
+            let letters = added.filter(|byte| byte.is_ascii_alphanumeric()).count();
+            if is_there && letters >= MIN_LETTERS_OF_LINES {
+                return Ok(true);
+            }
+        }
         Ok(false)
     }
 }

@@ -543,7 +543,9 @@ impl<'a> Locator<'a> {
             return Ok((part, range));
         }
         let end = range.end + blanks;
-        if inserted.ends_with([' ', '\t']) {
+        // Behind several lines the blanks would come at the end of another line than before.
+        let is_moved = inserted.contains('\n') && !inserted.ends_with('\n');
+        if is_moved || inserted.ends_with([' ', '\t']) {
             return Ok((part, range.start..end));
         }
         let follows_newline = range.end > 0 && is_line_start(text, range.end);

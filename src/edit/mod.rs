@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::locate::{Located, Locator, Patch};
-pub(crate) use crate::edit::refusal::report_conflict;
+pub(crate) use crate::edit::refusal::{report_conflict, report_difference};
 pub(crate) use crate::edit::replacement::{EditOptions, Splice};
 pub use crate::edit::replacement::{MatchKind, Matching, Replacement};
 use crate::edit::text::{DecodedText, OffsetMap, line_number, slice};

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::context::Call;
 use crate::edit::matcher::{MAX_REPLACED, MatchSet, Matcher};
 use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement};
-use crate::edit::show::{MatchList, numbered_line, short_path};
+use crate::edit::show::{CONTEXT, MatchList, numbered_lines, short_path};
 use crate::edit::suggest;
 use crate::edit::text::{DecodedText, LineTable, is_whole_lines, line_number};
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
@@ -257,15 +257,7 @@ impl Refusal<'_, '_> {
         let table = LineTable::new(text);
         let first = line_number(text, near.range.start);
         let last = line_number(text, near.range.end.saturating_sub(1)).max(first);
-        let mut shown = String::new();
-        for number in first..=last {
-            let (line, _) = numbered_line(table.line(number - 1).unwrap_or(b""), number, &[]);
-            if shown.len() + line.len() > room {
-                shown.push_str("...\n");
-                break;
-            }
-            shown.push_str(&line);
-        }
+        let shown = numbered_lines(&table, first - 1..last, room);
         let lines = if first == last {
             format!("Line {first} matches old_text")
         } else {
@@ -383,4 +375,24 @@ pub(crate) fn report_conflict(
         let _ = write!(message, " {}", near.message(is_exact, CONFLICT_BYTES));
     }
     Ok(ConflictReport { message, has_old_text: false })
+}
+
+/// Where a file that changed since it was read differs from the `content` that was to be written
+/// over it, with the lines of the file around the first difference.
+pub(crate) fn report_difference(present: &[u8], content: &str) -> String {
+    let text = DecodedText::new(present);
+    let (present, new) = (LineTable::new(text.bytes()), LineTable::new(content.as_bytes()));
+    let line =
+        |line: Option<&[u8]>| line.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec());
+    let mut numbers = 0..present.len().max(new.len());
+    let Some(first) = numbers.find(|&at| line(present.line(at)) != line(new.line(at))) else {
+        return "It has the lines of the content.".to_owned();
+    };
+    let what = match (first < present.len(), first < new.len()) {
+        (true, true) => format!("It differs from the content at line {}:", first + 1),
+        (true, false) => format!("The content ends before line {}:", first + 1),
+        (false, _) => format!("The content goes on after its last line {first}:"),
+    };
+    let around = first.saturating_sub(CONTEXT)..(first + CONTEXT + 1).min(present.len());
+    format!("{what}\n```\n{}```\n", numbered_lines(&present, around, CONFLICT_BYTES))
 }

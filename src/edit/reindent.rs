@@ -161,11 +161,18 @@ struct Votes {
     file: usize,
     /// For the file, unless they were put into a new block.
     file_unless_nested: usize,
+    /// Against both: the line is deeper than in one of them and shallower than in the other.
+    neither: usize,
 }
 
 impl Votes {
     fn is_none(self) -> bool {
-        self.old == 0 && self.file == 0 && self.file_unless_nested == 0
+        self.old + self.file + self.file_unless_nested == 0
+    }
+
+    /// Whether more lines speak against both than for one of them.
+    fn is_contradictory(self) -> bool {
+        self.neither > self.old + self.file + self.file_unless_nested
     }
 }
 
@@ -186,6 +193,9 @@ impl ComparedLines<'_> {
             mapping.tabs != TabConversion::None && mapping.shift == IndentShift::None
         }) {
             return self.decide_by_tabs(shared);
+        }
+        if shared.is_contradictory() {
+            return None;
         }
         let votes = if shared.is_none() { self.votes_around(around) } else { shared };
         match (self.may_be_like_old(votes), self.may_be_like_file(votes)) {
@@ -249,6 +259,9 @@ impl ComparedLines<'_> {
                 (true, false) => votes.old += 1,
                 (false, true) if self.is_nested(at, &olds) => votes.file_unless_nested += 1,
                 (false, true) => votes.file += 1,
+                (false, false) if is_between(line.indent, old.indent, file.indent) => {
+                    votes.neither += 1;
+                }
                 _ => {}
             }
         }
@@ -359,14 +372,11 @@ impl ComparedLines<'_> {
             return false;
         }
         let steps = self.new.iter().filter_map(|line| line.indent.strip_prefix(depth));
-        let smallest = steps.map(str::len).filter(|step| *step > 1).min();
-        let (Some(step), Some(usual)) = (smallest, smallest.and_then(|_| usual_step(around)))
-        else {
-            return false;
-        };
+        let Some(step) = steps.map(str::len).filter(|step| *step > 1).min() else { return false };
+        let Some(FileSteps { usual, smallest }) = FileSteps::of(around) else { return false };
         let is_odd = |step: usize| step < usual || !step.is_multiple_of(usual);
         let file = self.file.first().map_or(depth, |line| line.indent);
-        let is_enlarged = depth.len() > file.len() && step > usual;
+        let is_enlarged = depth.len() > file.len() && step > smallest;
         step < usual || is_enlarged || (is_odd(step) && is_odd(self.shift.len()))
     }
 
@@ -395,27 +405,45 @@ impl ComparedLines<'_> {
     }
 }
 
-/// The most frequent step, in spaces, from a line to a deeper next one.
-fn usual_step(around: [&str; 2]) -> Option<usize> {
-    let mut counts: HashMap<usize, usize> = HashMap::new();
-    for text in around {
-        let lines = content_lines(text);
-        for pair in lines.windows(2) {
-            let [before, line] = pair else { continue };
-            // The second line of a comment of several lines is deeper by one space.
-            if is_deeper(line.indent, before.indent)
-                && !line.indent.contains('\t')
-                && !line.content.starts_with('*')
-            {
-                *counts.entry(line.indent.len() - before.indent.len()).or_default() += 1;
+/// The steps, in spaces, by which lines of the file are deeper than those before them.
+struct FileSteps {
+    /// The most frequent one.
+    usual: usize,
+    /// The smallest one that is at least a third as frequent.
+    smallest: usize,
+}
+
+impl FileSteps {
+    /// The steps in the text around a match; `None` if no line is deeper than the one before.
+    fn of(around: [&str; 2]) -> Option<FileSteps> {
+        let mut counts: HashMap<usize, usize> = HashMap::new();
+        for text in around {
+            for pair in content_lines(text).windows(2) {
+                let [before, line] = pair else { continue };
+                // The second line of a comment of several lines is deeper by one space.
+                if is_deeper(line.indent, before.indent)
+                    && !line.indent.contains('\t')
+                    && !line.content.starts_with('*')
+                {
+                    *counts.entry(line.indent.len() - before.indent.len()).or_default() += 1;
+                }
             }
         }
+        let (&usual, &max) =
+            counts.iter().max_by_key(|(step, count)| (**count, Reverse(**step)))?;
+        let frequent = counts.iter().filter(|(_, count)| **count * 3 >= max);
+        let smallest = frequent.map(|(step, _)| *step).min()?;
+        Some(FileSteps { usual, smallest })
     }
-    counts.into_iter().max_by_key(|(step, count)| (*count, Reverse(*step))).map(|(step, _)| step)
 }
 
 fn is_deeper(blanks: &str, than: &str) -> bool {
     blanks.len() > than.len() && blanks.starts_with(than)
+}
+
+fn is_between(blanks: &str, one: &str, other: &str) -> bool {
+    (is_deeper(blanks, one) && is_deeper(other, blanks))
+        || (is_deeper(blanks, other) && is_deeper(one, blanks))
 }
 
 fn shallowest<'a>(lines: &[ContentLine<'a>]) -> &'a str {

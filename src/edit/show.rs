@@ -32,7 +32,7 @@ const MAX_LISTED: usize = 10;
 const MAX_SHOWN: usize = 3;
 
 /// Lines shown on each side of a match, where there is room.
-const CONTEXT: usize = 2;
+pub(super) const CONTEXT: usize = 2;
 
 /// The path as shown in a message that has little room.
 pub(super) fn short_path(path: &str) -> String {
@@ -56,6 +56,21 @@ pub(super) fn numbered_line(
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let window = clip::window(line, spans, LINE_BYTES);
     (format!("{}{}\n", LineNumber(number as u64), window.text), window.spans.len())
+}
+
+/// These lines, numbered from 0, as `read_file` shows them; more than `room` bytes are cut after a
+/// line.
+pub(super) fn numbered_lines(table: &LineTable<'_>, lines: Range<usize>, room: usize) -> String {
+    let mut shown = String::new();
+    for (number, line) in lines.map_while(|number| Some((number, table.line(number)?))) {
+        let (line, _) = numbered_line(line, number + 1, &[]);
+        if shown.len() + line.len() > room {
+            shown.push_str("...\n");
+            break;
+        }
+        shown.push_str(&line);
+    }
+    shown
 }
 
 /// The matches of a text that is not unique.

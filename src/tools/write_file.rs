@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS};
-use crate::edit::diff;
+use crate::edit::{self, diff};
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::output::{Output, counted};
@@ -31,8 +31,8 @@ pub struct WriteFileArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
-    /// Lets the file end where the content ends although that is where a page of `read_file` ends:
-    /// without it, a page is not written over the whole file.
+    /// Lets the file consist of the content although that seems to be a page of `read_file`: without
+    /// it, a page is not written over the whole file.
     #[serde(default)]
     pub truncate: bool,
     /// Only shows what would change.
@@ -132,7 +132,8 @@ impl Tool for WriteFile {
             guard.read(limit)?;
         }
         if let Some(must_be) = must_be {
-            guard.expect(must_be, context.call)?;
+            let expected = guard.expect(must_be, context.call);
+            expected.map_err(|error| conflict(error, guard.content(), &args.content))?;
         }
         check_omissions(&guard, &args, context)?;
         if let Some(old) = guard.content() {
@@ -171,6 +172,16 @@ impl WriteFileOutput {
             },
         })
     }
+}
+
+/// The error for a file of another version, with its present text where the content differs.
+fn conflict(error: Error, present: Option<&[u8]>, content: &str) -> Error {
+    let Some(present) = present.filter(|_| error.code() == ErrorCode::Conflict) else {
+        return error;
+    };
+    let message = format!("{}. {}", error.message(), edit::report_difference(present, content));
+    let conflict = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
+    conflict.with_hint("Read it again before you change it.")
 }
 
 fn check_content(args: &WriteFileArgs, limit: usize) -> Result<(), Error> {
@@ -223,8 +234,8 @@ fn check_page(
     let (what, or, last) = match sign {
         PageSign::Page { first: 1, last } => (
             format!(
-                "ends with line {last} of the file, where a page of {read} ends, but the file \
-                 goes on, and the rest would be lost"
+                "ends with line {last} of the file, as a page of {read} does, but the file goes \
+                 on, and the rest would be lost"
             ),
             format!("read on with {} and pass the whole text", format.argument("offset", last + 1)),
             format!("With {truncate} the file ends there."),

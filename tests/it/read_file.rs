@@ -661,7 +661,7 @@ fn a_page_is_not_written_over_a_file_that_is_too_large_to_edit() {
     let page = tools.call("read_file", json!({ "path": "a.txt" }), &Call::default());
     let args = json!({ "path": "a.txt", "content": page.details()["content"] });
     let answer = tools.call("write_file", args, &Call::default());
-    assert!(answer.text().contains("where a page of read_file ends"), "{}", answer.text());
+    assert!(answer.text().contains("as a page of read_file does"), "{}", answer.text());
     assert!(workspace.content("a.txt") == content.as_bytes());
 }
 

@@ -148,3 +148,35 @@ fn a_repeated_edit_of_trailing_blanks_changes_nothing() {
         edit(file, old, new).unwrap_err();
     }
 }
+
+#[test]
+fn a_repeated_insertion_is_seen_in_a_file_that_mixes_tabs_and_spaces() {
+    let file = "\t};\n\n    void add(int i);\n\tvoid set(int i);\n\tbool get(int i);\n\n\tx();\n";
+    let old = "    void set(int i);\n    bool get(int i);\n";
+    for new in [
+        format!("    void add(int i);\n{old}"),
+        format!("{old}\n    x();\n"),
+        format!("\n    void add(int i);\n{old}\n"),
+    ] {
+        let message = edit(file, old, &new).unwrap_err();
+        assert!(message.contains("the edit seems to be done."), "{new:?} {message}");
+    }
+    // Other lines are beside the match.
+    let new = format!("    void sub(int i);\n{old}");
+    let expected = file.replace("\tvoid set", "\tvoid sub(int i);\n\tvoid set");
+    assert_eq!(edit(file, old, &new), Ok(expected));
+}
+
+#[test]
+fn a_repeated_deletion_does_not_delete_a_twin_with_other_trailing_blanks() {
+    let file = "a = 1\nb = 2\n\na = 1  \nb = 2\n";
+    let once = edit(file, "a = 1\nb = 2\n", "").unwrap();
+    assert_eq!(once, "\na = 1  \nb = 2\n");
+    let message = edit(&once, "a = 1\nb = 2\n", "").unwrap_err();
+    let expected = "old_text not found in f.py. Lines 2-3 match old_text without regard to trailing \
+                    blanks, but lines are deleted only where they are exactly as old_text has them.\
+                    \n\n```\n   2 | a = 1  \n   3 | b = 2\n```\nRead the file again, and give \
+                    old_text exactly as it is there.";
+    assert_eq!(message, expected);
+    assert_eq!(edit("say “one”\nx\n", "say \"one\"\n", ""), Ok("x\n".to_owned()), "no blanks");
+}

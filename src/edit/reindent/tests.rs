@@ -167,3 +167,23 @@ fn new_lines_whose_steps_are_not_those_of_the_file_are_refused() {
     let expected = file.replace("\n    def b", "\n    def a(self):\n        x = 1\n\n    def b");
     assert_eq!(edited(&file, old, new), Some(expected));
 }
+
+#[test]
+fn enlarged_steps_are_refused_where_the_file_has_smaller_ones_too() {
+    // Steps of 4 are the most frequent, steps of 2 are not rare.
+    let file = "z:\n  y\na:\n  # b: 1\nc:\n    d\ne:\n    f\n";
+    assert_eq!(edited(file, "    # b: 1", "    # b: 1\n    # c:\n        # d"), None);
+    let new = "    # b: 1\n    # c:\n      # d";
+    let expected = file.replace("# b: 1\n", "# b: 1\n  # c:\n    # d\n");
+    assert_eq!(edited(file, "    # b: 1", new), Some(expected));
+}
+
+#[test]
+fn lines_between_the_indentation_of_old_text_and_that_of_the_file_show_neither() {
+    let file = "      {{- end }}\n    {{- end }}\n      containers:\n        - name: a\n";
+    let old = "  {{- end }}\n{{- end }}\n  containers:\n    - name: a\n";
+    let new = "    {{- end }}\n    {{- end }}\n    containers:\n      - name: a\n";
+    assert_eq!(edited(file, old, new), None);
+    let new = "      {{- end }}\n    {{- end }}\n      containers:\n        - name: b\n";
+    assert_eq!(edited(file, old, new), Some(file.replace("name: a", "name: b")));
+}

@@ -136,3 +136,28 @@ fn a_line_that_is_exactly_as_old_text_has_it_beside_the_place_leaves_it_unclear(
     assert!(matches!(verdict(file, matched, old, new), BlankVerdict::Unclear(_)));
     assert_eq!(verdict(" x\n * \n */\n", matched, old, new), BlankVerdict::Apply);
 }
+
+#[test]
+fn blank_lines_of_new_text_with_blanks_must_be_those_of_the_file() {
+    let (file, old) = ("a\n\n\t\nb\n", "a\n\n\n");
+    for new in ["c\n\n\t\n", "c\n\t\n\n", "c\n\n\t\n\n"] {
+        assert!(
+            matches!(verdict(file, "a\n\n\t\n", old, new), BlankVerdict::Unclear(_)),
+            "{new:?}"
+        );
+    }
+    assert_eq!(verdict("a\n\t\nb\n", "a\n\t\n", "a\n\n", "c\n\t\n"), BlankVerdict::Apply);
+}
+
+#[test]
+fn lines_are_deleted_only_with_the_trailing_blanks_that_old_text_has() {
+    for (matched, old) in [("a \nb\n", "a\nb\n"), ("a\nb\n", "a\nb \n"), ("a\nb \n", "a \nb\n")] {
+        assert!(matches!(verdict(matched, matched, old, ""), BlankVerdict::Unclear(_)), "{old:?}");
+        assert!(
+            matches!(verdict(matched, matched, old, "\n"), BlankVerdict::Unclear(_)),
+            "{old:?}"
+        );
+    }
+    assert_eq!(verdict("a “b” \n", "a “b” \n", "a \"b\" \n", ""), BlankVerdict::Apply);
+    assert_eq!(verdict("a\n \n\nb\n", " \n\n", "\n\n", "\n"), BlankVerdict::Apply);
+}

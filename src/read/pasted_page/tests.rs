@@ -112,7 +112,7 @@ fn other_contents_are_no_pages() {
         ("a beginning that is no page", lines(1..=9)),
         ("a longer beginning", lines(1..=11)),
         ("an end that is no page", lines(30..=35)),
-        ("two pages", lines(1..=20)),
+        ("an end after the middle of a page", lines(18..=35)),
         ("the pages in another order", lines(11..=35) + &lines(1..=10)),
         ("few of the lines", "new\n".repeat(10) + &lines(8..=10)),
         ("an end by chance", "new\n".repeat(10) + &lines(9..=10)),
@@ -130,6 +130,27 @@ fn other_contents_are_no_pages() {
     assert_eq!(page(&"x\n".repeat(12), &alike), None, "where a page ends does not show");
     let braces = format!("{}}}\n}}\n}}\n{}}}\n}}\n}}\n", lines(1..=7), lines(8..=30));
     assert_eq!(page(&(lines(1..=5) + "}\n}\n}\n"), &braces), None, "the file ends so as well");
+}
+
+#[test]
+fn a_page_with_a_limit_is_known_by_what_it_leaves_out() {
+    let old = lines(1..=35);
+    for (first, last) in [(1, 20), (4, 7), (8, 32), (2, 25)] {
+        let content = lines(first..=last);
+        let expected = Some((first as u64, last as u64));
+        assert_eq!(page(&content, &old), expected);
+        assert_eq!(page(content.trim_end(), &old), expected, "without the last line end");
+        assert_eq!(page(&content, &old.replace('\n', "\r\n")), expected, "other line ends");
+    }
+    for (what, content) in [
+        ("two lines", lines(8..=9)),
+        ("an odd beginning", lines(1..=19)),
+        ("few lines are lost", lines(3..=33)),
+        ("a part of a line", lines(8..=20)["line".len()..].to_owned()),
+        ("a changed line", lines(8..=20).replace("line 9 ", "line nine ")),
+    ] {
+        assert_eq!(page(&content, &old), None, "{what}");
+    }
 }
 
 #[test]
