@@ -239,12 +239,11 @@ fn lock_and_read(
 ) -> Result<WriteGuard, Error> {
     let path = &args.path;
     let expected = Expected::parse_version(args.expected_version.as_deref())?;
-    // The error of resolving for reading suggests similar names.
-    if let Err(error) = context.workspace.resolve(path, Access::Read) {
-        let is_missing = error.code() == ErrorCode::FileNotFound;
-        return Err(if is_missing { missing(path, &error) } else { error });
-    }
-    let mut guard = context.workspace.lock_for_write(path, context.call)?;
+    let locked = context.workspace.lock_for_write(path, Access::Change, context.call);
+    let mut guard = locked.map_err(|error| match error.code() {
+        ErrorCode::FileNotFound => missing(path, &error),
+        _ => error,
+    })?;
     if guard.size().is_none() {
         return Err(missing(path, &Error::new(ErrorCode::FileNotFound, "")));
     }

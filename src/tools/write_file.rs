@@ -14,7 +14,7 @@ use crate::read::pasted_page::{self, PageSign};
 use crate::text::{decode, escape, placeholder};
 use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Expected, Version, WorkspacePath, WriteGuard};
+use crate::workspace::{Access, Expected, Version, WorkspacePath, WriteGuard};
 
 /// Writes a whole file: makes it and its directories, or replaces all of its content at once.
 /// To change a part of a file, use `edit_file`.
@@ -127,7 +127,8 @@ impl Tool for WriteFile {
         check_content(&args, limit)?;
         let new = args.content.as_bytes();
         let must_be = Expected::parse(args.expected_version.as_deref())?;
-        let mut guard = context.workspace.lock_for_write(&args.path, context.call)?;
+        let mut guard =
+            context.workspace.lock_for_write(&args.path, Access::Write, context.call)?;
         if guard.size().is_some_and(|size| size <= limit as u64) {
             guard.read(limit)?;
         }

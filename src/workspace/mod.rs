@@ -300,7 +300,7 @@ impl Workspace {
     /// other failures of the system, `TIMEOUT` and `CANCELLED` before the change began. After any
     /// error the old content is in place.
     pub fn write(&self, path: &str, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
-        Ok(self.lock_for_write(path, call)?.replace(content, call)?.notes)
+        Ok(self.lock_for_write(path, Access::Write, call)?.replace(content, call)?.notes)
     }
 
     /// Changes a file as [`Workspace::write`], to what `change` makes of its content, which is `None`
@@ -334,7 +334,7 @@ impl Workspace {
         call: &Call,
         change: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, Error>,
     ) -> Result<Vec<String>, Error> {
-        let mut guard = self.lock_for_write(path, call)?;
+        let mut guard = self.lock_for_write(path, Access::Write, call)?;
         guard.read(MAX_FILE_BYTES)?;
         let content = change(guard.content())?;
         if guard.content() == Some(content.as_slice()) {
@@ -414,14 +414,19 @@ impl Workspace {
         if denied { Err(policy::denied(path)) } else { Ok(resolved) }
     }
 
-    /// Locks a file to change or create it.
+    /// Locks a file to create or change it ([`Access::Write`]), or to change it ([`Access::Change`]).
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file,
     /// `PERMISSION_DENIED` for a file that must not be written, `TIMEOUT` and `CANCELLED` while
     /// waiting for other calls.
-    pub(crate) fn lock_for_write(&self, path: &str, call: &Call) -> Result<WriteGuard, Error> {
-        WriteGuard::lock(self, path, call)
+    pub(crate) fn lock_for_write(
+        &self,
+        path: &str,
+        access: Access,
+        call: &Call,
+    ) -> Result<WriteGuard, Error> {
+        WriteGuard::lock(self, path, access, call)
     }
 
     /// Removes a regular file, or a link but not its target.

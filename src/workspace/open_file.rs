@@ -41,6 +41,9 @@ pub(super) struct OpenFile {
 
 impl OpenFile {
     /// Opens a file and takes its lock, which other processes see; `None` if it does not exist.
+    ///
+    /// The stat data with which the path was resolved decides whether it may be opened. What was
+    /// opened is checked again under the lock, and looked for anew if it is another file by then.
     pub(super) fn open(path: &WorkspacePath, call: &Call) -> Result<Option<OpenFile>, Error> {
         let (parent, name) = path.entry();
         // Where parents are missing there are several names here, and no file.
@@ -48,12 +51,16 @@ impl OpenFile {
             return Ok(None);
         }
         let failed = |error| Error::io("open", path.as_str(), error);
+        let mut resolved = path.kind();
         for _ in 0..MAX_REOPENS {
-            let seen = match parent.stat(name) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                seen => seen.map_err(failed)?,
+            let kind = match resolved.take() {
+                Some(kind) => kind,
+                None => match parent.stat(name) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                    seen => seen.map_err(failed)?.kind,
+                },
             };
-            check_kind(seen.kind, path)?;
+            check_kind(kind, path)?;
             let file = match parent.open_file(name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 file => file.map_err(failed)?,

@@ -22,6 +22,8 @@ pub enum Access {
     Read,
     /// Writing a file; it and its parents may be missing. Links are followed.
     Write,
+    /// Changing a file that exists. Links are followed.
+    Change,
     /// Creating an entry that must not exist yet; its parents may be missing. A final link is not
     /// followed and counts as existing.
     Create,

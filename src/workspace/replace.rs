@@ -49,10 +49,11 @@ impl WriteGuard {
     pub(super) fn lock(
         workspace: &Workspace,
         text: &str,
+        access: Access,
         call: &Call,
     ) -> Result<WriteGuard, Error> {
         loop {
-            let path = workspace.resolve(text, Access::Write)?;
+            let path = workspace.resolve(text, access)?;
             if names_directory(text) {
                 return Err(not_a_file(&path, "names a directory"));
             }
@@ -61,7 +62,7 @@ impl WriteGuard {
             // then its key has changed, and it may exist.
             let has_parents = !path.entry().1.contains(&b'/');
             let is_current = || {
-                let again = workspace.resolve(text, Access::Write)?;
+                let again = workspace.resolve(text, access)?;
                 Ok::<_, Error>(LockKey::of(&path)? == LockKey::of(&again)?)
             };
             if has_parents || is_current()? {

@@ -82,7 +82,7 @@ fn resolve_bytes(
     bytes: &[u8],
     access: Access,
 ) -> Result<WorkspacePath, Error> {
-    let follow = matches!(access, Access::Read | Access::Write);
+    let follow = matches!(access, Access::Read | Access::Write | Access::Change);
     let target = target(workspace, text, bytes, follow)?;
     if target.stat().is_none() && !matches!(access, Access::Write | Access::Create) {
         return Err(not_found(text, &target, workspace));

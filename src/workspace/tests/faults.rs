@@ -141,7 +141,7 @@ fn assert_done(workspace: &Workspace, base: &Path, before: &Tree, now: &Tree, pl
 
 fn write(workspace: &Workspace, path: &str, content: &str) -> Result<(), Error> {
     workspace
-        .lock_for_write(path, &Call::default())?
+        .lock_for_write(path, Access::Write, &Call::default())?
         .replace(content.as_bytes(), &Call::default())
         .map(drop)
 }
@@ -160,12 +160,26 @@ fn a_write_over_an_old_file_is_whole_or_not_at_all() {
 fn an_edit_is_whole_or_not_at_all() {
     each_call_fails("edit", Durability::File, |workspace| {
         let call = Call::default();
-        let mut guard = workspace.lock_for_write("d/file", &call)?;
+        let mut guard = workspace.lock_for_write("d/file", Access::Change, &call)?;
         guard.expect(Expected::Version(Version::of(OLD.as_bytes())), &call)?;
         guard.read(1000)?;
         assert_eq!(guard.content(), Some(OLD.as_bytes()));
         guard.replace(NEW.as_bytes(), &call).map(drop)
     });
+}
+
+#[test]
+fn a_file_is_resolved_and_opened_once_to_be_changed() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("d")).unwrap();
+    fs::write(root.path().join("d/file"), OLD).unwrap();
+    let workspace = Workspace::open(root.path()).unwrap();
+    let lock = || workspace.lock_for_write("d/file", Access::Change, &Call::default());
+    let (guard, calls) = counted(lock);
+    assert_eq!(guard.unwrap().size(), Some(OLD.len() as u64));
+    // Open the directory, stat the file and the directory; open, lock and stat the file, stat its
+    // name again; check the permission to write.
+    assert!(calls <= 8, "{calls} calls");
 }
 
 #[test]
@@ -384,7 +398,7 @@ const APPENDED: &str = "appended\n";
 /// Replaces the first line of a file, as it is, by another.
 fn edit_first_line(workspace: &Workspace, line: &str) -> Result<Vec<String>, Error> {
     let call = Call::default();
-    let mut guard = workspace.lock_for_write("log", &call)?;
+    let mut guard = workspace.lock_for_write("log", Access::Change, &call)?;
     guard.read(1 << 20)?;
     let content = String::from_utf8(guard.content().unwrap().to_vec()).unwrap();
     let (_, rest) = content.split_once('\n').unwrap();

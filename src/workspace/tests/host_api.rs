@@ -253,6 +253,12 @@ fn a_read_only_workspace_is_only_read() {
     all_have(ErrorCode::ReadOnly, "sub/b.txt", try_writing(&workspace, "sub/b.txt"));
     all_have(ErrorCode::ReadOnly, "sub/b.txt", try_moving(&workspace, "sub/b.txt"));
     assert_eq!(workspace.read("sub/b.txt").unwrap(), b"two\n");
+    for path in ["sub/b.txt", "sub/none"] {
+        let error = workspace.resolve(path, Access::Change).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ReadOnly, "{path} is not looked for");
+    }
+    let error = tree.workspace.resolve("sub/none", Access::Change).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::FileNotFound);
 }
 
 #[test]
