@@ -10,9 +10,14 @@ mod tests;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::edit::fit::ComparedTexts;
 use crate::edit::matcher::{MatchSet, Matcher, Occurrences, TextMatch};
+use crate::edit::refusal::{LocateError, NearMatch, RefusalReason};
 use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement, check_stop};
-use crate::edit::text::{LineEndings, indentation, is_line_start, is_whole_lines, slice};
+use crate::edit::text::{
+    LineEndings, indentation, is_line_start, is_whole_lines, line_number, slice,
+};
+use crate::edit::whitespace::{BlankMatch, BlankVerdict};
 use crate::error::Error;
 
 /// Letters and digits that `new_text` must have, as whole lines or as a part of a line, for finding
@@ -51,12 +56,51 @@ pub(super) enum NumberEvidence {
 }
 
 impl AppliedCheck<'_, '_> {
+    /// Refuses to replace a match that is not exact if the edit may have been applied already, or be
+    /// meant for another place.
+    pub(super) fn refuse(
+        &mut self,
+        texts: &ComparedTexts,
+        endings: &LineEndings,
+    ) -> Result<(), LocateError> {
+        let kind = self.found.kind;
+        let is_sure = kind == MatchKind::Exact && self.evidence != NumberEvidence::OtherNumbers;
+        let Some(first) = self.found.matches.first().filter(|_| !is_sure) else { return Ok(()) };
+        let (text, range) = (self.matcher.text, &first.range);
+        let near = NearMatch { kind, range: range.clone() };
+        if kind == MatchKind::Indentation && self.edit.new_text.trim().is_empty() {
+            return Err(RefusalReason::UndecidedIndentation(near).into());
+        }
+        if kind >= MatchKind::TrailingBlanks {
+            let blank_match = BlankMatch { text, range, old: &texts.old, new: &texts.new };
+            match blank_match.verdict()? {
+                BlankVerdict::Apply => {}
+                BlankVerdict::AlreadyApplied => {
+                    let at = range.start;
+                    return Err(RefusalReason::AlreadyApplied { at, near: None }.into());
+                }
+                BlankVerdict::Unclear(why) => {
+                    return Err(RefusalReason::Unclear { near, why: why.into() }.into());
+                }
+            }
+        }
+        if let Some(applied) = self.find_elsewhere(endings)? {
+            let near = Some(near);
+            return Err(RefusalReason::AlreadyApplied { at: applied.start, near }.into());
+        }
+        if let Some(origin) = self.find_origin(first)? {
+            let line = line_number(text, origin.start);
+            let why = format!(
+                "line {line} has the indentation of old_text, so another place may be meant"
+            );
+            return Err(RefusalReason::Unclear { near, why: why.into() }.into());
+        }
+        Ok(())
+    }
+
     /// A range outside of the matches that has `new_text`, if it proves that the edit was applied
     /// there.
-    pub(super) fn find_elsewhere(
-        &mut self,
-        endings: &LineEndings,
-    ) -> Result<Option<Range<usize>>, Error> {
+    fn find_elsewhere(&mut self, endings: &LineEndings) -> Result<Option<Range<usize>>, Error> {
         if self.edit.new_text.trim().is_empty() {
             return Ok(None);
         }
@@ -70,8 +114,8 @@ impl AppliedCheck<'_, '_> {
             MatchKind::Indentation => MatchKind::Typography,
         };
         match self.find_stricter(kind)? {
-            Some(done) => Ok(Some(done)),
             None => self.find_same_kind(),
+            done => Ok(done),
         }
     }
 
@@ -149,7 +193,7 @@ impl AppliedCheck<'_, '_> {
 
     /// Lines outside of the match that have the content and the indentation of lines of `old_text`,
     /// if the match has another indentation.
-    pub(super) fn find_origin(&self, matched: &TextMatch) -> Result<Option<Range<usize>>, Error> {
+    fn find_origin(&self, matched: &TextMatch) -> Result<Option<Range<usize>>, Error> {
         if self.found.kind != MatchKind::Indentation {
             return Ok(None);
         }

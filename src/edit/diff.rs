@@ -7,7 +7,7 @@ pub(super) mod tests;
 use std::fmt::Write;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffTag, capture_diff_slices};
+use similar::{Algorithm, DiffTag};
 
 use crate::edit::replacement::Splice;
 use crate::edit::text::{DecodedText, LineTable, slice};
@@ -47,7 +47,7 @@ pub(crate) fn unified(
     });
     let splices: Vec<Splice> = splices.collect();
     let input = DiffInput::around(old.bytes(), new.bytes(), &splices)?;
-    Ok(input.show((&header_name("a", path), &header_name("b", path)), limit_bytes))
+    input.show((&header_name("a", path), &header_name("b", path)), limit_bytes)
 }
 
 /// The diff of a file that was replaced, or made if `old` is `None`; empty if no line changed.
@@ -64,16 +64,21 @@ pub(crate) fn compare(
     let old_name = if old.is_some() { header_name("a", path) } else { "/dev/null".to_owned() };
     let (old, new) = (DecodedText::new(old.unwrap_or_default()), DecodedText::new(new));
     let (old, new) = (old.bytes(), new.bytes());
-    let head = common_len(old.iter(), new.iter());
-    let tail = common_len(old.iter().skip(head).rev(), new.iter().skip(head).rev());
+    let (head, tail) = common_ends(old, new);
     let splice = Splice { old: head..old.len() - tail, new: head..new.len() - tail };
     let input = DiffInput::around(old, new, &[splice])?;
-    Ok(input.show((&old_name, &header_name("b", path)), limit_bytes))
+    input.show((&old_name, &header_name("b", path)), limit_bytes)
 }
 
-/// Length in bytes of the common prefix.
-fn common_len<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> usize {
-    one.zip(other).take_while(|(one, other)| one == other).count()
+/// How many elements are common at the start, and behind these at the end.
+fn common_ends<T: PartialEq>(one: &[T], other: &[T]) -> (usize, usize) {
+    let head = common_len(one, other);
+    let pairs = one.iter().skip(head).rev().zip(other.iter().skip(head).rev());
+    (head, pairs.take_while(|(one, other)| one == other).count())
+}
+
+fn common_len<T: PartialEq>(one: &[T], other: &[T]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 /// The name of a file in a header, as git writes it: a tab ends one with blanks, and one with
@@ -110,11 +115,6 @@ fn lines_around(lines: &LineTable<'_>, range: &Range<usize>) -> Range<usize> {
         lines.line_at(at)
     };
     line(range.start)..(line(range.end) + 1).min(lines.len())
-}
-
-/// A line with its terminator.
-fn line<'a>(lines: &LineTable<'a>, number: usize) -> &'a [u8] {
-    lines.whole_line(number).unwrap_or_default()
 }
 
 /// A range of old lines and the range of new lines that replaces it.
@@ -157,12 +157,20 @@ impl<'a> DiffInput<'a> {
         })
     }
 
-    fn show(&self, names: (&str, &str), limit_bytes: usize) -> String {
+    fn show(&self, names: (&str, &str), limit_bytes: usize) -> Result<String, Error> {
         let (mut changes, mut pairs) = (Vec::new(), MAX_PAIRS);
         for part in self.parts(&self.splices) {
-            self.compare(&part, &mut pairs, &mut changes);
+            self.compare(&part, &mut pairs, &mut changes)?;
         }
-        self.render(names.0, names.1, &changes, limit_bytes)
+        if changes.is_empty() {
+            return Ok(String::new());
+        }
+        let whole = self.output(names, &changes, DiffOutput::new(limit_bytes, false))?;
+        if whole.missing > 0 && whole.has_long_lines {
+            let windows = DiffOutput::new(limit_bytes, true);
+            return Ok(self.output(names, &changes, windows)?.finish());
+        }
+        Ok(whole.finish())
     }
 
     /// The lines that the splices touch; splices on the same line are one change.
@@ -183,75 +191,58 @@ impl<'a> DiffInput<'a> {
     }
 
     /// Adds the lines of `part` that differ, or all of it if it has more than `pairs` pairs of lines.
-    fn compare(&self, part: &LineChange, pairs: &mut usize, changes: &mut Vec<LineChange>) {
-        let part = self.trimmed(part);
-        let (old, new) = (part.old.len(), part.new.len());
-        if old == 0 && new == 0 {
-            return;
+    fn compare(
+        &self,
+        part: &LineChange,
+        pairs: &mut usize,
+        changes: &mut Vec<LineChange>,
+    ) -> Result<(), Error> {
+        let old = self.old.whole_lines(part.old.clone())?;
+        let new = self.new.whole_lines(part.new.clone())?;
+        let (head, tail) = common_ends(&old, &new);
+        let inner = |range: &Range<usize>| range.start + head..range.end - tail;
+        let part = LineChange { old: inner(&part.old), new: inner(&part.new) };
+        let (old_count, new_count) = (part.old.len(), part.new.len());
+        if old_count == 0 && new_count == 0 {
+            return Ok(());
         }
-        let is_compared = old > 0 && new > 0 && old + new <= MAX_COMPARED;
-        let Some(left) = pairs.checked_sub(old.saturating_mul(new)).filter(|_| is_compared) else {
+        let is_compared = old_count > 0 && new_count > 0 && old_count + new_count <= MAX_COMPARED;
+        let left = pairs.checked_sub(old_count.saturating_mul(new_count));
+        let Some(left) = left.filter(|_| is_compared) else {
             changes.push(part);
-            return;
+            return Ok(());
         };
         *pairs = left;
-        let all = |lines: &LineTable<'a>, range: &Range<usize>| -> Vec<&'a [u8]> {
-            range.clone().map(|number| line(lines, number)).collect()
-        };
-        let (old, new) = (all(&self.old, &part.old), all(&self.new, &part.new));
-        for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
+        let ranges = (head..head + old_count, head..head + new_count);
+        for operation in similar::capture_diff(Algorithm::Myers, &old, ranges.0, &new, ranges.1) {
             if operation.tag() != DiffTag::Equal {
                 changes.push(LineChange {
-                    old: shifted(&operation.old_range(), part.old.start),
-                    new: shifted(&operation.new_range(), part.new.start),
+                    old: shifted(&operation.old_range(), part.old.start - head),
+                    new: shifted(&operation.new_range(), part.new.start - head),
                 });
             }
         }
+        Ok(())
     }
 
-    /// The change without the lines that both sides begin and end with.
-    fn trimmed(&self, part: &LineChange) -> LineChange {
-        let is_same = |(old, new): &(usize, usize)| line(&self.old, *old) == line(&self.new, *new);
-        let head = part.old.clone().zip(part.new.clone()).take_while(is_same).count();
-        let rest = (part.old.start + head..part.old.end, part.new.start + head..part.new.end);
-        let tail = rest.0.clone().rev().zip(rest.1.clone().rev()).take_while(is_same).count();
-        LineChange { old: rest.0.start..rest.0.end - tail, new: rest.1.start..rest.1.end - tail }
-    }
-
-    fn render(&self, old: &str, new: &str, changes: &[LineChange], limit_bytes: usize) -> String {
-        if changes.is_empty() {
-            return String::new();
+    fn output(
+        &self,
+        (old, new): (&str, &str),
+        changes: &[LineChange],
+        mut output: DiffOutput,
+    ) -> Result<DiffOutput, Error> {
+        output.line(&format!("--- {old}\n"));
+        output.line(&format!("+++ {new}\n"));
+        let near =
+            |one: &LineChange, other: &LineChange| other.old.start - one.old.end <= 2 * CONTEXT;
+        for hunk in changes.chunk_by(near) {
+            self.hunk(hunk, &mut output)?;
         }
-        let output = |is_windowed: bool| {
-            let mut output = DiffOutput::new(limit_bytes, is_windowed);
-            output.line(&format!("--- {old}\n"));
-            output.line(&format!("+++ {new}\n"));
-            let near =
-                |one: &LineChange, other: &LineChange| other.old.start - one.old.end <= 2 * CONTEXT;
-            for hunk in changes.chunk_by(near) {
-                self.hunk(hunk, &mut output);
-            }
-            output
-        };
-        let whole = output(false);
-        if whole.missing > 0 && whole.has_long_lines {
-            return output(true).finish();
-        }
-        whole.finish()
+        Ok(output)
     }
 
-    /// The offset of the first difference between a line of a change and its counterpart, or 0.
-    fn differs_at(&self, change: &LineChange, index: usize) -> usize {
-        if index >= change.old.len().min(change.new.len()) {
-            return 0;
-        }
-        let (old, new) =
-            (line(&self.old, change.old.start + index), line(&self.new, change.new.start + index));
-        common_len(old.iter(), new.iter())
-    }
-
-    fn hunk(&self, changes: &[LineChange], output: &mut DiffOutput) {
-        let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
+    fn hunk(&self, changes: &[LineChange], output: &mut DiffOutput) -> Result<(), Error> {
+        let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return Ok(()) };
         let before = first.old.start.min(CONTEXT);
         let after = (self.old.len() - last.old.end).min(CONTEXT);
         let old = first.old.start - before..last.old.end + after;
@@ -260,13 +251,15 @@ impl<'a> DiffInput<'a> {
         output.line(&format!("@@ -{old_span} +{new_span} @@\n"));
         let mut at = old.start;
         for change in changes {
-            output.lines(' ', &self.old, at..change.old.start, |_| 0);
-            let differs_at = |index| self.differs_at(change, index);
-            output.lines('-', &self.old, change.old.clone(), differs_at);
-            output.lines('+', &self.new, change.new.clone(), differs_at);
+            output.lines(' ', &self.old.whole_lines(at..change.old.start)?, &[]);
+            let removed = self.old.whole_lines(change.old.clone())?;
+            let added = self.new.whole_lines(change.new.clone())?;
+            output.lines('-', &removed, &added);
+            output.lines('+', &added, &removed);
             at = change.old.end;
         }
-        output.lines(' ', &self.old, at..old.end, |_| 0);
+        output.lines(' ', &self.old.whole_lines(at..old.end)?, &[]);
+        Ok(())
     }
 }
 
@@ -301,24 +294,18 @@ impl DiffOutput {
         DiffOutput { text: String::new(), limit, missing: 0, is_windowed, has_long_lines: false }
     }
 
-    /// Adds lines; `differs_at` maps the index of a line to the offset of its first difference.
-    fn lines(
-        &mut self,
-        sign: char,
-        side: &LineTable<'_>,
-        lines: Range<usize>,
-        differs_at: impl Fn(usize) -> usize,
-    ) {
-        for (index, number) in lines.enumerate() {
+    /// Adds lines. A window of a long line shows where it differs from its counterpart, if any.
+    fn lines(&mut self, sign: char, lines: &[&[u8]], counterparts: &[&[u8]]) {
+        for (index, &line) in lines.iter().enumerate() {
             if self.missing > 0 {
                 self.missing += 1;
                 continue;
             }
-            let line = line(side, number);
             let is_long = line.len() > WINDOW_BYTES;
             self.has_long_lines |= is_long;
             if is_long && self.is_windowed {
-                let at = differs_at(index);
+                let counterpart = counterparts.get(index);
+                let at = counterpart.map_or(0, |counterpart| common_len(line, counterpart));
                 let line = line.strip_suffix(b"\n").unwrap_or(line);
                 let line = line.strip_suffix(b"\r").unwrap_or(line);
                 let window = clip::window(line, &[(at, at)], WINDOW_BYTES).text;

@@ -7,11 +7,13 @@
 
 mod already_applied;
 pub(crate) mod diff;
+mod fit;
 mod line_numbers;
 mod locate;
 mod matcher;
 mod normalize;
 mod refusal;
+mod regions;
 mod reindent;
 mod replacement;
 mod show;
@@ -27,7 +29,8 @@ mod tests;
 use std::ops::Range;
 
 use crate::context::Call;
-use crate::edit::locate::{Located, Locator, Patch};
+use crate::edit::fit::Patch;
+use crate::edit::locate::{Located, Locator};
 pub(crate) use crate::edit::refusal::{report_conflict, report_difference};
 pub(crate) use crate::edit::replacement::{EditOptions, Splice};
 pub use crate::edit::replacement::{MatchKind, Matching, Replacement};

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -29,17 +30,12 @@ pub(super) enum RefusalReason {
         at: usize,
         near: Option<NearMatch>,
     },
-    /// Lines of `old_text` are at `origin` with their own indentation.
-    OtherIndentation {
-        origin: usize,
-        near: NearMatch,
-    },
     /// The indentation of `new_text` cannot be decided.
     UndecidedIndentation(NearMatch),
-    /// The edit changes just what was ignored to find the match; `why` says what is unclear.
+    /// It is not clear what is meant, because of `why`.
     Unclear {
         near: NearMatch,
-        why: &'static str,
+        why: Cow<'static, str>,
     },
     /// The texts differ only in a terminator between two lines.
     JoinsLines,
@@ -52,13 +48,30 @@ pub(super) enum RefusalReason {
     NoChange,
 }
 
+/// Why a replacement was not located.
+pub(super) enum LocateError {
+    Refused(RefusalReason),
+    /// The call failed or was stopped.
+    Failed(Error),
+}
+
+impl From<RefusalReason> for LocateError {
+    fn from(reason: RefusalReason) -> LocateError {
+        LocateError::Refused(reason)
+    }
+}
+
+impl From<Error> for LocateError {
+    fn from(error: Error) -> LocateError {
+        LocateError::Failed(error)
+    }
+}
+
 /// A range that matches `old_text` normalized.
 pub(super) struct NearMatch {
     pub(super) kind: MatchKind,
     pub(super) range: Range<usize>,
 }
-
-const READ_AGAIN: &str = "Read the file again, and give old_text exactly as it is there.";
 
 /// A replacement that is refused.
 pub(super) struct Refusal<'r, 'a> {
@@ -94,7 +107,7 @@ impl Refusal<'_, '_> {
             ),
             RefusalReason::NoChange => self.plain(
                 InvalidArgument,
-                &format!(
+                format!(
                     "nothing would change in {path}: old_text was found, but it differs from \
                      new_text only in what the file already has or in line endings, which stay \
                      as the file has them"
@@ -103,29 +116,24 @@ impl Refusal<'_, '_> {
             ),
             RefusalReason::TooManyMatches => self.plain(
                 ErrorCode::TooLarge,
-                &format!("more than {MAX_REPLACED} places of {path} would be replaced"),
+                format!("more than {MAX_REPLACED} places of {path} would be replaced"),
                 ["Include more context, or edit the file by parts.".into()],
             ),
             RefusalReason::TooMuchReindenting => self.plain(
                 ErrorCode::TooLarge,
-                &format!(
-                    "old_text is too long to be indented anew at each of its places in {path}"
-                ),
+                format!("old_text is too long to be indented anew at each of its places in {path}"),
                 ["Give it with the indentation and the blanks that the file has.".into()],
             ),
             RefusalReason::TooLarge => {
                 let max = self.matcher.options.max_bytes;
                 let message = format!("{path} would become larger than {max} bytes by this edit");
-                self.plain(ErrorCode::TooLarge, &message, None)
+                self.plain(ErrorCode::TooLarge, message, None)
             }
             RefusalReason::NotUnique(found) => self.not_unique(&found),
             RefusalReason::NotFound => self.not_found()?,
             RefusalReason::AlreadyApplied { at, near } => self.already_applied(at, near.as_ref()),
-            RefusalReason::OtherIndentation { origin, near } => {
-                self.other_indentation(origin, &near)
-            }
             RefusalReason::UndecidedIndentation(near) => self.undecided_indentation(&near),
-            RefusalReason::Unclear { near, why } => self.unclear(&near, why),
+            RefusalReason::Unclear { near, why } => self.unclear(&near, &why),
             RefusalReason::JoinsLines => self.plain(
                 InvalidArgument,
                 "old_text and new_text differ only in the line terminator at their end, and \
@@ -134,7 +142,7 @@ impl Refusal<'_, '_> {
             ),
             RefusalReason::UnclearBytes => self.plain(
                 InvalidArgument,
-                &format!(
+                format!(
                     "new_text has U+FFFD, which stands for bytes of {path} that are not UTF-8, and \
                      it cannot be told which bytes are meant"
                 ),
@@ -147,14 +155,11 @@ impl Refusal<'_, '_> {
     fn plain(
         &self,
         code: ErrorCode,
-        message: &str,
+        message: impl AsRef<str>,
         hints: impl IntoIterator<Item = Hint>,
     ) -> Error {
-        let error = Error::new(code, format!("{}{message}", self.label)).at(self.matcher.path);
-        self.with_hints(error, hints)
-    }
-
-    fn with_hints(&self, error: Error, hints: impl IntoIterator<Item = Hint>) -> Error {
+        let message = format!("{}{}", self.label, message.as_ref());
+        let error = Error::new(code, message).at(self.matcher.path);
         let error = hints.into_iter().fold(error, Error::with_hint);
         match self.others {
             0 => error,
@@ -163,101 +168,81 @@ impl Refusal<'_, '_> {
         }
     }
 
+    /// Bytes left for lines of the file below `message`, with `reserved` bytes for what follows.
+    fn room(&self, message: &str, reserved: usize) -> usize {
+        MAX_MESSAGE_BYTES.saturating_sub(self.label.len() + message.len() + reserved)
+    }
+
     fn not_unique(&self, found: &MatchSet) -> Error {
         let count = found.matches.len();
         let count = if found.has_more { format!("at least {count}") } else { count.to_string() };
         let list = MatchList::new(self.matcher.text, found);
         let mut message = format!(
-            "{}old_text matches {count} locations. Include more context to make match unique.\n\n{}",
-            self.label,
+            "old_text matches {count} locations. Include more context to make match unique.\n\n{}",
             list.positions()
         );
-        let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + 102);
-        let shown = list.lines(room);
+        let shown = list.lines(self.room(&message, 102));
         if !shown.is_empty() {
             // Writing to a string cannot fail.
             let _ = write!(message, "\n\n```\n{shown}```\n");
         }
-        let error = Error::new(ErrorCode::PatternNotUnique, message).at(self.matcher.path);
         let all = Hint::argument_name("To replace every one, set ", "replace_all", ".");
-        self.with_hints(error, [all])
+        self.plain(ErrorCode::PatternNotUnique, message, [all])
     }
 
     fn already_applied(&self, at: usize, near: Option<&NearMatch>) -> Error {
         let path = short_path(self.matcher.path);
         let line = line_number(self.matcher.text, at);
-        let mut message = format!(
-            "{}old_text not found in {path}. new_text is already in {path} at line {line}: the \
-             edit seems to be done.",
-            self.label
-        );
+        let mut message = format!("old_text not found in {path}.{}", done_at(&path, line));
         let mut hint = None;
         if let Some(near) = near {
             hint = Some("To change them, give old_text exactly as they are.".into());
             let kind = near.kind.overlooked();
-            let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
+            let (lines, text) = self.lines(near);
             // Writing to a string cannot fail.
             let _ = write!(
                 message,
                 "\n\n{lines} without regard to {kind}; nothing was changed:\n```\n{text}```\n"
             );
         }
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hints(error, hint)
-    }
-
-    fn other_indentation(&self, origin: usize, near: &NearMatch) -> Error {
-        let path = short_path(self.matcher.path);
-        let line = line_number(self.matcher.text, origin);
-        let kind = near.kind.overlooked();
-        let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
-        let message = format!(
-            "{}old_text not found in {path}. {lines} without regard to {kind}, but line {line} has \
-             the indentation of old_text, so another place may be meant.\n\n```\n{text}```\n",
-            self.label
-        );
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hints(error, [READ_AGAIN.into()])
+        self.plain(ErrorCode::PatternNotFound, message, hint)
     }
 
     fn undecided_indentation(&self, near: &NearMatch) -> Error {
         let path = short_path(self.matcher.path);
-        let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
+        let (lines, text) = self.lines(near);
         let why = if self.edit.new_text.trim().is_empty() {
             "lines are deleted only where they are exactly as old_text says"
         } else {
             "it cannot be decided whether new_text is indented like old_text or like the file"
         };
         let message = format!(
-            "{}old_text not found in {path} as it is indented. {lines} except for indentation, and \
-             {why}.\n\n```\n{text}```\n",
-            self.label
+            "old_text not found in {path} as it is indented. {lines} except for indentation, and \
+             {why}.\n\n```\n{text}```\n"
         );
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hints(error, ["Give both texts with the indentation that the file has.".into()])
+        let hint = "Give both texts with the indentation that the file has.".into();
+        self.plain(ErrorCode::PatternNotFound, message, [hint])
     }
 
     fn unclear(&self, near: &NearMatch, why: &str) -> Error {
         let path = short_path(self.matcher.path);
         let kind = near.kind.overlooked();
-        let (lines, text) = self.lines(near, MAX_MESSAGE_BYTES / 2);
+        let (lines, text) = self.lines(near);
         let message = format!(
-            "{}old_text not found in {path}. {lines} without regard to {kind}, but {why}.\n\n\
-             ```\n{text}```\n",
-            self.label
+            "old_text not found in {path}. {lines} without regard to {kind}, but {why}.\n\n\
+             ```\n{text}```\n"
         );
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        self.with_hints(error, [READ_AGAIN.into()])
+        let hint = "Read the file again, and give old_text exactly as it is there.".into();
+        self.plain(ErrorCode::PatternNotFound, message, [hint])
     }
 
-    /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines, in at most `room`
-    /// bytes.
-    fn lines(&self, near: &NearMatch, room: usize) -> (String, String) {
+    /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines.
+    fn lines(&self, near: &NearMatch) -> (String, String) {
         let text = self.matcher.text;
         let table = LineTable::new(text);
         let first = line_number(text, near.range.start);
         let last = line_number(text, near.range.end.saturating_sub(1)).max(first);
-        let shown = numbered_lines(&table, first - 1..last, room);
+        let shown = numbered_lines(&table, first - 1..last, MAX_MESSAGE_BYTES / 2);
         let lines = if first == last {
             format!("Line {first} matches old_text")
         } else {
@@ -268,7 +253,7 @@ impl Refusal<'_, '_> {
 
     fn not_found(&mut self) -> Result<Error, Error> {
         let path = short_path(self.matcher.path);
-        let mut message = format!("{}old_text not found in {path}.", self.label);
+        let mut message = format!("old_text not found in {path}.");
         let mut hints = Vec::new();
         let new = self.lines_of_new_text()?;
         let near = suggest::suggest(self.matcher.text, &self.edit.old_text, self.matcher.call)?;
@@ -278,14 +263,11 @@ impl Refusal<'_, '_> {
         };
         let done = new.filter(is_here).map(|lines| lines.start);
         if let Some(line) = done {
-            let _ = write!(
-                message,
-                " new_text is already in {path} at line {line}: the edit seems to be done."
-            );
+            message.push_str(&done_at(&path, line));
         }
         match near {
             Some(near) => {
-                let room = MAX_MESSAGE_BYTES.saturating_sub(message.len() + 200);
+                let room = self.room(&message, 200);
                 let is_exact = self.matcher.options.matching == Matching::Exact;
                 let _ = write!(message, "\n\n{}", near.message(is_exact, room));
             }
@@ -306,8 +288,7 @@ impl Refusal<'_, '_> {
         if self.matcher.options.matching == Matching::Exact && self.would_match()? {
             hints.push(Hint::argument("With ", "match", "safe", " it would be found."));
         }
-        let error = Error::new(ErrorCode::PatternNotFound, message).at(self.matcher.path);
-        Ok(self.with_hints(error, hints))
+        Ok(self.plain(ErrorCode::PatternNotFound, message, hints))
     }
 
     /// The lines, from 1, that already are `new_text`, if it is distinctive and unique.
@@ -335,6 +316,10 @@ impl Refusal<'_, '_> {
         let found = self.matcher.find(&self.edit.old_text, &options)?;
         Ok(found.is_some_and(|found| found.matches.len() == 1 || options.replace_all))
     }
+}
+
+fn done_at(path: &str, line: usize) -> String {
+    format!(" new_text is already in {path} at line {line}: the edit seems to be done.")
 }
 
 /// What a file has now that changed since it was read.

@@ -75,27 +75,17 @@ const MIN_LETTERS: usize = 3;
 /// Bytes shown of each text.
 const VARIANT_BYTES: usize = 120;
 
-const ENTITIES: [(&str, &str); 6] = [
-    ("<", "&lt;"),
-    (">", "&gt;"),
-    ("\"", "&quot;"),
-    ("'", "&#39;"),
-    ("'", "&apos;"),
-    ("&", "&amp;"),
-];
+/// Signs and their HTML entities.
+const BRACKETS: [(&str, &str); 2] = [("<", "&lt;"), (">", "&gt;")];
+const QUOTES: [(&str, &str); 3] = [("\"", "&quot;"), ("'", "&#39;"), ("'", "&apos;")];
+const AMPERSAND: (&str, &str) = ("&", "&amp;");
 
 /// What of the file is similar to `old_text`.
 pub(super) enum Suggestion<'a> {
     Lines(SimilarLines<'a>),
     Part(SimilarPart<'a>),
-    Variant(TextVariant<'a>),
-}
-
-/// As many lines of the file as `old_text` has.
-pub(super) struct SimilarLines<'a> {
-    file: LineTable<'a>,
-    old: Vec<&'a str>,
-    first: usize,
+    /// The message on a line that has the old text with other blanks, case or escapes.
+    Variant(String),
 }
 
 /// The best suggestion, if anything in the file is similar to `old`: as many lines, or a part of a
@@ -114,10 +104,9 @@ pub(super) fn suggest<'a>(
         return Ok(Some(Suggestion::Variant(variant)));
     }
     let whole = old;
-    let old: Vec<&str> = old.split_terminator('\n').take(MAX_LINES).collect();
     // A placeholder above the lines does not show where they begin.
-    let placeholders = old.iter().take_while(|line| is_placeholder(line)).count();
-    let old = old.get(placeholders..).unwrap_or(&[]).to_vec();
+    let old = old.split_terminator('\n').take(MAX_LINES).skip_while(|line| is_placeholder(line));
+    let old: Vec<&str> = old.collect();
     let lines = most_similar_lines(&file, &old, call)?;
     if let [old] = old.as_slice() {
         let is_shown = |first: usize| file.line(first).is_some_and(|line| line.len() <= LINE_BYTES);
@@ -132,7 +121,7 @@ pub(super) fn suggest<'a>(
     }
     let first = lines.map(|(_, first)| first).or_else(|| first_line_within(&file, &old));
     if let Some(first) = first {
-        return Ok(Some(Suggestion::Lines(SimilarLines { file, old, first })));
+        return Ok(Some(Suggestion::Lines(SimilarLines::new(&file, &old, first))));
     }
     Ok(find_squeezed(&file, whole, usize::MAX, call)?.map(Suggestion::Variant))
 }
@@ -152,17 +141,13 @@ fn most_similar_lines(
     let mut best: Option<(f64, usize)> = None;
     for first in candidates(file, old, call)? {
         check_stop(call)?;
-        let similarity = similarity(&file_lines(file, first, old.len()), old);
+        let lines: Vec<&[u8]> = file.lines(first..first + old.len()).collect();
+        let similarity = similarity(&lines, old);
         if best.is_none_or(|(max, _)| similarity > max) {
             best = Some((similarity, first));
         }
     }
     Ok(best.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY))
-}
-
-/// Lines of the file from `first` on.
-fn file_lines<'a>(file: &LineTable<'a>, first: usize, count: usize) -> Vec<&'a [u8]> {
-    (first..first + count).map_while(|line| file.line(line)).collect()
 }
 
 /// Whether a line is so long that only its start is compared.
@@ -227,20 +212,21 @@ impl StartVotes {
         old: &[&str],
         call: &Call,
     ) -> Result<(), Error> {
-        let mut lengths = [false; 256];
+        // A bit for each length: comparing these is cheaper than hashing.
+        let mut lengths = 0_u128;
+        let bit = |line: &[u8]| 1_u128 << (line.len() % 128);
         let mut lines: HashMap<&[u8], EqualLine> = HashMap::new();
         for (at, line) in old.iter().enumerate().filter(|(_, line)| is_distinctive(line)) {
             let line = line.as_bytes().trim_ascii();
-            set(&mut lengths, line.len());
+            lengths |= bit(line);
             lines.entry(line).or_default().old.push(at);
         }
-        for number in 0..file.len() {
+        for (number, line) in file.lines(0..file.len()).enumerate() {
             if number % 16_384 == 0 {
                 check_stop(call)?;
             }
-            let line = file.line(number).unwrap_or_default().trim_ascii();
-            // Comparing lengths is cheaper than hashing.
-            if !is_set(&lengths, line.len()) {
+            let line = line.trim_ascii();
+            if lengths & bit(line) == 0 {
                 continue;
             }
             let Some(equal) = lines.get_mut(line) else { continue };
@@ -257,14 +243,13 @@ impl StartVotes {
 
     /// The lines with the most votes, the best first.
     fn best(&self) -> Vec<usize> {
-        let votes = &self.0;
         // A line too many or too few moves some votes next to the others.
         let near = |first: usize| {
             let range = first.saturating_sub(2)..=first + 2;
-            let own = votes.get(&first).copied().unwrap_or_default();
-            votes.range(range).map(|(_, votes)| votes).sum::<usize>() + own
+            self.0.range(range).map(|(_, votes)| votes).sum::<usize>()
         };
-        let mut ranked: Vec<(usize, usize)> = votes.keys().map(|&at| (near(at), at)).collect();
+        let ranked = self.0.iter().map(|(&first, own)| (near(first) + own, first));
+        let mut ranked: Vec<(usize, usize)> = ranked.collect();
         ranked.sort_by_key(|&(votes, first)| (usize::MAX - votes, first));
         ranked.into_iter().take(CANDIDATES).map(|(_, first)| first).collect()
     }
@@ -277,16 +262,6 @@ struct EqualLine {
     /// The first of them.
     hits: Vec<usize>,
     count: usize,
-}
-
-fn set(lengths: &mut [bool; 256], len: usize) {
-    if let Some(slot) = lengths.get_mut(len % 256) {
-        *slot = true;
-    }
-}
-
-fn is_set(lengths: &[bool; 256], len: usize) -> bool {
-    lengths.get(len % 256).copied().unwrap_or_default()
 }
 
 /// Whole lines, the longest words, and pieces of the longest lines, at most `max` in all.
@@ -306,7 +281,8 @@ fn probes<'a>(old: &[&'a str], max: usize) -> Vec<Probe<'a>> {
     }
     let (lines, words) = (by_length(lines), by_length(words));
     let pieces = lines.iter().filter(|(line, _)| line.len() > 11).take(max / 8);
-    let pieces = pieces.flat_map(|(line, at)| thirds(line).map(|piece| (piece, at.clone())));
+    let pieces =
+        pieces.flat_map(|(line, at)| split_evenly(line, 3).map(|(_, piece)| (piece, at.clone())));
     let pieces: Vec<_> = pieces.collect();
     // Lines count here as parts of longer ones; equal lines have been counted.
     let room = max.saturating_sub(pieces.len());
@@ -325,9 +301,10 @@ fn by_length(texts: BTreeMap<&str, Vec<usize>>) -> Vec<(&str, Vec<usize>)> {
     texts
 }
 
-fn thirds(line: &str) -> [&str; 3] {
-    let cut = |part: usize| line.floor_char_boundary(line.len() * part / 3);
-    [(0, 1), (1, 2), (2, 3)].map(|(from, to)| line.get(cut(from)..cut(to)).unwrap_or(line))
+/// The text in parts of about the same length, each with its offset.
+fn split_evenly(text: &str, count: usize) -> impl Iterator<Item = (usize, &str)> {
+    let cut = move |part: usize| text.floor_char_boundary(text.len() * part / count);
+    (0..count).filter_map(move |part| Some((cut(part), text.get(cut(part)..cut(part + 1))?)))
 }
 
 impl Suggestion<'_> {
@@ -335,7 +312,7 @@ impl Suggestion<'_> {
     pub(super) fn overlaps(&self, lines: &Range<usize>) -> bool {
         match self {
             Suggestion::Lines(near) => {
-                lines.start <= near.first + near.old.len() && near.first + 1 < lines.end
+                lines.start <= near.first + near.pairs.len() && near.first + 1 < lines.end
             }
             Suggestion::Part(_) | Suggestion::Variant(_) => false,
         }
@@ -346,100 +323,110 @@ impl Suggestion<'_> {
         match self {
             Suggestion::Lines(lines) => lines.message(is_exact, room),
             Suggestion::Part(part) => part.message(room),
-            Suggestion::Variant(variant) => variant.message(),
+            Suggestion::Variant(message) => message.clone(),
         }
     }
 }
 
-impl SimilarLines<'_> {
+/// As many lines of the file as `old_text` has.
+pub(super) struct SimilarLines<'a> {
+    /// The number of the first line, from 0.
+    first: usize,
+    pairs: Vec<LinePair<'a>>,
+    /// Whether the file ends with these lines, without a line feed.
+    is_open: bool,
+}
+
+/// A line of `old_text` and that of the file in its place; `None` behind the end of the file.
+struct LinePair<'a> {
+    file: Option<&'a [u8]>,
+    old: &'a str,
+}
+
+impl<'a> SimilarLines<'a> {
+    fn new(file: &LineTable<'a>, old: &[&'a str], first: usize) -> SimilarLines<'a> {
+        let pairs = old.iter().zip(first..).map(|(old, at)| LinePair { file: file.line(at), old });
+        let is_open = file.text().last().is_some_and(|&byte| byte != b'\n');
+        let is_open = is_open && first + old.len() == file.len();
+        SimilarLines { first, pairs: pairs.collect(), is_open }
+    }
+
     fn message(&self, is_exact: bool, room: usize) -> String {
-        let difference = self.first_difference(false);
-        // What safe matching ignores is not why it failed.
-        let real = if is_exact { None } else { self.first_unlike() };
-        let difference = real.or(difference);
-        let difference = difference.or_else(|| self.first_difference(true).filter(|_| is_exact));
-        let sentence = difference.map_or_else(|| self.end(), |at| self.sentence(at));
+        let without_return = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+        let plain = || self.first_unlike(|file, old| without_return(file) == without_return(old));
+        let difference = if is_exact {
+            plain().or_else(|| self.first_unlike(|file, old| file == old))
+        } else {
+            // What safe matching ignores is not why it failed.
+            self.first_unlike(|file, old| file == old || normalized(file) == normalized(old))
+                .or_else(plain)
+        };
+        let sentence = match difference {
+            Some((at, pair)) => self.sentence(at, pair),
+            None => self.end(),
+        };
         let frame = "Did you mean:\n```\n```\n".len();
-        let lines = self.shown(difference, room.saturating_sub(sentence.len() + frame));
+        let room = room.saturating_sub(sentence.len() + frame);
+        let lines = self.shown(difference.map(|(at, _)| at), room);
         format!("Did you mean:\n```\n{lines}```\n{sentence}")
     }
 
     /// Where no line differs, the end of the file may.
     fn end(&self) -> String {
-        let last = self.first + self.old.len();
-        let is_open = self.file.text().last().is_some_and(|&byte| byte != b'\n');
-        if last != self.file.len() || !is_open {
+        if !self.is_open {
             return String::new();
         }
+        let last = self.first + self.pairs.len();
         format!("The file ends at line {last} without a line feed, old_text goes on with one.")
     }
 
     /// The lines as far as there is room, including the one that differs.
     fn shown(&self, difference: Option<usize>, room: usize) -> String {
-        let count = self.old.len().max(1);
-        let all = |from: usize| {
+        let from = |first: usize| -> Vec<String> {
             let mut left = room;
-            let lines = (self.first + from..self.first + count).map_while(|line| {
-                let at = Some(line - self.first).filter(|_| Some(line - self.first) == difference);
-                let span = at.map(|at| self.same(at)).map(|same| (same, same));
-                let (shown, _) = numbered_line(self.file.line(line)?, line + 1, span.as_slice());
+            let pairs = self.pairs.iter().enumerate().skip(first);
+            let lines = pairs.map_while(|(at, LinePair { file, old })| {
+                let line = (*file)?;
+                let same = (difference == Some(at)).then(|| common_prefix(line, old));
+                let span = same.map(|same| (same, same));
+                let (shown, _) = numbered_line(line, self.first + at + 1, span.as_slice());
                 left = left.checked_sub(shown.len())?;
                 Some(shown)
             });
-            lines.collect::<Vec<String>>()
+            lines.collect()
         };
-        let lines = all(0);
-        let is_seen = difference.is_none_or(|at| at < lines.len());
-        let lines = if is_seen { lines } else { all(difference.unwrap_or(0).saturating_sub(3)) };
-        lines.concat()
+        let lines = from(0);
+        match difference {
+            Some(at) if at >= lines.len() => from(at.saturating_sub(3)).concat(),
+            _ => lines.concat(),
+        }
     }
 
-    /// The first line that differs, with or without regard to `\r` at its end.
-    fn first_difference(&self, with_returns: bool) -> Option<usize> {
-        let plain = |line: &[u8]| match line.strip_suffix(b"\r") {
-            Some(line) if !with_returns => line.to_vec(),
-            _ => line.to_vec(),
+    /// The first line that is not the same.
+    fn first_unlike(
+        &self,
+        is_same: impl Fn(&[u8], &[u8]) -> bool,
+    ) -> Option<(usize, &LinePair<'a>)> {
+        let is_unlike = |pair: &LinePair<'_>| match pair.file {
+            Some(line) => !is_same(line, pair.old.as_bytes()),
+            None => true,
         };
-        let differs = |(at, old): &(usize, &&str)| {
-            let line = self.file.line(self.first + at);
-            line.is_none_or(|line| plain(line) != plain(old.as_bytes()))
-        };
-        self.old.iter().enumerate().find(differs).map(|(at, _)| at)
+        self.pairs.iter().enumerate().find(|(_, pair)| is_unlike(pair))
     }
 
-    /// The first line that differs in more than what safe matching ignores in a line.
-    fn first_unlike(&self) -> Option<usize> {
-        let call = Call::default();
-        let normalized = |line: &[u8]| {
-            Normalized::new(line, MatchKind::Typography, false, &call)
-                .map(|normalized| normalized.text)
-                .ok()
+    fn sentence(&self, at: usize, pair: &LinePair<'_>) -> String {
+        let Some(line) = pair.file else {
+            return format!("The file ends at line {}, old_text goes on.", self.first + at);
         };
-        let differs = |(at, old): &(usize, &&str)| {
-            let line = self.file.line(self.first + at);
-            line.is_none_or(|line| {
-                line != old.as_bytes() && normalized(line) != normalized(old.as_bytes())
-            })
-        };
-        self.old.iter().enumerate().find(differs).map(|(at, _)| at)
+        let difference = difference(line, pair.old, differs_in_blanks(line, pair.old));
+        format!("Line {} differs: {difference}.", self.first + at + 1)
     }
+}
 
-    fn sentence(&self, at: usize) -> String {
-        let number = self.first + at + 1;
-        let old = self.old.get(at).copied().unwrap_or_default();
-        let Some(line) = self.file.line(self.first + at) else {
-            let last = self.first + at;
-            return format!("The file ends at line {last}, old_text goes on.");
-        };
-        let difference = difference(line, old, differs_in_blanks(line, old));
-        format!("Line {number} differs: {difference}.")
-    }
-
-    /// Length in bytes of what the line has in common with that of the old text.
-    fn same(&self, at: usize) -> usize {
-        let line = self.file.line(self.first + at).unwrap_or_default();
-        common_prefix(line, self.old.get(at).copied().unwrap_or_default())
-    }
+/// The line without what safe matching ignores in a line.
+fn normalized(line: &[u8]) -> Option<Vec<u8>> {
+    let normalized = Normalized::new(line, MatchKind::Typography, false, &Call::default());
+    Some(normalized.ok()?.text)
 }
 
 fn is_distinctive(line: &str) -> bool {
@@ -462,13 +449,15 @@ fn similarity(file: &[&[u8]], old: &[&str]) -> f64 {
     let len = |tokens: &[&str]| tokens.iter().map(|token| token.len()).sum::<usize>();
     let operations = capture_diff_slices(Algorithm::Myers, &old, &file);
     let same = operations.iter().filter(|operation| operation.tag() == DiffTag::Equal);
-    let same = same.map(|operation| len(old.get(operation.old_range()).unwrap_or_default()));
+    let same = same.flat_map(|operation| {
+        let range = operation.old_range();
+        old.iter().skip(range.start).take(range.len()).map(|token| token.len())
+    });
     2.0 * same.sum::<usize>() as f64 / (len(&old) + len(&file)).max(1) as f64
 }
 
 fn lossy(line: &[u8]) -> String {
-    let start = line.get(..MAX_LINE_BYTES).unwrap_or(line);
-    String::from_utf8_lossy(start).into_owned()
+    String::from_utf8_lossy(line.get(..MAX_LINE_BYTES).unwrap_or(line)).into_owned()
 }
 
 /// The characters, or the words and signs, of the lines.
@@ -498,6 +487,8 @@ pub(super) struct SimilarPart<'a> {
     number: usize,
     /// Where in the line the part begins.
     start: usize,
+    /// The line from there on.
+    text: &'a [u8],
     old: &'a str,
     similarity: f64,
 }
@@ -568,12 +559,7 @@ fn part_candidates(text: &[u8], old: &str, call: &Call) -> Result<Vec<PieceHit>,
 /// At most `max` pieces of about the same length, each with its offset.
 fn pieces(old: &str, max: usize) -> impl Iterator<Item = (usize, &str)> {
     let count = (old.len() / MIN_PIECE_BYTES).clamp(1, max);
-    let cut = move |part: usize| old.floor_char_boundary(old.len() * part / count);
-    let pieces = (0..count).filter_map(move |part| {
-        let start = cut(part);
-        Some((start, old.get(start..cut(part + 1))?))
-    });
-    pieces.filter(|(_, piece)| !piece.trim().is_empty())
+    split_evenly(old, count).filter(|(_, piece)| !piece.trim().is_empty())
 }
 
 impl<'a> SimilarPart<'a> {
@@ -581,23 +567,16 @@ impl<'a> SimilarPart<'a> {
         let index = file.line_at(hit.at);
         let line = file.line(index)?;
         let start = hit.start.saturating_sub(file.start(index)?);
-        let mut part = SimilarPart { line, number: index + 1, start, old, similarity: 0.0 };
-        let text = part.text();
-        let text = text.get(..old.len()).unwrap_or(text);
-        part.similarity = similarity(&[text], &[old]);
-        Some(part)
-    }
-
-    /// The line from the start of the part.
-    fn text(&self) -> &'a [u8] {
-        self.line.get(self.start..).unwrap_or_default()
+        let text = line.get(start..)?;
+        let similarity = similarity(&[text.get(..old.len()).unwrap_or(text)], &[old]);
+        Some(SimilarPart { line, number: index + 1, start, text, old, similarity })
     }
 
     /// "Did you mean" with the part and the first difference, in about `room` bytes.
     fn message(&self, room: usize) -> String {
-        let same = common_prefix(self.text(), self.old);
-        let with_signs = starts_with_ignoring_blanks(self.text(), self.old);
-        let difference = difference(self.text(), self.old, with_signs);
+        let same = common_prefix(self.text, self.old);
+        let with_signs = starts_with_ignoring_blanks(self.text, self.old);
+        let difference = difference(self.text, self.old, with_signs);
         let (number, column) = (self.number, self.start + same + 1);
         let sentence = format!("Line {number} differs at column {column}: {difference}.");
         let left = room.saturating_sub(sentence.len());
@@ -617,44 +596,26 @@ impl<'a> SimilarPart<'a> {
     }
 }
 
-/// A line of the file that has the old text in another form: with other blanks, case or escapes.
-pub(super) struct TextVariant<'a> {
-    line: &'a [u8],
-    /// The number of the line, from 1.
-    number: usize,
-    /// Where in the line the text begins and ends.
-    span: (usize, usize),
-    sentence: String,
-}
-
-impl TextVariant<'_> {
-    /// "Did you mean" with the numbered line and the difference.
-    fn message(&self) -> String {
-        let (line, _) = numbered_line(self.line, self.number, &[self.span]);
-        format!("Did you mean:\n```\n{line}```\n{}", self.sentence)
-    }
+/// "Did you mean" with the numbered line and `sentence`.
+fn variant_message(line: &[u8], number: usize, span: (usize, usize), sentence: &str) -> String {
+    let (line, _) = numbered_line(line, number, &[span]);
+    format!("Did you mean:\n```\n{line}```\n{sentence}")
 }
 
 /// The first text of the file that is `old` with or without escapes or HTML entities.
-fn find_rewritten<'a>(
-    file: &LineTable<'a>,
-    old: &str,
-    call: &Call,
-) -> Result<Option<TextVariant<'a>>, Error> {
-    let decoded =
-        ENTITIES.iter().fold(old.to_owned(), |text, (sign, name)| text.replace(name, sign));
-    let named = |all: &[(&str, &str)]| {
-        let text = old.replace('&', "&amp;");
-        all.iter()
-            .filter(|(sign, _)| *sign != "&")
-            .fold(text, |text, (sign, name)| text.replace(sign, name))
-    };
-    let brackets = ENTITIES.get(..2).unwrap_or(&[]);
-    let quotes = ENTITIES.get(..4).unwrap_or(&[]);
+fn find_rewritten(file: &LineTable<'_>, old: &str, call: &Call) -> Result<Option<String>, Error> {
+    let entities = || BRACKETS.into_iter().chain(QUOTES).chain([AMPERSAND]);
+    let decoded = entities().fold(old.to_owned(), |text, (sign, name)| text.replace(name, sign));
+    let (sign, name) = AMPERSAND;
+    let escaped = old.replace(sign, name);
+    let brackets =
+        BRACKETS.into_iter().fold(escaped, |text, (sign, name)| text.replace(sign, name));
+    let [(quote, quote_name), (apostrophe, apostrophe_name), _] = QUOTES;
+    let quotes = brackets.replace(quote, quote_name).replace(apostrophe, apostrophe_name);
     let forms = [
         (decoded, "old_text has HTML entities where the file has the characters"),
-        (named(brackets), "the file has HTML entities where old_text has the characters"),
-        (named(quotes), "the file has HTML entities where old_text has the characters"),
+        (brackets, "the file has HTML entities where old_text has the characters"),
+        (quotes, "the file has HTML entities where old_text has the characters"),
         (unescaped(old), "old_text has escapes where the file has the characters"),
         (old.replace('"', "\\\""), "the file has escapes where old_text has the characters"),
         (
@@ -676,7 +637,7 @@ fn find_rewritten<'a>(
         let first = form.split('\n').next().unwrap_or(form);
         let span = (at - start, at - start + first.len());
         let sentence = format!("Line {} is like it, but {what}.", index + 1);
-        return Ok(Some(TextVariant { line, number: index + 1, span, sentence }));
+        return Ok(Some(variant_message(line, index + 1, span, &sentence)));
     }
     Ok(None)
 }
@@ -705,12 +666,12 @@ fn unescaped(text: &str) -> String {
 
 /// The first line of at most `max` bytes that contains `old`, at most one line, regardless of blanks
 /// and case.
-fn find_squeezed<'a>(
-    file: &LineTable<'a>,
+fn find_squeezed(
+    file: &LineTable<'_>,
     old: &str,
     max: usize,
     call: &Call,
-) -> Result<Option<TextVariant<'a>>, Error> {
+) -> Result<Option<String>, Error> {
     let old = old.strip_suffix('\n').unwrap_or(old);
     let wanted = Squeezed::of(old.as_bytes());
     let is_short = old.len() <= MAX_OLD_BYTES && wanted.text.len() >= MIN_LETTERS;
@@ -718,14 +679,13 @@ fn find_squeezed<'a>(
         return Ok(None);
     }
     let finder = Finder::new(&wanted.text);
-    for index in 0..file.len() {
+    for (index, line) in file.lines(0..file.len()).enumerate() {
         if index % 4096 == 0 {
             check_stop(call)?;
         }
         if file.start(index).is_none_or(|start| start > MAX_VARIANT_SEARCHED) {
             break;
         }
-        let Some(line) = file.line(index) else { break };
         if line.len() < wanted.text.len() || line.len() > max.min(MAX_VARIANT_LINE_BYTES) {
             continue;
         }
@@ -750,7 +710,7 @@ fn find_squeezed<'a>(
             shown(part),
             shown(old.as_bytes())
         );
-        return Ok(Some(TextVariant { line, number, span: (start, end), sentence }));
+        return Ok(Some(variant_message(line, number, (start, end), &sentence)));
     }
     Ok(None)
 }

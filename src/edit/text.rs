@@ -283,14 +283,35 @@ impl<'a> LineTable<'a> {
 
     /// A line with its `\r` but without its `\n`.
     pub(super) fn line(&self, number: usize) -> Option<&'a [u8]> {
-        let line = self.whole_line(number)?;
+        let end = self.start(number + 1).unwrap_or(self.text.len());
+        let line = self.text.get(self.start(number)?..end)?;
         Some(line.strip_suffix(b"\n").unwrap_or(line))
     }
 
-    /// A line with its terminator.
-    pub(super) fn whole_line(&self, number: usize) -> Option<&'a [u8]> {
-        let start = self.start(number)?;
-        self.text.get(start..self.start(number + 1).unwrap_or(self.text.len()))
+    /// Lines with their `\r` but without their `\n`, as far as there are any.
+    pub(super) fn lines(&self, numbers: Range<usize>) -> impl Iterator<Item = &'a [u8]> {
+        numbers.map_while(|number| self.line(number))
+    }
+
+    /// The bytes of consecutive lines with their terminators.
+    ///
+    /// # Errors
+    /// `INTERNAL` if there are no such lines.
+    pub(super) fn bytes_of(&self, lines: Range<usize>) -> Result<Range<usize>, Error> {
+        let offset = |line: usize| match self.start(line) {
+            None if line == self.starts.len() => Ok(self.text.len()),
+            start => start.ok_or_else(out_of_range),
+        };
+        Ok(offset(lines.start)?..offset(lines.end)?)
+    }
+
+    /// Consecutive lines with their terminators.
+    ///
+    /// # Errors
+    /// `INTERNAL` if there are no such lines.
+    pub(super) fn whole_lines(&self, lines: Range<usize>) -> Result<Vec<&'a [u8]>, Error> {
+        let bytes = slice(self.text, self.bytes_of(lines)?)?;
+        Ok(bytes.split_inclusive(|&byte| byte == b'\n').collect())
     }
 }
 

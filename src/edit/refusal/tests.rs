@@ -35,8 +35,8 @@ fn every_refusal_says_what_and_what_next() {
             "a",
             ("", "b"),
             &SAFE,
-            "old_text must not be empty. To create a file or replace all of it, use write_file; \
-             to insert, include a neighbouring line in both texts.",
+            "old_text must not be empty. To create a file or replace all of it, use write_file. \
+             To insert, include a neighbouring line in both texts.",
         ),
         (
             "a",

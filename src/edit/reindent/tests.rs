@@ -173,9 +173,10 @@ fn enlarged_steps_are_refused_where_the_file_has_smaller_ones_too() {
     // Steps of 4 are the most frequent, steps of 2 are not rare.
     let file = "z:\n  y\na:\n  # b: 1\nc:\n    d\ne:\n    f\n";
     assert_eq!(edited(file, "    # b: 1", "    # b: 1\n    # c:\n        # d"), None);
+    let file = file.replace("    ", "  ");
     let new = "    # b: 1\n    # c:\n      # d";
     let expected = file.replace("# b: 1\n", "# b: 1\n  # c:\n    # d\n");
-    assert_eq!(edited(file, "    # b: 1", new), Some(expected));
+    assert_eq!(edited(&file, "    # b: 1", new), Some(expected));
 }
 
 #[test]
