@@ -26,10 +26,10 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use ripkit::toolkit::standard_specs;
+use ripkit::toolkit::{standard_spec, standard_specs};
 use ripkit::{Error, ErrorCode, ToolSpec};
 
 use self::call::exit;
@@ -60,32 +60,58 @@ pub(crate) fn run() -> ExitCode {
     if env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| {}));
     }
-    let specs = standard_specs();
     let words: Vec<OsString> = env::args_os().collect();
-    let status = match parse(&command_line(&specs), &words) {
-        Ok(matches) => {
-            run_command(&specs, &matches).unwrap_or_else(|error| print::write_error(&error))
-        }
+    let status = match parse_arguments(&words) {
+        Ok(matches) => run_command(&matches).unwrap_or_else(|error| print::write_error(&error)),
         Err(usage) => print::usage(usage),
     };
     ExitCode::from(status)
 }
 
+/// Parses the arguments of the process with the one command that they name. All commands are built
+/// only for an alias, for the help of the program and to explain what is wrong.
+fn parse_arguments(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let named = base()
+        .allow_external_subcommands(true)
+        .external_subcommand_value_parser(value_parser!(OsString));
+    match named.try_get_matches_from(words) {
+        Ok(matches) => {
+            let command = matches.subcommand_name().and_then(one_command);
+            let parsed = command.map(|command| parse(&base().subcommand(command), words));
+            if let Some(Ok(parsed)) = parsed {
+                return Ok(parsed);
+            }
+        }
+        Err(version) if version.kind() == ErrorKind::DisplayVersion => return Err(version),
+        Err(_) => {}
+    }
+    parse(&command_line(&standard_specs()), words)
+}
+
+/// The command of this name, which is not an alias.
+fn one_command(name: &str) -> Option<Command> {
+    let other = other_commands().into_iter().find(|command| command.get_name() == name);
+    other.or_else(|| {
+        let spec = standard_spec(name).filter(|spec| spec.command == name)?;
+        Some(tool::command(&spec, Vec::new()))
+    })
+}
+
 /// Runs the named command and returns the exit status.
-fn run_command(specs: &[ToolSpec], matches: &ArgMatches) -> io::Result<u8> {
+fn run_command(matches: &ArgMatches) -> io::Result<u8> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(exit::FAILED) };
     let globals = GlobalFlags::parse(matches);
     match name {
         skills::NAME => skills::run(matches, &globals),
         index::NAME => index::run(matches, &globals),
-        tool::CALL => tool::run_call(specs, matches, &globals),
-        tool::SPEC => tool::run_spec(specs, matches, &globals),
-        COMPLETIONS => print_completions(command_line(specs), matches),
-        MAN => print_man_page(command_line(specs), matches),
+        tool::CALL => tool::run_call(matches, &globals),
+        tool::SPEC => tool::run_spec(&standard_specs(), matches, &globals),
+        COMPLETIONS => print_completions(command_line(&standard_specs()), matches),
+        MAN => print_man_page(command_line(&standard_specs()), matches),
         #[cfg(feature = "mcp")]
         mcp::NAME => Ok(mcp::run(matches, &globals)),
-        _ => match specs.iter().find(|spec| spec.command == name) {
-            Some(spec) => tool::run(spec, matches, &globals),
+        _ => match standard_spec(name) {
+            Some(spec) => tool::run(&spec, matches, &globals),
             None => Ok(exit::FAILED),
         },
     }
@@ -98,23 +124,28 @@ fn command_line(specs: &[ToolSpec]) -> Command {
     taken.extend(other_commands().iter().map(|command| command.get_name().to_owned()));
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
     let tools = specs.iter().map(|spec| tool::command(spec, free_aliases(spec, &mut taken)));
-    let line = Command::new("ripkit")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about("The file tools of an LLM agent, from a shell")
+    let line = base()
         .after_help(MORE)
         .after_long_help(format!("{PACKAGERS}\n\n{STATUSES}"))
-        .disable_help_flag(true)
-        .disable_version_flag(true)
-        .args(help::options())
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .args(flags::global_options())
         .subcommands(tools.collect::<Vec<_>>())
         .subcommands(other_commands());
     let first = specs.iter().filter_map(|spec| args::examples(spec).into_iter().next());
     let examples: Vec<String> = first.take(MAX_EXAMPLES).collect();
     let line = help::with_layout(line, &examples).help_template(help::DENSE);
     line.mut_subcommands(|command| command.after_help(MORE_OF_ONE).after_long_help(STATUSES))
+}
+
+/// The program with its global options and without commands.
+fn base() -> Command {
+    Command::new("ripkit")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("The file tools of an LLM agent, from a shell")
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args(help::options())
+        .args(flags::global_options())
 }
 
 fn parse(line: &Command, words: &[OsString]) -> Result<ArgMatches, clap::Error> {

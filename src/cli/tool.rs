@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use ripkit::schema::{self, Format};
+use ripkit::toolkit::standard_spec;
 use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, Syntax, ToolSpec, Toolkit};
 use serde_json::{Map, Value};
 
@@ -122,12 +123,8 @@ pub(super) fn call_command() -> Command {
 }
 
 /// Calls the tool and prints its answer.
-pub(super) fn run_call(
-    specs: &[ToolSpec],
-    matches: &ArgMatches,
-    globals: &GlobalFlags,
-) -> io::Result<u8> {
-    let answer = call_with_json(specs, matches, globals).unwrap_or_else(Answer::from);
+pub(super) fn run_call(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8> {
+    let answer = call_with_json(matches, globals).unwrap_or_else(Answer::from);
     if globals.json {
         print::json(&answer)?;
     } else {
@@ -136,11 +133,7 @@ pub(super) fn run_call(
     Ok(exit_status(&answer))
 }
 
-fn call_with_json(
-    specs: &[ToolSpec],
-    matches: &ArgMatches,
-    globals: &GlobalFlags,
-) -> Result<Answer, Error> {
+fn call_with_json(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Answer, Error> {
     let text = |id| matches.get_one::<String>(id).map_or("", String::as_str);
     let name = text(TOOL);
     let args = match text(ARGUMENTS) {
@@ -148,8 +141,9 @@ fn call_with_json(
         args => args.to_owned(),
     };
     let tools = open_toolkit(globals, name)?;
-    let left_out = specs.iter().find(|spec| tools.spec(name).is_none() && spec.is_called(name));
-    left_out.map_or(Ok(()), |spec| globals.check_allowed(spec))?;
+    if tools.spec(name).is_none() {
+        standard_spec(name).map_or(Ok(()), |spec| globals.check_allowed(&spec))?;
+    }
     Ok(run_interruptible(Call::default(), |call| tools.call(name, Value::String(args), call)))
 }
 

@@ -1,7 +1,7 @@
 //! A registered tool: the type-erased tool and its description.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -16,54 +16,72 @@ use crate::text::clip;
 use crate::text_format::ToolNames;
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec, same_name};
 
-/// A tool, its description and the schema for checking its arguments.
+/// A tool, its names, and its description, which is derived from its types when it is first needed:
+/// a program makes one call, and most tools are never described.
 #[derive(Clone)]
 pub(super) struct Entry {
     pub(super) tool: Arc<dyn AnyTool>,
-    pub(super) spec: ToolSpec,
-    /// The input schema including the `format` of integers, which `spec` leaves out.
-    pub(super) arguments: Value,
+    /// The shown name.
+    pub(super) name: String,
+    pub(super) effect: Effect,
     pub(super) argument_aliases: &'static [(&'static str, &'static str)],
     /// [`Tool::NAME`], which works under any shown name.
     own_name: &'static str,
+    command: &'static str,
+    aliases: &'static [&'static str],
+    described: OnceLock<Described>,
+}
+
+/// What a tool and its types say of themselves.
+#[derive(Clone)]
+pub(super) struct Described {
+    spec: ToolSpec,
+    /// The input schema including the `format` of integers, which `spec` leaves out.
+    arguments: Value,
 }
 
 impl Entry {
     pub(super) fn new<T: Tool>(tool: T) -> Entry {
-        let (description, arguments) = schema::arguments::<T::Args>();
-        let mut input_schema = schema::without_formats(&arguments);
-        tool.narrow_schema(&mut input_schema);
-        let examples = T::EXAMPLES.iter().filter_map(|text| example(&input_schema, text)).collect();
-        let spec = ToolSpec {
+        Entry {
+            tool: Arc::new(tool),
             name: T::NAME.to_owned(),
-            command: T::COMMAND,
-            summary: T::SUMMARY,
-            aliases: T::ALIASES,
-            description,
-            input_schema,
-            output_schema: schema::output::<T::Output>(),
             effect: T::EFFECT,
-            is_idempotent: T::IDEMPOTENT,
-            is_long: T::LONG,
-            examples,
-        };
-        let argument_aliases = T::ARGUMENT_ALIASES;
-        Entry { tool: Arc::new(tool), spec, arguments, argument_aliases, own_name: T::NAME }
+            argument_aliases: T::ARGUMENT_ALIASES,
+            own_name: T::NAME,
+            command: T::COMMAND,
+            aliases: T::ALIASES,
+            described: OnceLock::new(),
+        }
+    }
+
+    fn described(&self) -> &Described {
+        self.described.get_or_init(|| self.tool.describe(&self.name))
+    }
+
+    /// The description of the tool under its shown name.
+    pub(super) fn spec(&self) -> &ToolSpec {
+        &self.described().spec
+    }
+
+    /// The schema for checking arguments.
+    pub(super) fn arguments(&self) -> &Value {
+        &self.described().arguments
     }
 
     pub(super) fn shown_as(&self, name: &str) -> Entry {
-        let mut entry = self.clone();
-        name.clone_into(&mut entry.spec.name);
-        entry
+        Entry { name: name.to_owned(), described: OnceLock::new(), ..self.clone() }
     }
 
     pub(super) fn tool_names(&self) -> ToolNames {
-        let ToolSpec { name, command, .. } = &self.spec;
-        ToolNames { name: self.own_name, shown: name.clone(), command }
+        ToolNames { name: self.own_name, shown: self.name.clone(), command: self.command }
     }
 
     pub(super) fn is_shown_as(&self, name: &str) -> bool {
-        same_name(&self.spec.name, name)
+        same_name(&self.name, name)
+    }
+
+    pub(super) fn is_command(&self, name: &str) -> bool {
+        same_name(self.command, name)
     }
 
     pub(super) fn is_called(&self, name: &str) -> bool {
@@ -71,13 +89,13 @@ impl Entry {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let names = [self.spec.name.as_str(), self.own_name, self.spec.command];
-        names.into_iter().chain(self.spec.aliases.iter().copied())
+        let names = [self.name.as_str(), self.own_name, self.command];
+        names.into_iter().chain(self.aliases.iter().copied())
     }
 
     /// The error of a call without a result.
     pub(super) fn unfinished(&self, unfinished: Unfinished) -> Error {
-        let name = &self.spec.name;
+        let name = &self.name;
         let (why, committing) = match unfinished {
             Unfinished::Refused(error) => return error,
             Unfinished::Panicked(payload) => return panicked(name, &*payload),
@@ -89,7 +107,7 @@ impl Entry {
             Incomplete::Timeout => "ran out of time",
         };
         let reason = "the file system does not answer, or the work is too much";
-        let (message, hint) = match (self.spec.effect, committing) {
+        let (message, hint) = match (self.effect, committing) {
             (Effect::Read, _) => (
                 format!("{name} {what} and does not stop: {reason}"),
                 "Try another path or a smaller part, or the same again later.",
@@ -136,6 +154,9 @@ pub(super) trait AnyTool: Send + Sync {
 
     fn is_available(&self) -> bool;
 
+    /// Derives the description of the tool, shown under this name.
+    fn describe(&self, name: &str) -> Described;
+
     /// Deserializes the arguments; does no I/O.
     fn prepare(self: Arc<Self>, args: Value) -> Result<Prepared, Error>;
 }
@@ -156,6 +177,27 @@ impl<T: Tool> AnyTool for T {
 
     fn is_available(&self) -> bool {
         Tool::is_available(self)
+    }
+
+    fn describe(&self, name: &str) -> Described {
+        let (description, arguments) = schema::arguments::<T::Args>();
+        let mut input_schema = schema::without_formats(&arguments);
+        self.narrow_schema(&mut input_schema);
+        let examples = T::EXAMPLES.iter().filter_map(|text| example(&input_schema, text)).collect();
+        let spec = ToolSpec {
+            name: name.to_owned(),
+            command: T::COMMAND,
+            summary: T::SUMMARY,
+            aliases: T::ALIASES,
+            description,
+            input_schema,
+            output_schema: schema::output::<T::Output>(),
+            effect: T::EFFECT,
+            is_idempotent: T::IDEMPOTENT,
+            is_long: T::LONG,
+            examples,
+        };
+        Described { spec, arguments }
     }
 
     fn prepare(self: Arc<Self>, args: Value) -> Result<Prepared, Error> {

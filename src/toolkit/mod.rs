@@ -57,7 +57,7 @@ impl Register for Vec<Arc<Entry>> {
     /// A tool of the same name is replaced in its place.
     fn add<T: Tool>(&mut self, tool: T) {
         let entry = Arc::new(Entry::new(tool));
-        match self.iter_mut().find(|old| old.spec.name == entry.spec.name) {
+        match self.iter_mut().find(|old| old.name == entry.name) {
             Some(old) => *old = entry,
             None => self.push(entry),
         }
@@ -66,7 +66,15 @@ impl Register for Vec<Arc<Entry>> {
 
 /// The descriptions of the standard tools, without a workspace.
 pub fn standard_specs() -> Vec<ToolSpec> {
-    standard_entries().iter().map(|entry| entry.spec.clone()).collect()
+    standard_entries().iter().map(|entry| entry.spec().clone()).collect()
+}
+
+/// The description of one standard tool, by its command, its name on the wire or an alias.
+pub fn standard_spec(name: &str) -> Option<ToolSpec> {
+    let entries = standard_entries();
+    let command = entries.iter().find(|entry| entry.is_command(name));
+    let entry = command.or_else(|| entries.iter().find(|entry| entry.is_called(name)))?;
+    Some(entry.spec().clone())
 }
 
 fn standard_entries() -> Vec<Arc<Entry>> {
@@ -138,7 +146,7 @@ impl Toolkit {
     pub fn without(self, name: &str) -> Toolkit {
         let unwanted = self.shown_name(name);
         self.modified(|inner| {
-            inner.entries.retain(|entry| Some(&entry.spec.name) != unwanted.as_ref());
+            inner.entries.retain(|entry| Some(&entry.name) != unwanted.as_ref());
         })
     }
 
@@ -146,13 +154,13 @@ impl Toolkit {
     pub fn only<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Toolkit {
         let wanted: Vec<String> =
             names.into_iter().filter_map(|name| self.shown_name(name)).collect();
-        self.modified(|inner| inner.entries.retain(|entry| wanted.contains(&entry.spec.name)))
+        self.modified(|inner| inner.entries.retain(|entry| wanted.contains(&entry.name)))
     }
 
     /// Keeps only tools whose effect is [`Effect::Read`], and makes the workspace read-only.
     pub fn read_only(self) -> Toolkit {
         self.modified(|inner| {
-            inner.entries.retain(|entry| entry.spec.effect == Effect::Read);
+            inner.entries.retain(|entry| entry.effect == Effect::Read);
             inner.workspace = inner.workspace.clone().read_only();
             inner.is_read_only = true;
         })
@@ -184,8 +192,8 @@ impl Toolkit {
             return self;
         }
         self.modified(|inner| {
-            inner.entries.retain(|entry| entry.spec.name != shown);
-            for entry in inner.entries.iter_mut().filter(|entry| entry.spec.name == old) {
+            inner.entries.retain(|entry| entry.name != shown);
+            for entry in inner.entries.iter_mut().filter(|entry| entry.name == old) {
                 *entry = Arc::new(entry.shown_as(shown));
             }
         })
@@ -200,7 +208,7 @@ impl Toolkit {
     }
 
     fn shown_name(&self, name: &str) -> Option<String> {
-        self.find(name).map(|entry| entry.spec.name.clone())
+        self.find(name).map(|entry| entry.name.clone())
     }
 
     /// The workspace of the tools.
@@ -225,12 +233,12 @@ impl Toolkit {
 
     /// The descriptions of all tools, in a fixed order.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
-        self.0.entries.iter().map(|entry| &entry.spec)
+        self.0.entries.iter().map(|entry| entry.spec())
     }
 
     /// The description of one tool, by its name on the wire (`_` or `-`), command or alias.
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
-        self.find(name).map(|entry| &entry.spec)
+        self.find(name).map(|entry| entry.spec())
     }
 
     /// Calls a tool as a model does: by any of its names, with JSON arguments.
@@ -269,8 +277,8 @@ impl Toolkit {
     fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
         check_not_stopped(call)?;
         let entry = self.find(name).ok_or_else(|| self.unknown(name))?;
-        let (prepared, notes) = catch_panic(&entry.spec.name, || {
-            let (args, notes) = arguments::check(&entry.arguments, entry.argument_aliases, args)?;
+        let (prepared, notes) = catch_panic(&entry.name, || {
+            let (args, notes) = arguments::check(entry.arguments(), entry.argument_aliases, args)?;
             Ok((entry.tool.clone().prepare(args)?, notes))
         })?;
         self.run_on_worker(entry, prepared.time_limit, call, move |context| {
@@ -315,8 +323,7 @@ impl Toolkit {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let left_out =
-            |entry: &Arc<Entry>| entry.spec.effect != Effect::Read && entry.is_called(name);
+        let left_out = |entry: &Arc<Entry>| entry.effect != Effect::Read && entry.is_called(name);
         if self.0.is_read_only && standard_entries().iter().any(left_out) {
             let message = format!("{name} changes files, and these tools only read");
             return Error::new(ErrorCode::ReadOnly, message);
@@ -327,10 +334,10 @@ impl Toolkit {
             let message = format!("{name} has nothing to work with here");
             return Error::new(ErrorCode::UnknownTool, message);
         }
-        let shown: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
+        let shown: Vec<&str> = self.0.entries.iter().map(|entry| entry.name.as_str()).collect();
         let names = self.0.entries.iter().flat_map(|entry| entry.names());
-        let nearest = arguments::nearest(name, names).and_then(|near| self.spec(near));
-        let unknown = arguments::unknown(name, nearest.map(|spec| spec.name.as_str()));
+        let nearest = arguments::nearest(name, names).and_then(|near| self.find(near));
+        let unknown = arguments::unknown(name, nearest.map(|entry| entry.name.as_str()));
         let known = match shown.as_slice() {
             [] => "this toolkit has no tools".to_owned(),
             shown => format!("the tools are {}", shown.join(", ")),
@@ -341,7 +348,7 @@ impl Toolkit {
 
 impl fmt::Debug for Toolkit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
+        let names: Vec<&str> = self.0.entries.iter().map(|entry| entry.name.as_str()).collect();
         let Inner { workspace, limits, .. } = &*self.0;
         let mut shown = f.debug_struct("Toolkit");
         shown.field("tools", &names).field("workspace", workspace).field("limits", limits);
