@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::index::bit_slices::Column;
 use crate::index::memoized_query::MemoizedQuery;
 use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, KnownFile};
-use crate::walk::{BATCH, CachedDir, DirListing, Generation, Reservation};
+use crate::walk::{CachedDir, DirListing, Generation, Reservation};
 use crate::workspace::{Fingerprint, Kind, Stat};
 
 /// The files of a directory, each by its place in the listing.
@@ -54,14 +54,6 @@ impl Slot {
             Content::Opaque => false,
         };
         is_excluded.then(|| self.excluded())
-    }
-
-    /// Its filter, if that is beside no others.
-    fn filter(&self) -> Option<&[u8]> {
-        match &self.known.content {
-            Content::Filtered(bits) => bits.alone(),
-            Content::Binary | Content::Opaque => None,
-        }
     }
 
     fn excluded(&self) -> Excluded {
@@ -209,53 +201,6 @@ impl FileTable {
         drop(slots);
         self.put(file.position, None);
         None
-    }
-
-    /// Which files of a batch need neither be opened nor looked at, in their order.
-    pub(crate) fn exclude_all<'a>(
-        &self,
-        file: impl Iterator<Item = FileRef<'a>>,
-        query: Option<&MemoizedQuery>,
-        generation: Generation,
-    ) -> [Option<Excluded>; BATCH] {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let mut told = [None; BATCH];
-        for (file, told) in file.zip(&mut told) {
-            let slot = slots.get(file.position).and_then(Option::as_ref);
-            *told = slot.filter(|slot| slot.is_told_of(file, generation));
-        }
-        let filters = told.map(|slot| slot.and_then(Slot::filter));
-        let seem = query.map_or([true; BATCH], |query| query.filter_query.seem_to_match(&filters));
-        let mut answers = [None; BATCH];
-        for ((slot, seems), answer) in told.into_iter().zip(seem).zip(&mut answers) {
-            *answer = match slot {
-                Some(slot) if seems => slot.exclude(query),
-                slot => slot.map(Slot::excluded),
-            };
-        }
-        answers
-    }
-
-    /// Calls `each` with what is known of files; false if one of them is not known, or a watcher need
-    /// not have told of a change.
-    pub(super) fn tell<'a>(
-        &self,
-        mut file: impl Iterator<Item = FileRef<'a>>,
-        generation: Generation,
-        mut each: impl FnMut(&KnownFile),
-    ) -> bool {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        file.all(|file| {
-            let slot = slots.get(file.position).and_then(Option::as_ref);
-            let told = slot.filter(|slot| slot.is_told_of(file, generation));
-            told.map(|slot| each(&slot.known)).is_some()
-        })
-    }
-
-    /// What a file is that was excluded before, in the same call.
-    pub(crate) fn excluded(&self, position: usize) -> Option<Excluded> {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.get(position)?.as_ref().map(Slot::excluded)
     }
 
     /// Forgets a file that is not the one that was learned.

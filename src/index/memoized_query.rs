@@ -20,11 +20,6 @@ impl MemoizedQuery {
         MemoizedQuery { filter_query, answers: (0..sliced).map(|_| OnceLock::new()).collect() }
     }
 
-    /// How many groups of sliced filters existed when the search began.
-    pub(super) fn sliced(&self) -> usize {
-        self.answers.len()
-    }
-
     /// False only if no match can be in the text that the filter was built of.
     pub(super) fn may_match(&self, bits: &Bits) -> bool {
         match bits {

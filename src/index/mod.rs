@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! search ─> Index ─> IndexReader ─> FileTable (a directory) ─> KnownFile: fingerprint, filter
-//!                                └─> RangeSummary (recorded entries) ─> BitSlices (64 filters)
+//!                                └─> BitSlices (64 filters)
 //! walk ───> DirCache ─> CachedDir: fingerprint, listing, rules
 //! ```
 //!
@@ -27,7 +27,6 @@ mod memoized_query;
 mod normalized_block;
 mod options;
 mod planner;
-mod range_summary;
 mod reader;
 mod record;
 mod slicing;
@@ -50,7 +49,6 @@ use crate::index::file_tables::FileTables;
 pub(crate) use crate::index::filter_query::FilterQuery;
 use crate::index::indexer::ScanMode;
 pub use crate::index::options::IndexOptions;
-pub(crate) use crate::index::range_summary::RangeSummary;
 pub(crate) use crate::index::reader::{IndexReader, IndexedBatch, ScratchBuffers};
 use crate::index::record::KnownFile;
 pub use crate::index::status::IndexStatus;

@@ -12,8 +12,7 @@ use crate::index::file_scan::FileScan;
 use crate::index::file_table::{Excluded, FileRef, FileTable};
 use crate::index::filter_query::FilterQuery;
 use crate::index::memoized_query::MemoizedQuery;
-use crate::index::range_summary::RangeSummary;
-use crate::walk::{BATCH, Batch, CacheView, CachedDir, EntryRange};
+use crate::walk::{Batch, CacheView, CachedDir};
 use crate::workspace::{File, Stat};
 
 /// One part in this many of a search's time goes into indexing.
@@ -75,13 +74,6 @@ pub(crate) struct IndexedBatch<'a> {
 #[derive(Debug)]
 pub(crate) struct ScratchBuffers(BloomBuilder);
 
-impl IndexedBatch<'_> {
-    /// What a file is that was excluded before, in the same call.
-    pub(crate) fn excluded(&self, position: usize) -> Option<Excluded> {
-        self.table.excluded(position)
-    }
-}
-
 impl IndexReader {
     pub(crate) fn new(
         index: &Index,
@@ -113,11 +105,6 @@ impl IndexReader {
         self.query.is_some()
     }
 
-    /// Whether a watch reports changes, so that files need no look.
-    pub(crate) fn is_told_of_changes(&self) -> bool {
-        self.view.generation.min_valid < self.view.generation.current
-    }
-
     /// What is known of the files of a batch, if its directory is kept.
     pub(crate) fn indexed<'a>(&self, batch: &'a Batch) -> Option<IndexedBatch<'a>> {
         let cached = batch.cached.as_deref()?;
@@ -133,37 +120,6 @@ impl IndexReader {
     ) -> Option<Excluded> {
         let file = FileRef { name, position, cached: indexed.cached };
         indexed.table.exclude(file, self.query.as_deref(), self.view.generation, stat)
-    }
-
-    /// For each entry of a batch, whether it is a file that needs no look, and why.
-    pub(crate) fn exclude_all(&self, batch: &Batch) -> [Option<Excluded>; BATCH] {
-        let Some(indexed) = self.indexed(batch) else { return [None; BATCH] };
-        let entries = batch.entries().zip(batch.positions());
-        let file =
-            entries.map(|((name, _), position)| FileRef { name, position, cached: indexed.cached });
-        indexed.table.exclude_all(file, self.query.as_deref(), self.view.generation)
-    }
-
-    /// Calls `pass` with the summary of recorded entries, and returns its result, if none of the files
-    /// has to be looked at.
-    pub(crate) fn pass<R>(
-        &self,
-        files: &EntryRange,
-        mut pass: impl FnMut(&RangeSummary) -> R,
-    ) -> Option<R> {
-        let (query, generation, inner) =
-            (self.query.as_ref()?, self.view.generation, &self.index.inner);
-        let mut ask = |summary: &RangeSummary| (!summary.may_match(query)).then(|| pass(summary));
-        // None if nothing is known of them together, or not any more.
-        let file = files.note.read(|summary: &RangeSummary| {
-            summary.holds(files, query.sliced(), generation).then(|| ask(summary))
-        });
-        file.flatten().unwrap_or_else(|| {
-            let summary = RangeSummary::new(files, &inner.tables, (generation, &inner.budget));
-            let passed = summary.as_ref().and_then(ask);
-            files.note.put(summary);
-            passed
-        })
     }
 
     /// Drops the entry of a file that changed since it was indexed.

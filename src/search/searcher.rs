@@ -9,8 +9,7 @@ use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::context::Limits;
 use crate::index::{
-    BINARY_PROBE, Excluded, FileScan, IndexReader, IndexedBatch, RangeSummary, ScratchBuffers,
-    WHOLE,
+    BINARY_PROBE, Excluded, FileScan, IndexReader, IndexedBatch, ScratchBuffers, WHOLE,
 };
 use crate::output::ScanStats;
 use crate::pool::lock;
@@ -20,7 +19,7 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::{LineSink, SinkOptions};
 use crate::text::{decode, escape};
-use crate::walk::{Batch, EntryRange, OpenDir, PathAliases, Visitor, WalkControl, WalkRoot};
+use crate::walk::{Batch, OpenDir, PathAliases, Visitor, WalkControl, WalkRoot};
 use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
 
 /// The size of the first read of a file, which contains most source files.
@@ -111,48 +110,6 @@ impl Visitor for FileSearcher {
         }
     }
 
-    fn visit_recorded(
-        &self,
-        (files, _): (&EntryRange, usize),
-        control: &dyn WalkControl,
-        found: &mut BatchMatches,
-    ) -> bool {
-        let count = |summary: &RangeSummary| self.count_range(summary, control, found);
-        self.watched_reader()
-            .and_then(|index_reader| index_reader.pass(files, count))
-            .unwrap_or(false)
-    }
-
-    fn visit_unopened(
-        &self,
-        batch: &mut Batch,
-        control: &dyn WalkControl,
-        found: &mut BatchMatches,
-    ) -> bool {
-        let Some(index_reader) = self.watched_reader() else { return false };
-        let excluded = index_reader.exclude_all(batch);
-        let mut counted = BatchMatches::default();
-        let (mut done, mut last, mut is_done) = (0_u32, None, true);
-        for (index, ((name, kind), excluded)) in batch.entries().zip(excluded).enumerate() {
-            if kind == Kind::File {
-                let counts = excluded.is_some_and(|file| self.count_excluded(file, &mut counted));
-                done |= u32::from(counts) << index;
-                is_done &= counts;
-                last = Some(name);
-            }
-        }
-        if !is_done {
-            batch.mark_done(done);
-            return false;
-        }
-        control.count(counted.stats.excluded, 0);
-        if let Some(last) = last {
-            found.set_searched_up_to(&batch.prefix, last);
-        }
-        found.stats.absorb(counted.stats);
-        true
-    }
-
     fn visit(
         &self,
         worker: &mut SearchWorker,
@@ -170,8 +127,7 @@ impl Visitor for FileSearcher {
         lock(found).interrupted = true;
         let indexed =
             self.index_reader.as_ref().and_then(|index_reader| index_reader.indexed(batch));
-        for (index, ((name, kind), position)) in batch.entries().zip(batch.positions()).enumerate()
-        {
+        for ((name, kind), position) in batch.entries().zip(batch.positions()) {
             if kind != Kind::File {
                 continue;
             }
@@ -179,10 +135,9 @@ impl Visitor for FileSearcher {
                 return;
             }
             let indexed = indexed.as_ref().map(|indexed| (indexed, position));
-            let file =
-                self.excluded(&directory, name, indexed, batch.is_done(index)).unwrap_or_else(
-                    || self.search_entry(worker, &directory, batch, name, indexed, control),
-                );
+            let file = self.excluded(&directory, name, indexed).unwrap_or_else(|| {
+                self.search_entry(worker, &directory, batch, name, indexed, control)
+            });
             control.count(1, file.files.len() as u64);
             let interrupted = file.interrupted;
             lock(found).add(file, &batch.prefix, name);
@@ -231,34 +186,6 @@ impl FileSearcher {
         self.index_reader.clone()
     }
 
-    /// The query of the index, if changes of files are watched so that no file has to be checked.
-    fn watched_reader(&self) -> Option<&IndexReader> {
-        self.index_reader.as_ref().filter(|index_reader| index_reader.is_told_of_changes())
-    }
-
-    /// Counts a range of excluded files as searched; false if they have to be visited one by one.
-    fn count_range(
-        &self,
-        summary: &RangeSummary,
-        control: &dyn WalkControl,
-        found: &mut BatchMatches,
-    ) -> bool {
-        let totals = summary.totals();
-        if self.may_exceed_multiline_limit(totals.longest) {
-            return false;
-        }
-        let excluded = totals.text_files + totals.binary_files;
-        control.count(excluded, 0);
-        found.stats.skipped.binary += totals.binary_files;
-        found.stats.files += totals.text_files;
-        found.stats.bytes += totals.text_bytes;
-        found.stats.excluded += excluded;
-        if !summary.last().is_empty() {
-            found.set_searched_up_to(summary.last(), b"");
-        }
-        true
-    }
-
     /// Whether a text of this size, which may be larger in the file, may be skipped as too large.
     fn may_exceed_multiline_limit(&self, bytes: u64) -> bool {
         self.pattern.is_multiline() && bytes > self.multiline_bytes as u64 / 2
@@ -270,15 +197,10 @@ impl FileSearcher {
         directory: &OpenDir,
         name: &[u8],
         indexed: Option<(&IndexedBatch<'_>, usize)>,
-        is_done: bool,
     ) -> Option<BatchMatches> {
         let (indexed, position) = indexed?;
         let index_reader = self.index_reader.as_ref()?;
-        let excluded = if is_done {
-            indexed.excluded(position)?
-        } else {
-            index_reader.exclude(indexed, (name, position), || directory.stat(name))?
-        };
+        let excluded = index_reader.exclude(indexed, (name, position), || directory.stat(name))?;
         let mut found = BatchMatches::default();
         self.count_excluded(excluded, &mut found).then_some(found)
     }

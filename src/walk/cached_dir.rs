@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::pool::lock;
 use crate::walk::dir_changes::{DirChanges, Generation};
-use crate::walk::directory::DirListing;
-use crate::walk::directory::OpenDir;
-use crate::walk::directory::{DirectoryReport, SkippedEntry};
+use crate::walk::directory::{DirListing, FilteredDir, OpenDir};
 use crate::walk::ignore_fingerprints::IgnoreFingerprints;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
@@ -16,9 +14,6 @@ use crate::workspace::{Fingerprint, Identity, Volume, Workspace};
 
 /// How many filter results are kept of a directory, each for walks with other options.
 const MAX_FILTERED: usize = 4;
-
-/// Estimated memory of a remaining entry, in bytes.
-const ENTRY_BYTES: usize = 24;
 
 /// A cached directory.
 #[derive(Debug)]
@@ -59,13 +54,6 @@ pub(super) struct FilterKey {
     pub(super) no_ignore: bool,
     pub(super) drop_noise: bool,
     pub(super) contents: bool,
-}
-
-/// The entries that remain of a listing, in path order, and a report of the others.
-#[derive(Clone, Debug)]
-pub(super) struct FilteredDir {
-    pub(super) listing: Arc<DirListing>,
-    pub(super) report: DirectoryReport,
 }
 
 impl CachedDir {
@@ -116,12 +104,6 @@ impl CachedDir {
         self.changes.unchanged(name, verified, generation)
     }
 
-    /// Whether all entries that were valid in the generation `verified` still are without another
-    /// look.
-    pub(crate) fn are_all_unchanged(&self, verified: u64, generation: Generation) -> bool {
-        self.changes.all_unchanged(verified, generation)
-    }
-
     /// The rules inside the directory, read again only if one of its ignore files changed.
     pub(super) fn enter(
         &self,
@@ -156,26 +138,6 @@ impl CachedDir {
         Ok(entered)
     }
 
-    /// Whether the rules inside the directory, below the rules `above`, are still `entered`.
-    pub(super) fn has_rules(
-        &self,
-        (above, entered): (&IgnoreRules, &IgnoreRules),
-        open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
-        generation: Generation,
-    ) -> bool {
-        let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
-        lock(&self.rules).as_ref().is_some_and(|cached| {
-            cached.above.is_same(above)
-                && cached.entered.is_same(entered)
-                && cached.stamps.are_unchanged(open, &unchanged, generation.current)
-        })
-    }
-
-    /// Whether it holds ignore files.
-    pub(super) fn is_ruled(&self) -> bool {
-        !self.ignore_files.is_empty()
-    }
-
     /// What such a walk leaves of the directory, by `filter` if none came by before; it is kept if
     /// there is room.
     pub(super) fn filtered(
@@ -196,15 +158,6 @@ impl CachedDir {
         let taken = key.rules.are_reserved().then(|| budget.reserve(left.bytes(), 0)).flatten();
         filtered.extend(taken.map(|taken| (key, left.clone(), taken)));
         left
-    }
-}
-
-impl FilteredDir {
-    /// Estimated memory in bytes, without the names, which the listing shares.
-    fn bytes(&self) -> usize {
-        let left_out = self.report.skipped_entries.iter().map(|entry| entry.path.len());
-        let left_out: usize = left_out.map(|path| path + size_of::<SkippedEntry>()).sum();
-        size_of::<FilteredDir>() + self.listing.len() * ENTRY_BYTES + left_out
     }
 }
 

@@ -8,13 +8,15 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use crate::walk::cached_dir::CachedDir;
 use crate::walk::dir_changes::{DirChanges, Generation};
+use crate::walk::dir_source::{DirContents, DirSource, DiskDirs, ReadContext};
 use crate::walk::dir_table::{DirTable, lies_below};
-use crate::walk::directory::DirListing;
+use crate::walk::directory::{
+    DirHandle, DirListing, DirectoryReport, OpenCount, OpenDir, PendingDir,
+};
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 use crate::walk::memory_budget::MemoryBudget;
-use crate::walk::recorded_walk::RecordedWalks;
 use crate::walk::watch_set::WatchSet;
-use crate::workspace::{Dir, Fingerprint, Kind, OuterIgnores, RecentFingerprint, Stat, Volume};
+use crate::workspace::{Dir, Fingerprint, Kind, RecentFingerprint, Stat, Volume, Workspace};
 
 /// The most entries that are read of a directory above the root of a walk, whose entries the walk
 /// does not need.
@@ -44,8 +46,6 @@ pub(crate) struct DirCache {
     root: Arc<Dir>,
     /// The memory for what is derived from listings, such as rules.
     budget: MemoryBudget,
-    /// Recorded walks.
-    pub(super) walks: RecordedWalks,
     /// The most memory that listings may take, in bytes.
     max: usize,
     /// Cloned by every call that is under way.
@@ -73,7 +73,6 @@ impl DirCache {
             watching: if watched { WatchSet::new() } else { None },
             root: root.clone(),
             budget: MemoryBudget::new(max),
-            walks: RecordedWalks::default(),
             max,
             calls: Arc::default(),
         }
@@ -172,7 +171,6 @@ impl DirCache {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         *self.write() = DirTable::default();
-        self.walks.clear();
         if let Some(watching) = &self.watching {
             watching.forget(|_| true);
         }
@@ -210,26 +208,38 @@ impl DirCache {
 }
 
 impl CacheView {
+    /// What a walk finds in a cached directory.
+    fn contents(
+        &self,
+        walk: &ReadContext<'_>,
+        directory: &PendingDir,
+        cached: &Arc<CachedDir>,
+        handle: DirHandle,
+        report: &mut DirectoryReport,
+    ) -> io::Result<DirContents> {
+        let budget = self.cache.budget();
+        let rules = if walk.options.no_ignore {
+            IgnoreRules::default()
+        } else {
+            let (warnings, with) = (&mut report.stats.warnings, (self.generation, budget));
+            let open = || handle.open();
+            cached.enter(walk.workspace, &directory.rules, &open, warnings, with)?
+        };
+        let filter = || walk.filter(directory, cached.volume, &rules).apply_rules(&cached.listing);
+        // What lies before the position to resume at is not even counted, so such a result is of no
+        // use to other walks.
+        let filtered = if walk.options.resumes_below(&directory.prefix) {
+            Arc::new(filter())
+        } else {
+            cached.filtered(walk.options.filter_key(&rules), budget, filter)
+        };
+        let (volume, cached) = (cached.volume, Some(cached.clone()));
+        Ok(DirContents { handle, volume, rules, filtered, cached, is_unchanged: false })
+    }
+
     /// The same for a call in the background.
     pub(crate) fn in_background(self) -> CacheView {
         CacheView { _active: None, ..self }
-    }
-
-    /// The rules from outside the workspace.
-    pub(super) fn outer(&self, outer: &OuterIgnores, warnings: &mut Vec<String>) -> IgnoreRules {
-        let (rules, outer_warnings) = self.cache.outer.get_or_init(|| {
-            let mut outer_warnings = Vec::new();
-            let rules = IgnoreRules::outer(outer, &mut outer_warnings);
-            rules.reserve(&self.cache.budget);
-            (rules, outer_warnings)
-        });
-        warnings.extend_from_slice(outer_warnings);
-        rules.clone()
-    }
-
-    /// A directory that is valid without a look at it.
-    pub(super) fn current_dir(&self, prefix: &[u8]) -> Option<Arc<CachedDir>> {
-        self.cache.directory(prefix).filter(|cached| cached.is_current(self.generation))
     }
 
     /// A directory if it is unchanged. `stat` is called unless the path leads to the cached directory
@@ -329,6 +339,79 @@ impl CacheView {
         cached.verify(self.generation.current);
         self.cache.insert(cached.clone());
         cached
+    }
+}
+
+/// Directories are read from the cache where they are unchanged, and otherwise from disk into it.
+impl DirSource for CacheView {
+    fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules {
+        let (rules, outer_warnings) = self.cache.outer.get_or_init(|| {
+            let mut outer_warnings = Vec::new();
+            let rules = IgnoreRules::outer(workspace.outer(), &mut outer_warnings);
+            rules.reserve(&self.cache.budget);
+            (rules, outer_warnings)
+        });
+        warnings.extend_from_slice(outer_warnings);
+        rules.clone()
+    }
+
+    fn ancestor_rules(
+        &self,
+        workspace: &Workspace,
+        dir: &Dir,
+        prefix: &[u8],
+        above: &IgnoreRules,
+        warnings: &mut Vec<String>,
+    ) -> IgnoreRules {
+        let cached = self.ancestor_dir(&prefix.into(), dir).and_then(|cached| {
+            let open = || Ok(OpenDir::new(dir.traverse(b".")?, &OpenCount::default()));
+            let mut own_warnings = Vec::new();
+            let with = (self.generation, self.cache.budget());
+            let rules = cached.enter(workspace, above, &open, &mut own_warnings, with).ok()?;
+            warnings.append(&mut own_warnings);
+            Some(rules)
+        });
+        cached.unwrap_or_else(|| DiskDirs.ancestor_rules(workspace, dir, prefix, above, warnings))
+    }
+
+    fn read(
+        &self,
+        walk: &ReadContext<'_>,
+        directory: &PendingDir,
+        report: &mut DirectoryReport,
+    ) -> io::Result<DirContents> {
+        let stat = || directory.parent.open()?.stat(&directory.name);
+        if let Some(cached) = self.directory(&directory.prefix, directory.is_in_place, &stat) {
+            let root = walk.workspace.root_handle();
+            let handle = DirHandle::lazy(root, cached.prefix.clone(), cached.volume, walk.open);
+            if self.wants_watch(&cached) {
+                let dir = handle.open()?;
+                // The path may lead to another directory by now.
+                if cached.identity == RecentFingerprint::of(&dir).identity() {
+                    self.watch(&cached.prefix, &cached.changes, &dir);
+                }
+            }
+            let contents = self.contents(walk, directory, &cached, handle, report)?;
+            return Ok(DirContents { is_unchanged: true, ..contents });
+        }
+        let dir = directory.parent.open()?.open_dir(&directory.name)?;
+        let dir = OpenDir::new(dir, walk.open);
+        if dir.volume != Volume::Disk {
+            return Ok(DiskDirs.contents(walk, directory, &dir, report));
+        }
+        // Before the entries are read, so that no later change is missed.
+        let stamp = RecentFingerprint::of(&dir);
+        let changes = self.changes(&directory.prefix, stamp, &dir);
+        let errors_before = report.stats.trouble.len();
+        let (listing, ignore_files) = walk.list(&dir, directory, report);
+        if report.interrupted || report.stats.trouble.len() > errors_before {
+            let listed = (listing, ignore_files);
+            return Ok(DiskDirs.filtered(walk, directory, &dir, listed, report));
+        }
+        let known = (Arc::new(listing), ignore_files);
+        let cached = self.insert_listed(&directory.prefix, known, (stamp, changes));
+        let handle = DirHandle::hold(&dir, walk.workspace.root_handle(), &directory.prefix);
+        self.contents(walk, directory, &cached, handle, report)
     }
 }
 

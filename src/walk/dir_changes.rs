@@ -65,12 +65,6 @@ impl DirChanges {
         self.is_watched_since(verified, generation) && self.name(name) <= verified
     }
 
-    /// Whether every entry is unchanged since the generation `verified`.
-    pub(super) fn all_unchanged(&self, verified: u64, generation: Generation) -> bool {
-        self.is_watched_since(verified, generation)
-            && self.latest.load(Ordering::Acquire) <= verified
-    }
-
     /// Whether the watch reported everything that happened since the generation `verified` began.
     fn is_watched_since(&self, verified: u64, generation: Generation) -> bool {
         verified >= self.since.load(Ordering::Acquire) && verified >= generation.min_valid

@@ -274,6 +274,25 @@ impl DirListing {
     }
 }
 
+/// Estimated memory of a remaining entry, in bytes.
+const ENTRY_BYTES: usize = 24;
+
+/// The entries that remain of a listing, in path order, and a report of the others.
+#[derive(Clone, Debug)]
+pub(crate) struct FilteredDir {
+    pub(crate) listing: Arc<DirListing>,
+    pub(crate) report: DirectoryReport,
+}
+
+impl FilteredDir {
+    /// Estimated memory in bytes, without the names, which the listing shares.
+    pub(crate) fn bytes(&self) -> usize {
+        let left_out = self.report.skipped_entries.iter().map(|entry| entry.path.len());
+        let left_out: usize = left_out.map(|path| path + size_of::<SkippedEntry>()).sum();
+        size_of::<FilteredDir>() + self.listing.len() * ENTRY_BYTES + left_out
+    }
+}
+
 /// What reading one directory counted and left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirectoryReport {
@@ -290,15 +309,6 @@ impl DirectoryReport {
         self.stats.absorb(other.stats);
         self.skipped_entries.extend(other.skipped_entries);
         self.interrupted |= other.interrupted;
-    }
-
-    /// Whether it holds nothing but counts.
-    pub(super) fn is_only_counts(&self) -> bool {
-        let DirectoryReport { stats, skipped_entries, interrupted } = self;
-        stats.trouble.is_empty()
-            && stats.warnings.is_empty()
-            && skipped_entries.is_empty()
-            && !interrupted
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::walk::cached_dir::FilteredDir;
-use crate::walk::directory::{DirListing, DirectoryReport, SkippedEntry};
+use crate::walk::directory::{DirListing, DirectoryReport, FilteredDir, SkippedEntry};
 use crate::walk::ignore_rules::{IgnoreRules, RuleMatch};
 use crate::walk::roots::WalkOptions;
 use crate::workspace::{Kind, Volume, Workspace, is_temporary};
@@ -26,7 +25,7 @@ const KERNEL_FILES: &str = "files that the kernel makes as they are read, as in 
     are searched only if they are named";
 
 /// Filters the entries of one directory.
-pub(super) struct EntryFilter<'a> {
+pub(crate) struct EntryFilter<'a> {
     options: &'a WalkOptions,
     workspace: &'a Workspace,
     rules: &'a IgnoreRules,
@@ -38,7 +37,7 @@ pub(super) struct EntryFilter<'a> {
 }
 
 impl<'a> EntryFilter<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         options: &'a WalkOptions,
         workspace: &'a Workspace,
         prefix: &[u8],
@@ -58,7 +57,7 @@ impl<'a> EntryFilter<'a> {
     }
 
     /// Applies the rules of the tree, the host and the walk, but not the caller's filter.
-    pub(super) fn apply_rules(&mut self, listing: &DirListing) -> FilteredDir {
+    pub(crate) fn apply_rules(&mut self, listing: &DirListing) -> FilteredDir {
         let (mut listing, mut report) = (listing.clone(), DirectoryReport::default());
         // Sorted first, so that the skipped entries are in order too.
         listing.sort();

@@ -14,7 +14,6 @@ use crate::walk::cursor::Cursor;
 use crate::walk::directory::DirectoryReport;
 use crate::walk::globs::PathGlobs;
 use crate::walk::parallel::Walk;
-use crate::walk::recorded_walk::EntryRange;
 use crate::walk::roots::PathAliases;
 use crate::walk::roots::{ResumePoint, WalkOptions};
 use crate::walk::visitor::Batch;
@@ -312,55 +311,30 @@ impl Visitor for ListVisitor {
         self.may_stop_early
     }
 
-    fn visit_recorded(
-        &self,
-        (files, base_len): (&EntryRange, usize),
-        walk: &dyn WalkControl,
-        found: &mut FoundPaths,
-    ) -> bool {
-        if self.times {
-            return false;
-        }
-        self.add((&files.cached.prefix, base_len), files.entries(), |_| None, (walk, found));
-        true
-    }
-
     fn visit(&self, (): &mut (), batch: &Batch, walk: &dyn WalkControl, found: &Mutex<FoundPaths>) {
-        let time = |name: &_| self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
-        let place = (&*batch.prefix, batch.base_len);
-        self.add(place, batch.entries(), time, (walk, &mut lock(found)));
-    }
-}
-
-impl ListVisitor {
-    /// Adds those of `entries` that are listed.
-    fn add<'a>(
-        &self,
-        (prefix, base_len): (&[u8], usize),
-        entries: impl Iterator<Item = (&'a [u8], Kind)> + Clone,
-        time: impl Fn(&[u8]) -> Option<i128>,
-        (walk, found): (&dyn WalkControl, &mut FoundPaths),
-    ) {
+        let found = &mut *lock(found);
         let (files, listed) = (found.stats.files, found.paths.len());
         // With room for the slash of a directory.
-        let bytes = entries.clone().map(|(name, _)| prefix.len() + name.len() + 1);
-        found.paths.reserve(entries.clone().count(), bytes.sum());
-        for (name, kind) in entries {
+        let bytes = batch.entries().map(|(name, _)| batch.prefix.len() + name.len() + 1);
+        found.paths.reserve(batch.entries().count(), bytes.sum());
+        for (name, kind) in batch.entries() {
             let is_directory = kind == Kind::Directory;
             found.stats.files += u64::from(!is_directory);
             if !(if is_directory { self.directories } else { self.files }) {
                 continue;
             }
-            found.paths.push(&[prefix, name]);
+            found.paths.push(&[&batch.prefix, name]);
             let path = found.paths.last().unwrap_or_default();
-            if self.globs.as_ref().is_some_and(|globs| !globs.matches(path, base_len)) {
+            if self.globs.as_ref().is_some_and(|globs| !globs.matches(path, batch.base_len)) {
                 found.paths.pop();
                 continue;
             }
             if is_directory {
                 found.paths.extend_last(b"/");
             }
-            found.times.extend(time(name));
+            if self.times {
+                found.times.push(modified(batch, name).unwrap_or(OLDEST));
+            }
         }
         walk.count(found.stats.files - files, (found.paths.len() - listed) as u64);
     }

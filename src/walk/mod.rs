@@ -9,15 +9,15 @@
 //! order. So the walk is only a little ahead of the visits, results come out in path order
 //! whichever thread found them, and a sink that has enough stops everything at once.
 //!
-//! With a cache, a directory that is unchanged is not read again, and directories that a watch
-//! reports as unchanged are handled many at a time. After a walk in which that was true of all of
-//! them, the next one is recorded, and later ones replay the record.
+//! Directories come from a [`DirSource`](dir_source::DirSource): from disk, or with an index from a cache where they are
+//! unchanged.
 
 mod cached_dir;
 mod cursor;
 mod dir_cache;
 mod dir_changes;
 mod dir_reader;
+mod dir_source;
 mod dir_table;
 mod directory;
 mod entry_filter;
@@ -28,12 +28,10 @@ mod ignore_rules;
 pub(crate) mod list;
 mod memory_budget;
 mod parallel;
-mod recorded_walk;
 mod reorder_buffer;
 mod roots;
 mod rule_names;
 mod visitor;
-mod walk_replay;
 mod watch_set;
 mod work_queue;
 
@@ -49,6 +47,5 @@ pub(crate) use crate::walk::globs::{PathFilter, PathGlobs};
 pub(crate) use crate::walk::list::OutputBudget;
 pub(crate) use crate::walk::memory_budget::{MemoryBudget, Reservation};
 pub(crate) use crate::walk::parallel::Walk;
-pub(crate) use crate::walk::recorded_walk::EntryRange;
 pub(crate) use crate::walk::roots::{PathAliases, ResumePoint, WalkOptions, WalkRoot, WalkRoots};
-pub(crate) use crate::walk::visitor::{BATCH, Batch, ResultSink, Visitor, WalkControl};
+pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

@@ -7,14 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use crate::context::{Call, Incomplete, Progress};
 use crate::error::{Error, ErrorCode};
 use crate::pool::{Job, Pool, lock};
-use crate::walk::cached_dir::CachedDir;
 use crate::walk::dir_reader::{DirItem, DirReader};
 use crate::walk::directory::{DirectoryReport, PendingDir};
-use crate::walk::recorded_walk::{CHUNK_DIRS, WalkChunk, WalkEvent};
 use crate::walk::reorder_buffer::{ReorderBuffer, Ticket};
 use crate::walk::roots::{InitialTask, WalkOptions};
 use crate::walk::visitor::{Batch, ResultSink, SharedWork, Visitor, WalkControl};
-use crate::walk::walk_replay::WalkReplay;
 use crate::walk::work_queue::{Task, WorkQueue};
 use crate::workspace::Workspace;
 
@@ -26,7 +23,6 @@ const MAX_WAITING: usize = 16 << 20;
 pub(crate) struct Walk<V: Visitor, S> {
     visitor: V,
     reader: DirReader,
-    replay: WalkReplay,
     queue: WorkQueue,
     results: Mutex<ReorderBuffer<Piece<V::Output>>>,
     sink: Mutex<SinkState<S>>,
@@ -57,7 +53,7 @@ enum Piece<R> {
     Visited(Arc<Mutex<R>>),
 }
 
-/// Results of consecutive directories and files that needed no visit.
+/// The report of a directory, and results of files that were visited as it was read.
 #[derive(Debug, Default)]
 struct ReadyResults<R> {
     report: DirectoryReport,
@@ -89,10 +85,9 @@ impl<S> SinkState<S> {
     }
 }
 
-/// What follows from directories that one thread handles in one go, in path order.
+/// What follows from reading a directory, in path order.
 struct Steps<R> {
     list: Vec<Step<R>>,
-    directories: usize,
     /// Whether the sink may stop within results that are ready; then every piece of them is handed
     /// over by itself, so that the statistics cover nothing behind the last result.
     may_stop_early: bool,
@@ -102,70 +97,25 @@ enum Step<R> {
     Ready(Box<ReadyResults<R>>),
     Visit(Batch),
     ReadDir(PendingDir),
-    Replay(WalkChunk),
 }
 
 impl<R: Default> Steps<R> {
-    fn new(may_stop_early: bool) -> Steps<R> {
-        Steps { list: Vec::new(), directories: 0, may_stop_early }
-    }
-
-    /// Whether no directory has been added.
-    fn is_empty(&self) -> bool {
-        self.directories == 0
-    }
-
-    /// Whether other threads should have the next directory.
-    fn is_full(&self) -> bool {
-        self.directories >= CHUNK_DIRS
-    }
-
-    /// Adds the report of a directory, before its entries.
-    fn add_directory(&mut self, report: DirectoryReport) {
-        self.directories += 1;
-        // What lies behind a gap is handed over by itself.
-        let last = if report.interrupted { None } else { self.last_ready() };
-        match last {
-            Some(last) => last.report.absorb(report),
-            None => self.push(Step::Ready(Box::new(ReadyResults { report, results: None }))),
-        }
-    }
-
-    /// Adds the report of a directory from a recorded walk.
-    fn add_recorded_directory(&mut self, report: &DirectoryReport) {
-        match self.last_ready() {
-            Some(last) if report.is_only_counts() => {
-                last.report.stats.count(&report.stats);
-                self.directories += 1;
-            }
-            _ => self.add_directory(report.clone()),
-        }
+    fn new(report: DirectoryReport, may_stop_early: bool) -> Steps<R> {
+        let list = vec![Step::Ready(Box::new(ReadyResults { report, results: None }))];
+        Steps { list, may_stop_early }
     }
 
     /// Lets `add` add to the results that are ready.
-    fn add_results<T>(&mut self, add: impl FnOnce(&Mutex<R>) -> T) -> T {
-        if let Some(last) = self.last_ready() {
+    fn add_results(&mut self, add: impl FnOnce(&Mutex<R>)) {
+        if let Some(Step::Ready(last)) = self.list.last_mut()
+            && !(self.may_stop_early && last.results.is_some())
+        {
             return add(last.results.get_or_insert_default());
         }
         let results = Mutex::default();
-        let added = add(&results);
+        add(&results);
         let ready = ReadyResults { report: DirectoryReport::default(), results: Some(results) };
-        self.push(Step::Ready(Box::new(ready)));
-        added
-    }
-
-    /// The last results, if they are ready and more may be added to them.
-    fn last_ready(&mut self) -> Option<&mut ReadyResults<R>> {
-        match self.list.last_mut() {
-            Some(Step::Ready(last)) if !(self.may_stop_early && last.results.is_some()) => {
-                Some(last)
-            }
-            _ => None,
-        }
-    }
-
-    fn push(&mut self, step: Step<R>) {
-        self.list.push(step);
+        self.list.push(Step::Ready(Box::new(ready)));
     }
 }
 
@@ -187,7 +137,6 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         let walk = Arc::new(Walk {
             visitor,
             reader: DirReader::new(options, workspace.clone()),
-            replay: WalkReplay::default(),
             queue: WorkQueue::default(),
             results: Mutex::new(results),
             sink: Mutex::new(SinkState { sink: Some(sink), has_enough: false }),
@@ -201,9 +150,6 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         });
         walk.start(ticket, tasks);
         pool.run(&walk, call)?;
-        if !walk.stopped.load(Ordering::Acquire) {
-            walk.replay.end(&walk.reader);
-        }
         walk.finish().ok_or_else(|| {
             Error::new(ErrorCode::Internal, "the results of a walk were taken twice")
         })
@@ -220,8 +166,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
 
     fn run_task(&self, state: &mut V::State, task: Task) {
         match task {
-            Task::ReadDir(directory, ticket) => self.read_dir(state, directory, ticket),
-            Task::Replay(chunk, ticket) => self.replay(state, &chunk, ticket),
+            Task::ReadDir(directory, ticket) => self.read_dir(state, &directory, ticket),
             Task::Visit(batch, ticket) => self.visit(state, batch, ticket),
             Task::Help(work) => {
                 work(self);
@@ -230,57 +175,19 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         }
     }
 
-    /// Reads a directory, and in the same go those below it that the cache knows to be unchanged.
-    fn read_dir(&self, state: &mut V::State, directory: PendingDir, ticket: Ticket) {
-        let root = directory.root;
-        let mut steps = Steps::new(self.visitor.may_stop_early());
-        let keeps_going = || self.keeps_going();
-        if let Some(recorded) = self.replay.find(&self.reader, &directory, &keeps_going) {
-            WalkChunk::all(&recorded, root).for_each(|chunk| steps.push(Step::Replay(chunk)));
-            return self.push_steps(steps, root, ticket);
-        }
-        let mut items = vec![DirItem::Directory(directory)];
-        while let Some(item) = items.pop() {
+    fn read_dir(&self, state: &mut V::State, directory: &PendingDir, ticket: Ticket) {
+        let read = self.reader.read(directory, &|| self.keeps_going());
+        let mut steps = Steps::new(read.report, self.visitor.may_stop_early());
+        for item in read.items {
             match item {
-                DirItem::Files(batch) => self.visit_now(state, batch, &mut steps),
-                DirItem::Directory(directory) => {
-                    let cached = self.current_if_room(&directory, &steps);
-                    if cached.is_none() && !steps.is_empty() {
-                        steps.push(Step::ReadDir(directory));
-                        continue;
-                    }
-                    let read = self.reader.read(&directory, cached, &keeps_going);
-                    steps.add_directory(read.report);
-                    items.extend(read.items.into_iter().rev());
+                DirItem::Files(batch) if V::INLINE => {
+                    steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
                 }
+                DirItem::Files(batch) => steps.list.push(Step::Visit(batch)),
+                DirItem::Directory(directory) => steps.list.push(Step::ReadDir(directory)),
             }
         }
-        self.push_steps(steps, root, ticket);
-    }
-
-    /// Replays a part of a recorded walk.
-    fn replay(&self, state: &mut V::State, chunk: &WalkChunk, ticket: Ticket) {
-        let mut steps = Steps::new(self.visitor.may_stop_early());
-        let base_len = self.reader.options().base_len(chunk.root());
-        for (index, event) in chunk.events() {
-            if !self.keeps_going() {
-                steps.push(Step::Replay(chunk.from(index)));
-                break;
-            }
-            match event {
-                WalkEvent::Directory(report) => steps.add_recorded_directory(report),
-                WalkEvent::Files(files) => {
-                    let is_visited = steps.add_results(|results| {
-                        self.visitor.visit_recorded((files, base_len), self, &mut lock(results))
-                    });
-                    if !is_visited {
-                        let batch = self.reader.batch(files, chunk.root());
-                        self.visit_now(state, batch, &mut steps);
-                    }
-                }
-            }
-        }
-        self.push_steps(steps, chunk.root(), ticket);
+        self.push_steps(steps, directory.root, ticket);
     }
 
     /// Gives the steps the place of the task that they follow from, and queues those that are still
@@ -294,7 +201,6 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             match step {
                 Step::Visit(batch) => tasks.push((root, Task::Visit(batch, ticket))),
                 Step::ReadDir(directory) => tasks.push((root, Task::ReadDir(directory, ticket))),
-                Step::Replay(chunk) => tasks.push((root, Task::Replay(chunk, ticket))),
                 Step::Ready(ready) => {
                     buffer.put(ticket, Piece::Ready(ready));
                     buffer.complete(ticket, 0);
@@ -305,30 +211,6 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         self.deliver();
         self.queue.push(tasks);
         self.queue.finish();
-    }
-
-    /// The cached directory if it is known to be unchanged, and the steps have room for it.
-    fn current_if_room(
-        &self,
-        directory: &PendingDir,
-        steps: &Steps<V::Output>,
-    ) -> Option<Arc<CachedDir>> {
-        let has_room = !steps.is_empty() && !steps.is_full() && self.keeps_going();
-        if has_room { self.reader.current(directory) } else { None }
-    }
-
-    /// Visits files at once if that is cheap; otherwise leaves them to a later visit.
-    fn visit_now(&self, state: &mut V::State, mut batch: Batch, steps: &mut Steps<V::Output>) {
-        if V::INLINE {
-            steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
-            return;
-        }
-        let is_visited = steps.add_results(|results| {
-            self.visitor.visit_unopened(&mut batch, self, &mut lock(results))
-        });
-        if !is_visited {
-            steps.push(Step::Visit(batch));
-        }
     }
 
     fn visit(&self, state: &mut V::State, batch: Batch, ticket: Ticket) {

@@ -10,9 +10,10 @@ use crate::output::{ReadError, ScanStats};
 use crate::text::escape;
 use crate::walk::cached_dir::FilterKey;
 use crate::walk::dir_cache::CacheView;
+use crate::walk::dir_source::{DirSource, DiskDirs};
 use crate::walk::directory::{DirHandle, DirectoryReport, OpenCount, OpenDir, PendingDir};
 use crate::walk::globs::PathFilter;
-use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
+use crate::walk::ignore_rules::{IgnoreRules, RuleMatch};
 use crate::walk::visitor::Batch;
 use crate::workspace::{Access, Dir, Kind, Workspace, WorkspacePath};
 
@@ -69,6 +70,14 @@ impl WalkOptions {
     /// The paths of the roots, for the identity of a query.
     pub(crate) fn root_keys(&self) -> Vec<Vec<u8>> {
         self.roots.iter().map(WalkRoot::key).collect()
+    }
+
+    /// Where directories are read from, for those below the workspace root.
+    pub(super) fn source(&self) -> &dyn DirSource {
+        match &self.cache {
+            Some(view) => view,
+            None => &DiskDirs,
+        }
     }
 
     /// Everything that decides which entries of a directory remain, except the filter.
@@ -387,15 +396,13 @@ impl InitialTask {
                 .iter()
                 .map(|missing| format!("one of the paths was left out: {}", missing.reason)),
         );
+        let source = options.source();
         let outer = if options.no_ignore {
             IgnoreRules::default()
-        } else if let Some(view) = &options.cache {
-            view.outer(workspace.outer(), warnings)
         } else {
-            IgnoreRules::outer(workspace.outer(), warnings)
+            source.outer_rules(workspace, warnings)
         };
-        let mut ancestors =
-            Ancestors { workspace, cache: options.cache.as_ref(), outer, entered: Vec::new() };
+        let mut ancestors = Ancestors { workspace, source, outer, entered: Vec::new() };
         let mut tasks = Vec::new();
         for (index, root) in options.roots.iter().enumerate() {
             // A task that stays unfinished is how the walk reports that it is incomplete.
@@ -442,7 +449,7 @@ impl InitialTask {
 /// Roots come in path order, so most directories that one root needs serve the next one too.
 struct Ancestors<'a> {
     workspace: &'a Workspace,
-    cache: Option<&'a CacheView>,
+    source: &'a dyn DirSource,
     /// The rules from outside the workspace.
     outer: IgnoreRules,
     /// From the workspace root downwards.
@@ -485,7 +492,8 @@ impl Ancestors<'_> {
     fn enter_next(&mut self, prefix: &[u8], warnings: &mut Vec<String>) -> bool {
         let Some(here) = self.entered.last() else {
             let Ok(root) = self.workspace.root_handle().traverse(b".") else { return false };
-            let rules = self.rules_inside(&root, b"", &self.outer, warnings);
+            let rules =
+                self.source.ancestor_rules(self.workspace, &root, b"", &self.outer, warnings);
             let (prefix, directory) = (Vec::new(), root);
             self.entered.push(Ancestor { prefix, directory, rules, is_ignored: false });
             return true;
@@ -498,32 +506,10 @@ impl Ancestors<'_> {
         let path = [here.prefix.as_slice(), name].concat();
         let is_ignored = here.is_ignored || here.rules.verdict(&path, true) == RuleMatch::Ignored;
         let prefix = [path.as_slice(), b"/"].concat();
-        let rules = self.rules_inside(&directory, &prefix, &here.rules, warnings);
+        let rules =
+            self.source.ancestor_rules(self.workspace, &directory, &prefix, &here.rules, warnings);
         self.entered.push(Ancestor { prefix, directory, rules, is_ignored });
         true
-    }
-
-    /// The rules inside a directory, from the cache if it has them.
-    fn rules_inside(
-        &self,
-        directory: &Dir,
-        prefix: &[u8],
-        above: &IgnoreRules,
-        warnings: &mut Vec<String>,
-    ) -> IgnoreRules {
-        let cached = self.cache.and_then(|view| {
-            let cached = view.ancestor_dir(&prefix.into(), directory)?;
-            let open = || Ok(OpenDir::new(directory.traverse(b".")?, &OpenCount::default()));
-            let mut own_warnings = Vec::new();
-            let with = (view.generation, view.cache.budget());
-            let rules = cached.enter(self.workspace, above, &open, &mut own_warnings, with).ok()?;
-            warnings.append(&mut own_warnings);
-            Some(rules)
-        });
-        cached.unwrap_or_else(|| {
-            let files = IgnoreFiles::probe(directory);
-            above.enter(self.workspace, (directory, prefix), files, warnings)
-        })
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use crate::walk::cached_dir::CachedDir;
 use crate::walk::directory::{DirHandle, DirListing, DirectoryReport};
-use crate::walk::recorded_walk::EntryRange;
 use crate::workspace::Kind;
 
 /// The most entries in a batch: few enough to distribute over threads, and enough to be worth it.
@@ -25,8 +24,6 @@ pub(crate) struct Batch {
     range: Range<usize>,
     /// The cached directory, if it is cached.
     pub(crate) cached: Option<Arc<CachedDir>>,
-    /// A bit for each entry that needs no visit any more.
-    done: u32,
 }
 
 impl Batch {
@@ -36,7 +33,7 @@ impl Batch {
         (listing, range): (Arc<DirListing>, Range<usize>),
         cached: Option<Arc<CachedDir>>,
     ) -> Batch {
-        Batch { handle, prefix, base_len, listing, range, cached, done: 0 }
+        Batch { handle, prefix, base_len, listing, range, cached }
     }
 
     /// A single file of the directory at `prefix`.
@@ -48,11 +45,6 @@ impl Batch {
         Batch::new(handle, place, (Arc::new(listing), 0..1), None)
     }
 
-    /// The listing, and which of its entries the batch holds.
-    pub(super) fn listing(&self) -> (&Arc<DirListing>, Range<usize>) {
-        (&self.listing, self.range.clone())
-    }
-
     /// The entries by name and kind, in path order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> + Clone {
         self.range.clone().filter_map(|index| self.listing.get(index))
@@ -61,16 +53,6 @@ impl Batch {
     /// The index of each entry in the whole listing.
     pub(crate) fn positions(&self) -> impl Iterator<Item = usize> {
         self.range.clone().filter_map(|index| self.listing.position(index))
-    }
-
-    /// Notes which entries need no visit any more, a bit for each.
-    pub(crate) fn mark_done(&mut self, done: u32) {
-        self.done = done;
-    }
-
-    /// Whether the entry at `index` needs no visit.
-    pub(crate) fn is_done(&self, index: usize) -> bool {
-        index < BATCH && self.done >> index & 1 != 0
     }
 
     /// The path in the workspace of its first entry.
@@ -103,28 +85,6 @@ pub(crate) trait Visitor: Send + Sync + 'static {
     /// Whether the sink may stop the walk before its end. Then results are handed over batch by
     /// batch, so that the statistics cover nothing behind the last result.
     fn may_stop_early(&self) -> bool {
-        false
-    }
-
-    /// Adds the results of a batch of which no file has to be opened. If one has to be, adds
-    /// nothing, marks the others as done, and returns false.
-    fn visit_unopened(
-        &self,
-        _batch: &mut Batch,
-        _walk: &dyn WalkControl,
-        _output: &mut Self::Output,
-    ) -> bool {
-        false
-    }
-
-    /// Adds the results of entries of a recorded walk whose state did not change, if that needs no
-    /// look at the files; otherwise returns false. `base_len` is that of [`Batch`].
-    fn visit_recorded(
-        &self,
-        (_entries, _base_len): (&EntryRange, usize),
-        _walk: &dyn WalkControl,
-        _output: &mut Self::Output,
-    ) -> bool {
         false
     }
 

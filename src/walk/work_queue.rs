@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::pool::lock;
 use crate::walk::directory::PendingDir;
-use crate::walk::recorded_walk::WalkChunk;
 use crate::walk::reorder_buffer::Ticket;
 use crate::walk::visitor::{Batch, SharedWork, WalkControl};
 
@@ -17,8 +16,6 @@ const PARK: Duration = Duration::from_millis(10);
 /// A unit of work; its results take the place of the ticket.
 pub(crate) enum Task {
     ReadDir(PendingDir, Ticket),
-    /// Replay a part of a recorded walk.
-    Replay(WalkChunk, Ticket),
     Visit(Batch, Ticket),
     /// Help another thread with its visit.
     Help(SharedWork),
@@ -29,7 +26,6 @@ impl Task {
     fn path(&self) -> Vec<u8> {
         match self {
             Task::ReadDir(directory, _) => directory.prefix.to_vec(),
-            Task::Replay(chunk, _) => chunk.first_path(),
             Task::Visit(batch, _) => batch.first_path(),
             Task::Help(_) => Vec::new(),
         }

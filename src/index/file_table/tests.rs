@@ -85,9 +85,6 @@ fn a_file_is_excluded_only_while_its_stamp_is_the_same() {
         let excluded = table.exclude(file, None, fixture.generation(), look);
         assert_eq!(excluded, is_same.then_some(Excluded::Binary));
         assert_eq!(table.knows(file.position), is_same, "another file is forgotten");
-        // Whatever was found before, nobody is told of changes here.
-        let answers = table.exclude_all([file].into_iter(), None, fixture.generation());
-        assert_eq!(answers, [None; BATCH]);
         learn(&table, "a", fixture.known("a"));
         table.refresh(file, fixture.generation(), look);
         assert_eq!(table.knows(file.position), is_same);

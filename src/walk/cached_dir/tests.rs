@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::walk::dir_cache::DirCache;
+use crate::walk::directory::DirectoryReport;
 use crate::walk::directory::OpenCount;
 use crate::walk::ignore_rules::RuleMatch;
 use crate::workspace::{Dir, RecentFingerprint};
