@@ -1,5 +1,6 @@
 //! The interface for writing tools: the trait, the context of a call, and the derived description.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use crate::index::Index;
 use crate::output::Output;
 use crate::pool::Pool;
 use crate::text_format::TextFormat;
-use crate::walk::CacheView;
+use crate::walk::{CacheView, DirSource};
 use crate::workspace::Workspace;
 
 /// A tool: a name, typed arguments, typed output and a function between them.
@@ -143,6 +144,11 @@ impl ToolContext<'_> {
     /// What earlier walks saw, for a walk that begins now.
     pub(crate) fn cache_view(&self) -> Option<CacheView> {
         self.index.map(Index::begin)
+    }
+
+    /// The same as the source of the walk's directories.
+    pub(crate) fn dir_source(&self) -> Option<Arc<dyn DirSource>> {
+        self.cache_view().map(|view| Arc::new(view) as Arc<dyn DirSource>)
     }
 
     /// The call with a time limit in milliseconds from now.

@@ -61,18 +61,6 @@ impl CompiledGrams {
         let first = if with_long { 0 } else { self.long };
         self.grams.get(first..).unwrap_or_default()
     }
-
-    /// False only if [`CompiledGrams::is_met`] is; of all that is asked for only the first is looked up,
-    /// and none of it depends on an answer, so that a processor goes on to the next set while it
-    /// waits for this one.
-    pub(super) fn seems_met(&self, with_long: bool, has: &impl Fn(u32) -> bool) -> bool {
-        let all =
-            self.grams(with_long).iter().take(AT_ONCE).fold(true, |all, gram| all & has(*gram));
-        let any = |choice: &[CompiledGrams]| {
-            choice.iter().fold(false, |any, one| any | one.seems_met(with_long, has))
-        };
-        self.choices.iter().fold(all, |all, choice| all & any(choice))
-    }
 }
 
 /// A query that is being compiled; the hashes are sorted and distinct.

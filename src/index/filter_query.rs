@@ -71,33 +71,6 @@ impl FilterQuery {
         self.compiled.met(traits.has_long(), &|gram| slices.row(gram))
     }
 
-    /// A first look at many filters: false only where [`FilterQuery::may_match`] is. Memory is fetched
-    /// for several at a time, since nothing is decided in between.
-    pub(crate) fn seem_to_match<const N: usize>(&self, filters: &[Option<&[u8]>; N]) -> [bool; N] {
-        // All beginnings are fetched before the first of them is needed.
-        let traits = filters.map(|filter| filter.and_then(|filter| filter.first()).copied());
-        let mut seem = [true; N];
-        for ((filter, traits), seems) in filters.iter().zip(traits).zip(&mut seem) {
-            if let (Some([_, blocks @ ..]), Some(traits)) =
-                (filter, traits.and_then(FilterTraits::read))
-            {
-                *seems = self.seems_to_match(traits, blocks);
-            }
-        }
-        seem
-    }
-
-    fn seems_to_match(&self, traits: FilterTraits, blocks: &[u8]) -> bool {
-        let (mut seems, mut rest) = (self.drops_folding & traits.has_folding(), blocks);
-        while !rest.is_empty() {
-            let Some((block, after)) = Block::split(rest) else { return true };
-            seems |= self.compiled.seems_met(traits.has_long(), &|gram| block.has(gram));
-            seems |= self.multiline & !after.is_empty();
-            rest = after;
-        }
-        seems
-    }
-
     /// A match may begin in one block and end in another.
     fn may_match_across(&self, traits: FilterTraits, blocks: &[u8]) -> bool {
         self.compiled.is_met(traits.has_long(), &|gram| {

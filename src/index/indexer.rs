@@ -1,8 +1,8 @@
 //! Indexes every file of a tree.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
@@ -41,7 +41,7 @@ pub(super) fn scan_tree(
         roots: WalkRoot::resolve(workspace, &[])?,
         hidden: true,
         contents: true,
-        cache: Some(view.clone()),
+        source: Some(Arc::new(view.clone())),
         ..WalkOptions::default()
     };
     // Where the policy is applied when a file is opened, filters are neither used nor made.

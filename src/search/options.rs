@@ -7,7 +7,7 @@ use crate::arguments::{Sort, impl_wire_names};
 use crate::context::TextStream;
 use crate::index::Index;
 use crate::search::pattern::Pattern;
-use crate::walk::{Cursor, QueryId, WalkOptions};
+use crate::walk::{CacheView, Cursor, QueryId, WalkOptions};
 
 /// What a search returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -49,6 +49,6 @@ pub(crate) struct SearchOptions {
     pub(crate) query: QueryId,
     /// The end of an earlier answer.
     pub(crate) cursor: Option<Cursor>,
-    /// Used if `walk.cache` is set too.
-    pub(crate) index: Option<Index>,
+    /// The index, and what it knows when the call begins; the walk reads directories from the same.
+    pub(crate) index: Option<(Index, CacheView)>,
 }

@@ -559,8 +559,7 @@ fn index_reader(
     limits: &Limits,
     workspace: &Workspace,
 ) -> Option<IndexReader> {
-    let index = options.index.as_ref()?;
-    let cache = options.walk.cache.clone()?;
+    let (index, view) = options.index.as_ref()?;
     // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
     // up to which the index knows whole files.
     if workspace.policy().denies_hard_links()
@@ -568,7 +567,12 @@ fn index_reader(
     {
         return None;
     }
-    Some(IndexReader::new(index, cache, options.pattern.index_query(), limits.threads.max(1)))
+    Some(IndexReader::new(
+        index,
+        view.clone(),
+        options.pattern.index_query(),
+        limits.threads.max(1),
+    ))
 }
 
 fn long_line_warning(path: &[u8], consequence: &str) -> String {

@@ -172,7 +172,7 @@ impl Tool for FindFiles {
             no_ignore: args.no_ignore,
             drop_noise: true,
             directories: args.kind != FindKind::File,
-            cache: context.cache_view(),
+            source: context.dir_source(),
             ..WalkOptions::default()
         };
         let arguments =

@@ -180,7 +180,7 @@ impl Tool for ListFiles {
             no_ignore: args.no_ignore,
             drop_noise: true,
             filter,
-            cache: context.cache_view(),
+            source: context.dir_source(),
             ..WalkOptions::default()
         };
         let arguments = (

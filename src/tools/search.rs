@@ -1,5 +1,6 @@
 //! `search`: searches the contents of files with a regular expression.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ use crate::search::options::SearchOptions;
 use crate::search::pattern::{Pattern, PatternOptions};
 pub use crate::search::report::{LeftOutMatch, SearchOutput};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::{PathFilter, QueryId, WalkOptions, WalkRoots};
+use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
 
 /// The maximum number of context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
@@ -217,7 +218,9 @@ fn options(
             .with_hint("Leave output out, or the events."));
     }
     let newest_first = args.sort == Sort::Modified;
-    let (pattern, walk) = (pattern(context, args)?, walk(context, args, call)?);
+    let (pattern, mut walk) = (pattern(context, args)?, walk(context, args, call)?);
+    let view = context.cache_view();
+    walk.source = view.clone().map(|view| Arc::new(view) as Arc<dyn DirSource>);
     let query = query(args, &pattern, &walk)?;
     let cursor = args.cursor.as_deref().map(|text| query.position(text, newest_first));
     let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
@@ -234,7 +237,7 @@ fn options(
         stream: context.call.text().cloned(),
         query,
         cursor: cursor.transpose()?,
-        index: context.index.cloned(),
+        index: context.index.cloned().zip(view),
     })
 }
 
@@ -260,7 +263,6 @@ fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<Wal
         hidden: args.hidden,
         no_ignore: args.no_ignore,
         filter,
-        cache: context.cache_view(),
         ..WalkOptions::default()
     })
 }

@@ -6,15 +6,16 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::walk::cached_dir::CachedDir;
+use crate::walk::cached_dir::{CachedDir, FilterKey};
 use crate::walk::dir_changes::{DirChanges, Generation};
-use crate::walk::dir_source::{DirContents, DirSource, DiskDirs, ReadContext};
 use crate::walk::dir_table::{DirTable, lies_below};
 use crate::walk::directory::{
     DirHandle, DirListing, DirectoryReport, OpenCount, OpenDir, PendingDir,
 };
+use crate::walk::disk_dirs::DiskDirs;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 use crate::walk::memory_budget::MemoryBudget;
+use crate::walk::roots::{DirContents, DirSource, ReadContext, WalkOptions};
 use crate::walk::watch_set::WatchSet;
 use crate::workspace::{Dir, Fingerprint, Kind, RecentFingerprint, Stat, Volume, Workspace};
 
@@ -231,7 +232,7 @@ impl CacheView {
         let filtered = if walk.options.resumes_below(&directory.prefix) {
             Arc::new(filter())
         } else {
-            cached.filtered(walk.options.filter_key(&rules), budget, filter)
+            cached.filtered(key(walk.options, &rules), budget, filter)
         };
         let (volume, cached) = (cached.volume, Some(cached.clone()));
         Ok(DirContents { handle, volume, rules, filtered, cached, is_unchanged: false })
@@ -413,6 +414,12 @@ impl DirSource for CacheView {
         let handle = DirHandle::hold(&dir, walk.workspace.root_handle(), &directory.prefix);
         self.contents(walk, directory, &cached, handle, report)
     }
+}
+
+/// The key of the walks that leave the same of a directory with these rules inside it.
+fn key(options: &WalkOptions, rules: &IgnoreRules) -> FilterKey {
+    let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *options;
+    FilterKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
 }
 
 // Elsewhere nothing is kept.

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::walk::dir_source::{DirContents, DiskDirs, ReadContext, shown};
 use crate::walk::directory::{DirListing, DirectoryReport, FilteredDir, OpenCount, PendingDir};
+use crate::walk::disk_dirs::{DiskDirs, shown};
 use crate::walk::entry_filter::EntryFilter;
-use crate::walk::roots::WalkOptions;
+use crate::walk::roots::{DirContents, DirSource, ReadContext, WalkOptions};
 use crate::walk::visitor::{BATCH, Batch};
 use crate::workspace::{Kind, Workspace};
 
@@ -39,6 +39,15 @@ impl DirReader {
         DirReader { options, workspace, open: OpenCount::default() }
     }
 
+    pub(crate) fn options(&self) -> &WalkOptions {
+        &self.options
+    }
+
+    /// Where directories below the workspace root are read from.
+    pub(crate) fn source(&self) -> &dyn DirSource {
+        self.options.source.as_deref().unwrap_or(&DiskDirs)
+    }
+
     /// Reads a directory. If it cannot be read, the report says why.
     pub(crate) fn read(
         &self,
@@ -51,7 +60,7 @@ impl DirReader {
         // A directory outside the workspace root is never cached, because it cannot be opened by a
         // path below that root.
         let is_outside = directory.prefix.first() == Some(&b'/');
-        let source = if is_outside { &DiskDirs } else { options.source() };
+        let source = if is_outside { &DiskDirs } else { self.source() };
         match source.read(&walk, directory, &mut report) {
             Ok(contents) => {
                 report.stats.directories = 1;

@@ -9,7 +9,7 @@
 //! order. So the walk is only a little ahead of the visits, results come out in path order
 //! whichever thread found them, and a sink that has enough stops everything at once.
 //!
-//! Directories come from a [`DirSource`](dir_source::DirSource): from disk, or with an index from a cache where they are
+//! Directories come from a [`DirSource`](roots::DirSource): from disk, or with an index from a cache where they are
 //! unchanged.
 
 mod cached_dir;
@@ -17,9 +17,9 @@ mod cursor;
 mod dir_cache;
 mod dir_changes;
 mod dir_reader;
-mod dir_source;
 mod dir_table;
 mod directory;
+mod disk_dirs;
 mod entry_filter;
 mod file_types;
 pub(crate) mod globs;
@@ -47,5 +47,7 @@ pub(crate) use crate::walk::globs::{PathFilter, PathGlobs};
 pub(crate) use crate::walk::list::OutputBudget;
 pub(crate) use crate::walk::memory_budget::{MemoryBudget, Reservation};
 pub(crate) use crate::walk::parallel::Walk;
-pub(crate) use crate::walk::roots::{PathAliases, ResumePoint, WalkOptions, WalkRoot, WalkRoots};
+pub(crate) use crate::walk::roots::{
+    DirSource, PathAliases, ResumePoint, WalkOptions, WalkRoot, WalkRoots,
+};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

@@ -131,12 +131,14 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         (visitor, mut sink): (V, S),
     ) -> Result<(S, Option<Incomplete>), Error> {
         let (results, ticket) = ReorderBuffer::new();
+        let reader = DirReader::new(options, workspace.clone());
         let mut report = DirectoryReport::default();
-        let tasks = InitialTask::all(workspace, &options, call, &mut report);
+        let (options, source) = (reader.options(), reader.source());
+        let tasks = InitialTask::all(workspace, options, source, call, &mut report);
         sink.directory(report);
         let walk = Arc::new(Walk {
             visitor,
-            reader: DirReader::new(options, workspace.clone()),
+            reader,
             queue: WorkQueue::default(),
             results: Mutex::new(results),
             sink: Mutex::new(SinkState { sink: Some(sink), has_enough: false }),

@@ -1,6 +1,8 @@
-//! What a walk is asked for, where it begins, and its first tasks.
+//! What a walk is asked for, where it begins and reads directories from, and its first tasks.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use crate::arguments::{MAX_PATHS, distinct};
@@ -8,14 +10,14 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::output::{ReadError, ScanStats};
 use crate::text::escape;
-use crate::walk::cached_dir::FilterKey;
-use crate::walk::dir_cache::CacheView;
-use crate::walk::dir_source::{DirSource, DiskDirs};
-use crate::walk::directory::{DirHandle, DirectoryReport, OpenCount, OpenDir, PendingDir};
+use crate::walk::cached_dir::CachedDir;
+use crate::walk::directory::{
+    DirHandle, DirectoryReport, FilteredDir, OpenCount, OpenDir, PendingDir,
+};
 use crate::walk::globs::PathFilter;
-use crate::walk::ignore_rules::{IgnoreRules, RuleMatch};
+use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
 use crate::walk::visitor::Batch;
-use crate::workspace::{Access, Dir, Kind, Workspace, WorkspacePath};
+use crate::workspace::{Access, Dir, Kind, Volume, Workspace, WorkspacePath};
 
 /// How many of the exact files are prepared between two looks at the clock.
 const FILES_PER_CHECK: usize = 1024;
@@ -43,10 +45,62 @@ pub(crate) struct WalkOptions {
     pub(crate) filter: PathFilter,
     /// Exactly these files, in this order, instead of a walk.
     pub(crate) exact_files: Option<Vec<Vec<u8>>>,
-    /// What earlier walks saw, if that is kept.
-    pub(crate) cache: Option<CacheView>,
+    /// Where directories below the workspace root are read from; from disk if there is none.
+    pub(crate) source: Option<Arc<dyn DirSource>>,
     /// Where to go on: entries before it in path order are passed over and not counted.
     pub(crate) resume: Option<ResumePoint>,
+}
+
+/// Where a walk learns what directories hold.
+pub(crate) trait DirSource: fmt::Debug + Send + Sync {
+    /// The rules from outside the workspace.
+    fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules {
+        IgnoreRules::outer(workspace.outer(), warnings)
+    }
+
+    /// The rules inside a directory above a root of the walk, below the rules `above`.
+    fn ancestor_rules(
+        &self,
+        workspace: &Workspace,
+        dir: &Dir,
+        prefix: &[u8],
+        above: &IgnoreRules,
+        warnings: &mut Vec<String>,
+    ) -> IgnoreRules {
+        above.enter(workspace, (dir, prefix), IgnoreFiles::probe(dir), warnings)
+    }
+
+    /// Reads a directory and applies the rules inside it. What is left out without an error is in
+    /// `report`.
+    fn read(
+        &self,
+        walk: &ReadContext<'_>,
+        directory: &PendingDir,
+        report: &mut DirectoryReport,
+    ) -> io::Result<DirContents>;
+}
+
+/// The walk that a directory is read for.
+pub(crate) struct ReadContext<'a> {
+    pub(crate) options: &'a WalkOptions,
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) open: &'a OpenCount,
+    pub(crate) keep_going: &'a dyn Fn() -> bool,
+}
+
+/// What a directory holds, after the rules of the tree, the host and the walk, but before the
+/// caller's filter.
+#[derive(Debug)]
+pub(crate) struct DirContents {
+    pub(crate) handle: DirHandle,
+    pub(crate) volume: Volume,
+    /// The rules in force inside it.
+    pub(crate) rules: IgnoreRules,
+    pub(crate) filtered: Arc<FilteredDir>,
+    /// The cached directory, if it is cached.
+    pub(crate) cached: Option<Arc<CachedDir>>,
+    /// Whether it was found unchanged in the cache.
+    pub(crate) is_unchanged: bool,
 }
 
 /// The position that an earlier answer reached.
@@ -72,20 +126,6 @@ impl WalkOptions {
         self.roots.iter().map(WalkRoot::key).collect()
     }
 
-    /// Where directories are read from, for those below the workspace root.
-    pub(super) fn source(&self) -> &dyn DirSource {
-        match &self.cache {
-            Some(view) => view,
-            None => &DiskDirs,
-        }
-    }
-
-    /// Everything that decides which entries of a directory remain, except the filter.
-    pub(super) fn filter_key(&self, rules: &IgnoreRules) -> FilterKey {
-        let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *self;
-        FilterKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
-    }
-
     /// How many bytes of the paths below a root the filter does not see.
     pub(super) fn base_len(&self, root: usize) -> usize {
         self.roots.get(root).map_or(0, |root| root.base_len)
@@ -97,7 +137,7 @@ impl WalkOptions {
     }
 
     /// Whether the position to resume at lies below the directory of this prefix.
-    pub(super) fn resumes_below(&self, prefix: &[u8]) -> bool {
+    pub(crate) fn resumes_below(&self, prefix: &[u8]) -> bool {
         self.resume.as_ref().is_some_and(|resume| resume.path.starts_with(prefix))
     }
 
@@ -382,6 +422,7 @@ impl InitialTask {
     pub(super) fn all(
         workspace: &Workspace,
         options: &WalkOptions,
+        source: &dyn DirSource,
         call: &Call,
         report: &mut DirectoryReport,
     ) -> Vec<InitialTask> {
@@ -396,7 +437,6 @@ impl InitialTask {
                 .iter()
                 .map(|missing| format!("one of the paths was left out: {}", missing.reason)),
         );
-        let source = options.source();
         let outer = if options.no_ignore {
             IgnoreRules::default()
         } else {

@@ -23,7 +23,6 @@ fn compiled(pattern: &str, text: &str) -> bool {
     let filter = BloomBuilder::new(BitsPerByte::default()).build(text.as_bytes());
     let filter_query = filter_query(pattern, false);
     let may = filter_query.may_match(&filter);
-    assert!(seems(&filter_query, &filter) || !may, "the first look is too strict");
     may
 }
 
@@ -70,10 +69,6 @@ impl Random {
 
 fn words(random: &mut Random) -> Vec<String> {
     (0..2000).map(|_| random.word()).collect()
-}
-
-fn seems(filter_query: &FilterQuery, filter: &[u8]) -> bool {
-    filter_query.seem_to_match(&[Some(filter)]) == [true]
 }
 
 #[test]
@@ -182,7 +177,6 @@ fn few_files_are_opened_in_vain() {
             let filter_query = filter_query(&word, false);
             for (text, filter) in texts.iter().zip(&filters) {
                 let (may, does) = (filter_query.may_match(filter), text.contains(&word));
-                assert!(seems(&filter_query, filter) || !may, "the first look is too strict");
                 assert!(may || !does, "{word}");
                 compiled += usize::from(!does);
                 vain += usize::from(may && !does);
@@ -247,7 +241,6 @@ fn damaged_and_foreign_filters_are_answered() {
         for end in (0..filter.len()).step_by(7) {
             // The end of a block is no damage; anything else leaves the answer to the search.
             let may = filter_query.may_match(&filter[..end]);
-            assert!(seems(filter_query, &filter[..end]) || !may);
         }
         assert!(filter_query.may_match(&[]));
         for log2 in [0, 1, 2, 25, 31, 32, 63, 64, 255] {

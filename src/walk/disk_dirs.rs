@@ -1,92 +1,25 @@
-//! Where a walk learns what directories hold: from disk, or from what earlier calls read.
+//! Reads directories from disk.
 
-use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::text::escape;
-use crate::walk::cached_dir::CachedDir;
-use crate::walk::directory::{
-    DirHandle, DirListing, DirectoryReport, FilteredDir, OpenCount, OpenDir, PendingDir,
-};
+use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, OpenDir, PendingDir};
 use crate::walk::entry_filter::EntryFilter;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
-use crate::walk::roots::WalkOptions;
-use crate::workspace::{Dir, Volume, Workspace};
+use crate::walk::roots::{DirContents, DirSource, ReadContext};
+use crate::workspace::{Dir, Volume};
 
 /// How many entries of a directory are read between two checks of the clock, which cost more than
 /// reading an entry.
 const ENTRIES_PER_CHECK: usize = 256;
-
-/// Where a walk learns what directories hold.
-pub(crate) trait DirSource: fmt::Debug + Send + Sync {
-    /// The rules from outside the workspace.
-    fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules;
-
-    /// The rules inside a directory above a root of the walk, below the rules `above`.
-    fn ancestor_rules(
-        &self,
-        workspace: &Workspace,
-        dir: &Dir,
-        prefix: &[u8],
-        above: &IgnoreRules,
-        warnings: &mut Vec<String>,
-    ) -> IgnoreRules;
-
-    /// Reads a directory and applies the rules inside it. What is left out without an error is in
-    /// `report`.
-    fn read(
-        &self,
-        walk: &ReadContext<'_>,
-        directory: &PendingDir,
-        report: &mut DirectoryReport,
-    ) -> io::Result<DirContents>;
-}
-
-/// The walk that a directory is read for.
-pub(crate) struct ReadContext<'a> {
-    pub(crate) options: &'a WalkOptions,
-    pub(crate) workspace: &'a Workspace,
-    pub(crate) open: &'a OpenCount,
-    pub(crate) keep_going: &'a dyn Fn() -> bool,
-}
-
-/// What a directory holds, after the rules of the tree, the host and the walk, but before the
-/// caller's filter.
-#[derive(Debug)]
-pub(crate) struct DirContents {
-    pub(crate) handle: DirHandle,
-    pub(crate) volume: Volume,
-    /// The rules in force inside it.
-    pub(crate) rules: IgnoreRules,
-    pub(crate) filtered: Arc<FilteredDir>,
-    /// The cached directory, if it is cached.
-    pub(crate) cached: Option<Arc<CachedDir>>,
-    /// Whether it was found unchanged in the cache.
-    pub(crate) is_unchanged: bool,
-}
 
 /// Reads directories from disk.
 #[derive(Debug)]
 pub(crate) struct DiskDirs;
 
 impl DirSource for DiskDirs {
-    fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules {
-        IgnoreRules::outer(workspace.outer(), warnings)
-    }
-
-    fn ancestor_rules(
-        &self,
-        workspace: &Workspace,
-        dir: &Dir,
-        prefix: &[u8],
-        above: &IgnoreRules,
-        warnings: &mut Vec<String>,
-    ) -> IgnoreRules {
-        above.enter(workspace, (dir, prefix), IgnoreFiles::probe(dir), warnings)
-    }
-
     fn read(
         &self,
         walk: &ReadContext<'_>,
