@@ -240,7 +240,7 @@ fn damaged_and_foreign_filters_are_answered() {
     for filter_query in &questions {
         for end in (0..filter.len()).step_by(7) {
             // The end of a block is no damage; anything else leaves the answer to the search.
-            let may = filter_query.may_match(&filter[..end]);
+            filter_query.may_match(&filter[..end]);
         }
         assert!(filter_query.may_match(&[]));
         for log2 in [0, 1, 2, 25, 31, 32, 63, 64, 255] {
