@@ -273,8 +273,8 @@ impl AppliedCheck<'_, '_> {
         let end = matched.end.saturating_add(margin).min(self.matcher.text.len());
         let text = self.matcher.text;
         let file = normalize(slice(text, start..end)?)?;
-        let mut occurrences = Occurrences::new(&new.text, &file.text);
-        for at in &mut occurrences {
+        let mut occurrences = Occurrences::new(&new.text, &file.text, self.matcher.call);
+        while let Some(at) = occurrences.find_next()? {
             let begin = start + file.source_start(at);
             let finish = start + file.source_end(at + new.text.len());
             if begin <= matched.start && matched.end <= finish {
@@ -284,7 +284,6 @@ impl AppliedCheck<'_, '_> {
                 return Ok(false);
             }
         }
-        occurrences.finish()?;
         Ok(false)
     }
 

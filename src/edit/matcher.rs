@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 use crate::context::Call;
 use crate::edit::normalize::{Normalized, trim_trailing_blanks};
 use crate::edit::replacement::{EditOptions, MatchKind, Matching, check_stop};
-use crate::edit::text::{DecodedText, indentation, is_line_start, out_of_range, slice};
+use crate::edit::text::{DecodedText, indentation, is_line_start, slice};
 use crate::error::Error;
 
 /// Matches of a text that is not unique are counted up to this many.
@@ -329,15 +329,8 @@ fn find_all(
         return Ok((found, false));
     }
     let max = if disjoint { MAX_REPLACED } else { MAX_COUNTED };
-    let mut occurrences = Occurrences::new(needle, text);
-    let (mut rounds, mut next_check) = (0, 0);
-    check_stop(call)?;
-    while let Some(at) = occurrences.next() {
-        rounds += 1;
-        if rounds % CHECK_INTERVAL == 0 || occurrences.work() > next_check {
-            check_stop(call)?;
-            next_check = occurrences.work() + CHECK_BYTES;
-        }
+    let mut occurrences = Occurrences::new(needle, text, call);
+    while let Some(at) = occurrences.find_next()? {
         if !accept(at) {
             continue;
         }
@@ -349,8 +342,6 @@ fn find_all(
             occurrences.skip_to(at + needle.len());
         }
     }
-    check_stop(call)?;
-    occurrences.finish()?;
     Ok((found, false))
 }
 
@@ -510,14 +501,8 @@ impl IndentedSearch<'_> {
         // The blank lines before the first non-blank one are compared at each match.
         let needle = slice(&needle, first.start + first.prefix_len()..)?;
         let mut cursor = LineCursor::new(&self.file.text);
-        let (mut rounds, mut next_check) = (0, 0);
-        let mut occurrences = Occurrences::new(needle, &self.relative.0);
-        while let Some(at) = occurrences.next() {
-            rounds += 1;
-            if rounds % CHECK_INTERVAL == 0 || occurrences.work() > next_check {
-                check_stop(call)?;
-                next_check = occurrences.work() + CHECK_BYTES;
-            }
+        let mut occurrences = Occurrences::new(needle, &self.relative.0, call);
+        while let Some(at) = occurrences.find_next()? {
             let Some(line) = cursor.line_with(at, call)? else { continue };
             let Some((range, shift)) = self.match_at(&first, lines, line) else { continue };
             if disjoint && matches.last().is_some_and(|(last, _)| range.start < last.end) {
@@ -528,7 +513,6 @@ impl IndentedSearch<'_> {
             }
             matches.push((range, shift));
         }
-        occurrences.finish()?;
         Ok((matches, false))
     }
 
@@ -686,16 +670,18 @@ impl<'a> LineCursor<'a> {
 pub(super) struct Occurrences<'a> {
     text: &'a [u8],
     finder: Finder<'a>,
+    call: &'a Call,
     /// Where the search continues.
     from: usize,
     /// The last occurrence, if the search continues right after it.
     last: Option<usize>,
     period: Option<usize>,
     run: Run,
-    /// Bytes read so far.
+    /// Bytes read so far; linear in the text and the needle.
     work: usize,
-    /// A computed range was wrong, so occurrences may be missing.
-    is_faulty: bool,
+    /// The work, and the number of occurrences, at which the call is checked next.
+    next_check: usize,
+    left: usize,
 }
 
 /// Known occurrences: every `period` bytes from `next` to `last`.
@@ -710,31 +696,49 @@ impl Run {
 }
 
 impl<'a> Occurrences<'a> {
-    pub(super) fn new(needle: &'a [u8], text: &'a [u8]) -> Occurrences<'a> {
-        let finder = Finder::new(needle);
+    pub(super) fn new(needle: &'a [u8], text: &'a [u8], call: &'a Call) -> Occurrences<'a> {
         Occurrences {
             text,
-            finder,
+            finder: Finder::new(needle),
+            call,
             from: 0,
             last: None,
             period: None,
             run: Run::NONE,
             work: 0,
-            is_faulty: false,
+            next_check: 0,
+            left: CHECK_INTERVAL,
         }
     }
 
-    /// Bytes read so far; linear in the text and the needle.
-    fn work(&self) -> usize {
-        self.work
-    }
-
-    /// To be called after the last occurrence.
+    /// The next occurrence.
     ///
     /// # Errors
-    /// `INTERNAL` if some may be missing.
-    pub(super) fn finish(&self) -> Result<(), Error> {
-        if self.is_faulty { Err(out_of_range()) } else { Ok(()) }
+    /// `CANCELLED`, `TIMEOUT`.
+    pub(super) fn find_next(&mut self) -> Result<Option<usize>, Error> {
+        self.left -= 1;
+        if self.left == 0 || self.work >= self.next_check {
+            check_stop(self.call)?;
+            (self.left, self.next_check) = (CHECK_INTERVAL, self.work + CHECK_BYTES);
+        }
+        if let Some(at) = self.next_of_run() {
+            return Ok(Some(at));
+        }
+        let Some(rest) = self.text.get(self.from..) else { return Ok(None) };
+        let len = self.finder.needle().len();
+        let Some(found) = self.finder.find(rest) else {
+            self.work += rest.len();
+            self.from = self.text.len() + 1;
+            return Ok(None);
+        };
+        self.work += found + len;
+        let at = self.from + found;
+        if self.period.is_none() {
+            let max = (len / 2).max(1);
+            self.period = self.last.map(|last| at - last).filter(|&period| period <= max);
+        }
+        self.begin_run(at)?;
+        Ok(Some(at))
     }
 
     /// Skips the occurrences before `from`.
@@ -757,44 +761,16 @@ impl<'a> Occurrences<'a> {
     }
 
     /// Determines how far the text continues with the period of the needle found at `at`.
-    fn begin_run(&mut self, at: usize) {
+    fn begin_run(&mut self, at: usize) -> Result<(), Error> {
         self.last = Some(at);
         self.from = at + 1;
-        let Some(period) = self.period else { return };
+        let Some(period) = self.period else { return Ok(()) };
         let end = at + self.finder.needle().len();
-        let (Some(more), Some(again)) = (self.text.get(end..), self.text.get(end - period..))
-        else {
-            self.is_faulty = true;
-            return;
-        };
+        let (more, again) = (slice(self.text, end..)?, slice(self.text, end - period..)?);
         let same = more.iter().zip(again).take_while(|(a, b)| a == b).count();
         self.run = Run { next: at + period, last: at + same };
         self.from = at + same + 1;
         self.work += same;
-    }
-}
-
-impl Iterator for Occurrences<'_> {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        if let Some(at) = self.next_of_run() {
-            return Some(at);
-        }
-        let rest = self.text.get(self.from..)?;
-        let len = self.finder.needle().len();
-        let Some(found) = self.finder.find(rest) else {
-            self.work += rest.len();
-            self.from = self.text.len() + 1;
-            return None;
-        };
-        self.work += found + len;
-        let at = self.from + found;
-        if self.period.is_none() {
-            let max = (len / 2).max(1);
-            self.period = self.last.map(|last| at - last).filter(|&period| period <= max);
-        }
-        self.begin_run(at);
-        Some(at)
+        Ok(())
     }
 }

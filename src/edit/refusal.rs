@@ -129,7 +129,7 @@ impl Refusal<'_, '_> {
                 let message = format!("{path} would become larger than {max} bytes by this edit");
                 self.plain(ErrorCode::TooLarge, message, None)
             }
-            RefusalReason::NotUnique(found) => self.not_unique(&found),
+            RefusalReason::NotUnique(found) => self.not_unique(&found)?,
             RefusalReason::NotFound => self.not_found()?,
             RefusalReason::AlreadyApplied { at, near } => self.already_applied(at, near.as_ref()),
             RefusalReason::UndecidedIndentation(near) => self.undecided_indentation(&near),
@@ -173,10 +173,10 @@ impl Refusal<'_, '_> {
         MAX_MESSAGE_BYTES.saturating_sub(self.label.len() + message.len() + reserved)
     }
 
-    fn not_unique(&self, found: &MatchSet) -> Error {
+    fn not_unique(&self, found: &MatchSet) -> Result<Error, Error> {
         let count = found.matches.len();
         let count = if found.has_more { format!("at least {count}") } else { count.to_string() };
-        let list = MatchList::new(self.matcher.text, found);
+        let list = MatchList::new(self.matcher.text, found)?;
         let mut message = format!(
             "old_text matches {count} locations. Include more context to make match unique.\n\n{}",
             list.positions()
@@ -187,7 +187,7 @@ impl Refusal<'_, '_> {
             let _ = write!(message, "\n\n```\n{shown}```\n");
         }
         let all = Hint::argument_name("To replace every one, set ", "replace_all", ".");
-        self.plain(ErrorCode::PatternNotUnique, message, [all])
+        Ok(self.plain(ErrorCode::PatternNotUnique, message, [all]))
     }
 
     fn already_applied(&self, at: usize, near: Option<&NearMatch>) -> Error {
@@ -344,7 +344,7 @@ pub(crate) fn report_conflict(
     let mut matcher = Matcher::new("", &text, options, call);
     let mut message = String::new();
     if let Some(found) = matcher.find(&edit.old_text, options)? {
-        let list = MatchList::new(text.bytes(), &found);
+        let list = MatchList::new(text.bytes(), &found)?;
         let lines = list.lines(CONFLICT_BYTES);
         // Writing to a string cannot fail.
         let _ = match found.matches.as_slice() {

@@ -12,7 +12,8 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::edit::matcher::MatchSet;
 use crate::edit::replacement::MatchKind;
-use crate::edit::text::LineTable;
+use crate::edit::text::{LineTable, out_of_range};
+use crate::error::Error;
 use crate::text::line_number::LineNumber;
 use crate::text::{clip, escape};
 
@@ -40,7 +41,7 @@ pub(super) fn short_path(path: &str) -> String {
     match path.len().checked_sub(PATH_BYTES).filter(|over| *over > 0) {
         None => path.into_owned(),
         Some(over) => {
-            let (_, end) = path.split_at_checked(path.ceil_char_boundary(over)).unwrap_or_default();
+            let (_, end) = path.split_at(path.ceil_char_boundary(over));
             format!("…{end}")
         }
     }
@@ -88,7 +89,9 @@ struct MatchPosition {
 }
 
 impl<'a> MatchList<'a> {
-    pub(super) fn new(text: &'a [u8], found: &'a MatchSet) -> MatchList<'a> {
+    /// # Errors
+    /// `INTERNAL` if a match does not lie within the text.
+    pub(super) fn new(text: &'a [u8], found: &'a MatchSet) -> Result<MatchList<'a>, Error> {
         let table = LineTable::new(text);
         let position = |range: &Range<usize>| {
             let line = table.line_at(range.start);
@@ -96,8 +99,10 @@ impl<'a> MatchList<'a> {
             let end = (range.end - start).min(bytes.len()).max(range.start - start);
             Some(MatchPosition { line, start: range.start - start, end })
         };
-        let matches = found.matches.iter().filter_map(|found| position(&found.range)).collect();
-        MatchList { table, found, matches }
+        let matches = found.matches.iter();
+        let matches = matches.map(|found| position(&found.range).ok_or_else(out_of_range));
+        let matches = matches.collect::<Result<_, Error>>()?;
+        Ok(MatchList { table, found, matches })
     }
 
     /// The number, from 1, of the line on which the first match begins.
@@ -107,13 +112,20 @@ impl<'a> MatchList<'a> {
 
     /// "Lines 3, 17 (2 times) and 40.", or "Line 1, at columns 3 and 9."
     pub(super) fn positions(&self) -> String {
-        let lines: Vec<&[MatchPosition]> =
-            self.matches.chunk_by(|one, next| one.line == next.line).collect();
-        let list = if let [line] = lines.as_slice() {
-            let columns = line.iter().map(|found| (found.start + 1).to_string());
-            format!("Line {}, at columns {}", self.first_line(), self.list(columns))
+        let lines = self.matches.chunk_by(|one, next| one.line == next.line);
+        let lines = lines.filter_map(|line| Some((line.first()?.line + 1, line.len())));
+        let lines: Vec<(usize, usize)> = lines.collect();
+        let list = if let [(line, _)] = lines.as_slice() {
+            let columns = self.matches.iter().map(|found| (found.start + 1).to_string());
+            format!("Line {line}, at columns {}", self.list(columns.collect()))
         } else {
-            format!("Lines {}", self.list(self.line_counts(&lines)))
+            // The count for the last line may be incomplete.
+            let complete = lines.len().saturating_sub(usize::from(self.found.has_more));
+            let items = lines.iter().enumerate().map(|(at, (line, count))| match count {
+                2.. if at < complete => format!("{line} ({count} times)"),
+                _ => line.to_string(),
+            });
+            format!("Lines {}", self.list(items.collect()))
         };
         let ignored = match self.found.kind {
             MatchKind::Exact => String::new(),
@@ -122,29 +134,20 @@ impl<'a> MatchList<'a> {
         format!("{list}{ignored}.")
     }
 
-    /// "2", or "2 (3 times)".
-    fn line_counts(&self, lines: &[&[MatchPosition]]) -> impl ExactSizeIterator<Item = String> {
-        // The count for the last line may be incomplete.
-        let incomplete = lines.len().checked_sub(1).filter(|_| self.found.has_more);
-        lines.iter().enumerate().map(move |(index, line)| {
-            let number = line.first().map_or(0, |found| found.line + 1);
-            match line.len() {
-                2.. if incomplete != Some(index) => format!("{number} ({} times)", line.len()),
-                _ => number.to_string(),
-            }
-        })
-    }
-
     /// "1, 2 and 3", or "1, 2 and 4 more".
-    fn list(&self, items: impl ExactSizeIterator<Item = String>) -> String {
+    fn list(&self, mut items: Vec<String>) -> String {
         let over = items.len().saturating_sub(MAX_LISTED);
-        let mut items: Vec<String> = items.take(MAX_LISTED).collect();
-        let last = match over {
-            _ if self.found.has_more => "more".to_owned(),
-            0 => items.pop().unwrap_or_default(),
-            over => format!("{over} more"),
-        };
-        format!("{} and {last}", items.join(", "))
+        items.truncate(MAX_LISTED);
+        match over {
+            _ if self.found.has_more => items.push("more".to_owned()),
+            0 => {}
+            over => items.push(format!("{over} more")),
+        }
+        match items.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, items)) => format!("{} and {last}", items.join(", ")),
+            None => String::new(),
+        }
     }
 
     /// The lines of the first matches with context, in at most `room` bytes.
@@ -204,9 +207,9 @@ impl<'a> ShownLines<'a> {
             loop {
                 let (window, seen) = numbered_line(line, number + 1, spans);
                 text.push_str(&window);
-                spans = spans.get(seen.max(1)..).unwrap_or_default();
-                if spans.is_empty() {
-                    break;
+                match spans.get(seen.max(1)..) {
+                    Some(rest @ [_, ..]) => spans = rest,
+                    _ => break,
                 }
             }
         }
@@ -223,7 +226,6 @@ pub(super) fn common_prefix(file: &[u8], old: &str) -> usize {
 pub(super) fn difference(file: &[u8], old: &str, with_visible_blanks: bool) -> String {
     let same = common_prefix(file, old);
     let part = |text: &[u8]| {
-        let text = if text.len() > same { text } else { text.get(..same).unwrap_or(text) };
         let part = clip::window(text, &[(same, same)], DIFFERENCE_BYTES).text;
         if with_visible_blanks { visible_blanks(&part) } else { part }
     };
@@ -237,10 +239,11 @@ pub(super) fn difference(file: &[u8], old: &str, with_visible_blanks: bool) -> S
 
 /// The first code points that differ, in parentheses, if they may be invisible or look alike.
 fn code_points(file: &[u8], old: &str, same: usize) -> (String, String) {
-    let valid = str::from_utf8(file.get(..same).unwrap_or(file))
-        .map_or_else(|error| error.valid_up_to(), str::len);
+    let valid = file.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
     let at = old.floor_char_boundary(same.min(valid));
-    let (file, old) = (file.get(at..).unwrap_or(&[]), old.get(at..).unwrap_or(""));
+    let (Some(file), Some(old)) = (file.get(at..), old.get(at..)) else {
+        return (String::new(), String::new());
+    };
     let is_sign =
         |byte: Option<&u8>| byte.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_control());
     let is_combined = |text: &[u8]| {

@@ -11,7 +11,7 @@ fn told(text: &str, old: &str, room: usize) -> (String, String) {
     let (decoded, call) = (DecodedText::new(text.as_bytes()), Call::default());
     let mut matcher = Matcher::new("f", &decoded, &options, &call);
     let found = matcher.find(old, &options).unwrap().unwrap();
-    let list = MatchList::new(text.as_bytes(), &found);
+    let list = MatchList::new(text.as_bytes(), &found).unwrap();
     (list.positions(), list.lines(room))
 }
 
