@@ -13,9 +13,10 @@ use std::ops::Range;
 use crate::edit::fit::ComparedTexts;
 use crate::edit::matcher::{MatchSet, Matcher, Occurrences, TextMatch};
 use crate::edit::refusal::{LocateError, NearMatch, RefusalReason};
-use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement, check_stop};
+use crate::edit::replacement::{MatchKind, Replacement, check_stop};
 use crate::edit::text::{
-    LineEndings, indentation, is_line_start, is_whole_lines, line_number, slice,
+    LineEndings, count_filled_lines, count_letters, indentation, is_line_start, is_whole_lines,
+    line_number, slice,
 };
 use crate::edit::whitespace::{BlankMatch, BlankVerdict};
 use crate::error::Error;
@@ -122,11 +123,9 @@ impl AppliedCheck<'_, '_> {
     /// A range that matches `new_text` with a stricter strategy than that which found `old_text`.
     fn find_stricter(&mut self, kind: MatchKind) -> Result<Option<Range<usize>>, Error> {
         let Replacement { old_text, new_text } = self.edit;
-        let options =
-            EditOptions { replace_all: false, matching: Matching::Safe, ..*self.matcher.options };
+        let options = self.matcher.options.to_search();
         let found = self.matcher.find_at(kind, new_text, &options)?;
-        let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
-        let lines = new_text.lines().filter(|line| !line.trim().is_empty()).count();
+        let (letters, lines) = (count_letters(new_text), count_filled_lines(new_text));
         let is_part_of_old = old_text.contains(new_text.trim());
         let text = self.matcher.text;
         for matched in &found.matches {
@@ -160,12 +159,10 @@ impl AppliedCheck<'_, '_> {
         if kind < MatchKind::TrailingBlanks {
             return Ok(None);
         }
-        let options =
-            EditOptions { replace_all: false, matching: Matching::Safe, ..*self.matcher.options };
+        let options = self.matcher.options.to_search();
         let found = self.matcher.find_at(kind, new_text, &options)?;
-        let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
-        let olds = &self.found.matches;
-        let is_longer = lines(new_text) > lines(old_text);
+        let (olds, lines) = (&self.found.matches, count_filled_lines(new_text));
+        let is_longer = lines > count_filled_lines(old_text);
         let round = found.matches.iter().find(|matched| {
             let is_round = |old: &TextMatch| {
                 contains(&matched.range, &old.range) && matched.range != old.range
@@ -181,10 +178,9 @@ impl AppliedCheck<'_, '_> {
         };
         let mut apart = found.matches.iter().filter(is_apart);
         let (Some(matched), None) = (apart.next(), apart.next()) else { return Ok(None) };
-        let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
         let text = self.matcher.text;
-        let is_proof = lines(new_text) > 1
-            && letters >= MIN_LETTERS_OF_NORMALIZED
+        let is_proof = lines > 1
+            && count_letters(new_text) >= MIN_LETTERS_OF_NORMALIZED
             && is_line_start(text, matched.range.start)
             && is_whole_lines(text, &matched.range)
             && !old_text.contains(new_text.trim());
@@ -206,7 +202,7 @@ impl AppliedCheck<'_, '_> {
                 continue;
             }
             count += 1;
-            if line.chars().filter(|letter| letter.is_alphanumeric()).count() > 2 {
+            if count_letters(line) > 2 {
                 let indentation = indentation(line).as_bytes();
                 let old = OldLine { at, indentation, count: 0, hits: Vec::new() };
                 olds.entry(content).or_insert(old);

@@ -15,8 +15,8 @@ use crate::edit::regions::{DiffRegion, LineDiff};
 use crate::edit::reindent::{ReindentInput, Reindented};
 use crate::edit::replacement::{MatchKind, Matching, Replacement, check_stop};
 use crate::edit::text::{
-    LineEndings, REPLACEMENT_CHARACTER, is_line_start, keeps_order, out_of_range,
-    replacement_character_ranges, slice, str_slice,
+    LineEndings, REPLACEMENT_CHARACTER, count_filled_lines, is_line_start, keeps_order,
+    out_of_range, replacement_character_ranges, slice, str_slice,
 };
 use crate::edit::whitespace::{self, Following, SharedBlanks, TerminatorFit, trailing_blanks};
 use crate::error::Error;
@@ -104,7 +104,7 @@ impl Planner<'_, '_> {
     ) -> Result<&'f FittedText, LocateError> {
         let (text, ComparedTexts { old, new, .. }) = (self.matcher().text, &self.texts);
         let surroundings = Surroundings {
-            mapping: matched.mapping.clone(),
+            mappings: matched.mappings.clone(),
             following: Following::at(text, matched.range.end),
             shared: SharedBlanks::new(text, &matched.range, old, new),
         };
@@ -168,7 +168,7 @@ impl Planner<'_, '_> {
             let reindented = reindented.ok_or_else(undecided)?;
             if !reindented.is_moved {
                 notes.push("new_text was used as it is, since it is indented as the file is.");
-            } else if matched.mapping.tabs != TabConversion::None {
+            } else if matched.converts_tabs() {
                 notes.push("new_text was indented with the kind of blanks that the file has.");
             }
             reindented
@@ -181,7 +181,7 @@ impl Planner<'_, '_> {
         let is_shared = new.len() == texts.new.len()
             && matches!(new, Cow::Borrowed(_))
             && reindented.is_moved
-            && matched.mapping.tabs == TabConversion::None;
+            && !matched.converts_tabs();
         let Reindented { old, new, .. } = reindented;
         let regions = if is_shared {
             let diff = texts.diff.get_or_init(|| LineDiff::new(&texts.old, &texts.new));
@@ -207,8 +207,6 @@ impl Planner<'_, '_> {
         if !is_behind || !matches!(kind, MatchKind::TrailingBlanks | MatchKind::Typography) {
             return Ok(Some(Cow::Borrowed(inner)));
         }
-        let content_lines =
-            |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
         if shared.lead > 0 {
             let mut lines = inner.lines().skip(1).filter(|line| !line.trim().is_empty());
             let is_whole = lines.all(|line| line.starts_with(blanks));
@@ -217,14 +215,14 @@ impl Planner<'_, '_> {
         if inner.starts_with([' ', '\t']) || (inner.is_empty() && old.ends_with('\n')) {
             return Ok(None);
         }
-        if content_lines(old) > 1 || content_lines(inner) < 2 {
+        if count_filled_lines(old) > 1 || count_filled_lines(inner) < 2 {
             return Ok(Some(Cow::Borrowed(inner)));
         }
         // The lines after the first may have the indentation of the file or lack it as well.
         let shift = IndentShift::Deeper(blanks.to_owned());
         let mapping = IndentMapping { tabs: TabConversion::None, shift };
         let range = matched.range.clone();
-        let line = TextMatch { range, mapping, other_mappings: Vec::new() };
+        let line = TextMatch { range, mappings: vec![mapping] };
         let Some(reindented) = self.reindent(old, inner, &line)? else { return Ok(None) };
         let moved = reindented.new.strip_prefix(blanks).map(|new| Cow::Owned(new.to_owned()));
         Ok(moved.filter(|_| reindented.is_moved))
@@ -248,9 +246,8 @@ impl Planner<'_, '_> {
             None if start > 0 => "",
             _ => &above,
         };
-        let mut mappings = vec![matched.mapping.clone()];
-        mappings.extend(matched.other_mappings.iter().cloned());
-        Ok(ReindentInput { old, new, mappings: &mappings, around: [above, &below] }.decide())
+        let mappings = &matched.mappings;
+        Ok(ReindentInput { old, new, mappings, around: [above, &below] }.decide())
     }
 
     /// Adds the patches of one match.
@@ -412,7 +409,7 @@ impl ComparedTexts {
 /// What determines how `new_text` is fitted to a match.
 #[derive(Clone, PartialEq, Eq)]
 struct Surroundings {
-    mapping: IndentMapping,
+    mappings: Vec<IndentMapping>,
     following: Following,
     shared: SharedBlanks,
 }

@@ -45,15 +45,19 @@ pub(super) struct MatchSet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TextMatch {
     pub(super) range: Range<usize>,
-    /// How the indentation of `old_text` becomes that of the range.
-    pub(super) mapping: IndentMapping,
-    /// Other mappings with the same result.
-    pub(super) other_mappings: Vec<IndentMapping>,
+    /// How the indentation of `old_text` may become that of the range, the most likely first; empty
+    /// if it is the same.
+    pub(super) mappings: Vec<IndentMapping>,
 }
 
 impl TextMatch {
     fn unindented(range: Range<usize>) -> TextMatch {
-        TextMatch { range, mapping: IndentMapping::IDENTITY, other_mappings: Vec::new() }
+        TextMatch { range, mappings: Vec::new() }
+    }
+
+    /// Whether tabs stand for spaces, or the reverse.
+    pub(super) fn converts_tabs(&self) -> bool {
+        self.mappings.first().is_some_and(|mapping| mapping.tabs != TabConversion::None)
     }
 }
 
@@ -206,8 +210,8 @@ impl<'a> Matcher<'a> {
                 if old.ends_in_blanks() {
                     end = skip_trailing_blanks(text, end, kind)?;
                 }
-                let mapping = IndentMapping { tabs, shift };
-                matches.push(TextMatch { range: start..end, mapping, other_mappings: Vec::new() });
+                let mappings = vec![IndentMapping { tabs, shift }];
+                matches.push(TextMatch { range: start..end, mappings });
             }
         }
         let mut matches = merge_equal_ranges(matches);
@@ -231,7 +235,7 @@ fn merge_equal_ranges(mut matches: Vec<TextMatch>) -> Vec<TextMatch> {
     matches.dedup_by(|next, kept| {
         let is_same = next.range == kept.range;
         if is_same {
-            kept.other_mappings.push(next.mapping.clone());
+            kept.mappings.append(&mut next.mappings);
         }
         is_same
     });
@@ -353,9 +357,6 @@ pub(super) struct IndentMapping {
 }
 
 impl IndentMapping {
-    const IDENTITY: IndentMapping =
-        IndentMapping { tabs: TabConversion::None, shift: IndentShift::None };
-
     /// The text as it stands in the file; `None` if a line cannot be mapped.
     pub(super) fn apply(&self, text: &str) -> Option<String> {
         self.shift.apply(&self.tabs.apply(text)?)

@@ -12,7 +12,7 @@ use crate::edit::matcher::{MAX_REPLACED, MatchSet, Matcher};
 use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement};
 use crate::edit::show::{CONTEXT, MatchList, numbered_lines, short_path};
 use crate::edit::suggest;
-use crate::edit::text::{DecodedText, LineTable, is_whole_lines, line_number};
+use crate::edit::text::{DecodedText, LineTable, count_letters, is_whole_lines, line_number};
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 use crate::hint::Hint;
 
@@ -294,12 +294,11 @@ impl Refusal<'_, '_> {
     /// The lines, from 1, that already are `new_text`, if it is distinctive and unique.
     fn lines_of_new_text(&mut self) -> Result<Option<Range<usize>>, Error> {
         let Replacement { old_text, new_text } = self.edit;
-        let letters = new_text.chars().filter(|letter| letter.is_alphanumeric()).count();
         // A short text, or a part of the old text, may be there for other reasons.
-        if letters < 4 || old_text.contains(new_text.trim()) {
+        if count_letters(new_text) < 4 || old_text.contains(new_text.trim()) {
             return Ok(None);
         }
-        let options = EditOptions { replace_all: false, ..self.matcher.options.clone() };
+        let options = EditOptions { replace_all: false, ..*self.matcher.options };
         let found = self.matcher.find(new_text, &options)?;
         let found = found.filter(|found| found.matches.len() == 1);
         let text = self.matcher.text;
@@ -312,7 +311,7 @@ impl Refusal<'_, '_> {
     }
 
     fn would_match(&mut self) -> Result<bool, Error> {
-        let options = EditOptions { matching: Matching::Safe, ..self.matcher.options.clone() };
+        let options = EditOptions { matching: Matching::Safe, ..*self.matcher.options };
         let found = self.matcher.find(&self.edit.old_text, &options)?;
         Ok(found.is_some_and(|found| found.matches.len() == 1 || options.replace_all))
     }

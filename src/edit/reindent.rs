@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use crate::edit::matcher::{IndentMapping, IndentShift, TabConversion};
-use crate::edit::text::indentation;
+use crate::edit::text::{count_letters, indentation};
 
 /// A match of `old_text` at another indentation, and its surroundings.
 pub(super) struct ReindentInput<'a> {
@@ -287,7 +287,7 @@ impl ComparedLines<'_> {
         }
         let mut votes = Votes::default();
         for (at, line) in self.new.iter().enumerate() {
-            let letters = line.content.chars().filter(|letter| letter.is_alphanumeric()).count();
+            let letters = count_letters(line.content);
             let is_in_old = self.old.iter().any(|old| old.content == line.content);
             let Some((1, blanks)) = near.get(line.content).filter(|_| letters > 3 && !is_in_old)
             else {
@@ -454,50 +454,15 @@ fn shallowest<'a>(lines: &[ContentLine<'a>]) -> &'a str {
 fn opens(content: &str) -> bool {
     const ENDS: &[char] =
         &[':', '{', '(', '[', '<', '>', ',', '=', '|', '&', '+', '-', '*', '/', '\\', '?', '.'];
-    const LAST: &[&str] = &["do", "then", "else", "begin", "try", "of", "where", "loop", "in"];
-    const FIRST: &[&str] = &[
-        "def",
-        "class",
-        "module",
-        "if",
-        "unless",
-        "while",
-        "until",
-        "for",
-        "case",
-        "when",
-        "fn",
-        "func",
-        "function",
-        "else",
-        "elsif",
-        "elif",
-        "with",
-        "switch",
-        "match",
-        "impl",
-        "enum",
-        "-",
-        "public",
-        "private",
-        "protected",
-        "static",
-        "export",
-        "async",
-        "local",
-        "pub",
-        "describe",
-        "it",
-        "begin",
-        "do",
-        "try",
-    ];
-    let first = content.split_whitespace().next().unwrap_or("");
-    let last = content.split_whitespace().next_back().unwrap_or("");
+    const FIRST: &str = "def class module if unless while until for case when fn func function else \
+                         elsif elif with switch match impl enum - public private protected static \
+                         export async local pub describe it begin do try";
+    const LAST: &str = "do then else begin try of where loop in";
+    let has = |words: &str, word: Option<&str>| words.split(' ').any(|known| word == Some(known));
     let count = |signs: [char; 3]| content.matches(signs).count();
     content.ends_with(ENDS)
-        || LAST.contains(&last)
-        || FIRST.contains(&first)
+        || has(FIRST, content.split_whitespace().next())
+        || has(LAST, content.split_whitespace().next_back())
         || content.starts_with('<')
         || count(['(', '[', '{']) > count([')', ']', '}'])
 }

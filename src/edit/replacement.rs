@@ -127,13 +127,20 @@ impl MatchKind {
 }
 
 /// How replacements are made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct EditOptions {
     pub(crate) matching: Matching,
     /// Replaces every match, from the left, instead of refusing a text that is not unique.
     pub(crate) replace_all: bool,
     /// The largest size of the file after the edit.
     pub(crate) max_bytes: usize,
+}
+
+impl EditOptions {
+    /// The same for a text that is only looked for.
+    pub(super) fn to_search(self) -> EditOptions {
+        EditOptions { matching: Matching::Safe, replace_all: false, ..self }
+    }
 }
 
 /// A range of the original and the range of the new content that replaces it.

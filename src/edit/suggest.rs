@@ -17,7 +17,7 @@ use crate::edit::show::{
     LINE_BYTES, common_prefix, difference, differs_in_blanks, numbered_line,
     starts_with_ignoring_blanks, visible_blanks,
 };
-use crate::edit::text::LineTable;
+use crate::edit::text::{LineTable, count_letters};
 use crate::error::Error;
 use crate::text::clip;
 use crate::text::line_number::LineNumber;
@@ -430,7 +430,7 @@ fn normalized(line: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn is_distinctive(line: &str) -> bool {
-    line.chars().filter(|letter| letter.is_alphanumeric()).count() > 2
+    count_letters(line) > 2
 }
 
 /// The number of probes for a file of `len` bytes.

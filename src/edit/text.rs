@@ -315,6 +315,16 @@ impl<'a> LineTable<'a> {
     }
 }
 
+/// The number of letters and digits.
+pub(super) fn count_letters(text: &str) -> usize {
+    text.chars().filter(|letter| letter.is_alphanumeric()).count()
+}
+
+/// The number of lines that are not blank.
+pub(super) fn count_filled_lines(text: &str) -> usize {
+    text.lines().filter(|line| !line.trim().is_empty()).count()
+}
+
 /// The indentation of a line: the spaces and tabs at its start.
 pub(super) fn indentation(line: &str) -> &str {
     let content = line.trim_start_matches([' ', '\t']);
