@@ -271,7 +271,7 @@ impl ComparedLines<'_> {
     /// Whether the line was put below a line that is new and opens a block.
     fn is_nested(&self, at: usize, olds: &HashMap<&str, Vec<usize>>) -> bool {
         let Some(line) = self.new.get(at) else { return false };
-        let above = self.new.get(..at).unwrap_or(&[]).iter().rev();
+        let above = self.new.iter().take(at).rev();
         let mut parents = above.filter(|above| is_deeper(line.indent, above.indent));
         let Some(parent) = parents.next() else { return false };
         !olds.contains_key(parent.content)
@@ -345,9 +345,13 @@ impl ComparedLines<'_> {
 
     /// Whether only the first line may have lost the indentation of the file.
     fn has_stripped_first(&self) -> bool {
-        let rest = |lines: &[ContentLine<'_>]| lines.get(1..).map_or("", shallowest).to_owned();
-        let (Some(first), Some(second)) = (self.new.first(), self.new.get(1)) else { return false };
-        let (new, old, file) = (rest(&self.new), rest(&self.old), rest(&self.file));
+        let ([first, new @ ..], [_, old @ ..], [_, file @ ..]) =
+            (self.new.as_slice(), self.old.as_slice(), self.file.as_slice())
+        else {
+            return false;
+        };
+        let Some(second) = new.first() else { return false };
+        let (new, old, file) = (shallowest(new), shallowest(old), shallowest(file));
         let is_nested = opens(first.content)
             && !self.old.iter().any(|old| old.content == first.content)
             && second.indent.len() == first.indent.len() + self.shift.len();

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{File, split_at_count};
 use crate::workspace::create_dirs::commit;
 use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::changed;
+use crate::workspace::path::written;
 use crate::workspace::{Durability, WorkspacePath};
 
 /// The largest file whose old content is kept in memory to put it back, in bytes.
@@ -35,7 +35,7 @@ pub(super) fn write(
     let file = parent.open_to_write(name).map_err(failed)?;
     let now = file.stat().map_err(failed)?;
     if !present.is_unchanged(&now) || !present.has_same_content().map_err(failed)? {
-        return Err(changed(path, "somebody else wrote it meanwhile"));
+        return Err(written(path));
     }
     commit(path, call)?;
     if content.len() > old.len() {

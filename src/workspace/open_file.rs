@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
-use crate::os::{File, Kind, Leased, Stat, Volume, split_at_count};
+use crate::os::{Dir, File, Kind, Leased, Stat, Volume, split_at_count};
 use crate::workspace::WorkspacePath;
 use crate::workspace::path::{changed, gone, not_a_file};
 use crate::workspace::version::Version;
@@ -180,6 +180,11 @@ impl OpenFile {
     /// the content that was read. A rename sets the time of the last change.
     pub(super) fn is_as_read(&self, now: &Stat) -> io::Result<bool> {
         Ok(now.is_alike(&self.stat) && self.has_same_content()?)
+    }
+
+    /// Whether an entry of a directory is this file, still with the content that was read.
+    pub(super) fn is_at(&self, dir: &Dir, name: &[u8]) -> io::Result<bool> {
+        self.is_as_read(&dir.stat(name)?)
     }
 
     /// Whether the content is still the one that was read. Only a racy file is read for this.

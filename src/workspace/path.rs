@@ -301,6 +301,32 @@ pub(super) fn changed(path: &WorkspacePath, why: &str) -> Error {
         .with_hint("Read it again before you change it.")
 }
 
+/// `CONFLICT`: another process changed the content.
+pub(super) fn written(path: &WorkspacePath) -> Error {
+    changed(path, "another process wrote it meanwhile")
+}
+
+/// `CONFLICT`: what another process wrote could not be put back and stays under the name `aside`.
+pub(super) fn stranded(path: &WorkspacePath, aside: &[u8], error: io::Error) -> Error {
+    let aside = String::from_utf8_lossy(aside);
+    let message = format!(
+        "{path} was changed by another process meanwhile and could not be put back: {error}; it is \
+         beside it, named {aside}"
+    );
+    Error::new(ErrorCode::Conflict, message).at(path.as_str()).because(error)
+}
+
+/// Refuses anything but a file or a link.
+pub(super) fn check_file_or_link(path: &WorkspacePath, verb: &str) -> Result<(), Error> {
+    let what = match path.kind() {
+        Some(Kind::File | Kind::Link) => return Ok(()),
+        Some(Kind::Directory) => "a directory",
+        _ => "a FIFO, socket or device",
+    };
+    let message = format!("cannot {verb} {path}: it is {what}, not a file");
+    Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()).with_hint("Name a file."))
+}
+
 /// `CONFLICT`: the file was removed or renamed.
 pub(super) fn gone(path: &WorkspacePath) -> Error {
     Error::new(ErrorCode::Conflict, format!("{path} does not exist any more"))

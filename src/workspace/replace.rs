@@ -13,7 +13,7 @@ use crate::os::{Dir, Lease, Leased, Rename};
 use crate::workspace::create_dirs::{CreatedDirs, commit};
 use crate::workspace::lock::{self, FileLock, LockKey};
 use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::{changed, exists, gone, not_a_file};
+use crate::workspace::path::{changed, exists, gone, not_a_file, stranded, written};
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::{TempFile, sweep};
 use crate::workspace::{Access, Durability, Expected, Workspace, WorkspacePath, in_place};
@@ -204,7 +204,7 @@ impl WriteGuard {
         if self.expects_none {
             return exists(&self.path, "");
         }
-        changed(&self.path, "somebody else made it meanwhile")
+        changed(&self.path, "another process created it meanwhile")
     }
 
     fn exchange(&self, file: &OpenFile, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
@@ -259,7 +259,7 @@ impl WriteGuard {
         match parent.rename(temp.name(), (parent, name), Rename::Exchange) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(changed(&self.path, "somebody else removed it meanwhile"));
+                return Err(changed(&self.path, "another process removed it meanwhile"));
             }
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => return Ok(Swapped::Busy),
             Err(error) if is_unsupported(&error) => {
@@ -271,7 +271,7 @@ impl WriteGuard {
             }
             Err(error) => return Err(self.failed(error)),
         }
-        match parent.stat(temp.name()).and_then(|now| file.is_as_read(&now)) {
+        match file.is_at(parent, temp.name()) {
             // A process that waits for the lease has opened the old file, and would write to it.
             Ok(true) if lease.is_some_and(Lease::is_awaited) => {
                 self.swap_back(temp)?;
@@ -285,7 +285,7 @@ impl WriteGuard {
             verdict => {
                 self.swap_back(temp)?;
                 verdict.map_err(|error| self.failed(error))?;
-                Err(changed(&self.path, "somebody else wrote it meanwhile"))
+                Err(written(&self.path))
             }
         }
     }
@@ -294,9 +294,9 @@ impl WriteGuard {
         let (parent, name) = self.path.entry();
         match parent.stat(name) {
             Ok(now) if file.is_unchanged(&now) => Ok(()),
-            Ok(_) => Err(changed(&self.path, "somebody else wrote it meanwhile")),
+            Ok(_) => Err(written(&self.path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(changed(&self.path, "somebody else removed it meanwhile"))
+                Err(changed(&self.path, "another process removed it meanwhile"))
             }
             Err(error) => Err(self.failed(error)),
         }
@@ -313,21 +313,12 @@ impl WriteGuard {
             // Ours was replaced meanwhile; what replaced it is the newest and goes back.
             (Ok(()), _, Ok(_)) => {
                 let again = parent.rename(temp.name(), (parent, name), Rename::Exchange);
-                again.map_err(|error| self.stranded(temp, error))
+                again.map_err(|error| stranded(&self.path, &temp.keep_aside(), error))
             }
-            (Err(error), ..) | (_, _, Err(error)) => Err(self.stranded(temp, error)),
+            (Err(error), ..) | (_, _, Err(error)) => {
+                Err(stranded(&self.path, &temp.keep_aside(), error))
+            }
         }
-    }
-
-    /// The error if the content of the other process cannot be put back; it stays under another name.
-    fn stranded(&self, temp: TempFile<'_>, error: io::Error) -> Error {
-        let name = String::from_utf8_lossy(&temp.keep_aside()).into_owned();
-        let message = format!(
-            "{} was written by somebody else meanwhile and could not be put back: {error}; what \
-             they wrote is beside it, named {name}",
-            self.path
-        );
-        Error::new(ErrorCode::Conflict, message).at(self.path.as_str()).because(error)
     }
 
     /// Makes names durable with [`Durability::Full`]. A failure is only a note, since the new content

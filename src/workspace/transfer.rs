@@ -9,8 +9,8 @@ use crate::os::{File, Identity, Kind, Rename, Stat, Volume, split_at_count};
 use crate::workspace::create_dirs::{CreatedDirs, commit};
 use crate::workspace::lock::lock;
 use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::{changed, exists, gone, taken};
-use crate::workspace::remove::{remove_if, remove_unguarded};
+use crate::workspace::path::{changed, check_file_or_link, exists, gone, taken, written};
+use crate::workspace::remove::remove_if;
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::{TempFile, sweep};
@@ -41,7 +41,7 @@ pub(super) fn move_file(
     call: &Call,
 ) -> Result<Transferred, Error> {
     let source = workspace.resolve(source, Access::Entry)?;
-    check_transferable(&source, "move")?;
+    check_file_or_link(&source, "move")?;
     let (destination, is_own_name) = free_place(workspace, destination, &source)?;
     let _lock = lock(workspace, &[&source, &destination], call)?;
     let open = |expected| OpenFile::open_version(&source, expected, call);
@@ -69,7 +69,7 @@ pub(super) fn copy_file(
     call: &Call,
 ) -> Result<Transferred, Error> {
     let source = workspace.resolve(source, Access::Read)?;
-    check_transferable(&source, "copy")?;
+    check_file_or_link(&source, "copy")?;
     let (destination, _) = free_place(workspace, destination, &source)?;
     let _lock = lock(workspace, &[&destination], call)?;
     let open = |expected| OpenFile::open_version(&source, expected, call);
@@ -78,7 +78,7 @@ pub(super) fn copy_file(
     let (copy, original) = StagedCopy::of_content(&transfer)?;
     let same = file.map_or(Ok(true), |file| file.is_as_read(&original));
     if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
-        return Err(changed(&source, "somebody else wrote it meanwhile"));
+        return Err(written(&source));
     }
     let mut notes = copy.keep();
     notes.extend(transfer.sync_names(|| Ok(())));
@@ -96,7 +96,12 @@ fn move_across_devices(
     if source.kind() == Some(Kind::Link) {
         let (copy, original) = StagedCopy::of_link(transfer)?;
         // A link cannot be locked, so under a temporary name it would be swept or left forever.
-        remove_unguarded(source, |now| Ok(now.is_alike(&original)), not_removed)?;
+        // A replacement between the check and the removal goes unnoticed.
+        let (parent, name) = source.entry();
+        if !parent.stat(name).map_err(not_removed)?.is_alike(&original) {
+            return Err(written(source));
+        }
+        parent.remove_file(name).map_err(not_removed)?;
         return Ok(copy.keep());
     }
     let file = match file {
@@ -105,7 +110,7 @@ fn move_across_devices(
     };
     let copy = StagedCopy::of_file(transfer, &file)?;
     // The lock of the open file keeps the source from being swept under its temporary name.
-    remove_if(source, |now| file.is_as_read(now), || Ok(()), not_removed)?;
+    remove_if(source, &file, || Ok(()), not_removed)?;
     Ok(copy.keep())
 }
 
@@ -145,9 +150,9 @@ impl<'a> Transfer<'a> {
     fn check_moved(&self, expected: Option<&OpenFile>) -> Result<(), Error> {
         let Some(expected) = expected else { return Ok(()) };
         let (dir, name) = self.created.entry();
-        let wrong = match dir.stat(name).and_then(|now| expected.is_as_read(&now)) {
+        let wrong = match expected.is_at(dir, name) {
             Ok(true) => return Ok(()),
-            Ok(false) => changed(self.source, "somebody else wrote it meanwhile"),
+            Ok(false) => written(self.source),
             Err(error) => Error::io("move", self.source.as_str(), error),
         };
         let (from, old_name) = self.source.entry();
@@ -454,14 +459,4 @@ fn is_own_name(place: &WorkspacePath, source: &WorkspacePath) -> bool {
         && place.relative() != source.relative()
         && folded(place) == folded(source)
         && !place.is_listed()
-}
-
-fn check_transferable(source: &WorkspacePath, verb: &str) -> Result<(), Error> {
-    let what = match source.kind() {
-        Some(Kind::File | Kind::Link) => return Ok(()),
-        Some(Kind::Directory) => "a directory",
-        _ => "a FIFO, socket or device",
-    };
-    let message = format!("cannot {verb} {source}: it is {what}, not a file");
-    Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()).with_hint("Name a file."))
 }
