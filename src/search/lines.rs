@@ -565,17 +565,16 @@ fn whole_characters(text: &str, from: usize, to: usize) -> [usize; 2] {
 /// Appends a number. Faster than `write!`, which is measurable for a million lines.
 fn push_number(text: &mut String, mut number: u64) {
     let mut digits = [b'0'; 20];
-    let mut count = 0;
+    let mut start = digits.len();
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);
-        count += 1;
+        start -= 1;
         number /= 10;
         if number == 0 {
             break;
         }
     }
-    let digits = digits.iter().skip(digits.len() - count);
-    text.extend(digits.map(|digit| char::from(*digit)));
+    text.push_str(str::from_utf8(&digits[start..]).unwrap_or_default());
 }
 
 /// A line without its `\n` or `\r\n`.

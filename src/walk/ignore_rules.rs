@@ -25,6 +25,10 @@ const MAX_RULE_BYTES: usize = 4096;
 /// every entry.
 const MAX_LAYERS: usize = 256;
 
+/// Rules of at most so many bytes always compile: `globset` allows 10 MiB for the program, which takes
+/// about 200 bytes for each byte of a glob.
+const MAX_SMALL_FILE: usize = 4096;
+
 /// Estimated memory of a compiled rule, in bytes; regular expressions take the most.
 const RULE_BYTES: usize = 2048;
 
@@ -124,13 +128,17 @@ struct Layer {
 
 /// The rules of one ignore file.
 #[derive(Clone, Debug)]
-struct RuleFile(Arc<CompiledRules>);
+struct RuleFile(Arc<Rules>);
 
 #[derive(Debug)]
-struct CompiledRules {
-    matcher: Gitignore,
+struct Rules {
+    /// The rules, one on each line.
+    lines: String,
+    count: usize,
     /// Asked before the matcher, which takes much longer.
     names: RuleNames,
+    /// Compiled when an entry is met that a rule may match; few of the files of a tree need it.
+    matcher: OnceLock<Gitignore>,
 }
 
 impl IgnoreRules {
@@ -308,7 +316,7 @@ impl Layer {
 
 impl RuleFile {
     fn verdict(&self, path: &[u8], is_directory: bool) -> RuleMatch {
-        match self.0.matcher.matched(&*as_path(path), is_directory) {
+        match self.matcher().matched(&*as_path(path), is_directory) {
             ignore::Match::None => RuleMatch::None,
             ignore::Match::Ignore(_) => RuleMatch::Ignored,
             ignore::Match::Whitelist(_) => RuleMatch::Whitelist,
@@ -317,7 +325,12 @@ impl RuleFile {
 
     /// Estimated memory, in bytes.
     fn bytes(&self) -> usize {
-        self.0.matcher.len().saturating_mul(RULE_BYTES) + self.0.names.bytes()
+        self.0.count.saturating_mul(RULE_BYTES) + self.0.lines.len() + self.0.names.bytes()
+    }
+
+    fn matcher(&self) -> &Gitignore {
+        // `compile` makes sure that this does not fail.
+        self.0.matcher.get_or_init(|| matcher(&self.0.lines).unwrap_or_else(|_| Gitignore::empty()))
     }
 }
 
@@ -373,7 +386,7 @@ fn is_wild(rule: &[u8]) -> bool {
     plain.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'))
 }
 
-/// Compiles the rules of one file; a line that is no valid rule is skipped, as ripgrep does.
+/// The rules of the text of an ignore file.
 fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<RuleFile> {
     let text = match text.get(..MAX_IGNORE_BYTES) {
         Some(start) if text.len() > MAX_IGNORE_BYTES => {
@@ -384,8 +397,7 @@ fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<RuleF
         _ => text,
     };
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    let mut builder = GitignoreBuilder::new("");
-    let (mut rules, mut wild_rules, mut used) = (0, 0, Vec::new());
+    let (mut rules, mut wild_rules, mut lines) = (0, 0, Vec::new());
     for line in text.split(|byte| *byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() || line.first() == Some(&b'#') {
@@ -401,19 +413,34 @@ fn compile(text: &[u8], shown: &str, warnings: &mut Vec<String>) -> Option<RuleF
         // Rules are text: a line that is not UTF-8 or too long is skipped.
         if line.len() <= MAX_RULE_BYTES
             && let Ok(line) = std::str::from_utf8(line)
-            && builder.add_line(None, line).is_ok()
+            && !line.trim_end().is_empty()
         {
-            used.push(line);
+            lines.push(line);
         }
     }
-    match builder.build() {
-        Ok(matcher) if matcher.is_empty() => None,
-        Ok(matcher) => {
-            Some(RuleFile(Arc::new(CompiledRules { matcher, names: RuleNames::new(used) })))
-        }
-        Err(error) => {
-            warnings.push(format!("{shown} cannot be compiled, its rules are not used: {error}"));
-            None
-        }
+    if lines.is_empty() {
+        return None;
     }
+    let (count, names) = (lines.len(), RuleNames::new(lines.iter().copied()));
+    let rules = Rules { lines: lines.join("\n"), count, names, matcher: OnceLock::new() };
+    if rules.lines.len() > MAX_SMALL_FILE {
+        match matcher(&rules.lines) {
+            Ok(matcher) => rules.matcher.get_or_init(|| matcher),
+            Err(error) => {
+                warnings
+                    .push(format!("{shown} cannot be compiled, its rules are not used: {error}"));
+                return None;
+            }
+        };
+    }
+    Some(RuleFile(Arc::new(rules)))
+}
+
+/// Compiles rules, one on each line; one that is not valid is skipped, as ripgrep does.
+fn matcher(lines: &str) -> Result<Gitignore, ignore::Error> {
+    let mut builder = GitignoreBuilder::new("");
+    for line in lines.split('\n') {
+        let _ = builder.add_line(None, line);
+    }
+    builder.build()
 }

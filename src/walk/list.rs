@@ -215,68 +215,6 @@ impl OutputBudget {
     }
 }
 
-/// Paths in one buffer. Allocating each of them, and freeing it on another thread, would cost as
-/// much as finding it.
-#[derive(Debug, Default)]
-pub(super) struct PathList {
-    bytes: Vec<u8>,
-    /// Where each of them ends.
-    ends: Vec<usize>,
-}
-
-impl PathList {
-    /// Reserves memory for `paths` paths of `bytes` bytes in all.
-    pub(super) fn reserve(&mut self, paths: usize, bytes: usize) {
-        self.ends.reserve(paths);
-        self.bytes.reserve(bytes);
-    }
-
-    /// Adds the path that is the concatenation of `pieces`.
-    pub(super) fn push(&mut self, pieces: &[&[u8]]) {
-        for piece in pieces {
-            self.bytes.extend_from_slice(piece);
-        }
-        self.ends.push(self.bytes.len());
-    }
-
-    /// Appends to the last path.
-    pub(super) fn extend_last(&mut self, piece: &[u8]) {
-        if let Some(end) = self.ends.last_mut() {
-            self.bytes.extend_from_slice(piece);
-            *end = self.bytes.len();
-        }
-    }
-
-    /// Removes the last path.
-    pub(super) fn pop(&mut self) {
-        self.ends.pop();
-        self.bytes.truncate(self.ends.last().copied().unwrap_or_default());
-    }
-
-    pub(super) fn last(&self) -> Option<&[u8]> {
-        self.get(self.ends.len().checked_sub(1)?)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len()).filter_map(|index| self.get(index))
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Estimated memory, in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes.len() + self.ends.len() * size_of::<usize>()
-    }
-
-    fn get(&self, index: usize) -> Option<&[u8]> {
-        let start =
-            index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
-        self.bytes.get(start..*self.ends.get(index)?)
-    }
-}
-
 /// Lists the entries of batches.
 #[derive(Debug)]
 struct ListVisitor {
@@ -287,22 +225,20 @@ struct ListVisitor {
     may_stop_early: bool,
 }
 
-/// The paths of one batch.
+/// The entries of one batch.
 #[derive(Debug, Default)]
-struct FoundPaths {
-    paths: PathList,
-    /// The time of the last change of each of them, where the order is by time.
-    times: Vec<i128>,
+struct FoundEntries {
+    entries: Vec<ListEntry>,
     stats: ScanStats,
 }
 
 impl Visitor for ListVisitor {
     const INLINE: bool = true;
     type State = ();
-    type Output = FoundPaths;
+    type Output = FoundEntries;
 
-    fn weight(found: &FoundPaths) -> usize {
-        found.paths.bytes() + found.times.len() * size_of::<i128>()
+    fn weight(found: &FoundEntries) -> usize {
+        found.entries.iter().map(|entry| size_of::<ListEntry>() + entry.path.len()).sum()
     }
 
     fn state(&self) {}
@@ -311,32 +247,38 @@ impl Visitor for ListVisitor {
         self.may_stop_early
     }
 
-    fn visit(&self, (): &mut (), batch: &Batch, walk: &dyn WalkControl, found: &Mutex<FoundPaths>) {
+    fn visit(
+        &self,
+        (): &mut (),
+        batch: &Batch,
+        walk: &dyn WalkControl,
+        found: &Mutex<FoundEntries>,
+    ) {
         let found = &mut *lock(found);
-        let (files, listed) = (found.stats.files, found.paths.len());
-        // With room for the slash of a directory.
-        let bytes = batch.entries().map(|(name, _)| batch.prefix.len() + name.len() + 1);
-        found.paths.reserve(batch.entries().count(), bytes.sum());
+        let (files, listed) = (found.stats.files, found.entries.len());
+        found.entries.reserve(batch.entries().count());
+        let mut path = Vec::new();
         for (name, kind) in batch.entries() {
             let is_directory = kind == Kind::Directory;
             found.stats.files += u64::from(!is_directory);
             if !(if is_directory { self.directories } else { self.files }) {
                 continue;
             }
-            found.paths.push(&[&batch.prefix, name]);
-            let path = found.paths.last().unwrap_or_default();
-            if self.globs.as_ref().is_some_and(|globs| !globs.matches(path, batch.base_len)) {
-                found.paths.pop();
+            path.clear();
+            // With room for the slash of a directory.
+            path.reserve_exact(batch.prefix.len() + name.len() + 1);
+            path.extend_from_slice(&batch.prefix);
+            path.extend_from_slice(name);
+            if self.globs.as_ref().is_some_and(|globs| !globs.matches(&path, batch.base_len)) {
                 continue;
             }
             if is_directory {
-                found.paths.extend_last(b"/");
+                path.push(b'/');
             }
-            if self.times {
-                found.times.push(modified(batch, name).unwrap_or(OLDEST));
-            }
+            let modified = self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
+            found.entries.push(ListEntry { path: std::mem::take(&mut path), modified });
         }
-        walk.count(found.stats.files - files, (found.paths.len() - listed) as u64);
+        walk.count(found.stats.files - files, (found.entries.len() - listed) as u64);
     }
 }
 
@@ -379,21 +321,21 @@ impl ListSink {
     }
 }
 
-impl ResultSink<FoundPaths> for ListSink {
+impl ResultSink<FoundEntries> for ListSink {
     fn directory(&mut self, report: DirectoryReport) {
         self.report.stats.absorb(report.stats);
     }
 
-    fn results(&mut self, found: FoundPaths) -> ControlFlow<()> {
+    fn results(&mut self, found: FoundEntries) -> ControlFlow<()> {
         self.report.stats.absorb(found.stats);
-        let times = found.times.into_iter().map(Some).chain(std::iter::repeat(None));
-        for (path, modified) in found.paths.iter().zip(times) {
+        for entry in found.entries {
             self.report.total += 1;
-            if let ControlFlow::Break(cut) = self.budget.spend(|| printed(path, &self.aliases)) {
+            let printed = || printed(&entry.path, &self.aliases);
+            if let ControlFlow::Break(cut) = self.budget.spend(printed) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
             }
-            self.report.entries.push(ListEntry { path: path.to_vec(), modified });
+            self.report.entries.push(entry);
         }
         ControlFlow::Continue(())
     }
@@ -414,10 +356,8 @@ mod tests {
         paths.iter().map(entry).collect()
     }
 
-    fn found(path: &str) -> FoundPaths {
-        let mut found = FoundPaths::default();
-        found.paths.push(&[path.as_bytes()]);
-        found
+    fn found(path: &str) -> FoundEntries {
+        FoundEntries { entries: listed(&[(path, None)]), ..FoundEntries::default() }
     }
 
     fn cursor(report: &ListReport) -> Option<String> {
@@ -490,23 +430,5 @@ mod tests {
         assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
         assert_eq!(budget.spend(|| 9), ControlFlow::Continue(()));
         assert_eq!(budget.spend(|| 0), ControlFlow::Break(Truncation::Bytes));
-    }
-
-    #[test]
-    fn paths_come_back_in_their_order_but_for_those_that_were_taken_back() {
-        let mut paths = PathList::default();
-        assert_eq!((paths.last(), paths.len(), paths.bytes()), (None, 0, 0));
-        paths.pop();
-        paths.extend_last(b"of none");
-        for pieces in [&[&b"a/"[..], b"b"][..], &[b"c"], &[], &[b"d", b"/"]] {
-            paths.push(pieces);
-            paths.push(&[b"not this"]);
-            paths.pop();
-            assert_eq!(paths.last(), Some(&*pieces.concat()));
-        }
-        paths.extend_last(b"e");
-        let all: Vec<&[u8]> = paths.iter().collect();
-        assert_eq!(all, [&b"a/b"[..], b"c", b"", b"d/e"]);
-        assert_eq!(paths.len(), 4);
     }
 }
