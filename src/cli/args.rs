@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 
 use clap::builder::{
-    OsStringValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser, ValueParser,
+    OsStringValueParser, PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
+    ValueParser,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command, Id};
 use ripkit::{Error, ErrorCode, ToolSpec, path_text};
@@ -14,6 +15,7 @@ use serde_json::{Map, Number, Value};
 
 use super::flags::CurrentDir;
 use super::help::{self, first_sentence};
+use super::shorts;
 
 /// Columns around the name of an option in the short help, with its hyphens.
 const MARGINS: usize = 6 + 2 + 2;
@@ -32,6 +34,8 @@ struct Parameter<'a> {
     repeatable: bool,
     /// Whether even a single value becomes a list.
     always_list: bool,
+    /// The letter of its short option.
+    short: Option<char>,
 }
 
 /// The type of one value.
@@ -57,6 +61,9 @@ fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
         .collect();
     // An optional positional before a required one would be ambiguous.
     parameters.sort_by_key(|parameter| !parameter.required);
+    if let Some(shorts) = shorts::of(spec) {
+        parameters.iter_mut().for_each(|parameter| parameter.short = shorts.letter(parameter.name));
+    }
     keep_repeatable_last(&mut parameters);
     parameters
 }
@@ -81,7 +88,8 @@ impl<'a> Parameter<'a> {
         let repeatable = list.is_some() && kind != Kind::Json;
         let positional = (required || name == "path") && !matches!(kind, Kind::Flag | Kind::Json);
         let always_list = has_type(schema, "array");
-        Parameter { name, schema, required, positional, kind, repeatable, always_list }
+        let short = None;
+        Parameter { name, schema, required, positional, kind, repeatable, always_list, short }
     }
 
     /// The flag without its hyphens, such as `max-results`.
@@ -139,9 +147,7 @@ impl<'a> Parameter<'a> {
                 PossibleValuesParser::new(["true", "false"])
                     .map(|text| Value::from(text == "true")),
             ),
-            Kind::Choice(values) => {
-                ValueParser::new(PossibleValuesParser::new(values.clone()).map(Value::String))
-            }
+            Kind::Choice(values) => ValueParser::new(choice_parser(values)),
             Kind::Json => ValueParser::new(|text: &str| serde_json::from_str::<Value>(text)),
         }
     }
@@ -185,7 +191,7 @@ impl<'a> Parameter<'a> {
         let argument = match (self.positional, self.repeatable) {
             (true, true) => argument.num_args(1..),
             (true, false) => argument,
-            (false, _) => argument.long(self.flag()),
+            (false, _) => argument.long(self.flag()).short(self.short),
         };
         match self.kind {
             Kind::Flag => argument
@@ -207,9 +213,10 @@ impl<'a> Parameter<'a> {
     fn named_argument(&self) -> Arg {
         Arg::new(self.named_id())
             .long(self.flag())
+            .short(self.short)
             .value_name(self.value_name())
             .value_parser(self.value_parser())
-            .action(self.action())
+            .action(ArgAction::Append)
             .allow_hyphen_values(true)
             .hide(true)
     }
@@ -274,6 +281,22 @@ impl Kind {
     }
 }
 
+/// Accepts one of the values, also by its first letter if no other begins so.
+fn choice_parser(values: &[String]) -> impl TypedValueParser<Value = Value> + use<> {
+    let with_letter = |value: &String| {
+        let letter = value.chars().next().map(String::from).unwrap_or_default();
+        let is_unique = values.iter().filter(|other| other.starts_with(&letter)).count() == 1;
+        let letter = is_unique.then_some(letter);
+        PossibleValue::new(value.clone()).aliases(letter)
+    };
+    let values: Vec<PossibleValue> = values.iter().map(with_letter).collect();
+    let named = values.clone();
+    PossibleValuesParser::new(values).map(move |text| {
+        let value = named.iter().find(|value| value.matches(&text, false));
+        Value::from(value.map_or(text.as_str(), PossibleValue::get_name))
+    })
+}
+
 fn has_type(schema: &Value, kind: &str) -> bool {
     schema.get("type").is_some_and(|own| own == kind)
 }
@@ -311,7 +334,8 @@ pub(super) fn options(spec: &ToolSpec) -> Vec<Arg> {
     let options = parameters.iter().flat_map(|parameter| {
         parameter.options(if parameter.positional { positional } else { named })
     });
-    options.collect()
+    let shorts = shorts::of(spec).into_iter().flat_map(|shorts| shorts.options(spec));
+    options.chain(shorts).collect()
 }
 
 /// Hidden flags by which positional arguments may be given too, such as `--pattern TODO`. None if a
@@ -368,6 +392,9 @@ pub(super) fn parse(
         };
         args.insert(parameter.name.to_owned(), value);
     }
+    if let Some(shorts) = shorts::of(spec) {
+        shorts.apply(spec, matches, &mut args)?;
+    }
     Ok(args)
 }
 
@@ -400,6 +427,10 @@ fn positional_values<'a>(
         if values.is_empty() {
             let max = if parameter.repeatable { usize::MAX } else { 1 };
             values.extend(unnamed.by_ref().take(max));
+        } else if values.len() > 1 && !parameter.repeatable {
+            let message = format!("--{} is given {} times", parameter.flag(), values.len());
+            let error = Error::new(ErrorCode::InvalidArgument, message);
+            return Err(error.with_hint("Give it once; `a|b` matches one of two patterns."));
         } else {
             any_named = true;
         }

@@ -8,12 +8,14 @@
 
 mod args;
 mod call;
+mod colour;
 mod flags;
 mod help;
 mod index;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod print;
+mod shorts;
 mod skills;
 mod tool;
 
@@ -111,7 +113,7 @@ fn run_command(matches: &ArgMatches) -> io::Result<u8> {
         #[cfg(feature = "mcp")]
         mcp::NAME => Ok(mcp::run(matches, &globals)),
         _ => match standard_spec(name) {
-            Some(spec) => tool::run(&spec, matches, &globals),
+            Some(spec) => tool::run(&spec, matches, globals),
             None => Ok(exit::FAILED),
         },
     }

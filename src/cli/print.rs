@@ -4,22 +4,18 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ripkit::shell;
-use ripkit::{Answer, Call, Error, Syntax, TextFormat, TextStream, printable};
+use ripkit::{Answer, Call, Error, Outcome, Syntax, TextFormat, TextStream, printable};
 use serde_json::{Map, Value};
 
 use super::call::exit;
+use super::colour;
 use super::flags::{GlobalFlags, OutputFlags};
-
-/// The colours of ripgrep.
-const PATH: Style = AnsiColor::Magenta.on_default();
-const LINE: Style = AnsiColor::Green.on_default();
-const MATCH: Style = AnsiColor::Red.on_default().bold();
 
 /// The form in which an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +71,12 @@ impl Printer {
 
     /// Prints what was not streamed; `elapsed` is the time the call took.
     pub(super) fn print(&self, answer: &Answer, elapsed: Duration) -> io::Result<()> {
+        // Standard output carries results only.
+        let nothing_found = answer.outcome() == Some(Outcome::Empty);
         match (self.form, answer.error()) {
             (Form::Json, _) => return json(answer),
             (_, Some(_)) => {
-                line_to_stderr("ripkit: ", answer.body());
+                error_text(answer.body());
                 return Ok(());
             }
             (Form::Quiet, None) => return Ok(()),
@@ -92,14 +90,20 @@ impl Printer {
                 if !shell::is_verbatim(answer) {
                     self.lock().end_line();
                 }
+                if nothing_found {
+                    self.lock().divert_to_stderr();
+                }
                 self.finish()?;
+            }
+            (Form::Text | Form::ColouredText, None) if nothing_found => {
+                write_stderr(answer.body().trim_end(), "\n");
             }
             (Form::Text | Form::ColouredText, None) if shell::is_verbatim(answer) => {
                 exact(&terminal_safe(answer.body()))?;
             }
             (Form::Text, None) => text(&terminal_safe(answer.body()))?,
             (Form::ColouredText, None) => {
-                text(&coloured(answer.body(), answer.details()))?;
+                text(&colour::coloured(answer.body(), answer.details()))?;
             }
         }
         answer.notes().iter().for_each(|text| note(text));
@@ -160,6 +164,15 @@ impl Stream {
         }
     }
 
+    /// Writes to standard error what standard output has not got yet. An answer without results
+    /// fits into the buffer.
+    fn divert_to_stderr(&mut self) {
+        let stdout = mem::replace(&mut self.to, BufWriter::new(io::stdout()));
+        // Unlike dropping it, taking it apart writes nothing to standard output.
+        let unwritten = stdout.into_parts().1.unwrap_or_default();
+        write_stderr(&String::from_utf8_lossy(&unwritten), "");
+    }
+
     /// Writes what is buffered, and returns the first error.
     fn finish(&mut self) -> io::Result<()> {
         let written = self.error.take().map_or_else(|| self.to.flush(), Err);
@@ -198,9 +211,14 @@ fn json_lines(values: &[Value]) -> io::Result<()> {
     lines.finish()
 }
 
-/// Writes an error to standard error, in one line.
+/// Writes an error to standard error.
 pub(super) fn error(error: &Error) {
-    line_to_stderr("ripkit: ", &error.text(&shell_format()));
+    error_text(&error.text(&shell_format()));
+}
+
+/// The lines of a message show where something is wrong, and stay as they are.
+fn error_text(message: &str) {
+    write_stderr("ripkit: ", &(message.trim_end().to_owned() + "\n"));
 }
 
 /// How texts refer to flags and commands.
@@ -217,7 +235,12 @@ pub(super) fn usage(mut usage: clap::Error) -> u8 {
         // If the help cannot be written, neither can an error.
         let _ = usage.print();
     } else {
-        line_to_stderr("ripkit: ", &usage_line(&usage.render().to_string()));
+        let mut line = usage_line(&usage.render().to_string());
+        if let Some(pattern) = mistaken_for_command(&usage) {
+            line = line
+                .replace("; try '--help'", &format!("; to search for it: ripkit search {pattern}"));
+        }
+        line_to_stderr("ripkit: ", &line);
     }
     if is_help { exit::DONE } else { exit::FAILED }
 }
@@ -227,6 +250,14 @@ fn keep_nearest_suggestion(usage: &mut clap::Error) {
     if let Some(ContextValue::Strings(names)) = usage.get(ContextKind::SuggestedSubcommand) {
         let nearest = names.last().cloned().into_iter().collect();
         usage.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(nearest));
+    }
+}
+
+/// The word that stands where a command belongs and resembles none.
+fn mistaken_for_command(usage: &clap::Error) -> Option<&str> {
+    match (usage.get(ContextKind::InvalidSubcommand), usage.get(ContextKind::SuggestedSubcommand)) {
+        (Some(ContextValue::String(word)), None) => Some(word),
+        _ => None,
     }
 }
 
@@ -250,12 +281,16 @@ pub(super) fn write_error(reason: &io::Error) -> u8 {
     exit::FAILED
 }
 
-/// Failures to write to standard error are ignored.
 fn line_to_stderr(label: &str, message: &str) {
+    write_stderr(label, &(one_line(message) + "\n"));
+}
+
+/// Failures to write to standard error are ignored.
+fn write_stderr(label: &str, text: &str) {
     let mut stderr = io::stderr().lock();
-    let line = one_line(message);
-    let line = if stderr.is_terminal() { printable(&line).into_owned() } else { line };
-    let _ = stderr.write_all(format!("{label}{line}\n").as_bytes());
+    let text = [label, text].concat();
+    let text = if stderr.is_terminal() { printable(&text) } else { Cow::Borrowed(&*text) };
+    let _ = stderr.write_all(text.as_bytes());
 }
 
 fn one_line(message: &str) -> String {
@@ -265,117 +300,6 @@ fn one_line(message: &str) -> String {
 /// On a terminal, the text with its control characters escaped.
 pub(super) fn terminal_safe(text: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { printable(text) } else { Cow::Borrowed(text) }
-}
-
-/// A match in the details of an answer.
-struct MatchDetails<'a> {
-    path: &'a str,
-    line: u64,
-    text: &'a str,
-    spans: Vec<(usize, usize)>,
-}
-
-/// Colours the lines that begin with a path of the details and a line number.
-fn coloured(text: &str, details: &Value) -> String {
-    let matches = matches(details);
-    let mut next = matches.iter().peekable();
-    let mut path = None;
-    let mut shown = String::with_capacity(text.len() * 2);
-    for line in text.split_inclusive('\n') {
-        let paths = path.into_iter().chain(next.peek().map(|found| found.path));
-        let Some(result) = paths.into_iter().find_map(|path| ResultLine::parse(line, path)) else {
-            shown.push_str(&printable(line));
-            continue;
-        };
-        path = Some(result.path);
-        let here = next.next_if(|found| found.path == result.path && found.line == result.line);
-        result.colour(here, &mut shown);
-    }
-    shown
-}
-
-/// `path:line:text` of a match, or `path-line-text` of its context.
-struct ResultLine<'a> {
-    path: &'a str,
-    line: u64,
-    separator: char,
-    text: &'a str,
-}
-
-impl<'a> ResultLine<'a> {
-    fn parse(line: &'a str, path: &'a str) -> Option<ResultLine<'a>> {
-        let rest = line.strip_prefix(path)?;
-        let separator = rest.chars().next().filter(|separator| matches!(separator, ':' | '-'))?;
-        let (digits, text) = rest.get(1..)?.split_once(separator)?;
-        Some(ResultLine { path, line: digits.parse().ok()?, separator, text })
-    }
-
-    fn colour(&self, found: Option<&MatchDetails<'_>>, shown: &mut String) {
-        styled(shown, PATH, self.path);
-        shown.push(self.separator);
-        styled(shown, LINE, &self.line.to_string());
-        shown.push(self.separator);
-        let mut end = 0;
-        for (from, to) in found.map_or(&[][..], |found| found.spans_in(self.text)) {
-            let until = (*to).min(self.text.trim_end().len());
-            // A span that does not fit the text is not styled, so that no text is left out.
-            let (Some(before), Some(matched)) =
-                (self.text.get(end..*from), self.text.get(*from..until))
-            else {
-                continue;
-            };
-            shown.push_str(&printable(before));
-            styled(shown, MATCH, matched);
-            end = until;
-        }
-        shown.push_str(&printable(&self.text[end..]));
-    }
-}
-
-impl MatchDetails<'_> {
-    /// The spans, unless `line` shows only a window of the matching line.
-    fn spans_in(&self, line: &str) -> &[(usize, usize)] {
-        let first = |text: &str| text.lines().next().unwrap_or_default().len();
-        let length = first(line);
-        let same = first(self.text) == length && line.get(..length) == self.text.get(..length);
-        if same { &self.spans } else { &[] }
-    }
-}
-
-fn styled(shown: &mut String, style: Style, text: &str) {
-    // Writing to a string does not fail.
-    let _ = write!(shown, "{style}{}{style:#}", printable(text));
-}
-
-/// All of `files[].matches[]`, if the details have that.
-fn matches(details: &Value) -> Vec<MatchDetails<'_>> {
-    let files = details.get("files").and_then(Value::as_array).into_iter().flatten();
-    files
-        .flat_map(|file| {
-            let path = file.get("path").and_then(Value::as_str);
-            let matches = file.get("matches").and_then(Value::as_array).into_iter().flatten();
-            matches.filter_map(move |found| {
-                let line = found.get("line")?.as_u64()?;
-                let text = found.get("text").and_then(Value::as_str).unwrap_or_default();
-                let spans = found.get("spans").and_then(Value::as_array).into_iter().flatten();
-                Some(MatchDetails {
-                    path: path?,
-                    line,
-                    text,
-                    spans: spans.filter_map(span).collect(),
-                })
-            })
-        })
-        .collect()
-}
-
-/// `[start, end]` or `{"start": …, "end": …}`, in bytes of the text.
-fn span(span: &Value) -> Option<(usize, usize)> {
-    let bound = |index: usize, name: &str| {
-        let bound = span.get(index).or_else(|| span.get(name))?;
-        usize::try_from(bound.as_u64()?).ok()
-    };
-    Some((bound(0, "start")?, bound(1, "end")?))
 }
 
 /// Writes the scan statistics of an answer, if it has any, to standard error.
@@ -436,40 +360,6 @@ mod tests {
             one_line("not found.\nDid you mean:\n\n  12 | fn x\r\n"),
             "not found. Did you mean: 12 | fn x"
         );
-    }
-
-    #[test]
-    fn results_are_coloured_as_ripgrep_does() {
-        let details = json!({ "files": [{ "path": "a:1.rs", "matches": [
-            { "line": 2, "text": "fn one", "spans": [[3, 6]] },
-            { "line": 9, "text": "other", "spans": [{ "start": 0, "end": 1 }] },
-        ] }] });
-        let text = "a:1.rs-1-x\na:1.rs:2:fn one\n--\na:1.rs:9:…her\nb:1:fn\n";
-        let path = "\u{1b}[35ma:1.rs\u{1b}[0m";
-        let line = |number| format!("\u{1b}[32m{number}\u{1b}[0m");
-        let wanted = format!(
-            "{path}-{}-x\n{path}:{}:fn \u{1b}[1m\u{1b}[31mone\u{1b}[0m\n--\n{path}:{}:…her\nb:1:fn\n",
-            line(1),
-            line(2),
-            line(9)
-        );
-        assert_eq!(coloured(text, &details), wanted);
-    }
-
-    #[test]
-    fn colours_never_let_content_through() {
-        let details = json!({ "files": [{ "path": "a", "matches": [
-            { "line": 1, "text": "x\u{1b}y", "spans": [[0, 3], [90, 99], [2, 1]] },
-        ] }] });
-        let shown = coloured("a:1:x\u{1b}y\n\u{1b}c", &details);
-        assert!(shown.contains("x\\u{1b}y") && shown.ends_with("\\u{1b}c"), "{shown:?}");
-    }
-
-    #[test]
-    fn details_of_other_tools_colour_nothing() {
-        let text = "a.rs\nb.rs\n";
-        assert_eq!(coloured(text, &json!({ "files": ["a.rs", "b.rs"] })), text);
-        assert_eq!(coloured(text, &json!(null)), text);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The commands that call and describe tools: one for each tool, `ripkit call` and `ripkit spec`.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use clap::builder::PossibleValuesParser;
@@ -32,6 +32,8 @@ const ALL_RESULTS: u64 = u32::MAX as u64;
 pub(super) fn command(spec: &ToolSpec, aliases: Vec<String>) -> Command {
     let command = Command::new(spec.command)
         .aliases(aliases)
+        // As in getopt, the last of several values counts.
+        .args_override_self(true)
         .about(help::about(spec))
         .long_about(spec.description.clone())
         .args(args::options(spec))
@@ -42,7 +44,14 @@ pub(super) fn command(spec: &ToolSpec, aliases: Vec<String>) -> Command {
 }
 
 /// Calls the tool and prints its answer.
-pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8> {
+pub(super) fn run(
+    spec: &ToolSpec,
+    matches: &ArgMatches,
+    mut globals: GlobalFlags,
+) -> io::Result<u8> {
+    // What another program reads is not cut, unless it is an answer for an agent.
+    globals.all |= !globals.json && !io::stdout().is_terminal();
+    let globals = &globals;
     let output = OutputFlags::parse(matches);
     let printer = Printer::new(output, globals);
     let started = Instant::now();

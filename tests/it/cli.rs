@@ -140,8 +140,61 @@ fn search_prints_lines_in_path_order() {
 #[test]
 fn nothing_found_is_status_one() {
     let (status, out, error) = run(tree().path(), &["search", "zebra"]);
-    assert_eq!((status, error.as_str()), (1, ""));
-    assert!(out.starts_with("No matches found"), "{out}");
+    assert_eq!((status, out.as_str()), (1, ""));
+    assert_eq!(error, "No matches found\nSearched 3 files.\n");
+}
+
+#[test]
+fn short_options_mean_what_they_mean_to_rg_and_fd() {
+    let root = tree();
+    let cases: [(&[&str], &str); 10] = [
+        (&["search", "-s", "TODO"], "src/main.rs:2:// TODO one\n"),
+        (&["search", "-is", "TODO"], "src/main.rs:2:// TODO one\n"),
+        (&["search", "-silw", "TODO"], "src/deep/lib.rs\nsrc/main.rs\n"),
+        (&["search", "-nHe", "TODO one"], "src/main.rs:2:// TODO one\n"),
+        (&["search", "-cuug*.rs", "-g!main.rs", "todo"], "src/deep/lib.rs:1\n"),
+        (
+            &["search", "-FB1", "-A5", "-A0", "// T", "src/main.rs"],
+            "src/main.rs-1-fn main() {}\nsrc/main.rs:2:// TODO one\n",
+        ),
+        (
+            &["search", "-trust", "-m1", "one|two", "-C", "0"],
+            "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n",
+        ),
+        (&["search", "-U", r"\{\}\n//"], "src/main.rs:1:fn main() {}\nsrc/main.rs:2:// TODO one\n"),
+        (&["find", "-td", "deep"], "src/deep/\n"),
+        (&["find", "-HItf", "*.md"], "notes.md\n"),
+    ];
+    for (words, wanted) in cases {
+        assert_eq!(run(root.path(), words), (0, wanted.to_owned(), String::new()), "{words:?}");
+    }
+}
+
+#[test]
+fn unsupported_short_options_name_what_replaces_them() {
+    let root = tree();
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["search", "-io", "x"],
+            "-o is not supported. Instead, --json-lines has the place of each match in its line.",
+        ),
+        (
+            &["search", "-v", "x"],
+            "-v is not supported. Instead, `ripkit read --raw FILE | grep -v PATTERN` prints the other lines.",
+        ),
+        (
+            &["find", "-e", "rs"],
+            "-e is not supported. Instead, give the glob '*.EXT' as the pattern.",
+        ),
+        (
+            &["search", "-e", "a", "-e", "b"],
+            "--pattern is given 2 times. Give it once; `a|b` matches one of two patterns.",
+        ),
+    ];
+    for (words, wanted) in cases {
+        let wanted = format!("ripkit: {wanted}\n");
+        assert_eq!(run(root.path(), words), (2, String::new(), wanted), "{words:?}");
+    }
 }
 
 #[test]
@@ -176,14 +229,16 @@ fn paths_are_taken_from_where_one_stands() {
 }
 
 #[test]
-fn errors_are_one_line_on_standard_error() {
+fn errors_keep_their_lines_on_standard_error() {
     let (status, out, error) = run(tree().path(), &["ls", "no-such-directory"]);
     assert_eq!((status, out.as_str(), error.lines().count()), (2, "", 1));
     assert!(error.starts_with("ripkit: ") && error.contains("no-such-directory"), "{error}");
     let (status, out, error) = run(tree().path(), &["--root", "no-such-root", "ls"]);
     assert_eq!((status, out.as_str(), error.lines().count()), (2, "", 1));
-    let (status, _, error) = run(tree().path(), &["search", "("]);
-    assert_eq!((status, error.lines().count()), (2, 1), "{error}");
+    let (status, _, error) = run(tree().path(), &["search", "a(b"]);
+    let wanted = "ripkit: invalid pattern at column 2: this group is never closed\n    a(b\n     ^\n\
+        To search for this very text, set `--literal` or escape it: `a\\(b`.\n";
+    assert_eq!((status, error.as_str()), (2, wanted));
 }
 
 #[test]
@@ -212,14 +267,16 @@ fn json_has_exactly_the_promised_keys() {
 }
 
 #[test]
-fn all_lifts_the_caps() {
+fn nothing_is_cut_for_another_program() {
     let root = tempfile::tempdir().expect("a directory");
     fs::write(root.path().join("many.txt"), "todo\n".repeat(20_000)).expect("a file");
-    let (_, capped, _) = run(root.path(), &["search", "todo"]);
-    assert!(capped.contains("... (truncated at 50 matches)"), "{capped}");
-    let (status, all, _) = run(root.path(), &["search", "todo", "--all"]);
-    assert_eq!((status, all.matches("many.txt:").count()), (0, 20_000));
-    assert!(!all.contains("truncated"));
+    let (_, answer, _) = run(root.path(), &["search", "todo", "--json"]);
+    assert!(answer.contains("... (truncated at 50 matches)"), "{answer}");
+    for words in [&["search", "todo"][..], &["search", "todo", "--all"]] {
+        let (status, all, _) = run(root.path(), words);
+        assert_eq!((status, all.matches("many.txt:").count()), (0, 20_000));
+        assert!(!all.contains("truncated"));
+    }
 }
 
 #[test]
@@ -287,14 +344,14 @@ fn a_dry_run_shows_and_does_nothing() {
 }
 
 #[test]
-fn a_change_that_is_refused_ends_with_2_and_one_line() {
+fn a_change_that_is_refused_ends_with_2_and_shows_where() {
     let root = tree();
     fs::write(root.path().join("a.txt"), "one\none\n").expect("a file");
     let edit = ["edit", "a.txt", "--old-text", "one", "--new-text", "two"];
     let (status, out, error) = run(root.path(), &edit);
     assert_eq!((status, out.as_str()), (2, ""));
     assert!(error.starts_with("ripkit: old_text matches 2 locations."), "{error}");
-    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("\n   1 | one\n   2 | one\n"), "{error}");
     let (status, ..) = run(root.path(), &["mv", "a.txt", "src"]);
     assert_eq!(status, 2);
 }
@@ -377,8 +434,9 @@ mod bytes {
             assert_eq!((status, out.as_str()), (2, ""), "{error}");
             assert!(error.contains("not valid UTF-8"), "{error}");
         }
-        let (status, out, _) = run_bytes(b"", &[b"search", br"(?-u:\xff)|plain", b"--all"]);
-        assert_eq!((status, out.as_str()), (1, "No matches found\nSearched 5 files.\n"));
+        let (status, out, error) = run_bytes(b"", &[b"search", br"(?-u:\xff)|plain", b"--all"]);
+        assert_eq!((status, out.as_str()), (1, ""));
+        assert_eq!(error, "No matches found\nSearched 5 files.\n");
     }
 }
 

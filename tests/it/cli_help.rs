@@ -65,7 +65,7 @@ fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
             &["serch", "x"],
             "unrecognized subcommand 'serch'; tip: a similar subcommand exists: 'search'; try '--help'.",
         ),
-        (&["zzz"], "unrecognized subcommand 'zzz'; try '--help'."),
+        (&["zzz"], "unrecognized subcommand 'zzz'; to search for it: ripkit search zzz."),
         (
             &["search", "x", "--inclde", "y"],
             "unexpected argument '--inclde' found; tip: a similar argument exists: '--include'; try '--help'.",

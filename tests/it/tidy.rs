@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -74,100 +74,6 @@ fn no_import_goes_up() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Modules in which no file may need another that needs it: what is above can be read after what
-/// is below.
-const WITHOUT_CIRCLES: [&str; 12] = [
-    "cli", "command", "edit", "mcp", "output", "pool", "schema", "search", "skills", "toolkit",
-    "tools", "walk",
-];
-
-/// The path of a module, such as `cli::index`; a `mod.rs` is its directory.
-fn module_path(path: &Path) -> String {
-    let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    let path = below.expect("a file of src").with_extension("");
-    let names: Vec<_> = path.iter().map(|name| name.to_string_lossy()).collect();
-    names.join("::").trim_end_matches("::mod").to_owned()
-}
-
-/// What a file names of its own module, each as the path of a module: by `crate::`, `super::`,
-/// `self::`, or through a child that it declares.
-fn needs(own: &str, code: &str, all: &BTreeSet<String>) -> BTreeSet<String> {
-    let words = code.split(|letter: char| !letter.is_alphanumeric() && !"_:".contains(letter));
-    let paths = words.flat_map(|word| {
-        let children = word.split("::").next().map(|first| format!("{own}::{first}"));
-        let parent = own.rsplit_once("::").map_or("", |(parent, _)| parent);
-        let whole = match word.split_once("::") {
-            Some(("crate", rest)) => Some(rest.to_owned()),
-            Some(("self", rest)) => Some(format!("{own}::{rest}")),
-            Some(("super", rest)) => Some(format!("{parent}::{rest}")),
-            _ => None,
-        };
-        whole.into_iter().chain(children.filter(|_| word.contains("::")))
-    });
-    let mut needed = BTreeSet::new();
-    for path in paths {
-        let mut path = path.trim_end_matches(':');
-        while !all.contains(path) {
-            let Some((shorter, _)) = path.rsplit_once("::") else { break };
-            path = shorter;
-        }
-        // A list of imports names modules behind its brace, where only the parent is seen.
-        if all.contains(path) && path != own {
-            needed.insert(path.to_owned());
-        }
-    }
-    needed
-}
-
-#[test]
-fn no_files_of_a_module_need_each_other() {
-    let code = |text: &str| {
-        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-        let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-        // A module within a file climbs one step more.
-        let lines = lines.map(|line| line.replace("super::super", "super"));
-        opened_lists(&lines.collect::<Vec<_>>().join("\n"))
-    };
-    let files: BTreeMap<String, String> = sources()
-        .into_iter()
-        .filter(|(path, _)| !path.ends_with("tests.rs"))
-        .map(|(path, text)| (module_path(&path), code(&text)))
-        .collect();
-    let all: BTreeSet<String> = files.keys().cloned().collect();
-    let mut ahead: BTreeMap<&str, BTreeSet<String>> = files
-        .iter()
-        .filter(|(own, _)| WITHOUT_CIRCLES.contains(&own.split("::").next().unwrap_or_default()))
-        .map(|(own, code)| (own.as_str(), needs(own, code, &all)))
-        .collect();
-    // Takes away what needs nothing that is left, and what nothing needs, until circles are left.
-    loop {
-        let left: BTreeSet<String> = ahead.keys().map(ToString::to_string).collect();
-        let needed: BTreeSet<String> = ahead.values().flatten().cloned().collect();
-        ahead.retain(|own, needs| needed.contains(*own) && !needs.is_disjoint(&left));
-        if ahead.len() == left.len() {
-            break;
-        }
-    }
-    assert!(ahead.is_empty(), "files that need each other: {ahead:#?}");
-}
-
-/// `use a::{b, c::d};` as `use a::b; use a::c::d;`, for lists that hold no further lists.
-fn opened_lists(code: &str) -> String {
-    let mut opened = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some((before, list)) = rest.split_once("::{") {
-        let Some((items, after)) = list.split_once('}') else { break };
-        let start = before.rfind([' ', '\n']).map_or(0, |at| at + 1);
-        opened.push_str(before.get(..start).unwrap_or_default());
-        let prefix = before.get(start..).unwrap_or_default();
-        for item in items.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            opened.extend([prefix, "::", item, " "]);
-        }
-        rest = after;
-    }
-    opened + rest
 }
 
 #[test]
