@@ -62,7 +62,9 @@ fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
     // An optional positional before a required one would be ambiguous.
     parameters.sort_by_key(|parameter| !parameter.required);
     if let Some(shorts) = shorts::of(spec) {
-        parameters.iter_mut().for_each(|parameter| parameter.short = shorts.letter(parameter.name));
+        for parameter in &mut parameters {
+            parameter.short = shorts.letter(parameter.name);
+        }
     }
     keep_repeatable_last(&mut parameters);
     parameters

@@ -138,7 +138,7 @@ impl Answer {
     pub fn failed(error: Error, format: &TextFormat) -> Answer {
         let mut text = error.text(format);
         let body = text.len();
-        text.push_str(&format!(" [{}]", error.code()));
+        text.extend([" [", error.code().as_str(), "]"]);
         let details = json!({
             "code": error.code().as_str(),
             "message": &text[..body],

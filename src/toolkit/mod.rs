@@ -238,7 +238,7 @@ impl Toolkit {
 
     /// The description of one tool, by its name on the wire (`_` or `-`), command or alias.
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
-        self.find(name).map(|entry| entry.spec())
+        self.find(name).map(Entry::spec)
     }
 
     /// Calls a tool as a model does: by any of its names, with JSON arguments.
