@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 use crate::context::Call;
 use crate::edit::normalize::{Normalized, trim_trailing_blanks};
 use crate::edit::replacement::{EditOptions, MatchKind, Matching, check_stop};
-use crate::edit::text::{DecodedText, indentation, is_line_start, slice};
+use crate::edit::text::{DecodedText, indentation, is_line_start, out_of_range, slice};
 use crate::error::Error;
 
 /// Matches of a text that is not unique are counted up to this many.
@@ -242,14 +242,13 @@ fn merge_equal_ranges(mut matches: Vec<TextMatch>) -> Vec<TextMatch> {
     matches
 }
 
-/// The normalized forms of the file, made when first needed. For most files several strategies see
-/// the same form, and such a form is made once: each takes as much memory as the file.
+/// The normalized forms of the file, made when first needed: each takes as much memory as the file.
 #[derive(Default)]
 struct NormalizedForms {
-    /// For line endings, trailing blanks and typography.
-    forms: [Option<Normalized>; 3],
-    /// Which of the forms each of these strategies uses, once it is known.
-    used: Option<[usize; 3]>,
+    /// The strategy for which each was made.
+    forms: Vec<(MatchKind, Normalized)>,
+    /// For trailing blanks and typography, the stricter strategy that sees the same form, if any.
+    same: Option<[MatchKind; 2]>,
 }
 
 impl NormalizedForms {
@@ -260,34 +259,33 @@ impl NormalizedForms {
         is_utf16: bool,
         call: &Call,
     ) -> Result<&Normalized, Error> {
-        let used = if let Some(used) = self.used {
-            used
-        } else {
-            let blanks = usize::from(has_trailing_blanks(text)?);
-            [0, blanks, if text.is_ascii() { blanks } else { 2 }]
-        };
-        self.used = Some(used);
-        let [endings, blanks, typography] = used;
-        let (slot, kind) = match kind {
-            MatchKind::Exact | MatchKind::LineEndings => (endings, MatchKind::LineEndings),
-            MatchKind::TrailingBlanks => (blanks, MatchKind::TrailingBlanks),
-            MatchKind::Typography | MatchKind::Indentation => (typography, MatchKind::Typography),
-        };
-        let [first, second, third] = &mut self.forms;
-        let (form, others) = match slot {
-            0 => (first, [second, third]),
-            1 => (second, [first, third]),
-            _ => (third, [first, second]),
-        };
-        if text.len() > MAX_CACHED_BYTES {
-            for other in others {
-                *other = None;
+        let [blanks, typography] = match self.same {
+            Some(same) => same,
+            None => {
+                let has_blanks = has_trailing_blanks(text)?;
+                let blanks =
+                    if has_blanks { MatchKind::TrailingBlanks } else { MatchKind::LineEndings };
+                [blanks, if text.is_ascii() { blanks } else { MatchKind::Typography }]
             }
+        };
+        self.same = Some([blanks, typography]);
+        let kind = match kind {
+            MatchKind::Exact | MatchKind::LineEndings => MatchKind::LineEndings,
+            MatchKind::TrailingBlanks => blanks,
+            MatchKind::Typography | MatchKind::Indentation => typography,
+        };
+        let known = self.forms.iter().position(|(known, _)| *known == kind);
+        if known.is_none() && text.len() > MAX_CACHED_BYTES {
+            self.forms.clear();
         }
-        match form {
-            Some(form) => Ok(form),
-            None => Ok(form.insert(Normalized::new(text, kind, is_utf16, call)?)),
-        }
+        let at = match known {
+            Some(at) => at,
+            None => {
+                self.forms.push((kind, Normalized::new(text, kind, is_utf16, call)?));
+                self.forms.len() - 1
+            }
+        };
+        self.forms.get(at).map(|(_, form)| form).ok_or_else(out_of_range)
     }
 }
 

@@ -9,6 +9,7 @@ mod already_applied;
 pub(crate) mod diff;
 mod fit;
 mod line_numbers;
+mod line_stats;
 mod locate;
 mod matcher;
 mod normalize;
@@ -30,6 +31,7 @@ use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::fit::Patch;
+use crate::edit::line_stats::LineStats;
 use crate::edit::locate::{Located, Locator};
 pub(crate) use crate::edit::refusal::{report_conflict, report_difference};
 pub(crate) use crate::edit::replacement::{EditOptions, Splice};
@@ -50,13 +52,6 @@ pub(crate) struct EditedFile {
     /// The number of matches of each replacement.
     pub(crate) match_counts: Vec<usize>,
     pub(crate) line_stats: LineStats,
-}
-
-/// The number of lines that the matches lie on, before and after the edit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LineStats {
-    pub(crate) old: usize,
-    pub(crate) new: usize,
 }
 
 /// Makes all replacements in `content`, the bytes of the file at `path`.
@@ -122,7 +117,7 @@ fn assemble(
     // A stable sort, first by match: two patches may insert at the same byte.
     patches.sort_by_key(|patch: &Patch| (patch.match_start, patch.range.start));
     matches.sort_by_key(|matched: &Range<usize>| matched.start);
-    let line_stats = LineCounter::count(text.bytes(), &matches, &patches)?;
+    let line_stats = LineStats::count(text.bytes(), &matches, &patches)?;
     let growth: usize = patches.iter().map(|patch| text.encode(&patch.text).len()).sum();
     if content.len().saturating_add(growth) > options.max_bytes {
         refuse_size(path, content.len(), &patches, text, options)?;
@@ -178,120 +173,4 @@ fn refuse_size(
     let shown = show::short_path(path);
     let message = format!("{shown} would have {size} bytes; an edit makes at most {max}");
     Err(Error::new(ErrorCode::TooLarge, message).at(path))
-}
-
-/// Counts the lines of matches, before and after the patches. A line that several matches touch
-/// counts once, and so does one of which only a part is matched or stays.
-struct LineCounter<'a> {
-    text: &'a [u8],
-    stats: LineStats,
-    /// The lines that are being counted.
-    current: Option<TouchedLines>,
-    /// The end of the last line that was looked for, so that it is found once for all its matches.
-    line_end: usize,
-}
-
-/// Consecutive lines that matches touch.
-struct TouchedLines {
-    /// What is counted already.
-    at: usize,
-    /// The end of the last line, if it is touched as a whole.
-    end: usize,
-    /// The last bytes before `at` in the old and in the new text.
-    last_old: Option<u8>,
-    last_new: Option<u8>,
-}
-
-impl TouchedLines {
-    /// Whether the old or the new text ends within a line here.
-    fn is_within_line(&self) -> bool {
-        [self.last_old, self.last_new].into_iter().flatten().any(|last| last != b'\n')
-    }
-}
-
-impl LineCounter<'_> {
-    /// Matches and patches are in the order of the text.
-    fn count(text: &[u8], matches: &[Range<usize>], patches: &[Patch]) -> Result<LineStats, Error> {
-        let stats = LineStats::default();
-        let mut counter = LineCounter { text, stats, current: None, line_end: 0 };
-        let mut patches = patches.iter().peekable();
-        for matched in matches {
-            let mut lines = counter.begin(matched.start)?;
-            while let Some(patch) = patches.next_if(|patch| patch.match_start <= matched.start) {
-                counter.add_patch(&mut lines, patch)?;
-            }
-            counter.end_match(&mut lines, matched.end)?;
-            counter.current = Some(lines);
-        }
-        counter.finish_lines()?;
-        Ok(counter.stats)
-    }
-
-    /// Continues the current lines if `start` lies on them, else begins with those of `start`.
-    fn begin(&mut self, start: usize) -> Result<TouchedLines, Error> {
-        if let Some(lines) = self.current.take_if(|lines| start < lines.end) {
-            return Ok(lines);
-        }
-        let from = self.current.as_ref().map_or(0, |lines| lines.end);
-        self.finish_lines()?;
-        let between = slice(self.text, from..start)?;
-        let line = memchr::memrchr(b'\n', between).map_or(from, |newline| from + newline + 1);
-        Ok(TouchedLines { at: line, end: line, last_old: None, last_new: None })
-    }
-
-    /// Counts what stays up to `end`.
-    fn add_kept(&mut self, lines: &mut TouchedLines, end: usize) -> Result<(), Error> {
-        let kept = slice(self.text, lines.at..end)?;
-        let newlines = count_newlines(kept);
-        self.stats.old += newlines;
-        self.stats.new += newlines;
-        if let Some(&last) = kept.last() {
-            (lines.last_old, lines.last_new) = (Some(last), Some(last));
-        }
-        lines.at = end;
-        Ok(())
-    }
-
-    fn add_patch(&mut self, lines: &mut TouchedLines, patch: &Patch) -> Result<(), Error> {
-        self.add_kept(lines, patch.range.start)?;
-        let old = slice(self.text, patch.range.clone())?;
-        let new = patch.text.as_bytes();
-        self.stats.old += count_newlines(old);
-        self.stats.new += count_newlines(new);
-        lines.last_old = old.last().copied().or(lines.last_old);
-        lines.last_new = new.last().copied().or(lines.last_new);
-        lines.at = patch.range.end;
-        Ok(())
-    }
-
-    /// Ends a match; the rest of its last line is touched unless both texts end a line here.
-    fn end_match(&mut self, lines: &mut TouchedLines, end: usize) -> Result<(), Error> {
-        self.add_kept(lines, end)?;
-        lines.end = end;
-        if !lines.is_within_line() {
-            return Ok(());
-        }
-        if self.line_end <= end {
-            let rest = slice(self.text, end..)?;
-            let rest = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-            self.line_end = end + rest;
-        }
-        lines.end = self.line_end;
-        Ok(())
-    }
-
-    /// Counts the rest of the current lines.
-    fn finish_lines(&mut self) -> Result<(), Error> {
-        let Some(mut lines) = self.current.take() else { return Ok(()) };
-        let end = lines.end;
-        self.add_kept(&mut lines, end)?;
-        let is_open = |last: Option<u8>| usize::from(last.is_some_and(|last| last != b'\n'));
-        self.stats.old += is_open(lines.last_old);
-        self.stats.new += is_open(lines.last_new);
-        Ok(())
-    }
-}
-
-fn count_newlines(text: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', text).count()
 }

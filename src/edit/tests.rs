@@ -732,7 +732,7 @@ mod line_stats {
         let patches: Vec<Patch> = places.iter().map(patch).collect();
         let started = std::time::Instant::now();
         assert_eq!(
-            LineCounter::count(text.as_bytes(), &places, &patches).unwrap(),
+            LineStats::count(text.as_bytes(), &places, &patches).unwrap(),
             LineStats { old: 1, new: 1 }
         );
         assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());

@@ -1,0 +1,130 @@
+//! How many lines an edit replaces, and by how many.
+
+use std::iter::Peekable;
+use std::ops::Range;
+
+use crate::edit::fit::Patch;
+use crate::edit::text::slice;
+use crate::error::Error;
+
+/// The number of lines that the matches lie on, before and after the edit. A line that several
+/// matches touch counts once, and so does one of which only a part is matched or stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineStats {
+    pub(crate) old: usize,
+    pub(crate) new: usize,
+}
+
+impl LineStats {
+    /// Matches and patches are in the order of the text.
+    pub(super) fn count(
+        text: &[u8],
+        matches: &[Range<usize>],
+        patches: &[Patch],
+    ) -> Result<LineStats, Error> {
+        let mut stats = LineStats::default();
+        let mut patches = patches.iter().peekable();
+        let mut current: Option<TouchedLines<'_>> = None;
+        // The end of the last line that was looked for, so that it is found once for all its matches.
+        let mut line_end = 0;
+        for matched in matches {
+            let mut lines = match current.take() {
+                Some(lines) if matched.start < lines.end => lines,
+                before => {
+                    let from = before.map_or(Ok(0), |lines| stats.add(lines))?;
+                    let between = slice(text, from..matched.start)?;
+                    let newline = memchr::memrchr(b'\n', between);
+                    TouchedLines::new(text, newline.map_or(from, |newline| from + newline + 1))
+                }
+            };
+            lines.add_match(matched, &mut patches)?;
+            // The rest of the last line is touched unless both texts end a line here.
+            if lines.old.is_open() || lines.new.is_open() {
+                if line_end <= matched.end {
+                    let rest = slice(text, matched.end..)?;
+                    let newline = memchr::memchr(b'\n', rest);
+                    line_end = matched.end + newline.map_or(rest.len(), |newline| newline + 1);
+                }
+                lines.end = line_end;
+            }
+            current = Some(lines);
+        }
+        if let Some(lines) = current {
+            stats.add(lines)?;
+        }
+        Ok(stats)
+    }
+
+    /// Adds the lines up to their end, which is returned.
+    fn add(&mut self, mut lines: TouchedLines<'_>) -> Result<usize, Error> {
+        lines.keep(lines.end)?;
+        self.old += lines.old.lines();
+        self.new += lines.new.lines();
+        Ok(lines.end)
+    }
+}
+
+/// Consecutive lines that matches touch, counted in the old and in the new text.
+struct TouchedLines<'a> {
+    text: &'a [u8],
+    old: LineCount,
+    new: LineCount,
+    /// What is counted already.
+    at: usize,
+    /// The end of what is touched.
+    end: usize,
+}
+
+impl<'a> TouchedLines<'a> {
+    fn new(text: &'a [u8], start: usize) -> TouchedLines<'a> {
+        let (old, new) = (LineCount::default(), LineCount::default());
+        TouchedLines { text, old, new, at: start, end: start }
+    }
+
+    fn add_match<'p>(
+        &mut self,
+        matched: &Range<usize>,
+        patches: &mut Peekable<impl Iterator<Item = &'p Patch>>,
+    ) -> Result<(), Error> {
+        while let Some(patch) = patches.next_if(|patch| patch.match_start <= matched.start) {
+            self.keep(patch.range.start)?;
+            self.old.add(slice(self.text, patch.range.clone())?);
+            self.new.add(patch.text.as_bytes());
+            self.at = patch.range.end;
+        }
+        self.end = matched.end;
+        self.keep(matched.end)
+    }
+
+    /// Counts what stays up to `end`.
+    fn keep(&mut self, end: usize) -> Result<(), Error> {
+        let kept = slice(self.text, self.at..end)?;
+        self.old.add(kept);
+        self.new.add(kept);
+        self.at = end;
+        Ok(())
+    }
+}
+
+/// A text whose lines are counted.
+#[derive(Default)]
+struct LineCount {
+    newlines: usize,
+    last: Option<u8>,
+}
+
+impl LineCount {
+    fn add(&mut self, text: &[u8]) {
+        self.newlines += memchr::memchr_iter(b'\n', text).count();
+        self.last = text.last().copied().or(self.last);
+    }
+
+    /// Whether the text ends within a line.
+    fn is_open(&self) -> bool {
+        self.last.is_some_and(|last| last != b'\n')
+    }
+
+    fn lines(&self) -> usize {
+        self.newlines + usize::from(self.is_open())
+    }
+}
