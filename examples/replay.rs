@@ -144,14 +144,14 @@ struct Collected {
     left_out: usize,
 }
 
-/// Replays everything; tells whether no edit was made wrongly.
+/// Replays everything; returns whether no edit was made wrongly.
 fn replay(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
     let kinds = options.kinds()?;
     let collected = collect(options)?;
     let edits = &collected.edits;
     let progress = |index: usize| {
         if index.is_multiple_of(200) {
-            tell(&format!("{index} of {} edits", edits.len()));
+            report_progress(&format!("{index} of {} edits", edits.len()));
         }
     };
     let results = run::run(edits, &kinds, options.seed, progress)?;
@@ -174,8 +174,8 @@ fn replay(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
         let wrong = results.wrong.iter().filter(|(_, kind)| *kind == place);
         for (index, _) in wrong.take(options.show) {
             let kind = place.and_then(|place| kinds.get(place));
-            if let Some(told) = run::explain(&edits[*index], kind, options.seed)? {
-                writeln!(out, "\n{told}")?;
+            if let Some(explained) = run::explain(&edits[*index], kind, options.seed)? {
+                writeln!(out, "\n{explained}")?;
             }
         }
     }
@@ -215,14 +215,14 @@ fn collect(options: &Options) -> Result<Collected, BoxError> {
             collected.commits += usize::from(!edits.is_empty());
             collected.edits.append(&mut edits);
         }
-        tell(&format!("{}: {} edits so far", repository.name(), collected.edits.len()));
+        report_progress(&format!("{}: {} edits so far", repository.name(), collected.edits.len()));
     }
     collected.edits.truncate(options.limit);
     Ok(collected)
 }
 
-/// A line for whoever waits.
-fn tell(line: &str) {
+/// Reports the progress.
+fn report_progress(line: &str) {
     // Nothing can be said where standard error is closed.
     let _ = writeln!(io::stderr(), "replay: {line}");
 }

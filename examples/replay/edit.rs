@@ -122,8 +122,8 @@ impl Edit {
     }
 
     /// Whether the edit leaves it to the file how lines end: both texts end with a line terminator or
-    /// neither does, and the new lines end as those of the file. What else is meant cannot be told
-    /// from a mistake.
+    /// neither does, and the new lines end as those of the file. Anything else cannot be
+    /// distinguished from a mistake.
     pub(crate) fn keeps_line_ends(&self) -> bool {
         let is_alike = self.new.is_empty() || self.old.ends_with('\n') == self.new.ends_with('\n');
         let ending = Ending::of(self.new.as_bytes());
@@ -394,14 +394,14 @@ pub(crate) fn is_unique(file: &[u8], bytes: &[u8]) -> bool {
     occurrences(file, bytes, 2) == 1
 }
 
-/// How often the bytes are in the file, overlapping repeats counted, up to `most`.
-pub(crate) fn occurrences(file: &[u8], bytes: &[u8], most: usize) -> usize {
+/// How often the bytes are in the file, overlapping repeats counted, up to `max`.
+pub(crate) fn occurrences(file: &[u8], bytes: &[u8], max: usize) -> usize {
     if bytes.is_empty() {
         return 0;
     }
     let finder = memchr::memmem::Finder::new(bytes);
     let (mut count, mut from) = (0, 0);
-    while count < most {
+    while count < max {
         let Some(at) = file.get(from..).and_then(|rest| finder.find(rest)) else { break };
         count += 1;
         from += at + 1;

@@ -16,7 +16,7 @@ pub(crate) struct Said {
     pub(crate) text: String,
     /// The code of the error, if it is one.
     pub(crate) code: Option<String>,
-    /// By what kind of comparison the text was found, as the answer tells it.
+    /// By what kind of comparison the text was found, as the answer says.
     pub(crate) matched: String,
 }
 
@@ -154,7 +154,7 @@ fn numbers(text: &str) -> Vec<usize> {
     numbers
 }
 
-/// What happened in the terms of the author, for whoever has to find out why.
+/// What happened in the terms of the author, to find out why.
 pub(crate) fn explained(kind: &str, edit: &Edit, attempt: &Attempt, said: &Said) -> String {
     let place = attempt.meant.places.first().cloned().unwrap_or(1..1);
     let (title, difference) = match attempt.meant.results.first() {
@@ -190,17 +190,17 @@ fn lossy(line: &[u8]) -> String {
 /// The lines that differ between two contents.
 fn difference(meant: &[u8], real: &[u8]) -> String {
     let (old, new) = (lines(meant), lines(real));
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
         if operation.tag() == DiffTag::Equal {
             continue;
         }
-        told.push(format!("    @ line {}\n", operation.new_range().start + 1));
+        shown.push(format!("    @ line {}\n", operation.new_range().start + 1));
         let side = |mark: char, lines: &[&[u8]]| -> Vec<String> {
             lines.iter().take(20).map(|line| format!("    {mark} {:?}\n", lossy(line))).collect()
         };
-        told.extend(side('-', &old[operation.old_range()]));
-        told.extend(side('+', &new[operation.new_range()]));
+        shown.extend(side('-', &old[operation.old_range()]));
+        shown.extend(side('+', &new[operation.new_range()]));
     }
-    told.concat()
+    shown.concat()
 }

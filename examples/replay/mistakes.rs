@@ -525,7 +525,7 @@ impl Tolerated {
         let Some(inner) = inner else { return false };
         let lines = super::edit::lines(inner);
         let is_meant = |(line, (meant, is_kept)): (&&[u8], &(Vec<u8>, bool))| {
-            // Which of several blank lines is the same one cannot be told.
+            // Which of several blank lines is the same one is not known.
             let is_strict = *is_kept && !meant.trim_ascii().is_empty();
             if is_strict { line == meant } else { self.fold.is_same(line, meant) }
         };

@@ -25,7 +25,7 @@ pub(crate) struct Results {
     pub(crate) wrong: Vec<(usize, Option<usize>)>,
 }
 
-/// Makes every edit, and every edit with every mistake; `progress` is told of each edit made.
+/// Makes every edit, and every edit with every mistake; `progress` is called for each edit made.
 pub(crate) fn run(
     edits: &[Edit],
     kinds: &[Kind],
@@ -117,7 +117,7 @@ fn plain(edit: &Edit) -> Attempt {
     plain
 }
 
-/// Makes a call again and tells what happened.
+/// Makes a call again and describes what happened.
 pub(crate) fn explain(
     edit: &Edit,
     kind: Option<&Kind>,

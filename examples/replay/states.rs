@@ -222,7 +222,7 @@ pub(crate) fn half_done(edit: &Edit) -> Option<Attempt> {
     Some(Attempt { file, ..attempt })
 }
 
-/// The lines were deleted by somebody else: there is nothing to edit any more.
+/// The lines were deleted by another process: there is nothing to edit any more.
 pub(crate) fn block_gone(edit: &Edit) -> Option<Attempt> {
     if has_like_lines(edit) {
         return None;
@@ -338,7 +338,7 @@ pub(crate) fn edited_with_twin(edit: &Edit, twin: Twin, dice: &mut Dice) -> Opti
 }
 
 /// The lines were moved elsewhere, and there they are indented otherwise. The edit of these lines
-/// is as good as none: that they moved cannot be told from texts that are indented wrongly.
+/// is as good as none: that they moved does not show in texts that are indented wrongly.
 pub(crate) fn moved(edit: &Edit, twin: Twin, dice: &mut Dice) -> Option<Attempt> {
     if has_like_lines(edit) {
         return None;

@@ -41,29 +41,6 @@ pub struct Replacement {
 }
 
 /// How `old_text` is compared with the file.
-///
-/// ```
-/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Matching};
-/// use ripkit::{Call, ErrorCode, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "say “one”\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let mut args = EditFileArgs {
-///     path: "a.txt".into(),
-///     old_text: Some("\"one\"".into()), // the file has curly quotes
-///     new_text: Some("two".into()),
-///     matching: Matching::Exact,
-///     ..EditFileArgs::default()
-/// };
-/// let refused = tools.run::<EditFile>(args.clone(), &Call::default()).expect_err("other bytes");
-/// assert_eq!(refused.code(), ErrorCode::PatternNotFound);
-/// args.matching = Matching::Safe;
-/// assert!(tools.run::<EditFile>(args, &Call::default()).is_ok());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -79,23 +56,6 @@ pub enum Matching {
 }
 
 /// What had to be overlooked for `old_text` to be found; each step includes those before it.
-///
-/// ```
-/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, MatchKind};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one \ntwo\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let (old_text, new_text) = (Some("one\ntwo".into()), Some("three".into()));
-/// let args = EditFileArgs { path: "a.txt".into(), old_text, new_text, ..EditFileArgs::default() };
-/// let report = tools.run::<EditFile>(args, &Call::default())?;
-/// assert_eq!(report.match_kind, MatchKind::TrailingBlanks);
-/// assert!(report.match_kind < MatchKind::Typography, "nothing worth asking a person about");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
