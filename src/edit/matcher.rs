@@ -259,33 +259,29 @@ impl NormalizedForms {
         is_utf16: bool,
         call: &Call,
     ) -> Result<&Normalized, Error> {
-        let [blanks, typography] = match self.same {
-            Some(same) => same,
-            None => {
-                let has_blanks = has_trailing_blanks(text)?;
-                let blanks =
-                    if has_blanks { MatchKind::TrailingBlanks } else { MatchKind::LineEndings };
-                [blanks, if text.is_ascii() { blanks } else { MatchKind::Typography }]
-            }
+        let same = if let Some(same) = self.same {
+            same
+        } else {
+            let has_blanks = has_trailing_blanks(text)?;
+            let blanks =
+                if has_blanks { MatchKind::TrailingBlanks } else { MatchKind::LineEndings };
+            [blanks, if text.is_ascii() { blanks } else { MatchKind::Typography }]
         };
-        self.same = Some([blanks, typography]);
+        self.same = Some(same);
+        let [blanks, typography] = same;
         let kind = match kind {
             MatchKind::Exact | MatchKind::LineEndings => MatchKind::LineEndings,
             MatchKind::TrailingBlanks => blanks,
             MatchKind::Typography | MatchKind::Indentation => typography,
         };
-        let known = self.forms.iter().position(|(known, _)| *known == kind);
-        if known.is_none() && text.len() > MAX_CACHED_BYTES {
-            self.forms.clear();
-        }
-        let at = match known {
-            Some(at) => at,
-            None => {
-                self.forms.push((kind, Normalized::new(text, kind, is_utf16, call)?));
-                self.forms.len() - 1
+        if !self.forms.iter().any(|(known, _)| *known == kind) {
+            if text.len() > MAX_CACHED_BYTES {
+                self.forms.clear();
             }
-        };
-        self.forms.get(at).map(|(_, form)| form).ok_or_else(out_of_range)
+            self.forms.push((kind, Normalized::new(text, kind, is_utf16, call)?));
+        }
+        let form = self.forms.iter().find(|(known, _)| *known == kind);
+        form.map(|(_, form)| form).ok_or_else(out_of_range)
     }
 }
 
