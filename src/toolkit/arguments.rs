@@ -11,6 +11,7 @@ use crate::arguments::too_many;
 use crate::error::{Error, ErrorCode};
 use crate::text::clip;
 use crate::text::similar::most_similar;
+use crate::toolkit::dialects::Dialect;
 
 /// The most bytes of a refused value that a message repeats.
 const MAX_SHOWN_BYTES: usize = 80;
@@ -23,22 +24,23 @@ const MAX_UNKNOWN: usize = 5;
 /// Whole floats up to here are exact and can be taken for integers.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
-/// Other names of arguments, as (other, ours).
-type Aliases<'a> = &'a [(&'static str, &'static str)];
-
 /// Returns the arguments as the tool expects them, and a note for each repair.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` naming the argument, what was given and what is expected.
 pub(super) fn check(
     schema: &Value,
-    aliases: Aliases<'_>,
+    dialect: Dialect<'_>,
     args: Value,
 ) -> Result<(Value, Vec<String>), Error> {
     let args = object(args)?;
-    let mut check = Check { aliases, notes: Vec::new() };
+    let mut check = Check { dialect, taken: Vec::new(), notes: Vec::new() };
     let args = check.object("", schema, args)?;
-    Ok((Value::Object(args), check.notes))
+    let mut notes = check.notes;
+    if !check.taken.is_empty() {
+        notes.insert(0, format!("took {}", check.taken.join(", ")));
+    }
+    Ok((Value::Object(args), notes))
 }
 
 /// The arguments as an object, given as an object, as the JSON text of one, or not at all.
@@ -58,7 +60,9 @@ fn object(args: Value) -> Result<Map<String, Value>, Error> {
 }
 
 struct Check<'a> {
-    aliases: Aliases<'a>,
+    dialect: Dialect<'a>,
+    /// Arguments of other tool sets, with what they were taken for.
+    taken: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -73,7 +77,15 @@ impl Check<'_> {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return Ok(given);
         };
-        let given = self.resolve_aliases(at, properties, given)?;
+        let mut translated = self.dialect.translate(at, properties, given)?;
+        lift_replace_all(&mut translated.args, properties);
+        let given = translated.args;
+        for taken in translated.taken {
+            if !self.taken.contains(&taken) {
+                self.taken.push(taken);
+            }
+        }
+        let given = without_blanks(schema, properties, given);
         if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
             self.refuse_unknown(at, properties, &given)?;
         }
@@ -87,36 +99,6 @@ impl Check<'_> {
             checked.insert(name, value);
         }
         Ok(checked)
-    }
-
-    /// Drops arguments that are `null`, and replaces aliases.
-    fn resolve_aliases(
-        &self,
-        at: &str,
-        properties: &Map<String, Value>,
-        given: Map<String, Value>,
-    ) -> Result<Map<String, Value>, Error> {
-        let (own, other): (Vec<_>, Vec<_>) = given
-            .into_iter()
-            .filter(|(_, value)| !value.is_null())
-            .partition(|(name, _)| properties.contains_key(name));
-        let mut named: Map<String, Value> = own.into_iter().collect();
-        for (name, value) in other {
-            let ours = self
-                .aliases
-                .iter()
-                .find(|(other, ours)| *other == name && properties.contains_key(*ours));
-            let ours = ours.map_or(name.as_str(), |(_, ours)| ours);
-            if named.contains_key(ours) {
-                let name = inside(at, &name);
-                let message = format!(
-                    "{name}: the same argument as {ours}, which is given too; give only {ours}"
-                );
-                return Err(invalid(message));
-            }
-            named.insert(ours.to_owned(), value);
-        }
-        Ok(named)
     }
 
     fn refuse_unknown(
@@ -133,23 +115,41 @@ impl Check<'_> {
         }
         let noun = if named.len() == 1 { "argument" } else { "arguments" };
         let of = if at.is_empty() { String::new() } else { format!("{at}: ") };
+        let message = format!("{of}unknown {noun} {}", named.join(", "));
+        // Where each has a counterpart, the list is no help.
+        if given
+            .keys()
+            .all(|name| properties.contains_key(name) || self.nearest(properties, name).is_some())
+        {
+            return Err(invalid(message));
+        }
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
         let known = match known.as_slice() {
             [] => "there are none".to_owned(),
             [only] => format!("the only one is {only}"),
             all => format!("the arguments are {}", all.join(", ")),
         };
-        Err(invalid(format!("{of}unknown {noun} {}; {known}", named.join(", "))))
+        Err(invalid(format!("{message}; {known}")))
     }
 
     fn unknown(&self, properties: &Map<String, Value>, name: &str) -> String {
-        let others = self.aliases.iter().filter(|(_, ours)| properties.contains_key(*ours));
-        let names = properties.keys().map(String::as_str).chain(others.map(|(other, _)| *other));
-        let near = nearest(name, names);
-        let ours =
-            self.aliases.iter().find(|(other, _)| Some(*other) == near).map(|(_, ours)| *ours);
-        let near = near.filter(|near| properties.contains_key(*near)).or(ours);
-        unknown(name, near)
+        unknown(name, self.nearest(properties, name))
+    }
+
+    /// The argument that is most likely meant.
+    fn nearest<'p>(&self, properties: &'p Map<String, Value>, name: &str) -> Option<&'p str> {
+        let own = |ours: &str| properties.keys().map(String::as_str).find(|own| *own == ours);
+        let others: Vec<_> = self.dialect.names().filter(|(_, ours)| own(ours).is_some()).collect();
+        let names =
+            properties.keys().map(String::as_str).chain(others.iter().map(|(other, _)| *other));
+        let near = nearest(name, names)?;
+        let ours = others.iter().find(|(other, _)| *other == near).map(|(_, ours)| *ours);
+        own(near).or_else(|| own(ours?))
+    }
+
+    /// The same check without what was noted so far.
+    fn trial(&self) -> Check<'_> {
+        Check { dialect: self.dialect, taken: Vec::new(), notes: Vec::new() }
     }
 
     fn value(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
@@ -201,11 +201,12 @@ impl Check<'_> {
             }
             one => {
                 let note = format!("{at}: took {} as a list of one", got(&one));
-                let mut trial = Check { aliases: self.aliases, notes: Vec::new() };
+                let mut trial = self.trial();
                 let item =
                     trial.value(at, item, one.clone()).map_err(|_| wrong(at, schema, &one))?;
+                let notes = std::mem::take(&mut trial.notes);
                 self.note(note);
-                self.notes.append(&mut trial.notes);
+                self.notes.extend(notes);
                 return Ok(Value::Array(vec![item]));
             }
         };
@@ -258,10 +259,14 @@ impl Check<'_> {
         options: &[Value],
         value: &Value,
     ) -> Result<Value, Error> {
+        if let Some(list) = list_in_text(options, value) {
+            self.note(format!("{at}: took the text as the JSON in it"));
+            return self.any_of(at, schema, options, &list);
+        }
         let mut repaired = None;
         let mut refused = None;
         for option in options {
-            let mut trial = Check { aliases: self.aliases, notes: Vec::new() };
+            let mut trial = self.trial();
             match trial.value(at, option, value.clone()) {
                 Ok(fitting) if trial.notes.is_empty() => return Ok(fitting),
                 Ok(fitting) => repaired = repaired.or(Some((fitting, trial.notes))),
@@ -282,6 +287,80 @@ impl Check<'_> {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
+    }
+}
+
+/// The list that a text holds as JSON, where a list of texts or a text is taken.
+fn list_in_text(options: &[Value], value: &Value) -> Option<Value> {
+    let text = value.as_str()?.trim();
+    let takes_list = options.iter().any(|option| option["type"] == "array");
+    if !takes_list || !text.starts_with("[\"") {
+        return None;
+    }
+    let list: Value = serde_json::from_str(text).ok()?;
+    list.as_array()?.iter().all(Value::is_string).then_some(list)
+}
+
+/// Leaves out optional arguments that are blank where blank has no meaning: numbers below their
+/// minimum of 1, and texts and lists other than those of an edit.
+fn without_blanks(
+    schema: &Value,
+    properties: &Map<String, Value>,
+    mut given: Map<String, Value>,
+) -> Map<String, Value> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|own| own == name));
+    given.retain(|name, value| {
+        let Some(property) = properties.get(name).filter(|_| !is_required(name)) else {
+            return true;
+        };
+        match value {
+            Value::String(text) => !(text.is_empty() && BLANK_IS_ABSENT.contains(&name.as_str())),
+            Value::Number(number) => {
+                number.as_i64() != Some(0) || property.get("minimum") != Some(&Value::from(1))
+            }
+            _ => true,
+        }
+    });
+    given
+}
+
+/// Optional texts for which an empty one means nothing.
+const BLANK_IS_ABSENT: [&str; 10] = [
+    "path",
+    "include",
+    "exclude",
+    "file_type",
+    "pattern",
+    "cursor",
+    "expected_version",
+    "cwd",
+    "file",
+    "output",
+];
+
+/// Moves `replace_all` of single edits to the call, if all agree, and drops their repeated path.
+fn lift_replace_all(args: &mut Map<String, Value>, properties: &Map<String, Value>) {
+    if !properties.contains_key("edits") || !properties.contains_key("replace_all") {
+        return;
+    }
+    let Some(edits) = args.get_mut("edits").and_then(Value::as_array_mut) else { return };
+    let flag = |edit: &Value| {
+        let all = edit.get("replace_all").or_else(|| edit.get("replaceAll"));
+        all.and_then(Value::as_bool).unwrap_or(false)
+    };
+    let all = edits.iter().filter(|edit| flag(edit)).count();
+    if all > 0 && all < edits.len() {
+        return;
+    }
+    for edit in edits.iter_mut().filter_map(Value::as_object_mut) {
+        for name in ["replace_all", "replaceAll"] {
+            edit.shift_remove(name);
+        }
+    }
+    if all > 0 {
+        args.insert("replace_all".to_owned(), Value::Bool(true));
     }
 }
 

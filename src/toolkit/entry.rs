@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::answer::AnyOutput;
 use super::arguments;
+use super::dialects::Dialect;
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::pool::{self, Unfinished};
@@ -24,7 +25,7 @@ pub(super) struct Entry {
     /// The shown name.
     pub(super) name: String,
     pub(super) effect: Effect,
-    pub(super) argument_aliases: &'static [(&'static str, &'static str)],
+    argument_aliases: &'static [(&'static str, &'static str)],
     /// [`Tool::NAME`], which works under any shown name.
     own_name: &'static str,
     command: &'static str,
@@ -70,6 +71,11 @@ impl Entry {
 
     pub(super) fn shown_as(&self, name: &str) -> Entry {
         Entry { name: name.to_owned(), described: OnceLock::new(), ..self.clone() }
+    }
+
+    /// The arguments as other tool sets have them.
+    pub(super) fn dialect(&self) -> Dialect<'_> {
+        Dialect { tool: self.own_name, aliases: self.argument_aliases }
     }
 
     pub(super) fn tool_names(&self) -> ToolNames {
@@ -144,7 +150,8 @@ pub(super) fn panicked(name: &str, payload: &(dyn Any + Send)) -> Error {
 /// The example, if it is valid by the shown schema: providers refuse a tool with invalid examples.
 fn example(shown: &Value, text: &str) -> Option<Value> {
     let example: Value = serde_json::from_str(text).ok().filter(Value::is_object)?;
-    let (checked, notes) = arguments::check(shown, &[], example.clone()).ok()?;
+    let (checked, notes) =
+        arguments::check(shown, Dialect { tool: "", aliases: &[] }, example.clone()).ok()?;
     (notes.is_empty() && checked == example).then_some(example)
 }
 

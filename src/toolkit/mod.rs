@@ -2,6 +2,7 @@
 
 mod answer;
 mod arguments;
+mod dialects;
 mod entry;
 
 use std::fmt;
@@ -276,9 +277,10 @@ impl Toolkit {
 
     fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
         check_not_stopped(call)?;
-        let entry = self.find(name).ok_or_else(|| self.unknown(name))?;
+        let meant = dialects::dialect_tool(name, &args).and_then(|ours| self.find(ours));
+        let entry = meant.or_else(|| self.find(name)).ok_or_else(|| self.unknown(name))?;
         let (prepared, notes) = catch_panic(&entry.name, || {
-            let (args, notes) = arguments::check(entry.arguments(), entry.argument_aliases, args)?;
+            let (args, notes) = arguments::check(entry.arguments(), entry.dialect(), args)?;
             Ok((entry.tool.clone().prepare(args)?, notes))
         })?;
         self.run_on_worker(entry, prepared.time_limit, call, move |context| {
@@ -320,6 +322,10 @@ impl Toolkit {
         entries()
             .find(|entry| entry.is_shown_as(name))
             .or_else(|| entries().find(|entry| entry.is_called(name)))
+            .or_else(|| {
+                let ours = dialects::tool(name)?;
+                entries().find(|entry| entry.is_called(ours))
+            })
     }
 
     fn unknown(&self, name: &str) -> Error {

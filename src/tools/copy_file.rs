@@ -82,14 +82,6 @@ impl Tool for CopyFile {
     const SUMMARY: &'static str = "Copy a file, never onto another";
     const ALIASES: &'static [&'static str] = &["copy", "file_copy"];
     const EFFECT: Effect = Effect::Create;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("from", "source"),
-        ("old_path", "source"),
-        ("source_path", "source"),
-        ("to", "destination"),
-        ("new_path", "destination"),
-        ("destination_path", "destination"),
-    ];
     const EXAMPLES: &'static [&'static str] = &[
         r#"{"source": ".env.example", "destination": ".env"}"#,
         r#"{"source": "src/main.rs", "destination": "examples/main.rs"}"#,

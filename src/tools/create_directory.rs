@@ -63,8 +63,6 @@ impl Tool for CreateDirectory {
     const SUMMARY: &'static str = "Make a directory, with those above it";
     const ALIASES: &'static [&'static str] = &["mkdir", "directory_create"];
     const EFFECT: Effect = Effect::Create;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
-        &[("dir_path", "path"), ("directory", "path")];
     const IDEMPOTENT: bool = true;
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "docs"}"#, r#"{"path": "tests/fixtures/empty"}"#];

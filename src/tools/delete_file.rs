@@ -68,8 +68,6 @@ impl Tool for DeleteFile {
     const SUMMARY: &'static str = "Delete a file or a symbolic link";
     const ALIASES: &'static [&'static str] = &["delete", "file_delete"];
     const EFFECT: Effect = Effect::Change;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
-        &[("file_path", "path"), ("filePath", "path"), ("file", "path"), ("filename", "path")];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "notes.md"}"#, r#"{"path": "src/old.rs"}"#];
     type Args = DeleteFileArgs;

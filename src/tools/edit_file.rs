@@ -127,19 +127,6 @@ impl Tool for EditFile {
     const SUMMARY: &'static str = "Replace text in a file that is there exactly once";
     const ALIASES: &'static [&'static str] = &["edit", "file_edit", "str_replace"];
     const EFFECT: Effect = Effect::Change;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("file_path", "path"),
-        ("filePath", "path"),
-        ("file", "path"),
-        ("filename", "path"),
-        ("oldText", "old_text"),
-        ("old_string", "old_text"),
-        ("old_str", "old_text"),
-        ("newText", "new_text"),
-        ("new_string", "new_text"),
-        ("new_str", "new_text"),
-        ("replaceAll", "replace_all"),
-    ];
     const EXAMPLES: &'static [&'static str] = &[
         r#"{"path": "src/main.rs", "old_text": "let limit = 10;", "new_text": "let limit = 20;"}"#,
         r#"{"path": "notes.md", "edits": [{"old_text": "one", "new_text": "1"}, {"old_text": "two", "new_text": "2"}]}"#,

@@ -137,11 +137,9 @@ impl Tool for FindFiles {
     const NAME: &'static str = "find_files";
     const COMMAND: &'static str = "find";
     const SUMMARY: &'static str = "Find files by a glob on their names or paths";
-    const ALIASES: &'static [&'static str] = &["find", "glob"];
+    const ALIASES: &'static [&'static str] = &["find", "glob", "search_files"];
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
-        &[("glob", "pattern"), ("query", "pattern"), ("dir_path", "path"), ("type", "kind")];
     const EXAMPLES: &'static [&'static str] = &[
         r#"{"pattern": "Cargo.toml"}"#,
         r#"{"pattern": "src/**/*.rs", "sort": "modified", "max_results": 20}"#,

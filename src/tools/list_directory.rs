@@ -117,12 +117,6 @@ impl Tool for ListDirectory {
     const SUMMARY: &'static str = "List what is directly in a directory";
     const ALIASES: &'static [&'static str] = &["ls", "directory_list"];
     const EFFECT: Effect = Effect::Read;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("file_path", "path"),
-        ("dir_path", "path"),
-        ("directory", "path"),
-        ("limit", "max_results"),
-    ];
     const EXAMPLES: &'static [&'static str] = &["{}", r#"{"path": "src"}"#];
     type Args = ListDirectoryArgs;
     type Output = ListDirectoryOutput;

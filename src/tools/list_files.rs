@@ -155,8 +155,6 @@ impl Tool for ListFiles {
     const ALIASES: &'static [&'static str] = &["list"];
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
-        &[("glob", "pattern"), ("directory", "path"), ("dir_path", "path")];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "src", "pattern": "*.rs"}"#, r#"{"max_depth": 1, "hidden": false}"#];
     type Args = ListFilesArgs;

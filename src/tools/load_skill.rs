@@ -131,8 +131,6 @@ impl Tool for LoadSkill {
     const SUMMARY: &'static str = "Print what a skill says, as an agent reads it";
     const ALIASES: &'static [&'static str] = &["activate_skill"];
     const EFFECT: Effect = Effect::Read;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] =
-        &[("skill", "name"), ("skill_name", "name"), ("resource", "file"), ("path", "file")];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"name": "pdf"}"#, r#"{"name": "pdf", "file": "references/forms.md"}"#];
     type Args = LoadSkillArgs;

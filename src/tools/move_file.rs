@@ -81,14 +81,6 @@ impl Tool for MoveFile {
     const SUMMARY: &'static str = "Move or rename a file, never onto another";
     const ALIASES: &'static [&'static str] = &["move", "rename_file", "file_move"];
     const EFFECT: Effect = Effect::Change;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("from", "source"),
-        ("old_path", "source"),
-        ("source_path", "source"),
-        ("to", "destination"),
-        ("new_path", "destination"),
-        ("destination_path", "destination"),
-    ];
     const EXAMPLES: &'static [&'static str] = &[
         r#"{"source": "notes.md", "destination": "docs/notes.md"}"#,
         r#"{"source": "src/old.rs", "destination": "src/new.rs"}"#,

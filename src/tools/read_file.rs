@@ -153,15 +153,6 @@ impl Tool for ReadFile {
     const SUMMARY: &'static str = "Print a file, or a part of it, with line numbers";
     const ALIASES: &'static [&'static str] = &["read", "file_read", "cat", "view"];
     const EFFECT: Effect = Effect::Read;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("file_path", "path"),
-        ("filePath", "path"),
-        ("file", "path"),
-        ("filename", "path"),
-        ("start_line", "offset"),
-        ("line", "offset"),
-        ("max_lines", "limit"),
-    ];
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "src/main.rs"}"#, r#"{"path": "app.log", "offset": -50}"#];
     type Args = ReadFileArgs;

@@ -131,14 +131,6 @@ impl Tool for RunCommand {
     const ALIASES: &'static [&'static str] = &["bash", "shell", "sh", "execute_command"];
     const EFFECT: Effect = Effect::Execute;
     const LONG: bool = true;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("cmd", "command"),
-        ("workdir", "cwd"),
-        ("working_directory", "cwd"),
-        ("dir", "cwd"),
-        ("dir_path", "cwd"),
-        ("directory", "cwd"),
-    ];
     const EXAMPLES: &'static [&'static str] = &[
         r#"{"command": "cargo test --lib"}"#,
         r#"{"command": "git log --oneline -5", "cwd": "crates/core", "timeout_ms": 10000}"#,

@@ -175,19 +175,9 @@ pub struct Search;
 impl Tool for Search {
     const NAME: &'static str = "search";
     const SUMMARY: &'static str = "Search the contents of files with a regular expression";
-    const ALIASES: &'static [&'static str] = &["grep", "search_files"];
+    const ALIASES: &'static [&'static str] = &["grep"];
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("query", "pattern"),
-        ("regex", "pattern"),
-        ("paths", "path"),
-        ("file_path", "path"),
-        ("filePath", "path"),
-        ("glob", "include"),
-        ("type", "file_type"),
-        ("output_mode", "output"),
-    ];
     const EXAMPLES: &'static [&'static str] = &[
         r#"{"pattern": "TODO|FIXME"}"#,
         r#"{"pattern": "fn main(", "literal": true, "path": "src", "include": "*.rs", "context": 2}"#,

@@ -102,14 +102,6 @@ impl Tool for WriteFile {
     const SUMMARY: &'static str = "Write a whole file, with the directories above it";
     const ALIASES: &'static [&'static str] = &["write", "file_write"];
     const EFFECT: Effect = Effect::Change;
-    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("file_path", "path"),
-        ("filePath", "path"),
-        ("file", "path"),
-        ("filename", "path"),
-        ("contents", "content"),
-        ("text", "content"),
-    ];
     const IDEMPOTENT: bool = true;
     const EXAMPLES: &'static [&'static str] = &[
         r##"{"path": "notes.md", "content": "# Notes\n"}"##,

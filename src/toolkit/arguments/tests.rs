@@ -5,6 +5,8 @@ use super::*;
 const ALIASES: &[(&str, &str)] =
     &[("query", "pattern"), ("oldText", "old_text"), ("old_string", "old_text")];
 
+const NONE: Dialect<'static> = Dialect { tool: "", aliases: &[] };
+
 fn schema() -> Value {
     let edit = json!({
         "type": "object",
@@ -36,7 +38,7 @@ fn schema() -> Value {
 }
 
 fn checked(args: Value) -> Result<(Value, Vec<String>), String> {
-    check(&schema(), ALIASES, args).map_err(|error| {
+    check(&schema(), Dialect { tool: "", aliases: ALIASES }, args).map_err(|error| {
         assert_eq!(error.code(), ErrorCode::InvalidArgument);
         error.to_string()
     })
@@ -159,23 +161,20 @@ fn what_does_not_fit_is_refused_word_for_word() {
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_the_nearest_and_all() {
+fn an_unknown_name_is_refused_with_the_nearest_or_with_all() {
     let all = "the arguments are pattern, path, include, max_results, offset, score, hidden, output, edits";
     let one_wrong = checked(json!({ "patern": "x" })).unwrap_err();
-    assert_eq!(
-        one_wrong,
-        format!("unknown argument \"patern\" (did you mean \"pattern\"?); {all}")
-    );
+    assert_eq!(one_wrong, "unknown argument \"patern\" (did you mean \"pattern\"?)");
     let by_alias = checked(json!({ "querry": "x" })).unwrap_err();
-    assert_eq!(by_alias, format!("unknown argument \"querry\" (did you mean \"pattern\"?); {all}"));
-    let two = checked(json!({ "pattern": "x", "zzz": 1, "maxResults": 2 })).unwrap_err();
-    let named = "\"zzz\", \"maxResults\" (did you mean \"max_results\"?)";
+    assert_eq!(by_alias, "unknown argument \"querry\" (did you mean \"pattern\"?)");
+    let two = checked(json!({ "pattern": "x", "zzz": 1, "max_result": 2 })).unwrap_err();
+    let named = "\"zzz\", \"max_result\" (did you mean \"max_results\"?)";
     assert_eq!(two, format!("unknown arguments {named}; {all}"));
     let nested = one("edits", json!([{ "old": "a" }])).unwrap_err();
-    let named = "\"old\" (did you mean \"old_text\"?); the arguments are old_text, new_text";
+    let named = "\"old\" (did you mean \"old_text\"?)";
     assert_eq!(nested, format!("edits[0]: unknown argument {named}"));
     let none = json!({ "properties": {}, "additionalProperties": false });
-    let none = check(&none, &[], json!({ "a": 1 })).unwrap_err().to_string();
+    let none = check(&none, NONE, json!({ "a": 1 })).unwrap_err().to_string();
     assert_eq!(none, "unknown argument \"a\"; there are none");
 }
 
@@ -183,10 +182,11 @@ fn an_unknown_name_is_refused_with_the_nearest_and_all() {
 fn names_of_other_dialects_are_ours() {
     let args = json!({ "query": "x", "edits": [{ "oldText": "a", "new_text": "b" }] });
     let wanted = json!({ "pattern": "x", "edits": [{ "old_text": "a", "new_text": "b" }] });
-    assert_eq!(checked(args), Ok((wanted, vec![])));
+    let note = "took query as pattern, oldText as old_text".to_owned();
+    assert_eq!(checked(args), Ok((wanted, vec![note])));
     let both = checked(json!({ "query": "x", "pattern": "y" })).unwrap_err();
     assert_eq!(both, "query: the same argument as pattern, which is given too; give only pattern");
-    let both = one("edits", json!([{ "oldText": "a", "old_string": "a" }])).unwrap_err();
+    let both = one("edits", json!([{ "oldText": "a", "old_string": "b" }])).unwrap_err();
     let named = "edits[0].old_string: the same argument as old_text";
     assert_eq!(both, format!("{named}, which is given too; give only old_text"));
 }
@@ -200,7 +200,7 @@ fn what_is_no_object_is_refused() {
     let missing = json!({ "required": ["a", "b"], "properties": {
         "a": { "type": "string" }, "b": { "type": "integer", "minimum": 1 },
     } });
-    let missing = check(&missing, &[], json!({})).unwrap_err().to_string();
+    let missing = check(&missing, NONE, json!({})).unwrap_err().to_string();
     assert_eq!(
         missing,
         "missing the required arguments a (text), b (a whole number of at least 1)"
@@ -218,7 +218,7 @@ fn a_long_value_is_cut_in_the_message() {
 fn a_long_list_of_values_begins_with_the_nearest() {
     let names: Vec<String> = (0..30).map(|number| format!("skill-{number}")).collect();
     let schema = json!({ "properties": { "name": { "type": "string", "enum": names } } });
-    let message = check(&schema, &[], json!({ "name": "skil-29" })).unwrap_err().to_string();
+    let message = check(&schema, NONE, json!({ "name": "skil-29" })).unwrap_err().to_string();
     assert!(message.starts_with("name: expected one of \"skill-29\", "), "{message}");
     assert!(message.contains(" and 10 more, got the text \"skil-29\""), "{message}");
 }
