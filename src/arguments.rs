@@ -147,10 +147,10 @@ impl JsonSchema for OneOrMany {
 #[schemars(inline)]
 #[non_exhaustive]
 pub enum Sort {
-    /// Byte order of the path.
+    /// By path.
     #[default]
     Path,
-    /// The last modified first, then by path.
+    /// Last modified first.
     Modified,
 }
 

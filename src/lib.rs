@@ -146,6 +146,7 @@ mod search;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod shell;
+mod shown_files;
 pub mod skills;
 mod sync;
 mod text;

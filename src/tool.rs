@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::index::Index;
 use crate::output::Output;
 use crate::pool::Pool;
+use crate::shown_files::ShownFiles;
 use crate::text_format::TextFormat;
 use crate::walk::{CacheView, DirSource};
 use crate::workspace::Workspace;
@@ -134,6 +135,8 @@ pub struct ToolContext<'a> {
     pub format: &'a TextFormat,
     /// Cancel flag, deadline and progress of the call.
     pub call: &'a Call,
+    /// The files that the model has seen, if overwriting is guarded.
+    pub(crate) shown: Option<&'a ShownFiles>,
     /// The threads for searching and listing.
     pub(crate) pool: &'a Pool,
     /// The index of the workspace, if there is one.

@@ -56,7 +56,7 @@ server="$scratch/server"
 cat >"$server" <<EOF
 #!/bin/sh
 log="\$(mktemp "$scratch/log/XXXXXX")"
-tee "\$log.in" | "$program" mcp --root "$root" "\$@" | tee "\$log.out"
+tee "\$log.in" | "$program" mcp --structured --root "$root" "\$@" | tee "\$log.out"
 EOF
 chmod +x "$server"
 

@@ -12,6 +12,7 @@ use super::{index, print, skills};
 
 pub(super) const NAME: &str = "mcp";
 const TOOLS: &str = "mcp-tools";
+const STRUCTURED: &str = "mcp-structured";
 
 const HELP: &str = "Serve the tools to a client of the Model Context Protocol, on standard input \
     and output.\n\nClients start this by themselves; the README has their settings.";
@@ -23,10 +24,15 @@ pub(super) fn command() -> Command {
         .value_delimiter(',')
         .action(ArgAction::Append)
         .help("Serve these tools only, separated by commas [default: all]");
+    let structured = Arg::new(STRUCTURED)
+        .long("structured")
+        .action(ArgAction::SetTrue)
+        .help("Declare output schemas, and answer with structured content besides the text");
     Command::new(NAME)
         .about("Serve the tools over the Model Context Protocol")
         .long_about(HELP)
         .arg(tools)
+        .arg(structured)
         .args(index::server_options())
 }
 
@@ -56,6 +62,8 @@ fn serve_stdio(tools: Toolkit, skills: SkillCatalog, matches: &ArgMatches) -> Re
     let server = Server::new(selected_tools(tools, matches)?);
     // With --tools, nothing else is served.
     let server = if matches.contains_id(TOOLS) { server } else { server.with_skills(skills) };
+    let server =
+        if matches.get_flag(STRUCTURED) { server.with_structured_content() } else { server };
     // Without the handler, a signal ends the program at once.
     let _ = stop_on_signal(server.stop());
     if io::stdin().is_terminal() {

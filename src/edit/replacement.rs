@@ -48,9 +48,7 @@ pub struct Replacement {
 pub enum Matching {
     /// Byte for byte.
     Exact,
-    /// If there is no such text byte for byte, also without regard to line endings, blanks at
-    /// line ends, typographic quotes and dashes, or the indentation of the whole, as long as it is
-    /// unique; new lines end as the file's do.
+    /// Else by line ends, blanks, quotes or indentation, if unique.
     #[default]
     Safe,
 }

@@ -14,6 +14,9 @@
 //! Revisions 2024-11-05 to 2025-11-25 are spoken after `initialize`, and 2026-07-28 without it, as
 //! each request asks. The tools are listed as [`crate::schema::mcp`] renders them.
 //!
+//! - Answers are text in the style [`TextStyle::Compact`], without structured content, and a file that
+//!   the client has not read whole is not overwritten without an `expected_version`
+//!   ([`Toolkit::with_overwrite_guard`]).
 //! - A tool that fails answers with `isError` and the text that a model reads. Protocol errors are
 //!   for malformed messages, unknown methods and unknown tools.
 //! - Each call has a thread. At most [`DEFAULT_CALLS`] calls of tools that may take long, such as
@@ -48,6 +51,7 @@ use self::session::Session;
 pub use self::session::Stop;
 use crate::error::{Error, ErrorCode};
 use crate::skills::SkillCatalog;
+use crate::text_format::TextStyle;
 use crate::toolkit::Toolkit;
 
 /// How many calls of each kind, long and short, run at once by default.
@@ -81,14 +85,36 @@ pub struct Server {
     toolkit: Toolkit,
     skills: SkillCatalog,
     calls: usize,
+    style: TextStyle,
+    is_structured: bool,
     stop: Stop,
 }
 
 impl Server {
-    /// Makes a server of the tools of `toolkit`.
+    /// Makes a server of the tools of `toolkit`, with its overwrite guard on.
     pub fn new(toolkit: Toolkit) -> Server {
         let skills = SkillCatalog::default();
-        Server { toolkit, skills, calls: DEFAULT_CALLS, stop: Stop::new() }
+        Server {
+            toolkit: toolkit.with_overwrite_guard(),
+            skills,
+            calls: DEFAULT_CALLS,
+            style: TextStyle::Compact,
+            is_structured: false,
+            stop: Stop::new(),
+        }
+    }
+
+    /// Sets the style of the texts. Default: [`TextStyle::Compact`].
+    pub fn with_text_style(mut self, style: TextStyle) -> Server {
+        self.style = style;
+        self
+    }
+
+    /// Declares output schemas and answers with structured content besides the text. Default: text
+    /// only, as some clients show a model only one of the two, and others both.
+    pub fn with_structured_content(mut self) -> Server {
+        self.is_structured = true;
+        self
     }
 
     /// Serves skills as resources too, and tells of them by the protocol's extension for skills.
@@ -134,8 +160,9 @@ impl Server {
         R: Read + Send + 'static,
         W: Write + Send + 'static,
     {
-        let Server { toolkit, skills, calls, stop } = self;
-        let service = Service::new(toolkit, skills).map_err(|reason| {
+        let Server { toolkit, skills, calls, style, is_structured, stop } = self;
+        let toolkit = toolkit.with_text_style(style);
+        let service = Service::new(toolkit, skills, is_structured).map_err(|reason| {
             let message = format!("cannot encode the descriptions of the tools: {reason}");
             Error::new(ErrorCode::Internal, message)
         })?;

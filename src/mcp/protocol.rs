@@ -111,6 +111,8 @@ pub(super) struct Service {
     tools: Box<RawValue>,
     instructions: String,
     skills: SkillResources,
+    /// Whether answers have structured content.
+    is_structured: bool,
 }
 
 #[derive(Deserialize)]
@@ -165,14 +167,15 @@ pub(super) struct CallResult<'a> {
 }
 
 impl<'a> CallResult<'a> {
-    /// The text with its attachments; for a success also the details, if they are an object. The
-    /// details of an error are left out: the output schema of the tool does not describe them.
-    pub(super) fn new(answer: &'a Answer, era: Era) -> CallResult<'a> {
-        let details = answer.details();
+    /// The text with its attachments; for a success of a service with structured content also the
+    /// details, if they are an object. The details of an error are left out: the output schema of the
+    /// tool does not describe them.
+    fn new(answer: &'a Answer, era: Era, is_structured: bool) -> CallResult<'a> {
+        let details = (is_structured && !answer.is_error()).then(|| answer.details());
         CallResult {
             result_type: (era == Era::Stateless).then_some("complete"),
             content: answer.content(),
-            structured_content: (!answer.is_error() && details.is_object()).then_some(details),
+            structured_content: details.filter(|details| details.is_object()),
             is_error: answer.is_error(),
         }
     }
@@ -181,11 +184,17 @@ impl<'a> CallResult<'a> {
 impl Service {
     /// # Errors
     /// The descriptions of the tools cannot be encoded.
-    pub(super) fn new(toolkit: Toolkit, skills: SkillCatalog) -> serde_json::Result<Service> {
-        let tools: Vec<Value> = toolkit.specs().map(schema::mcp).collect();
+    pub(super) fn new(
+        toolkit: Toolkit,
+        skills: SkillCatalog,
+        is_structured: bool,
+    ) -> serde_json::Result<Service> {
+        let form = if is_structured { schema::mcp_structured } else { schema::mcp };
+        let tools: Vec<Value> = toolkit.specs().map(form).collect();
         let tools = framing::encode_raw(&tools)?;
         let instructions = instructions::of(toolkit.specs());
-        Ok(Service { toolkit, tools, instructions, skills: SkillResources::new(skills) })
+        let skills = SkillResources::new(skills);
+        Ok(Service { toolkit, tools, instructions, skills, is_structured })
     }
 
     pub(super) fn tool_list(&self, era: Era) -> ToolList<'_> {
@@ -195,6 +204,11 @@ impl Service {
 
     pub(super) fn call(&self, name: &str, arguments: Value, call: &Call) -> Answer {
         self.toolkit.call(name, arguments, call)
+    }
+
+    /// The result of a call with this answer.
+    pub(super) fn call_result<'a>(&self, answer: &'a Answer, era: Era) -> CallResult<'a> {
+        CallResult::new(answer, era, self.is_structured)
     }
 
     /// What is to be done for a request. `negotiated` changes where the request is `initialize`.

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::framing::{self, Line, MAX_LINE_BYTES};
 use super::jsonrpc::{Incoming, Notification, Request, RequestId, Response, RpcError};
-use super::protocol::{Action, CallResult, Negotiated, Service, SkillRead, ToolCall};
+use super::protocol::{Action, Negotiated, Service, SkillRead, ToolCall};
 use crate::context::{Call, Cancel, Progress};
 use crate::output::counted;
 use crate::pool::lock;
@@ -361,7 +361,7 @@ impl Session {
                     call = call.with_progress(move |progress| lock(&reporter).report(progress));
                 }
                 let answer = self.service.call(&tool.name, tool.arguments, &call);
-                let result = CallResult::new(&answer, tool.era);
+                let result = self.service.call_result(&answer, tool.era);
                 framing::encode_line(&Response::result(&id, result))
             }
             Work::Read(read) => match self.service.read_skills(&read) {

@@ -105,24 +105,32 @@ pub fn render<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, format: Format)
 
 /// Renders one description for the Model Context Protocol, with all four hints.
 ///
-/// `outputSchema` is left out if it is not an object, which the protocol requires.
+/// It has no `outputSchema`: some clients show a model only the structured part of an answer, others
+/// both parts. Limits are in the descriptions only, and `additionalProperties` is left out, since the
+/// converter of one vendor fails on it; the server checks the arguments itself.
 pub fn mcp(spec: &ToolSpec) -> Value {
-    let mut tool = json!({
+    let mut input = described(spec);
+    portable::remove_checks(&mut input);
+    json!({
         "name": spec.name,
         "title": title(&spec.name),
         "description": spec.description,
-        "inputSchema": described(spec),
-        "outputSchema": spec.output_schema,
+        "inputSchema": input,
         "annotations": {
             "readOnlyHint": spec.effect == Effect::Read,
             "destructiveHint": matches!(spec.effect, Effect::Change | Effect::Execute),
             "idempotentHint": spec.is_idempotent,
             "openWorldHint": spec.effect == Effect::Execute,
         },
-    });
-    let is_object = spec.output_schema.get("type").is_some_and(|kind| kind == "object");
-    if let (false, Some(tool)) = (is_object, tool.as_object_mut()) {
-        tool.shift_remove("outputSchema");
+    })
+}
+
+/// Renders one description as [`mcp`] does, with the `outputSchema` of the structured content, if that
+/// is an object, as the protocol requires.
+pub fn mcp_structured(spec: &ToolSpec) -> Value {
+    let mut tool = mcp(spec);
+    if spec.output_schema.get("type").is_some_and(|kind| kind == "object") {
+        tool["outputSchema"] = spec.output_schema.clone();
     }
     tool
 }

@@ -62,6 +62,19 @@ fn rewrite(schema: &mut Value, side: Side) {
     fold_description(node);
 }
 
+/// Removes what only serves to check arguments: limits, which the descriptions mention, and
+/// `additionalProperties: false`.
+pub(super) fn remove_checks(schema: &mut Value) {
+    let Some(node) = schema.as_object_mut() else { return };
+    node.retain(|keyword, value| {
+        let is_limit = LIMITS.iter().any(|(limit, _, _)| limit == keyword);
+        !is_limit && keyword != "default" && !(keyword == "additionalProperties" && value == false)
+    });
+    for child in children(node) {
+        remove_checks(child);
+    }
+}
+
 /// Removes `format`, which providers refuse or ignore.
 pub(super) fn remove_formats(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
@@ -182,6 +195,13 @@ fn describe_values(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
     if let Some(Value::String(values)) = node.shift_remove(VALUES) {
         let before = node.get("description").and_then(Value::as_str).unwrap_or_default();
+        let listed = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+        let names = listed.unwrap_or_default().iter().filter_map(Value::as_str);
+        let words = before.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        // The description of the property may explain them itself.
+        if !before.is_empty() && names.clone().all(|name| words.clone().any(|word| word == name)) {
+            return;
+        }
         let whole = format!("{before} Values: {values}.").trim_start().to_owned();
         node.insert("description".to_owned(), Value::String(whole));
     }
@@ -239,10 +259,10 @@ pub(super) fn append_sentence(node: &mut Map<String, Value>, sentence: &str) {
     node.insert("description".to_owned(), Value::String(whole));
 }
 
-/// A minimum of 0 is left out, as counts are not negative.
+/// A minimum of 0 or 1 is left out, as that is what a count is.
 fn describe_limit(node: &mut Map<String, Value>, keyword: &str, before: &str, after: &str) {
     let Some(limit) = node.get(keyword).and_then(Value::as_number) else { return };
-    if keyword.starts_with("min") && limit.as_u64() == Some(0) {
+    if keyword.starts_with("min") && limit.as_u64().is_some_and(|limit| limit <= 1) {
         return;
     }
     if limit.as_u64().is_some_and(|limit| is_out_of_reach(keyword, limit)) {
@@ -259,7 +279,7 @@ fn is_out_of_reach(keyword: &str, limit: u64) -> bool {
     match keyword {
         "maxLength" => limit >= 200,
         "maxItems" => limit >= 50,
-        "maximum" => limit >= 1_000_000,
+        "maximum" => limit >= 1000,
         _ => false,
     }
 }
@@ -276,7 +296,9 @@ fn mentions(description: &str, words: &str, limit: &str) -> bool {
 }
 
 fn describe_default(node: &mut Map<String, Value>) {
-    let Some(default) = node.get("default").filter(|default| !default.is_null()) else { return };
+    // A flag that is off, and a count of nothing, need no words.
+    let is_told = |default: &&Value| !default.is_null() && **default != false && **default != 0;
+    let Some(default) = node.get("default").filter(is_told) else { return };
     if description(node).contains("Default:") {
         return;
     }
@@ -390,7 +412,8 @@ mod tests {
     #[test]
     fn limits_and_defaults_are_described_once() {
         let table = [
-            (json!({ "minimum": 1, "default": 50 }), "At least 1. Default: 50."),
+            (json!({ "minimum": 2, "default": 50 }), "At least 2. Default: 50."),
+            (json!({ "description": "A.", "minimum": 1 }), "A."),
             (json!({ "description": "Lines", "maximum": 9 }), "Lines. At most 9."),
             (json!({ "description": "Lines, at most 9.", "maximum": 9 }), "Lines, at most 9."),
             (json!({ "description": "A. 9 at most.", "maximum": 9 }), "A. 9 at most."),
@@ -398,14 +421,16 @@ mod tests {
             (json!({ "description": "A. Default: all.", "default": "." }), "A. Default: all."),
             (json!({ "description": "A.", "default": "." }), "A. Default: \".\"."),
             (json!({ "description": "A.", "default": "safe" }), "A. Default: safe."),
-            (json!({ "description": "A.", "default": false }), "A. Default: false."),
+            (json!({ "description": "A.", "default": false }), "A."),
+            (json!({ "description": "A.", "default": 0 }), "A."),
+            (json!({ "description": "A.", "default": true }), "A. Default: true."),
             (json!({ "description": "A.", "minimum": 0 }), "A."),
             (json!({ "description": "A.", "maxItems": 3 }), "A. At most 3 items."),
             (json!({ "minLength": 2 }), "At least 2 characters."),
             (json!({ "description": "A.", "maxLength": 64 }), "A. At most 64 characters."),
             (json!({ "description": "A.", "maxLength": 4096 }), "A."),
             (json!({ "description": "A.", "maxItems": 64 }), "A."),
-            (json!({ "description": "A.", "maximum": 1_000_000 }), "A."),
+            (json!({ "description": "A.", "maximum": 1000 }), "A."),
         ];
         for (schema, wanted) in table {
             let whole = described(schema);

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use crate::search::options::OutputMode;
 use crate::search::spans::LineSpans;
 use crate::text::{clip, escape};
+use crate::workspace::Version;
 
 /// The initial capacity for the text of a file, in bytes.
 const TEXT_CAPACITY: usize = 4096;
@@ -101,6 +102,25 @@ impl FileMatches {
             f.write_str(self.lines.text())?;
             f.write_str(&notices)
         })
+    }
+
+    /// Writes the file for a reader who wants few tokens: the path in a line of its own, then the lines
+    /// without it.
+    pub(super) fn fmt_compact(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = escape::display_path(self.path.as_bytes());
+        f.write_str(&path)?;
+        if let Some(version) = self.version.as_deref().and_then(|full| full.parse().ok()) {
+            write!(f, " (version {})", Version::short(&version))?;
+        }
+        for line in self.lines.text().lines() {
+            let rest = line.strip_prefix(&*path).and_then(|rest| rest.strip_prefix([':', '-']));
+            write!(f, "\n{}", rest.unwrap_or(line))?;
+        }
+        for notice in self.notices(OutputMode::Content).lines() {
+            let rest = notice.strip_prefix(&*path).and_then(|rest| rest.strip_prefix(": "));
+            write!(f, "\n... {}", rest.unwrap_or(notice))?;
+        }
+        Ok(())
     }
 
     /// Writes the text of the file without the last line end.

@@ -15,12 +15,12 @@ use crate::walk::{CacheView, Cursor, QueryId, WalkOptions};
 #[schemars(inline)]
 #[non_exhaustive]
 pub enum OutputMode {
-    /// The matching lines.
+    /// Matching lines.
     #[default]
     Content,
-    /// Only the paths of files that match.
+    /// Paths of matching files.
     Files,
-    /// How many lines match in each file.
+    /// Matching lines of each file.
     Count,
 }
 

@@ -19,7 +19,7 @@ use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::searcher::BatchMatches;
 use crate::text::escape;
-use crate::text_format::TextFormat;
+use crate::text_format::{TextFormat, TextStyle};
 use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
@@ -116,6 +116,14 @@ impl Output for SearchOutput {
         if self.files.is_empty() {
             let separator = if footer.is_empty() { "" } else { "\n" };
             return write!(f, "{}{separator}{footer}", self.empty_text(format));
+        }
+        if format.style() == TextStyle::Compact && self.format.mode == OutputMode::Content {
+            for (index, file) in self.files.iter().enumerate() {
+                f.write_str(if index > 0 { "\n" } else { "" })?;
+                file.fmt_compact(f)?;
+            }
+            let separator = if footer.is_empty() { "" } else { "\n" };
+            return write!(f, "{separator}{footer}");
         }
         let last = self.files.len() - 1;
         for (index, file) in self.files.iter().enumerate() {

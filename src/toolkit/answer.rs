@@ -136,12 +136,11 @@ impl Answer {
 
     /// The answer of a call that failed, in words for the tools that are offered.
     pub fn failed(error: Error, format: &TextFormat) -> Answer {
-        let mut text = error.text(format);
-        let body = text.len();
-        text.extend([" [", error.code().as_str(), "]"]);
+        let message = error.text(format);
+        let (text, body) = (format!("{message} [{}]", error.code()), message.len());
         let details = json!({
             "code": error.code().as_str(),
-            "message": &text[..body],
+            "message": message,
             "path": error.path(),
             "hint": error.hint(format),
         });

@@ -16,6 +16,7 @@ use crate::context::{Call, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::index::{Index, IndexOptions};
 use crate::pool::Pool;
+use crate::shown_files::ShownFiles;
 use crate::skills::SkillCatalog;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
@@ -51,6 +52,7 @@ struct Inner {
     format: TextFormat,
     pool: Arc<Pool>,
     index: Option<Index>,
+    shown: Option<Arc<ShownFiles>>,
     is_read_only: bool,
 }
 
@@ -99,6 +101,7 @@ impl Toolkit {
             limits,
             pool,
             index: None,
+            shown: None,
             is_read_only: false,
         }))
     }
@@ -178,6 +181,13 @@ impl Toolkit {
     /// Sets the style of the texts that a model reads. Default: [`TextStyle::Seed`].
     pub fn with_text_style(self, style: TextStyle) -> Toolkit {
         self.modified(|inner| inner.format = std::mem::take(&mut inner.format).with_style(style))
+    }
+
+    /// Refuses to overwrite a file that the model has not read, or only in part, or that has changed
+    /// since, unless the call has an `expected_version`. What was read is remembered from now on, of
+    /// at most 10,000 files. Default: off.
+    pub fn with_overwrite_guard(self) -> Toolkit {
+        self.modified(|inner| inner.shown = Some(Arc::default()))
     }
 
     /// Sets how texts refer to tools and arguments. Default: [`Syntax::Json`].
@@ -312,8 +322,9 @@ impl Toolkit {
     }
 
     fn context<'a>(&'a self, call: &'a Call) -> ToolContext<'a> {
-        let Inner { workspace, limits, format, pool, index, .. } = &*self.0;
-        ToolContext { workspace, limits, format, call, pool, index: index.as_ref() }
+        let Inner { workspace, limits, format, pool, index, shown, .. } = &*self.0;
+        let (index, shown) = (index.as_ref(), shown.as_deref());
+        ToolContext { workspace, limits, format, call, shown, pool, index }
     }
 
     /// Shown names win over aliases.

@@ -10,41 +10,40 @@ pub use crate::edit::{MatchKind, Matching, Replacement};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names};
 use crate::context::Call;
-use crate::edit::{self, EditOptions, diff};
+use crate::edit::{self, EditOptions, Splice, diff};
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::output::Output;
 use crate::text::escape;
+use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Access, Expected, Version, WriteGuard};
 
-/// Replaces text in a file: `old_text`, which must be there exactly once, by `new_text`; or
-/// several texts at once, with `edits`. Nothing else in the file changes.
+/// Replaces `old_text`, which must be in the file exactly once, by `new_text`; or several texts, with
+/// `edits`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// The text to replace, as the file has it, with enough lines round it to be unique.
+    /// The text to replace, with enough lines around it to be unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_text: Option<String>,
     /// The text in its place; "" deletes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_text: Option<String>,
-    /// Several replacements instead: each is looked for in the file as it is now, none may
-    /// overlap, and all are made or none. 1000 at most.
+    /// Several replacements of the file as it is now: all are made or none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_EDITS))]
     pub edits: Vec<Replacement>,
-    /// Replaces every place where the text is, not just the only one.
+    /// Replaces every place, not just the only one.
     #[serde(default)]
     pub replace_all: bool,
-    /// How `old_text` is compared with the file.
+    /// How `old_text` is compared.
     #[serde(default, rename = "match")]
     pub matching: Matching,
-    /// Edits only if the file still has this version: the `version` in the details of a
-    /// `read_file`, `write_file` or `edit_file`.
+    /// Only if the file has this version, as told by an earlier answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
@@ -98,6 +97,9 @@ pub struct EditFileOutput {
     pub version: String,
     /// Whether nothing was written because it was asked so.
     pub dry_run: bool,
+    /// The first and the last line of the new text in each place.
+    #[serde(skip)]
+    places: Vec<(u64, u64)>,
     #[serde(skip)]
     notes: Vec<String>,
 }
@@ -161,11 +163,20 @@ impl Tool for EditFile {
             diff: diff::unified(&path, old, &edited.content, &edited.splices, room)?,
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
+            places: edited
+                .splices
+                .iter()
+                .map(|splice| line_range(&edited.content, splice))
+                .collect(),
             notes: edited.notes,
             relative_path: path,
         };
         if !args.dry_run {
+            let (path, versions) = (guard.path().clone(), [old, &edited.content].map(Version::of));
             report.notes.extend(guard.replace(&edited.content, context.call)?.notes);
+            if let Some(shown) = context.shown {
+                shown.record_edit(&path, versions[0], versions[1]);
+            }
         }
         Ok(report)
     }
@@ -269,6 +280,18 @@ fn conflict(
     })
 }
 
+/// The first and the last line of the new text of a splice.
+fn line_range(content: &[u8], splice: &Splice) -> (u64, u64) {
+    let feeds = |to: usize| {
+        let before = content.get(..to).unwrap_or(content);
+        memchr::memchr_iter(b'\n', before).count() as u64
+    };
+    let first = feeds(splice.new.start) + 1;
+    let ends_line = splice.new.end > splice.new.start
+        && content.get(splice.new.end - 1).is_some_and(|byte| *byte == b'\n');
+    (first, (feeds(splice.new.end) + 1 - u64::from(ends_line)).max(first))
+}
+
 fn missing(path: &str, why: &Error) -> Error {
     let shown = escape::display_path(path.as_bytes());
     let error = Error::new(ErrorCode::FileNotFound, format!("Cannot read {shown}"))
@@ -278,9 +301,49 @@ fn missing(path: &str, why: &Error) -> Error {
     near.cloned().fold(error, Error::with_hint)
 }
 
+impl EditFileOutput {
+    /// The answer in few tokens: the places and the version, and the diff only where more than was
+    /// asked for may have changed.
+    fn write_compact(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = escape::display_path(self.relative_path.as_bytes());
+        let done = if self.dry_run { "Would edit" } else { "Edited" };
+        write!(f, "{done} {path}:")?;
+        for (index, (first, last)) in self.places.iter().take(MAX_PLACES).enumerate() {
+            f.write_str(if index > 0 { "," } else { "" })?;
+            write!(f, "{first}")?;
+            if last > first {
+                write!(f, "-{last}")?;
+            }
+        }
+        if self.places.len() > MAX_PLACES {
+            write!(f, " and {} more places", self.places.len() - MAX_PLACES)?;
+        }
+        if let Ok(version) = self.version.parse::<Version>() {
+            write!(f, ", version {}", version.short())?;
+        }
+        if self.match_kind != MatchKind::Exact {
+            write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
+        }
+        if self.dry_run || self.match_kind != MatchKind::Exact {
+            write!(f, "\n{}", self.diff)?;
+        }
+        Ok(())
+    }
+}
+
+/// The most places of an edit that a short answer names.
+const MAX_PLACES: usize = 20;
+
 impl Output for EditFileOutput {
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        match format.style() {
+            TextStyle::Compact => self.write_compact(f),
+            TextStyle::Seed => fmt::Display::fmt(self, f),
+        }
     }
 }
 

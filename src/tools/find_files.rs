@@ -18,42 +18,38 @@ use crate::walk::list::{self, ListOptions};
 use crate::walk::{PathGlobs, QueryId, WalkOptions, WalkRoot};
 use crate::workspace::{Access, Workspace};
 
-/// Finds files by a glob on their names or paths, at any depth, a path a line, in path order.
-/// Files that ignore files exclude are left out.
+/// Finds files at any depth by a glob. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindFilesArgs {
-    /// The glob. Without `/` it is matched against names at any depth, as `*.toml`; with `/` against
-    /// whole paths, both from `path` and from the workspace root, as `src/**/*.rs`. The path of a
-    /// file that exists finds that file.
+    /// The glob: `*.toml` on names, `src/**/*.rs` on paths; or the path of a file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub pattern: String,
-    /// The directory to look in. Default: the workspace root.
+    /// The directory to look in. Default: the root.
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// What to find: files (links among them), directories, or both; a directory ends in `/`.
+    /// A file, a directory, or any of both.
     #[serde(default)]
     pub kind: FindKind,
     /// Results after which the answer is cut.
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
-    /// The order: by path, or the last modified first.
+    /// By path, or last modified first.
     #[serde(default)]
     pub sort: Sort,
-    /// Whether names that start with a dot are looked at; a pattern with such a name turns it
-    /// on by itself.
+    /// Finds names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Finds ignored files too; version control directories stay out.
+    /// Finds ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
-    /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
+    /// The cursor of a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
-    /// Milliseconds after which what was found so far is returned.
+    /// Milliseconds after which the answer is cut.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,

@@ -20,12 +20,11 @@ use crate::walk::{Cursor, OutputBudget, QueryId};
 pub use crate::workspace::EntryType;
 use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspacePath};
 
-/// Lists what is directly in a directory, a name a line, sorted without regard to case;
-/// directories end in `/`. Ignored and hidden entries are listed too.
+/// Lists the entries of one directory, ignored and hidden ones too. Directories end in `/`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDirectoryArgs {
-    /// The directory. Default: the workspace root.
+    /// The directory. Default: the root.
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
@@ -33,7 +32,7 @@ pub struct ListDirectoryArgs {
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
-    /// Goes on where an earlier answer was cut: its cursor.
+    /// The cursor of a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,

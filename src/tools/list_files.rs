@@ -18,21 +18,19 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListOptions, ListReport};
 use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions, WalkRoot};
 
-/// Lists the files below a directory, a path a line, in path order. Files that ignore files
-/// exclude are left out. Use `find_files` to look for names at any depth.
+/// Lists the files below a directory. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListFilesArgs {
-    /// The directory. Default: the workspace root.
+    /// The directory. Default: the root.
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// Only files that match this glob: without `/` on the name, such as `*.rs`; with `/` on the
-    /// whole path, both from `path` and from the workspace root.
+    /// Only files that match a glob: `*.rs` on the name, `src/**/*.ts` on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_GLOB_BYTES))]
     pub pattern: Option<String>,
-    /// How many levels deep to look; 1 is the directory itself.
+    /// Levels to look into; 1 is the directory itself.
     #[serde(default = "default_max_depth")]
     #[schemars(range(min = 1))]
     pub max_depth: u32,
@@ -40,20 +38,20 @@ pub struct ListFilesArgs {
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
-    /// Whether files and directories whose name starts with a dot are listed.
+    /// Lists names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Lists ignored files too; version control directories stay out.
+    /// Lists ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
-    /// The order: by path, or the last modified first.
+    /// By path, or last modified first.
     #[serde(default)]
     pub sort: Sort,
-    /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
+    /// The cursor of a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
-    /// Milliseconds after which what was found so far is returned.
+    /// Milliseconds after which the answer is cut.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,

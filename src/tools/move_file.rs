@@ -22,8 +22,7 @@ pub struct MoveFileArgs {
     /// The new path, which nothing may have; directories above it are made.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub destination: String,
-    /// Moves only if the file still has this version: the `version` in the details of a
-    /// `read_file`, `write_file` or `edit_file`.
+    /// Only if the file has this version, as told by an earlier answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,

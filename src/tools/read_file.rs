@@ -15,31 +15,30 @@ use crate::read::file_reference::FileReference;
 use crate::read::image::{Image, ImageFormat};
 use crate::read::{self, PageOptions, TextPage, TotalLines, page};
 pub use crate::read::{Encoding, LineEnding};
+use crate::shown_files::{ShownFiles, ShownPage};
 use crate::text::escape;
 use crate::text::line_number::LineNumber;
-use crate::text_format::TextFormat;
+use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::WorkspacePath;
+use crate::workspace::{Version, WorkspacePath};
 
-/// Reads a text file, each line behind its number, or an image. A page ends at 2000 lines or
-/// 50 KB and says how to go on; files of any size can be paged.
+/// Reads a page of a text file, with line numbers, or an image.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// The first line, from 1; a negative one counts from the end, -1 is the last line.
-    /// Default: 1.
+    /// The first line, from 1; negative from the end. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
-    /// How many lines; 0 only tells how many there are. Default: what fits into a page.
+    /// How many lines; 0 only counts them. Default: a page of 2000 lines or 50 KB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Gives the text alone, without line numbers and header.
+    /// Gives the text without line numbers.
     #[serde(default)]
     pub raw: bool,
-    /// Bytes after which the page ends, if less than a page.
+    /// Bytes after which the page ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_bytes: Option<u32>,
@@ -175,6 +174,9 @@ impl Tool for ReadFile {
                 from_text_page(&path, page, default_lines, options.max_bytes, context.format)
             }
         };
+        if let Some(shown) = context.shown {
+            answer.record(&path, shown);
+        }
         answer.raw = args.raw;
         notes.extend(answer.extension_note());
         notes.append(&mut answer.notes);
@@ -282,6 +284,16 @@ fn from_image(path: &WorkspacePath, image: Image) -> ReadFileOutput {
 }
 
 impl ReadFileOutput {
+    /// Remembers that these lines were shown.
+    fn record(&self, path: &WorkspacePath, shown: &ShownFiles) {
+        let version = self.version.as_deref().and_then(|full| full.parse().ok());
+        let lines = self.start_line.zip(self.end_line);
+        if let Some((version, (first, last))) = version.zip(lines) {
+            let reaches_end = self.truncated == Some(false) && self.incomplete.is_none();
+            shown.record_page(path, version, ShownPage { first, last, reaches_end });
+        }
+    }
+
     /// Whether the text is exactly that of the file.
     #[cfg(feature = "cli")]
     pub(crate) fn is_verbatim(&self) -> bool {
@@ -386,14 +398,26 @@ impl Output for ReadFileOutput {
         if self.raw {
             return f.write_str(content);
         }
-        f.write_str(&self.header())?;
+        let is_compact = format.style() == TextStyle::Compact;
+        let version = self.version.as_deref().filter(|_| is_compact);
+        match version.and_then(|full| full.parse::<Version>().ok()) {
+            Some(version) => {
+                let header = self.header();
+                write!(f, "{}, version {}]", header.trim_end_matches(']'), version.short())?;
+            }
+            None => f.write_str(&self.header())?,
+        }
         let first = self.start_line.unwrap_or(1);
         let is_cut = matches!(self.cut, Some(PageCut::Line(_)));
         // A cut line may have no character that fits.
         let nothing = (is_cut && content.is_empty()).then_some("");
         for (count, line) in (0..).zip(content.split_inclusive('\n').chain(nothing)) {
-            let number = LineNumber(page::line_number(first, count));
-            write!(f, "\n{number}{}", page::shown_line(line))?;
+            let (number, line) = (page::line_number(first, count), page::shown_line(line));
+            if is_compact {
+                write!(f, "\n{number}\t{line}")?;
+            } else {
+                write!(f, "\n{}{line}", LineNumber(number))?;
+            }
         }
         if is_cut {
             f.write_str("…")?;

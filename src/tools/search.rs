@@ -23,89 +23,81 @@ use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
 /// The maximum number of context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
 
-/// Searches the contents of files with a regular expression (Rust syntax, as in ripgrep) and
-/// returns `path:line:text` for each matching line, in path order. Files that ignore files
-/// exclude are left out, links are not followed. Case does not matter unless asked.
+/// Searches the contents of files with a regular expression. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchArgs {
-    /// What to search for: a regular expression, at most 4096 bytes. No look-around, no
-    /// backreferences; use `literal` for plain text.
+    /// A regular expression as in ripgrep, without look-around and backreferences.
     #[schemars(length(max = MAX_PATTERN_CHARS))]
     pub pattern: String,
-    /// Files or directories to search, one or several; results are shown below the path as given.
-    /// Default: the whole workspace.
+    /// Files or directories. Default: all.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,
-    /// Only files that match one of these globs: without `/` on the name, such as `*.rs`; with `/`
-    /// on the whole path from `path` or the workspace root, such as `src/**/*.ts`. A leading `!`
-    /// excludes. Never brings ignored files back.
+    /// Only files that match a glob: `*.rs` on the name, `src/**/*.ts` on the path, `!` excludes.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub include: OneOrMany,
-    /// No files that match one of these globs.
+    /// No files that match these globs.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub exclude: OneOrMany,
-    /// Only files of these types, by ripgrep's names, such as `rust`, `py` or `js`.
+    /// Only files of these types, such as `rust` or `py`.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::file_types)]
     pub file_type: OneOrMany,
-    /// Whether upper and lower case differ.
+    /// Whether case matters.
     #[serde(default)]
     pub case_sensitive: bool,
-    /// Takes the pattern as plain text, not as a regular expression.
+    /// Takes the pattern as plain text.
     #[serde(default)]
     pub literal: bool,
-    /// Only matches that are whole words.
+    /// Only whole words.
     #[serde(default)]
     pub word: bool,
-    /// Lets a match span several lines; turned on by itself when the pattern needs it.
+    /// Lets a match span lines.
     #[serde(default)]
     pub multiline: bool,
-    /// Lines of context before and after each match, at most 1000.
+    /// Lines around each match, at most 1000.
     #[serde(default)]
     #[schemars(range(max = 1000))]
     pub context: u32,
-    /// Lines of context before each match. Default: `context`.
+    /// Lines before each match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub before: Option<u32>,
-    /// Lines of context after each match. Default: `context`.
+    /// Lines after each match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub after: Option<u32>,
-    /// What to return: matching lines, only the paths of matching files, or how many lines
-    /// match in each.
+    /// Lines (content), paths (files), or the lines of each file counted (count).
     #[serde(default)]
     pub output: OutputMode,
-    /// Matching lines in all (or files, for the other outputs), after which the answer is cut.
+    /// Lines or files after which the answer is cut.
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
-    /// Matching lines of one file, after which the search goes on with the next. Default: no
-    /// bound but `max_results`.
+    /// Lines of one file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_per_file: Option<u32>,
-    /// The order of files: by path, or the last modified first.
+    /// By path, or last modified first.
     #[serde(default)]
     pub sort: Sort,
-    /// Whether files and directories whose name starts with a dot are searched.
+    /// Searches names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Searches ignored files too; version control directories stay out.
+    /// Searches ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
-    /// Adds the version token of each file, for `expected_version` of a later edit.
+    /// Adds the version of each file.
     #[serde(default)]
     pub versions: bool,
-    /// Goes on where an earlier answer was cut: its cursor, with the same other arguments.
+    /// The cursor of a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
-    /// Milliseconds after which what was found so far is returned.
+    /// Milliseconds after which the answer is cut.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,

@@ -12,27 +12,24 @@ use crate::hint::Hint;
 use crate::output::{Output, counted};
 use crate::read::pasted_page::{self, PageSign};
 use crate::text::{decode, escape, placeholder};
-use crate::text_format::TextFormat;
+use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Access, Expected, Version, WorkspacePath, WriteGuard};
 
-/// Writes a whole file: makes it and its directories, or replaces all of its content at once.
-/// To change a part of a file, use `edit_file`.
+/// Writes a whole file, and makes the directories above it. To change a part, use `edit_file`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// The whole content, exactly as it is to be: nothing left out, no line numbers.
+    /// The whole content, nothing left out, without line numbers.
     pub content: String,
-    /// Writes only if the file still has this version: the `version` in the details of a
-    /// `read_file`, `write_file` or `edit_file`; "absent" if there must be no file.
+    /// Only if the file has this version, as told by an earlier answer; "absent" for no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
-    /// Lets the file consist of the content although that seems to be a page of `read_file`: without
-    /// it, a page is not written over the whole file.
+    /// Writes the content although it seems to be a page of `read_file`.
     #[serde(default)]
     pub truncate: bool,
     /// Only shows what would change.
@@ -124,9 +121,15 @@ impl Tool for WriteFile {
         if guard.size().is_some_and(|size| size <= limit as u64) {
             guard.read(limit)?;
         }
-        if let Some(must_be) = must_be {
-            let expected = guard.expect(must_be, context.call);
-            expected.map_err(|error| conflict(error, guard.content(), &args.content))?;
+        match (must_be, context.shown) {
+            (Some(must_be), _) => {
+                let expected = guard.expect(must_be, context.call);
+                expected.map_err(|error| conflict(error, guard.content(), &args.content))?;
+            }
+            (None, Some(shown)) if guard.size().is_some() && guard.content() != Some(new) => {
+                shown.check_overwrite(guard.path(), guard.content().map(Version::of))?;
+            }
+            _ => {}
         }
         check_omissions(&guard, &args, context)?;
         if let Some(old) = guard.content() {
@@ -134,7 +137,11 @@ impl Tool for WriteFile {
         }
         let mut written = WriteFileOutput::prepare(context, &guard, &args)?;
         if !args.dry_run && !written.unchanged {
+            let path = guard.path().clone();
             written.notes.extend(guard.replace(new, context.call)?.notes);
+            if let Some(shown) = context.shown {
+                shown.record_whole(&path, Version::of(new));
+            }
         }
         Ok(written)
     }
@@ -318,6 +325,19 @@ fn encoding_notes(old: &[u8], new: &[u8]) -> Vec<String> {
 impl Output for WriteFileOutput {
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        if format.style() == TextStyle::Seed || self.unchanged || self.dry_run {
+            return fmt::Display::fmt(self, f);
+        }
+        let path = escape::display_path(self.relative_path.as_bytes());
+        let done = if self.created { "Created" } else { "Wrote" };
+        write!(f, "{done} {path} ({}", counted(self.lines, "line", "lines"))?;
+        if let Ok(version) = self.version.parse::<Version>() {
+            write!(f, ", version {}", version.short())?;
+        }
+        f.write_str(")")
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) use spool_file::{SpoolFile, make_ignored_directory};
 pub(crate) use temp::{RandomNames, is_temporary};
 use transfer::Transferred;
 pub use version::Version;
-pub(crate) use version::{Expected, VersionHasher};
+pub(crate) use version::{Expected, VersionHasher, VersionToken};
 
 /// The maximum size of a file that [`Workspace::read`], [`Workspace::read_to_string`] and
 /// [`Workspace::update`] read, in bytes: 64 MiB, the default of
@@ -437,7 +437,7 @@ impl Workspace {
     pub(crate) fn remove_file(
         &self,
         path: &str,
-        expected: Option<Version>,
+        expected: Option<VersionToken>,
         call: &Call,
     ) -> Result<WorkspacePath, Error> {
         remove::remove_file(self, path, expected, call)
@@ -454,7 +454,7 @@ impl Workspace {
         &self,
         source: &str,
         destination: &str,
-        expected: Option<Version>,
+        expected: Option<VersionToken>,
         call: &Call,
     ) -> Result<Transferred, Error> {
         transfer::move_file(self, source, destination, expected, call)
@@ -468,7 +468,7 @@ impl Workspace {
         &self,
         source: &str,
         destination: &str,
-        expected: Option<Version>,
+        expected: Option<VersionToken>,
         call: &Call,
     ) -> Result<Transferred, Error> {
         transfer::copy_file(self, source, destination, expected, call)

@@ -11,7 +11,7 @@ use crate::hint::Hint;
 use crate::os::{Dir, File, Kind, Leased, Stat, Volume, split_at_count};
 use crate::workspace::WorkspacePath;
 use crate::workspace::path::{changed, gone, not_a_file};
-use crate::workspace::version::Version;
+use crate::workspace::version::{Version, VersionToken};
 
 /// How long to wait for the lock of another process. After that the change proceeds without the
 /// lock; a change by the other process is noticed when the file is replaced.
@@ -80,7 +80,7 @@ impl OpenFile {
     /// Opens a file of the version that the caller expects.
     pub(super) fn open_version(
         path: &WorkspacePath,
-        expected: Version,
+        expected: VersionToken,
         call: &Call,
     ) -> Result<OpenFile, Error> {
         if path.kind() == Some(Kind::Link) {
@@ -159,15 +159,16 @@ impl OpenFile {
     /// Refuses a file of another version with `CONFLICT`.
     pub(super) fn expect(
         &mut self,
-        expected: Version,
+        expected: VersionToken,
         call: &Call,
         path: &WorkspacePath,
     ) -> Result<(), Error> {
         let version = self.version(call, path)?;
-        if version == expected {
+        if expected.matches(version) {
             return Ok(());
         }
-        let why = format!("its version is {version} now, not {expected}");
+        let now = expected.like(version);
+        let why = format!("its version is {now} now, not {expected}");
         Err(changed(path, &why))
     }
 

@@ -11,13 +11,13 @@ use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{check_file_or_link, stranded, written};
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::temp::{keep_aside, random_name};
-use crate::workspace::{Access, Durability, Version, Workspace, WorkspacePath};
+use crate::workspace::{Access, Durability, VersionToken, Workspace, WorkspacePath};
 
 /// See [`Workspace::remove_file`].
 pub(super) fn remove_file(
     workspace: &Workspace,
     path: &str,
-    expected: Option<Version>,
+    expected: Option<VersionToken>,
     call: &Call,
 ) -> Result<WorkspacePath, Error> {
     let path = workspace.resolve(path, Access::Entry)?;

@@ -14,7 +14,7 @@ use crate::workspace::remove::remove_if;
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::{TempFile, sweep};
-use crate::workspace::{Access, Durability, Version, Workspace, WorkspacePath};
+use crate::workspace::{Access, Durability, VersionToken, Workspace, WorkspacePath};
 
 /// How much is copied between two checks of the deadline, in bytes.
 const BUFFER: usize = 1 << 20;
@@ -37,7 +37,7 @@ pub(super) fn move_file(
     workspace: &Workspace,
     source: &str,
     destination: &str,
-    expected: Option<Version>,
+    expected: Option<VersionToken>,
     call: &Call,
 ) -> Result<Transferred, Error> {
     let source = workspace.resolve(source, Access::Entry)?;
@@ -65,7 +65,7 @@ pub(super) fn copy_file(
     workspace: &Workspace,
     source: &str,
     destination: &str,
-    expected: Option<Version>,
+    expected: Option<VersionToken>,
     call: &Call,
 ) -> Result<Transferred, Error> {
     let source = workspace.resolve(source, Access::Read)?;

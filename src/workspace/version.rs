@@ -11,6 +11,12 @@ use crate::os::split_at_count;
 /// The value of `expected_version` that means that there must be no file.
 const ABSENT: &str = "absent";
 
+/// The digits of Crockford's base32, in lower case.
+const BASE32: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// The length of the short form.
+const SHORT_DIGITS: u32 = 10;
+
 /// A token for the content of a file: 128 bits of its BLAKE3 hash.
 ///
 /// Equal content has an equal version, whatever its name and time.
@@ -44,6 +50,17 @@ impl Version {
         }
     }
 
+    /// The short form, which texts show: the first 50 bits in lower-case base32, without the letters
+    /// `i`, `l`, `o` and `u`. `expected_version` takes it like the full form.
+    pub fn short(&self) -> String {
+        let number = u128::from_be_bytes(self.0);
+        let digit = |index: u32| {
+            let value = (number >> (123 - 5 * index)) & 31;
+            BASE32.get(value as usize).copied().map_or('0', char::from)
+        };
+        (0..SHORT_DIGITS).map(digit).collect()
+    }
+
     fn shorten(hash: blake3::Hash) -> Version {
         let mut bits = [0; 16];
         for (to, from) in bits.iter_mut().zip(hash.as_bytes()) {
@@ -63,7 +80,9 @@ impl FromStr for Version {
     fn from_str(text: &str) -> Result<Version, Error> {
         let invalid = || {
             let shown: String = text.chars().take(64).collect();
-            let message = format!("{shown:?} is no version: 32 hexadecimal digits are");
+            let message = format!(
+                "{shown:?} is no version: 32 hexadecimal digits are, or the 10 of a short one"
+            );
             Error::new(ErrorCode::InvalidArgument, message).with_hint(Hint::Tools {
                 before: "Take the version from the answer of ".into(),
                 names: vec!["read_file", "write_file", "edit_file"],
@@ -102,7 +121,59 @@ pub(crate) enum Expected {
     /// No file.
     Absent,
     /// A file with this content.
-    Version(Version),
+    Version(VersionToken),
+}
+
+/// A version as a caller gives it, in the full or the short form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VersionToken {
+    Full(Version),
+    Short([u8; SHORT_DIGITS as usize]),
+}
+
+impl VersionToken {
+    /// Whether it stands for this version.
+    pub(crate) fn matches(&self, version: Version) -> bool {
+        match self {
+            VersionToken::Full(full) => *full == version,
+            VersionToken::Short(short) => version.short().as_bytes() == short,
+        }
+    }
+
+    /// The version in the form of this token.
+    pub(crate) fn like(&self, version: Version) -> String {
+        match self {
+            VersionToken::Full(_) => version.to_string(),
+            VersionToken::Short(_) => version.short(),
+        }
+    }
+}
+
+impl From<Version> for VersionToken {
+    fn from(version: Version) -> VersionToken {
+        VersionToken::Full(version)
+    }
+}
+
+impl FromStr for VersionToken {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<VersionToken, Error> {
+        let short = <[u8; SHORT_DIGITS as usize]>::try_from(text.as_bytes()).ok();
+        match short.filter(|digits| digits.iter().all(|digit| BASE32.contains(digit))) {
+            Some(digits) => Ok(VersionToken::Short(digits)),
+            None => text.parse().map(VersionToken::Full),
+        }
+    }
+}
+
+impl fmt::Display for VersionToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VersionToken::Full(version) => version.fmt(f),
+            VersionToken::Short(digits) => f.write_str(&String::from_utf8_lossy(digits)),
+        }
+    }
 }
 
 impl Expected {
@@ -122,7 +193,7 @@ impl Expected {
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for anything but a version.
-    pub(crate) fn parse_version(argument: Option<&str>) -> Result<Option<Version>, Error> {
+    pub(crate) fn parse_version(argument: Option<&str>) -> Result<Option<VersionToken>, Error> {
         match Expected::parse(argument)? {
             None => Ok(None),
             Some(Expected::Version(version)) => Ok(Some(version)),
@@ -137,6 +208,19 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_version_stands_for_the_content_too() {
+        let version = Version::of(b"content");
+        let short: VersionToken = version.short().parse().unwrap();
+        let full: VersionToken = version.to_string().parse().unwrap();
+        assert_eq!((version.short().len(), short.to_string()), (10, version.short()));
+        assert!(short.matches(version) && full.matches(version));
+        assert!(!short.matches(Version::of(b"other")) && !full.matches(Version::of(b"other")));
+        let bits = Version([0x08, 0x86, 0x42, 0x98, 0xe8, 0x4a, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bits.short(), "123456789a");
+        assert!("123456789i".parse::<VersionToken>().is_err());
+    }
 
     #[test]
     fn what_is_shown_is_read_back_and_nothing_else_is() {

@@ -53,7 +53,7 @@ fn text(result: &Value) -> &str {
 #[test]
 fn the_tools_are_listed_as_the_schema_renders_them_in_either_era() {
     let workspace = small_tree();
-    let wanted = schema::render(workspace.tools().specs(), Format::Mcp);
+    let wanted: Value = workspace.tools().specs().map(schema::mcp_structured).collect();
     let mut older = Program::start(&workspace.root(), &[]);
     older.client.initialize();
     assert_eq!(older.client.ask("tools/list", json!({}))["result"], json!({ "tools": wanted }));
@@ -159,7 +159,7 @@ fn a_call_has_text_details_and_images_and_an_error_has_text_alone() {
     let client = &mut program.client;
     client.initialize();
     let found = client.call("search", &json!({ "pattern": "todo" }));
-    assert_eq!(text(&found), "src/main.rs:2:// TODO one");
+    assert_eq!(text(&found), "src/main.rs\n2:// TODO one");
     assert_eq!(found["structuredContent"]["matches"], 1);
     assert_eq!(found["isError"], false);
     assert_eq!(found.get("resultType"), None, "this client does not know it");
@@ -225,6 +225,24 @@ fn only_the_tools_that_were_asked_for_are_served() {
 }
 
 #[test]
+fn by_default_answers_are_text_and_files_are_guarded() {
+    let workspace = small_tree();
+    let wanted = schema::render(workspace.tools().specs(), Format::Mcp);
+    let mut server = InProcess::start(Server::new(Toolkit::new(workspace.open())));
+    let client = &mut server.client;
+    client.initialize();
+    assert_eq!(client.ask("tools/list", json!({}))["result"], json!({ "tools": wanted }));
+    let found = client.call("search", &json!({ "pattern": "todo" }));
+    assert_eq!(text(&found), "src/main.rs\n2:// TODO one");
+    assert_eq!(found.get("structuredContent"), None);
+    let unknown = client.call("search", &json!({ "pattern": "todo", "zzz": 1 }));
+    assert!(text(&unknown).starts_with("unknown argument \"zzz\""), "{unknown}");
+    let write = json!({ "path": "src/main.rs", "content": "" });
+    let refused = client.call("write_file", &write);
+    assert!(text(&refused).starts_with("src/main.rs exists and was not read"), "{refused}");
+}
+
+#[test]
 fn messages_that_come_before_the_end_of_the_input_are_answered() {
     let workspace = small_tree();
     let mut program = Program::start(&workspace.root(), &[]);
@@ -235,7 +253,7 @@ fn messages_that_come_before_the_end_of_the_input_are_answered() {
     assert_eq!(rest.len(), 1, "{rest:?}");
     assert_eq!(
         (&rest[0]["id"], text(&rest[0]["result"])),
-        (&json!(id), "src/main.rs:2:// TODO one")
+        (&json!(id), "src/main.rs\n2:// TODO one")
     );
     program.ends(0);
 }

@@ -64,7 +64,11 @@ fn the_portable_form_of_an_answer() {
         },
         "required": ["matches", "cursor"],
     });
-    assert_eq!(rendered("search_text")["outputSchema"], wanted);
+    let tools = toolkit();
+    let structured = |name| schema::mcp_structured(tools.spec(name).expect("a tool"));
+    assert_eq!(structured("search_text")["outputSchema"], wanted);
+    assert_eq!(structured("write_text").get("outputSchema"), None);
+    assert_eq!(rendered("search_text").get("outputSchema"), None);
 }
 
 #[test]
@@ -81,10 +85,9 @@ fn mcp_always_has_all_four_hints() {
 }
 
 #[test]
-fn mcp_names_title_and_leaves_out_an_output_that_is_no_object() {
+fn mcp_has_the_name_in_words_as_title() {
     let tool = rendered("write_text");
     assert_eq!((&tool["name"], &tool["title"]), (&json!("write_text"), &json!("Write text")));
-    assert_eq!(tool.get("outputSchema"), None);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn an_edit_is_whole_or_not_at_all() {
     each_call_fails("edit", Durability::File, |workspace| {
         let call = Call::default();
         let mut guard = workspace.lock_for_write("d/file", Access::Change, &call)?;
-        guard.expect(Expected::Version(Version::of(OLD.as_bytes())), &call)?;
+        guard.expect(Expected::Version(Version::of(OLD.as_bytes()).into()), &call)?;
         guard.read(1000)?;
         assert_eq!(guard.content(), Some(OLD.as_bytes()));
         guard.replace(NEW.as_bytes(), &call).map(drop)
@@ -207,7 +207,9 @@ fn a_move_has_happened_or_not() {
         for (source, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
             for destination in ["moved", "x/y/moved"] {
                 each_call_fails("move", durability, |workspace| {
-                    workspace.move_file(source, destination, expected, &call()).map(drop)
+                    workspace
+                        .move_file(source, destination, expected.map(Into::into), &call())
+                        .map(drop)
                 });
             }
         }
@@ -233,8 +235,12 @@ fn a_move_to_another_file_system_leaves_exactly_one_file() {
                     let arrived = || fs::symlink_metadata(&destination).is_ok();
                     fs::create_dir(far.join("far")).unwrap();
                     let destination = destination.to_str().unwrap();
-                    let moved =
-                        workspace.move_file(source, destination, expected, &Call::default());
+                    let moved = workspace.move_file(
+                        source,
+                        destination,
+                        expected.map(Into::into),
+                        &Call::default(),
+                    );
                     assert_eq!(moved.is_ok(), arrived(), "{moved:?}");
                     let far_tree = tree(&far.join("far"));
                     let most = destination.matches('/').count();
@@ -285,13 +291,13 @@ fn a_neighbour_that_sweeps_disturbs_nobody() {
     each_call_has_a_neighbour("write", |workspace, _| write(workspace, "d/file", NEW));
     each_call_has_a_neighbour("create", |workspace, _| write(workspace, "d/new", NEW));
     each_call_has_a_neighbour("remove", |workspace, _| {
-        workspace.remove_file("d/file", version, &call()).map(drop)
+        workspace.remove_file("d/file", version.map(Into::into), &call()).map(drop)
     });
     for (source, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
         each_call_has_a_neighbour("move", |workspace, far| {
             let (near, far) = ("moved", far.join("moved"));
-            workspace.move_file(source, near, expected, &call())?;
-            workspace.move_file(near, far.to_str().unwrap(), expected, &call())?;
+            workspace.move_file(source, near, expected.map(Into::into), &call())?;
+            workspace.move_file(near, far.to_str().unwrap(), expected.map(Into::into), &call())?;
             let content = fs::read_to_string(workspace.root().join("d/file"));
             let moved = if source == "link" { content } else { fs::read_to_string(far) };
             assert_eq!(moved.unwrap(), OLD);
@@ -362,7 +368,9 @@ fn a_copy_is_whole_or_not_there() {
         for (source, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
             for destination in ["d/copy", "x/y/copy"] {
                 each_call_fails("copy", durability, |workspace| {
-                    workspace.copy_file(source, destination, expected, &Call::default()).map(drop)
+                    workspace
+                        .copy_file(source, destination, expected.map(Into::into), &Call::default())
+                        .map(drop)
                 });
             }
         }
@@ -375,7 +383,7 @@ fn a_removal_has_happened_or_not() {
     for durability in EVERY {
         for (path, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
             each_call_fails("remove", durability, |workspace| {
-                workspace.remove_file(path, expected, &Call::default()).map(drop)
+                workspace.remove_file(path, expected.map(Into::into), &Call::default()).map(drop)
             });
         }
     }

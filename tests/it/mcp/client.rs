@@ -240,7 +240,7 @@ pub(super) fn command(root: &Path, words: &[&str]) -> Command {
     command.current_dir(root).env_remove("RIPKIT_ROOT").env_remove("RUST_BACKTRACE");
     // Whoever runs the tests may have skills.
     command.env("HOME", root.join("no-home"));
-    command.arg("mcp").args(words);
+    command.args(["mcp", "--structured"]).args(words);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -1,0 +1,121 @@
+//! Which files a model has seen, so that it overwrites none that it does not know.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
+use crate::workspace::{Version, WorkspacePath};
+
+/// The most files that are remembered; of more, the one that was shown longest ago is forgotten.
+const MAX_FILES: usize = 10_000;
+
+/// The version of each file that was last shown or written, and how much of it.
+#[derive(Debug, Default)]
+pub(crate) struct ShownFiles(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    files: HashMap<Vec<u8>, Shown>,
+    /// Counts what was shown, to find the oldest.
+    clock: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    version: Version,
+    /// All lines before this one were shown; `None` if all of the file was.
+    next_line: Option<i64>,
+    at: u64,
+}
+
+/// A page that was shown: its first and last line, and whether the file ends there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShownPage {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) reaches_end: bool,
+}
+
+impl ShownFiles {
+    /// Remembers a page of a file; pages that follow each other add up.
+    pub(crate) fn record_page(&self, path: &WorkspacePath, version: Version, page: ShownPage) {
+        let known = self.get(path).filter(|known| known.version == version);
+        let before = known.map_or(Some(1), |known| known.next_line);
+        let next_line = match before {
+            Some(next) if page.first < 1 || page.first > next => Some(next),
+            Some(_) if page.reaches_end => None,
+            Some(next) => Some(next.max(page.last + 1)),
+            None => None,
+        };
+        self.set(path, version, next_line);
+    }
+
+    /// Remembers that the model knows all of a file, since it wrote it.
+    pub(crate) fn record_whole(&self, path: &WorkspacePath, version: Version) {
+        self.set(path, version, None);
+    }
+
+    /// Remembers an edit of a file: what was known of it still is.
+    pub(crate) fn record_edit(&self, path: &WorkspacePath, old: Version, new: Version) {
+        if let Some(known) = self.get(path).filter(|known| known.version == old) {
+            self.set(path, new, known.next_line);
+        }
+    }
+
+    /// Refuses to overwrite a file of this version, unless all of it was shown; `None` stands for a
+    /// file that is too large to read.
+    ///
+    /// # Errors
+    /// `CONFLICT`.
+    pub(crate) fn check_overwrite(
+        &self,
+        path: &WorkspacePath,
+        current: Option<Version>,
+    ) -> Result<(), Error> {
+        let refused = |why: &str| {
+            Error::new(ErrorCode::Conflict, format!("{path} {why}; nothing was written"))
+                .at(path.as_str())
+        };
+        let Some((known, current)) = self.get(path).zip(current) else {
+            return Err(refused("exists and was not read")
+                .with_hint(Hint::tool("Read it first with ", "read_file", "."))
+                .with_hint(Hint::argument_name(
+                    "Or pass its version as ",
+                    "expected_version",
+                    ".",
+                )));
+        };
+        if known.version != current {
+            let why = format!("has changed since it was read: its version is {}", current.short());
+            return Err(refused(&why).with_hint(Hint::tool(
+                "Read it again with ",
+                "read_file",
+                ".",
+            )));
+        }
+        match known.next_line {
+            None => Ok(()),
+            Some(next) => Err(refused("was shown only in part")
+                .with_hint(Hint::tool("Change a part with ", "edit_file", "."))
+                .with_hint(format!("Or read the rest, from line {next}, first."))),
+        }
+    }
+
+    fn get(&self, path: &WorkspacePath) -> Option<Shown> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).files.get(path.relative()).copied()
+    }
+
+    fn set(&self, path: &WorkspacePath, version: Version, next_line: Option<i64>) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.clock += 1;
+        let shown = Shown { version, next_line, at: state.clock };
+        state.files.insert(path.relative().to_vec(), shown);
+        if state.files.len() > MAX_FILES {
+            let oldest = state.files.iter().min_by_key(|(_, shown)| shown.at);
+            if let Some(oldest) = oldest.map(|(path, _)| path.clone()) {
+                state.files.remove(&oldest);
+            }
+        }
+    }
+}
