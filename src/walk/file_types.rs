@@ -9,7 +9,7 @@ use crate::hint::Hint;
 
 /// The name that stands for every type.
 const ALL: &str = "all";
-/// The most names that a message suggests.
+/// The maximum number of names that a message suggests.
 const MAX_SUGGESTIONS: usize = 3;
 
 /// The wanted file types. A file passes if its name is of one of them.

@@ -11,22 +11,22 @@ use crate::workspace::{
     Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, Workspace, as_path, exclude_below,
 };
 
-/// The most rules that are used of one ignore file.
+/// The maximum number of rules that are used of one ignore file.
 const MAX_RULES: usize = 10_000;
 
-/// The most of these rules that compile to a regular expression, which takes time and memory, and
-/// not to a look-up of a name or an extension.
+/// The maximum number of these rules that compile to a regular expression, which takes time and
+/// memory, and not to a search for a name or an extension.
 const MAX_WILD_RULES: usize = 2000;
 
 /// The longest line that is used as a rule, in bytes.
 const MAX_RULE_BYTES: usize = 4096;
 
-/// The most directories above an entry whose ignore files apply to it; each of them costs time for
-/// every entry.
+/// The maximum number of directories above an entry whose ignore files apply to it; each of them
+/// costs time for every entry.
 const MAX_LAYERS: usize = 256;
 
-/// Rules of at most so many bytes always compile: `globset` allows 10 MiB for the program, which takes
-/// about 200 bytes for each byte of a glob.
+/// Rules of up to this many bytes always compile: `globset` allows 10 MiB for the program, which
+/// takes about 200 bytes for each byte of a glob.
 const MAX_SMALL_FILE: usize = 4096;
 
 /// Estimated memory of a compiled rule, in bytes; regular expressions take the most.
@@ -443,4 +443,51 @@ fn matcher(lines: &str) -> Result<Gitignore, ignore::Error> {
         let _ = builder.add_line(None, line);
     }
     builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiled(text: &str) -> RuleFile {
+        let mut warnings = Vec::new();
+        let file = compile(text.as_bytes(), ".gitignore", &mut warnings).unwrap();
+        assert_eq!(warnings, Vec::<String>::new());
+        file
+    }
+
+    #[test]
+    fn a_matcher_is_compiled_only_for_an_entry_that_a_rule_may_match() {
+        let file = compiled("*.o\n!keep.o\nb[z-a]\n");
+        let rules = IgnoreRules::default().with(Layer::new(
+            0,
+            Vec::new(),
+            [None, None, Some(file.clone()), None],
+            true,
+            false,
+        ));
+        assert_eq!(rules.verdict(b"src/a.c", false), RuleMatch::None);
+        assert!(file.0.matcher.get().is_none());
+        assert_eq!(rules.verdict(b"src/a.o", false), RuleMatch::Ignored);
+        assert_eq!(rules.verdict(b"src/keep.o", false), RuleMatch::Whitelist);
+        assert_eq!(file.matcher().len(), 2, "a line that is no valid rule is skipped");
+    }
+
+    #[test]
+    fn rules_that_need_no_check_are_far_from_the_limit_of_the_compiler() {
+        for piece in ["?", "*a", "[!a]", "**/", "{a,b}", "é", "[a-zé-ÿ]", "{?,*,**}"] {
+            let lines =
+                [piece.repeat(MAX_SMALL_FILE / piece.len()), format!("{piece}\n").repeat(400)];
+            for lines in lines {
+                assert!(matcher(&lines).is_ok(), "{piece}");
+                assert!(matcher(&lines.repeat(2)).is_ok(), "{piece}, twice the length");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_file_is_compiled_when_it_is_read() {
+        let file = compiled(&"some/long/path/*.o\n".repeat(300));
+        assert!(file.0.matcher.get().is_some());
+    }
 }

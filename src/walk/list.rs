@@ -35,9 +35,9 @@ pub(crate) struct ListOptions {
     pub(crate) files: bool,
     /// Whether the order is by time, the newest first, instead of by path.
     pub(crate) newest_first: bool,
-    /// The most entries that are listed.
+    /// The maximum number of entries that are listed.
     pub(crate) max_results: usize,
-    /// The most bytes of text that the paths may take.
+    /// The maximum number of bytes of text that the paths may take.
     pub(crate) text_bytes: usize,
     /// Where an earlier listing ended.
     pub(crate) cursor: Option<Cursor>,

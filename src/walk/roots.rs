@@ -19,7 +19,7 @@ use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
 use crate::walk::visitor::Batch;
 use crate::workspace::{Access, Dir, Kind, Volume, Workspace, WorkspacePath};
 
-/// How many of the exact files are prepared between two looks at the clock.
+/// How many of the exact files are prepared between two checks of the clock.
 const FILES_PER_CHECK: usize = 1024;
 
 /// What a walk visits. Without any root it visits nothing.

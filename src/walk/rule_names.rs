@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// The most rules that are tried one by one for a name.
+/// The maximum number of rules that are tried one by one for a name.
 const MAX_GROUP: usize = 64;
 
 /// The groups of rules by the first byte of a name, and by its last byte where the first can be any.

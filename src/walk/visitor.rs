@@ -8,7 +8,8 @@ use crate::walk::cached_dir::CachedDir;
 use crate::walk::directory::{DirHandle, DirListing, DirectoryReport};
 use crate::workspace::Kind;
 
-/// The most entries in a batch: few enough to distribute over threads, and enough to be worth it.
+/// The maximum number of entries in a batch: few enough to distribute over threads, and enough to be
+/// worth it.
 pub(crate) const BATCH: usize = u32::BITS as usize;
 
 /// Consecutive entries of one directory, the unit of work of a visitor.
