@@ -27,6 +27,9 @@ mod cli;
 // What the program tells of itself: help, suggestions, completions, pages of the manual.
 #[cfg(feature = "cli")]
 mod cli_help;
+// Command lines of rg, with the same bytes.
+#[cfg(feature = "cli")]
+mod cli_rg;
 // Terminals, pipes that close, interrupts.
 #[cfg(all(feature = "cli", unix))]
 mod cli_terminal;

@@ -1,0 +1,112 @@
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::cli::{ripkit, tree};
+use crate::harness::{Dice, has_program, rounds};
+
+/// Short options without a value, in the order in which the dice know them; those that `ripkit` does
+/// not have are refused.
+const FLAGS: [char; 13] = ['i', 's', 'w', 'F', 'U', 'l', 'c', 'u', 'n', 'H', 'o', 'v', 'N'];
+
+/// Short options with values. Not `-m`, after which ours says where more would match, and not `-t`,
+/// which a glob of `-g` overrides in `rg` and narrows here.
+const VALUED: [(char, &[&str]); 4] = [
+    ('A', &["0", "1", "2"]),
+    ('B', &["0", "1", "2"]),
+    ('C', &["0", "1", "2"]),
+    ('g', &["*.rs", "*.txt", "!*.md", "src/**"]),
+];
+
+const PATTERNS: [&str; 9] =
+    ["todo", "TODO", "one|two", "fn.main", "o\\b", "^// ", "[a-z]+ing", "absent", "a"];
+
+fn rich_tree() -> TempDir {
+    let root = tree();
+    let lines = "todo\nnothing here\nTODO two\n\n// a todo\nfn main() { one }\nlast todo one";
+    for name in ["a.txt", "b.rs", "src/c d.md", "src/deep/long.txt"] {
+        std::fs::write(root.path().join(name), lines).expect("a file");
+    }
+    root
+}
+
+/// The words of a command line, with options together and apart.
+fn words(dice: &mut Dice) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut together = String::from("-");
+    // Ours ignores letter case unless it is told not to, as the tool does.
+    together.push(dice.pick(&['i', 's']));
+    for _ in 0..dice.below(4) {
+        together.push(FLAGS[dice.below(FLAGS.len())]);
+    }
+    for _ in 0..dice.below(3) {
+        let (letter, values) = VALUED[dice.below(VALUED.len())];
+        let value = dice.pick(values);
+        if dice.once_in(3) {
+            words.push(format!("-{letter}{value}"));
+        } else if together.len() > 1 && dice.once_in(2) {
+            words.push(format!("{together}{letter}"));
+            words.push(value.to_owned());
+            together.truncate(1);
+        } else {
+            words.extend([format!("-{letter}"), value.to_owned()]);
+        }
+    }
+    if together.len() > 1 {
+        words.push(together);
+    }
+    let at = dice.below(words.len() + 1);
+    words.insert(at, dice.pick(&PATTERNS).to_owned());
+    // A pattern among the options, or behind `-e`; not between an option and its value.
+    if at > 0 && at < words.len() - 1 {
+        let pattern = words.remove(at);
+        words.extend(["-e".to_owned(), pattern]);
+    }
+    words
+}
+
+fn rg(root: &TempDir, words: &[String]) -> Output {
+    let mut command = Command::new("rg");
+    command.args([
+        "--no-config",
+        "--sort=path",
+        "--no-heading",
+        "--color=never",
+        "-nH",
+        "--hidden",
+    ]);
+    command.args(["--no-require-git"]).args(words).current_dir(root.path());
+    command.env_remove("RIPGREP_CONFIG_PATH").stdin(Stdio::null());
+    // Without a path, rg would search its standard input.
+    command.arg("./").output().expect("rg starts")
+}
+
+#[test]
+fn command_lines_of_rg_print_the_same_bytes_or_name_a_replacement() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = rich_tree();
+    let (mut compared, mut differences) = (0, Vec::new());
+    for seed in 0..rounds(300) {
+        let words = words(&mut Dice::new(seed));
+        let ours = ripkit(root.path()).arg("search").args(&words).output().expect("it starts");
+        let error = String::from_utf8_lossy(&ours.stderr);
+        if ours.status.code() == Some(2) {
+            if !error.contains("Instead, ") {
+                differences.push(format!("{words:?}: {error}"));
+            }
+            continue;
+        }
+        compared += 1;
+        let theirs = rg(&root, &words);
+        let theirs = String::from_utf8_lossy(&theirs.stdout).replace("./", "");
+        let out = String::from_utf8_lossy(&ours.stdout);
+        if out != theirs {
+            differences.push(format!("{words:?}\nours:\n{out}\nrg:\n{theirs}"));
+        }
+    }
+    differences.truncate(8);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(compared >= rounds(300) / 3, "only {compared} are compared");
+}
