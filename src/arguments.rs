@@ -34,6 +34,22 @@ macro_rules! impl_wire_names {
 }
 pub(crate) use impl_wire_names;
 
+/// Adds methods that set optional arguments, `with_x` for the field `x`.
+macro_rules! impl_with_fields {
+    ($args:ty { $($with:ident: $field:ident: $kind:ty,)* }) => {
+        impl $args {
+            $(
+                #[doc = concat!("Sets `", stringify!($field), "`.")]
+                pub fn $with(mut self, $field: impl Into<$kind>) -> Self {
+                    self.$field = $field.into().into();
+                    self
+                }
+            )*
+        }
+    };
+}
+pub(crate) use impl_with_fields;
+
 /// The value of an enum with this name on the wire.
 pub(crate) fn parse_wire_name<T: DeserializeOwned>(name: &str) -> Result<T, Error> {
     T::deserialize(name.into_deserializer()).map_err(|reason: serde::de::value::Error| {

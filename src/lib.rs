@@ -29,7 +29,7 @@
 //!
 //! # fn main() -> Result<(), ripkit::Error> {
 //! let tools = Toolkit::new(Workspace::open(".")?);
-//! let args = SearchArgs { pattern: "edition".into(), include: "*.toml".into(), ..SearchArgs::default() };
+//! let args = SearchArgs::new("edition").with_include("*.toml");
 //! let report = tools.run::<Search>(args, &Call::default())?;
 //! for file in &report.files {
 //!     println!("{}: {} matches", file.path, file.matches().count());

@@ -95,6 +95,20 @@ impl GlobalFlags {
         Ok(if self.read_only { tools.read_only() } else { tools })
     }
 
+    /// Refuses to serve `/` or the home directory just because a client was started there.
+    pub(super) fn refuse_wide_root(&self) -> Result<(), Error> {
+        let is_named = self.root.is_some() || env::var_os("RIPKIT_ROOT").is_some();
+        let here = env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+        let home = env::home_dir().and_then(|home| home.canonicalize().ok());
+        let is_wide = here.parent().is_none() || home.is_some_and(|home| home == here);
+        if is_named || !is_wide {
+            return Ok(());
+        }
+        let message = format!("{} is too wide a root to be taken by default", here.display());
+        Err(Error::new(ErrorCode::InvalidPath, message)
+            .with_hint("Name the directory to serve with --root."))
+    }
+
     /// Refuses a tool that starts programs if `--allow-commands` is not given.
     pub(super) fn check_allowed(&self, spec: &ToolSpec) -> Result<(), Error> {
         if self.allow_commands || spec.effect != Effect::Execute {

@@ -49,6 +49,7 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> u8 {
 }
 
 fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
+    globals.refuse_wide_root()?;
     let skills = skills::default_catalog(globals)?;
     let tools = globals.open_toolkit()?.with_listed_skills(skills.clone());
     let tools = index::for_server(tools, matches)?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::edit::{MatchKind, Matching, Replacement};
 
-use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names, impl_with_fields};
 use crate::context::Call;
 use crate::edit::{self, EditOptions, Splice, diff};
 use crate::error::{Error, ErrorCode};
@@ -67,6 +67,16 @@ impl EditFileArgs {
         }
     }
 }
+
+impl_with_fields!(EditFileArgs {
+    with_old_text: old_text: String,
+    with_new_text: new_text: String,
+    with_edits: edits: Vec<Replacement>,
+    with_replace_all: replace_all: bool,
+    with_match: matching: Matching,
+    with_expected_version: expected_version: String,
+    with_dry_run: dry_run: bool,
+});
 
 /// The maximum number of replacements of one call, each of which searches the whole file.
 const MAX_EDITS: usize = 1000;

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    MAX_CURSOR_CHARS, MAX_PATH_CHARS, Sort, at_least_one, impl_wire_names, root, yes,
+    MAX_CURSOR_CHARS, MAX_PATH_CHARS, Sort, at_least_one, impl_wire_names, impl_with_fields, root,
+    yes,
 };
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
@@ -61,6 +62,17 @@ impl FindFilesArgs {
         FindFilesArgs { pattern: pattern.into(), ..FindFilesArgs::default() }
     }
 }
+
+impl_with_fields!(FindFilesArgs {
+    with_path: path: String,
+    with_kind: kind: FindKind,
+    with_max_results: max_results: u32,
+    with_sort: sort: Sort,
+    with_hidden: hidden: bool,
+    with_no_ignore: no_ignore: bool,
+    with_cursor: cursor: String,
+    with_timeout_ms: timeout_ms: u64,
+});
 
 /// What to find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, impl_with_fields, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
@@ -37,6 +37,12 @@ pub struct ListDirectoryArgs {
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
 }
+
+impl_with_fields!(ListDirectoryArgs {
+    with_path: path: String,
+    with_max_results: max_results: u32,
+    with_cursor: cursor: String,
+});
 
 impl Default for ListDirectoryArgs {
     fn default() -> ListDirectoryArgs {
@@ -101,7 +107,7 @@ const GRACE: Duration = Duration::from_millis(50);
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = ListDirectoryArgs { path: "src".into(), ..ListDirectoryArgs::default() };
+/// let args = ListDirectoryArgs::default().with_path("src");
 /// let answer = tools.run::<ListDirectory>(args, &Call::default())?;
 /// assert!(answer.entries.iter().any(|entry| entry.name == "lib.rs" && entry.size > 0));
 /// # Ok(())

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_CHARS, Sort, at_least_one, root, yes,
+    MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_CHARS, Sort, at_least_one, impl_with_fields, root,
+    yes,
 };
 use crate::context::Incomplete;
 use crate::error::Error;
@@ -56,6 +57,18 @@ pub struct ListFilesArgs {
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,
 }
+
+impl_with_fields!(ListFilesArgs {
+    with_path: path: String,
+    with_pattern: pattern: String,
+    with_max_depth: max_depth: u32,
+    with_max_results: max_results: u32,
+    with_hidden: hidden: bool,
+    with_no_ignore: no_ignore: bool,
+    with_sort: sort: Sort,
+    with_cursor: cursor: String,
+    with_timeout_ms: timeout_ms: u64,
+});
 
 impl Default for ListFilesArgs {
     fn default() -> ListFilesArgs {
@@ -137,7 +150,7 @@ pub struct ListStatus {
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = ListFilesArgs { max_depth: 1, pattern: Some("*.toml".into()), ..ListFilesArgs::default() };
+/// let args = ListFilesArgs::default().with_max_depth(1_u32).with_pattern("*.toml");
 /// let answer = tools.run::<ListFiles>(args, &Call::default())?;
 /// assert!(answer.files.contains(&"Cargo.toml".to_owned()));
 /// # Ok(())

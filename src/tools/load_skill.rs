@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS};
+use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
@@ -48,6 +48,11 @@ impl LoadSkillArgs {
         LoadSkillArgs { name: name.into(), ..LoadSkillArgs::default() }
     }
 }
+
+impl_with_fields!(LoadSkillArgs {
+    with_file: file: String,
+    with_offset: offset: u32,
+});
 
 /// The text of a skill, or of one of its files.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS};
+use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::Error;
 use crate::output::Output;
 use crate::text::escape;
@@ -38,6 +38,10 @@ impl MoveFileArgs {
         }
     }
 }
+
+impl_with_fields!(MoveFileArgs {
+    with_expected_version: expected_version: String,
+});
 
 /// A file that was moved.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_PATH_CHARS, at_least_one};
+use crate::arguments::{MAX_PATH_CHARS, at_least_one, impl_with_fields};
 use crate::context::{Incomplete, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output};
@@ -50,6 +50,13 @@ impl ReadFileArgs {
         ReadFileArgs { path: path.into(), ..ReadFileArgs::default() }
     }
 }
+
+impl_with_fields!(ReadFileArgs {
+    with_offset: offset: i64,
+    with_limit: limit: u32,
+    with_raw: raw: bool,
+    with_max_bytes: max_bytes: u32,
+});
 
 /// A page of a text file, or an image; the fields of the other are absent.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -136,7 +143,7 @@ enum PageCut {
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = ReadFileArgs { path: "Cargo.toml".into(), limit: Some(3), ..ReadFileArgs::default() };
+/// let args = ReadFileArgs::new("Cargo.toml").with_limit(3_u32);
 /// let answer = tools.run::<ReadFile>(args, &Call::default())?;
 /// assert_eq!((answer.start_line, answer.end_line), (Some(1), Some(3)));
 /// assert_eq!(answer.next_offset, Some(4));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, root};
+use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, impl_with_fields, root};
 use crate::command::{self, CommandPolicy, CommandReport, CommandRequest, Ending};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
@@ -41,6 +41,11 @@ impl RunCommandArgs {
         RunCommandArgs { command: command.into(), ..RunCommandArgs::default() }
     }
 }
+
+impl_with_fields!(RunCommandArgs {
+    with_cwd: cwd: String,
+    with_timeout_ms: timeout_ms: u64,
+});
 
 impl Default for RunCommandArgs {
     fn default() -> RunCommandArgs {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
 };
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
@@ -110,6 +110,29 @@ impl SearchArgs {
     }
 }
 
+impl_with_fields!(SearchArgs {
+    with_path: path: OneOrMany,
+    with_include: include: OneOrMany,
+    with_exclude: exclude: OneOrMany,
+    with_file_type: file_type: OneOrMany,
+    with_case_sensitive: case_sensitive: bool,
+    with_literal: literal: bool,
+    with_word: word: bool,
+    with_multiline: multiline: bool,
+    with_context: context: u32,
+    with_before: before: u32,
+    with_after: after: u32,
+    with_output: output: OutputMode,
+    with_max_results: max_results: u32,
+    with_max_per_file: max_per_file: u32,
+    with_sort: sort: Sort,
+    with_hidden: hidden: bool,
+    with_no_ignore: no_ignore: bool,
+    with_versions: versions: bool,
+    with_cursor: cursor: String,
+    with_timeout_ms: timeout_ms: u64,
+});
+
 impl Default for SearchArgs {
     fn default() -> SearchArgs {
         SearchArgs {
@@ -154,7 +177,7 @@ fn default_timeout() -> u64 {
 ///
 /// # fn main() -> Result<(), ripkit::Error> {
 /// let tools = Toolkit::new(Workspace::open(".")?);
-/// let args = SearchArgs { pattern: "^name".into(), path: "Cargo.toml".into(), ..SearchArgs::default() };
+/// let args = SearchArgs::new("^name").with_path("Cargo.toml");
 /// let answer = tools.run::<Search>(args, &Call::default())?;
 /// let first = answer.files[0].matches().next();
 /// assert_eq!(first.map(|found| found.line), Some(2));

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::edit::{self, diff};
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
@@ -43,6 +43,12 @@ impl WriteFileArgs {
         WriteFileArgs { path: path.into(), content: content.into(), ..WriteFileArgs::default() }
     }
 }
+
+impl_with_fields!(WriteFileArgs {
+    with_expected_version: expected_version: String,
+    with_truncate: truncate: bool,
+    with_dry_run: dry_run: bool,
+});
 
 /// How much of a file that is too large to read is compared with the content, in bytes.
 const BEGINNING: usize = 1 << 20;

@@ -243,6 +243,22 @@ fn by_default_answers_are_text_and_files_are_guarded() {
 }
 
 #[test]
+fn the_home_directory_is_no_root_unless_it_is_named() {
+    let workspace = small_tree();
+    let home = workspace.root();
+    let start = |words: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ripkit"));
+        command.current_dir(&home).env_remove("RIPKIT_ROOT").env("HOME", &home).arg("mcp");
+        command.args(words).stdin(std::process::Stdio::null()).output().expect("an output")
+    };
+    let refused = start(&[]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.ends_with("Name the directory to serve with --root.\n"), "{told}");
+    assert_eq!(start(&["--root", "."]).status.code(), Some(0));
+}
+
+#[test]
 fn messages_that_come_before_the_end_of_the_input_are_answered() {
     let workspace = small_tree();
     let mut program = Program::start(&workspace.root(), &[]);

@@ -369,3 +369,13 @@ fn the_guard_lets_only_what_was_read_be_overwritten() {
     told(&tools, "write_file", &expected);
     told(&tools, "write_file", &json!({ "path": "b.txt", "content": "new\n" }));
 }
+
+#[test]
+fn optional_arguments_are_set_by_name() {
+    use ripkit::tools::{read_file::ReadFileArgs, search::SearchArgs};
+    let search = SearchArgs::new("x").with_path(["a", "b"]).with_max_per_file(2_u32);
+    let written = serde_json::to_value(search).expect("arguments as JSON");
+    assert_eq!(written["path"], json!(["a", "b"]));
+    assert_eq!((&written["max_per_file"], &written["max_results"]), (&json!(2), &json!(50)));
+    assert_eq!(ReadFileArgs::new("a").with_offset(-3).offset, Some(-3));
+}
