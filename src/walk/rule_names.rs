@@ -349,7 +349,7 @@ mod tests {
                     rules.push(rule);
                 }
             }
-            let Ok(matcher) = builder.build() else { continue };
+            let Ok(gitignore) = builder.build() else { continue };
             let names = RuleNames::new(rules.iter().map(String::as_str));
             for _ in 0..20 {
                 let names_of_path: Vec<String> =
@@ -359,7 +359,8 @@ mod tests {
                 }
                 let path = names_of_path.join("/");
                 let is_directory = random.below(2) == 0;
-                let is_match = !matcher.matched(&*as_path(path.as_bytes()), is_directory).is_none();
+                let is_match =
+                    !gitignore.matched(&*as_path(path.as_bytes()), is_directory).is_none();
                 matched += usize::from(is_match);
                 if !names.may_match(path.as_bytes(), &Candidate::of(path.as_bytes()), is_directory)
                 {
