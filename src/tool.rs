@@ -11,12 +11,12 @@ use serde_json::Value;
 use crate::arguments::impl_wire_names;
 use crate::context::{Call, Limits};
 use crate::error::Error;
-use crate::index::Index;
+use crate::index::{Index, IndexView};
 use crate::output::Output;
 use crate::pool::Pool;
 use crate::shown_files::ShownFiles;
 use crate::text_format::TextFormat;
-use crate::walk::{CacheView, DirSource};
+use crate::walk::DirSource;
 use crate::workspace::Workspace;
 
 /// A tool: a name, typed arguments, typed output and a function between them.
@@ -145,13 +145,13 @@ pub struct ToolContext<'a> {
 
 impl ToolContext<'_> {
     /// What earlier walks saw, for a walk that begins now.
-    pub(crate) fn cache_view(&self) -> Option<CacheView> {
+    pub(crate) fn index_view(&self) -> Option<IndexView> {
         self.index.map(Index::begin)
     }
 
     /// The same as the source of the walk's directories.
     pub(crate) fn dir_source(&self) -> Option<Arc<dyn DirSource>> {
-        self.cache_view().map(|view| Arc::new(view) as Arc<dyn DirSource>)
+        self.index_view().map(|view| Arc::new(view) as Arc<dyn DirSource>)
     }
 
     /// The call with a time limit in milliseconds from now.

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use crate::context::{Call, Cancel};
 use crate::index::Index;
 use crate::index::indexer::{self, ScanMode};
-use crate::index::slicing;
 use crate::pool::{Pool, lock};
 
 /// How long to wait, after learning, before what is still unknown is worth another look.
@@ -82,16 +81,14 @@ pub(super) fn begin(index: &Index, cancel: &Cancel) {
 /// Indexes what is left, and returns how many files that was.
 fn learn(index: &Index, call: &Call) -> u64 {
     thread::sleep(SETTLING);
-    let studied = indexer::scan_tree(index, (&Pool::new(1), call), ScanMode::Background);
-    if matches!(studied, Ok((_, None))) {
-        index.forget_vanished();
-    }
+    let studied =
+        indexer::scan_tree(index, (&Pool::new(index.inner.threads), call), ScanMode::Background);
     let learned = studied.map_or(0, |(learned, _)| learned);
     if learned > 0 {
         // An error has no caller to go to; the next save reports it.
         let _ = index.save_if_worth();
     }
-    slicing::make(index, call, || index.give_way(&|| call.stop_reason().is_none()));
+    index.files().signatures().compact();
     learned
 }
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::index::bloom::BloomBuilder;
-use crate::index::record::{Bits, Content, KnownFile};
+use crate::index::file_table::{Content, KnownFile};
+use crate::index::signatures::SignatureBuilder;
 use crate::text::decode;
 use crate::workspace::{Dir, File, Fingerprint, Kind, Stat, now};
 
@@ -22,7 +22,8 @@ pub(crate) const MAX_LINE: usize = 4 << 20;
 /// A file that is about to be read and learned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileScan {
-    stamp: Fingerprint,
+    fingerprint: Fingerprint,
+    has_one_name: bool,
 }
 
 impl FileScan {
@@ -35,9 +36,10 @@ impl FileScan {
     }
 
     fn from(stat: &Stat, seen: i64) -> Option<FileScan> {
-        let stamp = Fingerprint::of(stat);
+        let fingerprint = Fingerprint::of(stat);
         let fits = stat.kind == Kind::File && stat.size <= MAX_FILE;
-        (fits && !stamp.is_racy(seen)).then_some(FileScan { stamp })
+        let has_one_name = stat.links == 1;
+        (fits && !fingerprint.is_racy(seen)).then_some(FileScan { fingerprint, has_one_name })
     }
 
     /// What is known of the file, now that all of it was read.
@@ -45,13 +47,13 @@ impl FileScan {
         self,
         bytes: &[u8],
         decoded: &mut String,
-        builder: &mut BloomBuilder,
+        builder: &mut SignatureBuilder,
     ) -> Option<KnownFile> {
-        if bytes.len() as u64 != self.stamp.size {
+        if bytes.len() as u64 != self.fingerprint.size {
             return None;
         }
         let text = decode::text(bytes, decoded);
-        let is_large = self.stamp.size > WHOLE;
+        let is_large = self.fingerprint.size > WHOLE;
         let content = if memchr::memchr(0, text).is_some() {
             let probe = text.get(..BINARY_PROBE).unwrap_or(text);
             let is_binary = !is_large && memchr::memchr(0, probe).is_some();
@@ -60,9 +62,10 @@ impl FileScan {
             // Such files are searched in pieces, which the answer reports.
             Content::Opaque
         } else {
-            Content::Filtered(Bits::Owned(builder.build(text)))
+            Content::Text(builder.build(text))
         };
-        Some(KnownFile { stamp: self.stamp, text_bytes: text.len() as u64, content })
+        let FileScan { fingerprint, has_one_name } = self;
+        Some(KnownFile { fingerprint, text_bytes: text.len() as u64, content, has_one_name })
     }
 }
 
@@ -80,11 +83,11 @@ pub(crate) fn scan_file(
     directory: &Dir,
     name: &[u8],
     (buffer, decoded): (&mut Vec<u8>, &mut String),
-    builder: &mut BloomBuilder,
+    builder: &mut SignatureBuilder,
 ) -> io::Result<Option<KnownFile>> {
     let file = directory.open_file(name)?;
     let Some(scan) = FileScan::begin(&file)? else { return Ok(None) };
-    let size = usize::try_from(scan.stamp.size).unwrap_or(usize::MAX);
+    let size = usize::try_from(scan.fingerprint.size).unwrap_or(usize::MAX);
     // One byte more, to see the end.
     if buffer.len() <= size {
         buffer.resize(size + 1, 0);

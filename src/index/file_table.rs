@@ -1,30 +1,45 @@
-//! What the index knows of the files of one directory.
+//! What the index knows of files, by their numbers.
 
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::index::bit_slices::Column;
-use crate::index::memoized_query::MemoizedQuery;
-use crate::index::record::{Bits, Content, DirectoryRecord, EntryRecord, KnownFile};
-use crate::walk::{CachedDir, DirListing, Generation, Reservation};
+use crate::index::dir_changes::{DirChanges, Generation};
+use crate::index::query::FilterQuery;
+use crate::index::signatures::{BitsPerByte, BlockFilters, FileSet, Signatures};
+use crate::index::status::IndexStatus;
+use crate::walk::{DirListing, FileId};
 use crate::workspace::{Fingerprint, Kind, Stat};
 
-/// The files of a directory, each by its place in the listing.
+/// What is known of the content of a file, for as long as its fingerprint is the same.
 #[derive(Debug)]
-pub(crate) struct FileTable {
-    listing: Arc<DirListing>,
-    slots: RwLock<Vec<Option<Slot>>>,
+pub(crate) struct KnownFile {
+    pub(crate) fingerprint: Fingerprint,
+    /// Bytes of its text, decoded.
+    pub(crate) text_bytes: u64,
+    pub(crate) content: Content,
+    /// Whether the file has no other name, through which a change would not be reported.
+    pub(crate) has_one_name: bool,
 }
 
+/// What the content is to a search.
 #[derive(Debug)]
-struct Slot {
-    known: KnownFile,
-    /// The epoch of the last call that found the file's stamp so; 0 for none.
-    verified: AtomicU64,
-    /// The memory that it takes, if any.
-    taken: Option<Reservation>,
+pub(crate) enum Content {
+    /// Text, and the signatures of its blocks.
+    Text(BlockFilters),
+    /// It has a NUL byte near its start, where every search gives up.
+    Binary,
+    /// Nothing that would spare opening it.
+    Opaque,
+}
+
+/// The same without the signatures, which are kept together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContentClass {
+    Text,
+    Binary,
+    Opaque,
 }
 
 /// A file that need not be opened, as a search would have reported it.
@@ -36,51 +51,85 @@ pub(crate) enum Excluded {
     Binary,
 }
 
-/// Identifies a file of the directory.
+/// The files of the snapshot.
+#[derive(Debug)]
+pub(crate) struct FileTable {
+    slots: RwLock<Slots>,
+    signatures: Signatures,
+    /// Counts what was learned.
+    learned: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    slots: Vec<Slot>,
+    /// Numbers of files that are gone, which calls under way may still use.
+    released: Vec<FileId>,
+    /// Numbers that no call uses.
+    free: Vec<FileId>,
+}
+
+/// What is known of one file.
+#[derive(Debug)]
+pub(super) struct Slot {
+    known: Option<Known>,
+    /// The generation of the last call that found the file unchanged.
+    verified: AtomicU64,
+    /// The last generation in which a watch reported a change of the file.
+    changed: u64,
+    /// The changes of its directory.
+    changes: Arc<DirChanges>,
+}
+
+/// What is known of the content of a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FileRef<'a> {
-    pub(crate) name: &'a [u8],
-    /// Its place in the listing.
-    pub(crate) position: usize,
-    pub(crate) cached: &'a CachedDir,
+pub(super) struct Known {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) text_bytes: u64,
+    pub(super) class: ContentClass,
+    /// When it was learned, as counted by the table; 0 for what was stored.
+    pub(super) learned: u64,
+}
+
+/// A file of a stored index.
+#[derive(Debug)]
+pub(super) struct StoredFile {
+    pub(super) known: Option<Known>,
+    /// The changes of its directory.
+    pub(super) changes: Arc<DirChanges>,
+}
+
+/// Which files a search has to open, as far as the signatures tell.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    /// The files with text that may match; none if the pattern asks for nothing.
+    files: Option<FileSet>,
+    /// What was learned later is not among them.
+    learned: u64,
 }
 
 impl Slot {
-    /// What a search need not open, as long as the file is the same.
-    fn exclude(&self, query: Option<&MemoizedQuery>) -> Option<Excluded> {
-        let is_excluded = match &self.known.content {
-            Content::Binary => true,
-            Content::Filtered(bits) => !query?.may_match(bits),
-            Content::Opaque => false,
-        };
-        is_excluded.then(|| self.excluded())
-    }
-
-    fn excluded(&self) -> Excluded {
-        match self.known.content {
-            Content::Binary => Excluded::Binary,
-            Content::Filtered(_) | Content::Opaque => Excluded::Text(self.known.text_bytes),
-        }
-    }
+    /// Memory of a slot, in bytes.
+    pub(super) const BYTES: usize = size_of::<Slot>();
 
     /// Whether a watch would have reported a change.
-    fn is_told_of(&self, file: FileRef<'_>, generation: Generation) -> bool {
+    fn is_current(&self, generation: Generation) -> bool {
         let verified = self.verified.load(Ordering::Acquire);
-        file.cached.is_unchanged(file.name, verified, generation)
+        self.changed <= verified && self.changes.is_watched_since(verified, generation)
     }
 
     /// Whether the file is still the one that was indexed.
     fn is_same(
         &self,
-        file: FileRef<'_>,
+        known: &Known,
         generation: Generation,
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> bool {
-        if self.is_told_of(file, generation) {
+        if self.is_current(generation) {
             return true;
         }
         let Ok(stat) = stat() else { return false };
-        let is_same = stat.kind == Kind::File && Fingerprint::of(&stat) == self.known.stamp;
+        let is_same = stat.kind == Kind::File && Fingerprint::of(&stat) == known.fingerprint;
         // A watch does not report what is written through a hard link elsewhere.
         if is_same && stat.links == 1 {
             self.verified.fetch_max(generation.current, Ordering::AcqRel);
@@ -89,151 +138,260 @@ impl Slot {
     }
 }
 
-impl FileTable {
-    /// An empty table for the files of a listing.
-    pub(crate) fn new(listing: Arc<DirListing>) -> FileTable {
-        let slots = RwLock::new((0..listing.len()).map(|_| None).collect());
-        FileTable { listing, slots }
-    }
-
-    /// The table for a newer listing of the same directory; files that still exist keep their entries.
-    pub(crate) fn renewed(&self, listing: Arc<DirListing>) -> FileTable {
-        let table = FileTable::new(listing);
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let old: HashMap<&[u8], usize> = (0..self.listing.len())
-            .filter_map(|index| Some((self.listing.get(index)?.0, index)))
-            .collect();
-        for position in 0..table.listing.len() {
-            let Some((name, Kind::File)) = table.listing.get(position) else { continue };
-            let Some(slot) = old.get(name).and_then(|index| slots.get_mut(*index)?.take()) else {
-                continue;
-            };
-            table.put(position, Some(slot));
-        }
-        table
-    }
-
-    /// A table from an index file; the listing consists of its entries in their order.
-    pub(crate) fn recorded(listing: Arc<DirListing>, record: DirectoryRecord) -> FileTable {
-        let known = record.entries.into_iter().map(|entry| entry.known);
-        // It stays in the file, and takes no room.
-        let slot = |known| Slot { known, verified: AtomicU64::new(0), taken: None };
-        let slots = known.map(|known| known.map(slot));
-        FileTable { listing, slots: RwLock::new(slots.collect()) }
-    }
-
-    /// Whether it was made for this listing.
-    pub(crate) fn is_of(&self, listing: &DirListing) -> bool {
-        self.listing.is_part_of(listing)
-    }
-
-    /// Keeps what was learned of a file.
-    pub(super) fn learn(&self, position: usize, known: KnownFile, taken: Reservation) {
-        self.put(position, Some(Slot { known, verified: AtomicU64::new(0), taken: Some(taken) }));
-    }
-
-    /// Calls `each` with the filters that are beside no others, and the places of their files.
-    pub(super) fn for_each_alone(&self, mut each: impl FnMut(usize, &Bits)) {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        for (position, slot) in slots.iter().enumerate() {
-            match slot.as_ref().map(|slot| &slot.known.content) {
-                Some(Content::Filtered(bits)) if bits.alone().is_some() => each(position, bits),
-                _ => {}
+impl Known {
+    /// What a search need not open, as long as the file is the same.
+    fn exclude(&self, file: FileId, candidates: &Candidates) -> Option<Excluded> {
+        match self.class {
+            ContentClass::Binary => Some(Excluded::Binary),
+            ContentClass::Text => {
+                let files =
+                    candidates.files.as_ref().filter(|_| self.learned <= candidates.learned)?;
+                (!files.contains(file)).then_some(Excluded::Text(self.text_bytes))
             }
-        }
-    }
-
-    /// Keeps a filter beside others, if it is still the one that was put there.
-    pub(super) fn slices(&self, position: usize, alone: &Bits, column: Column) {
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(Some(slot)) = slots.get_mut(position) else { return };
-        match &mut slot.known.content {
-            Content::Filtered(bits) if bits.is(alone) => *bits = Bits::Sliced(column),
-            _ => return,
-        }
-        if let Some(taken) = &mut slot.taken {
-            taken.shrink_to(slot.known.bytes());
-        }
-    }
-
-    /// How many files nothing is known of.
-    pub(crate) fn unknown(&self) -> usize {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let is_file =
-            |index: &usize| self.listing.get(*index).is_some_and(|(_, kind)| kind == Kind::File);
-        let unknown = slots.iter().enumerate().filter(|(_, slot)| slot.is_none());
-        unknown.filter(|(index, _)| is_file(index)).count()
-    }
-
-    /// Calls `each` with what is known.
-    pub(crate) fn for_each(&self, mut each: impl FnMut(&KnownFile)) {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.iter().flatten().for_each(|slot| each(&slot.known));
-    }
-
-    /// Everything, to be stored.
-    pub(crate) fn record(&self, stamp: Option<Fingerprint>) -> DirectoryRecord {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let entries = (0..self.listing.len()).filter_map(|index| {
-            let (name, kind) = self.listing.get(index)?;
-            let slot = slots.get(index).and_then(Option::as_ref);
-            let known = slot.map(|slot| slot.known.clone());
-            Some(EntryRecord { name: name.to_vec(), kind, known })
-        });
-        DirectoryRecord { stamp, entries: entries.collect() }
-    }
-
-    /// Whether a file need not be opened, and why; `stat` is called only where nothing else shows that
-    /// the file is still the one that was indexed.
-    pub(crate) fn exclude(
-        &self,
-        file: FileRef<'_>,
-        query: Option<&MemoizedQuery>,
-        generation: Generation,
-        stat: impl FnOnce() -> io::Result<Stat>,
-    ) -> Option<Excluded> {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let slot = slots.get(file.position)?.as_ref()?;
-        let excluded = slot.exclude(query)?;
-        if slot.is_same(file, generation, stat) {
-            return Some(excluded);
-        }
-        drop(slots);
-        self.put(file.position, None);
-        None
-    }
-
-    /// Forgets a file that is not the one that was learned.
-    pub(crate) fn refresh(
-        &self,
-        file: FileRef<'_>,
-        generation: Generation,
-        stat: impl FnOnce() -> io::Result<Stat>,
-    ) {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(Some(slot)) = slots.get(file.position) else { return };
-        let is_same = slot.is_same(file, generation, stat);
-        drop(slots);
-        if !is_same {
-            self.put(file.position, None);
-        }
-    }
-
-    /// Whether the file has an entry, valid or not.
-    pub(crate) fn knows(&self, position: usize) -> bool {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.get(position).is_some_and(Option::is_some)
-    }
-
-    fn put(&self, position: usize, slot: Option<Slot>) {
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = slots.get_mut(position) {
-            *place = slot;
+            ContentClass::Opaque => None,
         }
     }
 }
 
-// Elsewhere nothing is kept.
+impl FileTable {
+    pub(super) fn new(bits_per_byte: BitsPerByte) -> FileTable {
+        let signatures = Signatures::new(bits_per_byte);
+        FileTable { slots: RwLock::default(), signatures, learned: AtomicU64::new(0) }
+    }
+
+    /// The files of a stored index, by their numbers there.
+    pub(super) fn stored(files: Vec<StoredFile>, signatures: Signatures) -> FileTable {
+        let slot = |file: StoredFile| Slot {
+            known: file.known,
+            verified: AtomicU64::new(0),
+            changed: 0,
+            changes: file.changes,
+        };
+        let slots = files.into_iter().map(slot).collect();
+        let slots = RwLock::new(Slots { slots, ..Slots::default() });
+        FileTable { slots, signatures, learned: AtomicU64::new(0) }
+    }
+
+    /// What is known of a file, to be stored.
+    pub(super) fn known(&self, file: FileId) -> Option<Known> {
+        self.read().get(file).and_then(|slot| slot.known)
+    }
+
+    /// Gives the files of a listing their numbers: those that they had in `old`, and else new ones.
+    pub(super) fn assign(
+        &self,
+        listing: &mut DirListing,
+        old: Option<&DirListing>,
+        changes: &Arc<DirChanges>,
+    ) {
+        let old: HashMap<&[u8], FileId> = old.into_iter().flat_map(DirListing::files).collect();
+        let mut slots = self.write();
+        listing.set_files(|name| match old.get(name) {
+            Some(file) => Some(*file),
+            None => slots.allocate(changes),
+        });
+    }
+
+    /// Forgets the files of `old` that are not in `new` by the same number.
+    pub(super) fn release(&self, old: &DirListing, new: &DirListing) {
+        let kept: HashMap<FileId, ()> = new.files().map(|(_, file)| (file, ())).collect();
+        let mut slots = self.write();
+        for (_, file) in old.files().filter(|(_, file)| !kept.contains_key(file)) {
+            if let Some(slot) = slots.get_mut(file) {
+                if slot.known.take().is_some_and(|known| known.class == ContentClass::Text) {
+                    self.signatures.remove(file);
+                }
+                slots.released.push(file);
+            }
+        }
+    }
+
+    /// Notes that a watch reported a change of a file.
+    pub(super) fn note_change(&self, file: FileId, current: u64) {
+        if let Some(slot) = self.write().get_mut(file) {
+            slot.changed = slot.changed.max(current);
+        }
+    }
+
+    /// Lets the numbers of files that are gone be those of other files; only while no call uses any.
+    pub(super) fn recycle(&self) {
+        if self.read().released.is_empty() {
+            return;
+        }
+        let mut slots = self.write();
+        let released = std::mem::take(&mut slots.released);
+        for file in released {
+            // A call may have indexed the file after it was released.
+            if let Some(slot) = slots.get_mut(file)
+                && slot.known.take().is_some_and(|known| known.class == ContentClass::Text)
+            {
+                self.signatures.remove(file);
+            }
+            slots.free.push(file);
+        }
+    }
+
+    /// Records what was read of a file by a call of the generation `current`.
+    pub(super) fn learn(&self, file: FileId, known: KnownFile, current: u64) {
+        let KnownFile { fingerprint, text_bytes, content, has_one_name } = known;
+        let class = match content {
+            Content::Text(filters) => {
+                self.signatures.insert(file, filters);
+                ContentClass::Text
+            }
+            Content::Binary => ContentClass::Binary,
+            Content::Opaque => ContentClass::Opaque,
+        };
+        let mut slots = self.write();
+        // Counted after the signatures were inserted: a search that sees this number sees them.
+        let learned = self.learned.fetch_add(1, Ordering::AcqRel) + 1;
+        let Some(slot) = slots.get_mut(file) else { return };
+        let verified = if has_one_name { current } else { 0 };
+        slot.verified.store(verified, Ordering::Release);
+        let old = slot.known.replace(Known { fingerprint, text_bytes, class, learned });
+        if class != ContentClass::Text && old.is_some_and(|old| old.class == ContentClass::Text) {
+            self.signatures.remove(file);
+        }
+    }
+
+    /// Whether something is recorded of the file, valid or not.
+    pub(super) fn knows(&self, file: FileId) -> bool {
+        self.read().get(file).is_some_and(|slot| slot.known.is_some())
+    }
+
+    /// The files that may match. What is learned from now on is not excluded by them.
+    pub(super) fn candidates(&self, query: Option<&FilterQuery>) -> Candidates {
+        let learned = self.learned.load(Ordering::Acquire);
+        let files = self.read().slots.len();
+        let found = query.and_then(|query| self.signatures.candidates(query, files, &|| true));
+        Candidates { files: found, learned }
+    }
+
+    /// Whether a file need not be opened, and why; `stat` is called only where nothing else shows that
+    /// the file is still the one that was indexed.
+    pub(super) fn exclude(
+        &self,
+        file: FileId,
+        candidates: &Candidates,
+        generation: Generation,
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) -> Option<Excluded> {
+        let slots = self.read();
+        let slot = slots.get(file)?;
+        let known = slot.known.as_ref()?;
+        let excluded = known.exclude(file, candidates)?;
+        if slot.is_same(known, generation, stat) {
+            return Some(excluded);
+        }
+        let learned = known.learned;
+        drop(slots);
+        self.forget(file, learned);
+        None
+    }
+
+    /// Calls `each` with the files in order that need neither be opened nor checked, and why; ends
+    /// with false at the first other one.
+    pub(super) fn exclude_all(
+        &self,
+        mut files: impl Iterator<Item = Option<FileId>>,
+        candidates: &Candidates,
+        generation: Generation,
+        mut each: impl FnMut(Excluded) -> bool,
+    ) -> bool {
+        let slots = self.read();
+        files.all(|file| {
+            let excluded = file.and_then(|file| {
+                let slot = slots.get(file)?;
+                let known = slot.known.as_ref()?;
+                known.exclude(file, candidates).filter(|_| slot.is_current(generation))
+            });
+            excluded.is_some_and(&mut each)
+        })
+    }
+
+    /// Forgets what is known of a file if it changed.
+    pub(super) fn refresh(
+        &self,
+        file: FileId,
+        generation: Generation,
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) {
+        let slots = self.read();
+        let Some(slot) = slots.get(file) else { return };
+        let Some(known) = &slot.known else { return };
+        let learned = known.learned;
+        let is_same = slot.is_same(known, generation, stat);
+        drop(slots);
+        if !is_same {
+            self.forget(file, learned);
+        }
+    }
+
+    /// Forgets what was learned of a file at that time.
+    fn forget(&self, file: FileId, learned: u64) {
+        let mut slots = self.write();
+        let Some(slot) = slots.get_mut(file) else { return };
+        if let Some(known) = slot.known.take_if(|known| known.learned == learned)
+            && known.class == ContentClass::Text
+        {
+            self.signatures.remove(file);
+        }
+    }
+
+    /// Adds the files to what an index holds.
+    pub(super) fn count(&self, listing: &DirListing, status: &mut IndexStatus) {
+        let slots = self.read();
+        for index in 0..listing.len() {
+            if !listing.get(index).is_some_and(|(_, kind)| kind == Kind::File) {
+                continue;
+            }
+            let slot = listing.file(index).and_then(|file| slots.get(file));
+            match slot.and_then(|slot| slot.known.as_ref()) {
+                Some(known) => {
+                    status.files += 1;
+                    let is_binary = known.class == ContentClass::Binary;
+                    status.text_bytes += if is_binary { 0 } else { known.text_bytes };
+                }
+                None => status.unknown_files += 1,
+            }
+        }
+    }
+
+    pub(super) fn signatures(&self) -> &Signatures {
+        &self.signatures
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Slots> {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Slots> {
+        self.slots.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slots {
+    fn get(&self, file: FileId) -> Option<&Slot> {
+        self.slots.get(file.0 as usize)
+    }
+
+    fn get_mut(&mut self, file: FileId) -> Option<&mut Slot> {
+        self.slots.get_mut(file.0 as usize)
+    }
+
+    /// The number of a new file; none if there are too many.
+    fn allocate(&mut self, changes: &Arc<DirChanges>) -> Option<FileId> {
+        let (verified, changes) = (AtomicU64::new(0), changes.clone());
+        let slot = Slot { known: None, verified, changed: 0, changes };
+        if let Some(file) = self.free.pop() {
+            *self.get_mut(file)? = slot;
+            return Some(file);
+        }
+        let file = FileId(u32::try_from(self.slots.len()).ok()?);
+        self.slots.push(slot);
+        Some(file)
+    }
+}
+
 #[cfg(test)]
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod tests;

@@ -1,11 +1,11 @@
 //! Hashes of n-grams: of three and of five bytes of one line, with ASCII letters in lower case.
 //!
-//! A gram never holds a line break. So nothing is lost where a text is cut at line ends, and
+//! A gram never contains a line break. So nothing is lost where a text is cut at line ends, and
 //! filters are a tenth smaller; a pattern that spans lines asks for the grams of each line.
 //!
 //! Whatever is beside a word is a [`BORDER`] in grams: a space, a bracket, the end of the line, a
 //! byte that is not ASCII. So that a word begins with `lock` is one gram and not a hundred. Grams
-//! do not tell `a.b` from `a b` then; `a->b` and `a, b` are the same too. People ask for words.
+//! cannot distinguish `a.b` from `a b` then, nor `a->b` from `a, b`: most searches are for words.
 
 /// Bytes of a short gram, the shortest text that can be queried.
 pub(super) const SHORT: usize = 3;
@@ -13,34 +13,113 @@ pub(super) const SHORT: usize = 3;
 /// Bytes of a long gram: it is in far fewer texts than a short one.
 pub(super) const LONG: usize = 5;
 
-/// Bits of a hash: of 64, those above the fortieth.
-pub(super) const HASH_BITS: u8 = 24;
+/// Bits of a hash.
+pub(super) const HASH_BITS: u32 = 24;
 
-/// Stands for whatever is beside a word; no text in lower case holds it.
+/// Stands for whatever is beside a word; no text in lower case contains it.
 pub(super) const BORDER: u8 = b'B';
 
 /// Bytes that a hash is computed from; those after the gram have no influence.
-pub(super) const WINDOW: usize = 8;
+const WINDOW: usize = 8;
 
-/// Whether the byte, in lower case, is of a word: an ASCII letter, a digit or an underscore. Whatever
-/// a pattern means by words, where one of them begins or ends is no such byte on both sides.
-pub(super) fn is_word(byte: u8) -> bool {
-    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_')
+/// The most bytes that buffers keep for the next block after one with a long line.
+const MAX_KEPT: usize = 1 << 20;
+
+/// Whether the byte, in lower case, is part of a word: an ASCII letter, a digit or an underscore.
+/// Whatever a pattern means by words, where one of them begins or ends is no such byte on both
+/// sides.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_lowercase() | byte.is_ascii_digit() | (byte == b'_')
 }
 
 /// The hash of the short gram that the window begins with.
-pub(super) fn short(window: [u8; WINDOW]) -> u32 {
-    hash(u64::from_le_bytes(window) & 0x00ff_ffff, 0x9e37_79b9_7f4a_7c15)
+fn short(window: u64) -> u32 {
+    hash(window & 0x00ff_ffff, 0x9e37_79b9_7f4a_7c15)
 }
 
 /// The hash of the long gram that the window begins with.
-pub(super) fn long(window: [u8; WINDOW]) -> u32 {
-    hash(u64::from_le_bytes(window) & 0xff_ffff_ffff, 0xd6e8_feb8_6659_fd93)
+fn long(window: u64) -> u32 {
+    hash(window & 0xff_ffff_ffff, 0xd6e8_feb8_6659_fd93)
 }
 
 /// The upper bits of the product, which every byte of the gram reaches.
 fn hash(gram: u64, factor: u64) -> u32 {
-    (gram.wrapping_mul(factor) >> 40) as u32
+    (gram.wrapping_mul(factor) >> (u64::BITS - HASH_BITS)) as u32
+}
+
+/// A block of text in the form that grams are taken from: in lower case, with borders, between
+/// two line breaks. Its buffers serve one block after the other.
+///
+/// It is made without a branch that depends on the text, which would take longer than all the
+/// rest.
+#[derive(Debug, Default)]
+pub(super) struct NormalizedBlock {
+    text: Vec<u8>,
+    /// Of each byte one if it is part of a word, or else zero.
+    words: Vec<u8>,
+    /// Of each byte one if it is a line break, or else zero.
+    breaks: Vec<u8>,
+    /// Of each byte one if a short gram of one line begins there, and two if a long gram does.
+    starts: Vec<u8>,
+}
+
+impl NormalizedBlock {
+    /// Takes another block.
+    pub(super) fn fill(&mut self, block: &[u8]) {
+        for buffer in [&mut self.text, &mut self.words, &mut self.breaks, &mut self.starts] {
+            buffer.clear();
+            if buffer.capacity() > MAX_KEPT && block.len() < MAX_KEPT / 2 {
+                buffer.shrink_to(MAX_KEPT);
+            }
+        }
+        self.text.push(b'\n');
+        self.text.extend_from_slice(block);
+        self.text.make_ascii_lowercase();
+        self.text.push(b'\n');
+        self.text.extend_from_slice(&[0; WINDOW - 1]);
+        self.words.extend(self.text.iter().map(|byte| u8::from(is_word(*byte))));
+        self.breaks.extend(self.text.iter().map(|byte| u8::from(*byte == b'\n')));
+        self.find_starts();
+        self.put_borders();
+    }
+
+    /// The line break before or after a gram belongs to it, as a border, if it is beside a word.
+    fn find_starts(&mut self) {
+        let words = |from: usize| self.words.get(from..).unwrap_or(&[]).iter();
+        let breaks = |from: usize| self.breaks.get(from..).unwrap_or(&[]).iter();
+        let inner = breaks(1).zip(breaks(2)).zip(breaks(3));
+        let ends = breaks(0).zip(breaks(2)).zip(breaks(4));
+        let beside = words(1).zip(words(3));
+        let starts = inner.zip(ends).zip(beside).map(|((inner, ends), (second, fourth))| {
+            let (((b1, b2), b3), ((b0, _), b4)) = (inner, ends);
+            let short = !b1 & (second | !(b0 | b2));
+            let long = !(b1 | b2 | b3) & (second | !b0) & (fourth | !b4);
+            (short & 1) | (long & 1) << 1
+        });
+        self.starts.extend(starts);
+    }
+
+    fn put_borders(&mut self) {
+        let words = |from: usize| self.words.get(from..).unwrap_or(&[]);
+        let beside = self.words.iter().zip(words(1)).zip(words(2));
+        if let [first, text @ ..] = &mut self.text[..] {
+            if words(1).first() == Some(&1) {
+                *first = BORDER;
+            }
+            for (byte, ((before, word), after)) in text.iter_mut().zip(beside) {
+                *byte = if *word < (before | after) { BORDER } else { *byte };
+            }
+        }
+    }
+
+    /// For each byte the hashes of the short and the long gram that begin there, each with one if
+    /// there is such a gram, or else zero.
+    pub(super) fn grams(&self) -> impl Iterator<Item = [(u32, u8); 2]> {
+        self.text.windows(WINDOW).zip(&self.starts).map(|(window, starts)| {
+            let window = window.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            [(short(window), starts & 1), (long(window), starts >> 1)]
+        })
+    }
 }
 
 /// The hashes of the short and the long grams of a part of a line, in no order, each once. The text
@@ -79,10 +158,32 @@ fn normalized(text: &[u8]) -> Vec<Option<u8>> {
 }
 
 /// The gram, if all of it is known.
-fn window(gram: &[Option<u8>]) -> Option<[u8; WINDOW]> {
-    let mut window = [0; WINDOW];
-    for (to, from) in window.iter_mut().zip(gram) {
-        *to = (*from)?;
+fn window(gram: &[Option<u8>]) -> Option<u64> {
+    gram.iter().rev().try_fold(0, |window, byte| Some(window << 8 | u64::from((*byte)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_gram_spans_lines() {
+        let mut block = NormalizedBlock::default();
+        let (mut short, mut long) = (Vec::new(), Vec::new());
+        block.fill(b"Ab(c\nde, f\n\n\n g\nhijkl");
+        for [one, other] in block.grams() {
+            short.extend((one.1 == 1).then_some(one.0));
+            long.extend((other.1 == 1).then_some(other.0));
+        }
+        let mut expected = (Vec::new(), Vec::new());
+        // A border where a word ends at an end of the line.
+        for line in ["BabBcB", "BdeBBfB", "BgB", "BhijklB"] {
+            let known = |bytes: &[u8]| {
+                bytes.iter().rev().fold(0, |gram, byte| gram << 8 | u64::from(*byte))
+            };
+            expected.0.extend(line.as_bytes().windows(3).map(known).map(super::short));
+            expected.1.extend(line.as_bytes().windows(5).map(known).map(super::long));
+        }
+        assert_eq!((short, long), expected);
     }
-    Some(window)
 }

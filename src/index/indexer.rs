@@ -7,14 +7,13 @@ use std::sync::{Arc, Mutex};
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::index::Index;
-use crate::index::bloom::BloomBuilder;
 use crate::index::file_scan::scan_file;
-use crate::index::reader::{IndexReader, IndexedBatch};
+use crate::index::reader::IndexReader;
+use crate::index::signatures::SignatureBuilder;
 use crate::pool::{Pool, lock};
 use crate::walk::{
-    Batch, DirectoryReport, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, FileId, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
-use crate::workspace::Kind;
 
 /// The largest buffer that is kept from file to file, in bytes.
 const KEPT: usize = 4 << 20;
@@ -44,10 +43,12 @@ pub(super) fn scan_tree(
         source: Some(Arc::new(view.clone())),
         ..WalkOptions::default()
     };
+    let generation = view.generation.current;
     // Where the policy is applied when a file is opened, filters are neither used nor made.
     let full = AtomicBool::new(workspace.policy().denies_hard_links());
     let indexer = Indexer {
         reader: IndexReader::new(index, view, None, 1),
+        generation,
         index: index.clone(),
         manner,
         full,
@@ -60,6 +61,7 @@ pub(super) fn scan_tree(
 struct Indexer {
     index: Index,
     reader: IndexReader,
+    generation: u64,
     manner: ScanMode,
     /// Nothing more is learned.
     full: AtomicBool,
@@ -67,7 +69,7 @@ struct Indexer {
 
 /// The scratch buffers of a thread.
 struct Scratch {
-    builder: BloomBuilder,
+    builder: SignatureBuilder,
     buffer: Vec<u8>,
     decoded: String,
 }
@@ -81,7 +83,7 @@ impl Visitor for Indexer {
     }
 
     fn state(&self) -> Scratch {
-        let builder = BloomBuilder::new(self.index.bits_per_byte());
+        let builder = SignatureBuilder::new(self.index.bits_per_byte());
         Scratch { builder, buffer: Vec::new(), decoded: String::new() }
     }
 
@@ -92,12 +94,12 @@ impl Visitor for Indexer {
         walk: &dyn WalkControl,
         found: &Mutex<u64>,
     ) {
-        let Some(indexed) = self.reader.indexed(batch) else { return };
-        for ((name, kind), position) in batch.entries().zip(batch.positions()) {
+        for ((name, _), file) in batch.entries().zip(batch.files()) {
+            let Some(file) = file else { continue };
             if !self.may_go_on(walk) || self.full.load(Ordering::Relaxed) {
                 return;
             }
-            if kind != Kind::File || self.knows(&indexed, (batch, name, position)) {
+            if self.knows(file, batch, name) {
                 continue;
             }
             let learned = batch.handle.open().and_then(|directory| {
@@ -106,7 +108,7 @@ impl Visitor for Indexer {
             });
             // A file that cannot be read is reported by the search that meets it.
             if let Ok(Some(known)) = learned {
-                let is_kept = self.index.learn(&indexed.table, position, known);
+                let is_kept = self.index.learn(file, known, self.generation);
                 self.full.fetch_or(!is_kept, Ordering::Relaxed);
                 *lock(found) += u64::from(is_kept);
             }
@@ -126,15 +128,11 @@ impl Indexer {
         walk.keeps_going()
     }
 
-    fn knows(
-        &self,
-        indexed: &IndexedBatch<'_>,
-        (batch, name, position): (&Batch, &[u8], usize),
-    ) -> bool {
+    fn knows(&self, file: FileId, batch: &Batch, name: &[u8]) -> bool {
         if self.manner == ScanMode::Thorough {
-            self.reader.refresh(indexed, (name, position), || batch.handle.open()?.stat(name));
+            self.reader.refresh(file, || batch.handle.open()?.stat(name));
         }
-        indexed.table.knows(position)
+        self.index.files().knows(file)
     }
 }
 

@@ -1,37 +1,40 @@
-//! The index of a workspace: its cached directories, and which n-grams its files contain.
+//! The index of a workspace: its directories, and which n-grams its files contain.
 //!
 //! ```text
-//! search ─> Index ─> IndexReader ─> FileTable (a directory) ─> KnownFile: fingerprint, filter
-//!                                └─> BitSlices (64 filters)
-//! walk ───> DirCache ─> CachedDir: fingerprint, listing, rules
+//! walk ───> IndexView ──> Snapshot ────> SnapshotDir: fingerprint, listing, rules
+//!               └───────> Selections ──> what whole walks visit
+//! search ─> IndexReader ─> FileTable ──> by FileId: fingerprint, size, class
+//!                              └───────> Signatures: a bit matrix over all files
 //! ```
+//!
+//! A call has an [`IndexView`], which is the source of its directories. A search asks the signatures
+//! once for its candidates; other files are not opened if they are unchanged.
 //!
 //! Nothing is used that was not validated since the call began: a directory or a file counts as
 //! unchanged only if its fingerprint is the same, or a watch reports no change. Neither shows what a
 //! program stores through a memory mapping before the system writes it back.
 
 mod background;
-mod bit_slices;
-pub(crate) mod bloom;
-mod compiled_grams;
+mod dir_changes;
+mod dir_table;
 mod file_scan;
 mod file_table;
-mod file_tables;
-pub(crate) mod filter_query;
-mod gram_query;
-mod grams;
+pub(crate) mod grams;
+mod ignore_fingerprints;
 mod indexer;
-mod literal_info;
-mod literal_set;
-mod memoized_query;
-mod normalized_block;
+mod lead_bytes;
 mod options;
 mod planner;
+pub(crate) mod query;
 mod reader;
-mod record;
-mod slicing;
+mod selections;
+pub(crate) mod signatures;
+mod snapshot;
+mod snapshot_dir;
 mod status;
 mod store;
+mod stored_snapshot;
+mod watch_set;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,23 +44,27 @@ use std::time::Duration;
 use crate::context::{Call, Cancel};
 use crate::error::Error;
 use crate::index::background::BackgroundState;
-use crate::index::bloom::BitsPerByte;
 pub(crate) use crate::index::file_scan::{BINARY_PROBE, FileScan, MAX_LINE, WHOLE};
 pub(crate) use crate::index::file_table::Excluded;
-use crate::index::file_table::FileTable;
-use crate::index::file_tables::FileTables;
-pub(crate) use crate::index::filter_query::FilterQuery;
+use crate::index::file_table::{Content, FileTable, KnownFile};
 use crate::index::indexer::ScanMode;
 pub use crate::index::options::IndexOptions;
-pub(crate) use crate::index::reader::{IndexReader, IndexedBatch, ScratchBuffers};
-use crate::index::record::KnownFile;
+pub(crate) use crate::index::query::FilterQuery;
+pub(crate) use crate::index::reader::{IndexReader, ScratchBuffers};
+use crate::index::signatures::BitsPerByte;
+pub(crate) use crate::index::snapshot::IndexView;
+use crate::index::snapshot::Snapshot;
 pub use crate::index::status::IndexStatus;
-use crate::index::store::IndexFile;
 #[cfg(fuzzing)]
 pub(crate) use crate::index::store::parse_all;
+use crate::index::store::{StoreFile, StoredIndex};
+use crate::index::stored_snapshot::{DecodedSnapshot, EncodedSnapshot};
 use crate::pool::Pool;
-use crate::walk::{CacheView, DirCache, MemoryBudget, StoredListings};
+use crate::walk::FileId;
 use crate::workspace::Workspace;
+
+/// The version of what signatures and records mean; another one is another index.
+const MEANING: u8 = 2;
 
 /// The index is written when one part in this many is new.
 const WORTH: u64 = 20;
@@ -93,12 +100,12 @@ struct Inner {
     workspace: Workspace,
     options: IndexOptions,
     threads: usize,
-    cache: Arc<DirCache>,
-    tables: Arc<FileTables>,
-    budget: MemoryBudget,
+    snapshot: Arc<Snapshot>,
     background: BackgroundState,
-    store: Option<Arc<IndexFile>>,
-    /// Bytes of text that were learned and are not stored.
+    store: Option<StoreFile>,
+    /// Bytes of the stored file; 0 if there is none.
+    stored_bytes: AtomicU64,
+    /// Bytes of text that were indexed and are not stored.
     unsaved: AtomicU64,
 }
 
@@ -127,32 +134,22 @@ impl Index {
     pub fn build(&self, call: &Call) -> Result<IndexStatus, Error> {
         let pool = Pool::new(self.inner.threads);
         let (_, incomplete) = indexer::scan_tree(self, (&pool, call), ScanMode::Thorough)?;
-        // A walk that came to its end met everything that is still there.
-        if incomplete.is_none() {
-            self.forget_vanished();
-        }
-        self.store(incomplete.is_some())?;
-        if self.inner.options.background {
-            slicing::make(self, call, || ());
-        }
+        self.save()?;
+        self.files().signatures().compact();
         Ok(IndexStatus { incomplete, ..self.status() })
     }
 
     /// What the index holds now.
     pub fn status(&self) -> IndexStatus {
         let mut status = IndexStatus::default();
-        for cached in self.inner.cache.directories() {
-            let table = self.inner.tables.of(&cached);
+        for dir in self.inner.snapshot.directories() {
             status.directories += 1;
-            status.unknown_files += table.unknown() as u64;
-            table.for_each(|known| known.count(&mut status));
+            self.files().count(&dir.listing, &mut status);
         }
-        let is_held = |prefix: &[u8]| self.inner.cache.directory(prefix).is_some();
-        if let Some(store) = &self.inner.store {
-            store.others(is_held, |record| record.count(&mut status));
-        }
-        status.stored_bytes = self.inner.store.as_deref().and_then(IndexFile::bytes);
-        status.watched = self.inner.cache.is_watched();
+        status.filter_bytes = self.files().signatures().bytes() as u64;
+        let stored = self.inner.stored_bytes.load(Ordering::Relaxed);
+        status.stored_bytes = (stored > 0).then_some(stored);
+        status.watched = self.inner.snapshot.is_watched();
         status
     }
 
@@ -161,7 +158,15 @@ impl Index {
     /// # Errors
     /// `IO_ERROR`, `NO_SPACE`, `PERMISSION_DENIED` or `READ_ONLY`.
     pub fn save(&self) -> Result<(), Error> {
-        self.store(true)
+        let Some(store) = &self.inner.store else { return Ok(()) };
+        let unsaved = self.inner.unsaved.load(Ordering::Relaxed);
+        let dirs = self.inner.snapshot.directories();
+        let snapshot = EncodedSnapshot::of(&dirs, self.files());
+        let number = |file| snapshot.number_of(file);
+        let bytes = store.save(&snapshot.bytes, self.files().signatures(), &number)?;
+        self.inner.stored_bytes.store(bytes, Ordering::Relaxed);
+        self.inner.unsaved.fetch_sub(unsaved, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The same, if at least a twentieth of what is known is not written yet.
@@ -170,17 +175,9 @@ impl Index {
     /// As [`Index::save`].
     pub fn save_if_worth(&self) -> Result<(), Error> {
         let unsaved = self.inner.unsaved.load(Ordering::Relaxed);
-        let known = self.inner.store.as_deref().map_or(0, IndexFile::text_bytes);
-        let is_worth = unsaved > 0 && unsaved >= known / WORTH;
-        if is_worth { self.save() } else { Ok(()) }
-    }
-
-    fn store(&self, others: bool) -> Result<(), Error> {
-        let Some(store) = &self.inner.store else { return Ok(()) };
-        let unsaved = self.inner.unsaved.load(Ordering::Relaxed);
-        store.save(self, others)?;
-        self.inner.unsaved.fetch_sub(unsaved, Ordering::Relaxed);
-        Ok(())
+        // Signatures are most of the file, and take about a sixteenth of the text.
+        let known = self.inner.stored_bytes.load(Ordering::Relaxed) * 16;
+        if unsaved > 0 && unsaved >= known / WORTH { self.save() } else { Ok(()) }
     }
 
     /// Forgets everything, and removes the stored file.
@@ -188,10 +185,10 @@ impl Index {
     /// # Errors
     /// `IO_ERROR`, `PERMISSION_DENIED` or `READ_ONLY` if it cannot be removed.
     pub fn clear(&self) -> Result<(), Error> {
-        self.inner.cache.clear();
-        self.inner.tables.retain(|_| false);
+        self.inner.snapshot.clear();
         self.inner.unsaved.store(0, Ordering::Relaxed);
-        self.inner.store.as_deref().map_or(Ok(()), IndexFile::remove)
+        self.inner.stored_bytes.store(0, Ordering::Relaxed);
+        self.inner.store.as_ref().map_or(Ok(()), StoreFile::remove)
     }
 }
 
@@ -202,34 +199,39 @@ impl Index {
         options: IndexOptions,
         threads: usize,
     ) -> Result<Index, Error> {
-        let cache = Arc::new(DirCache::new(
-            workspace.root_handle(),
-            options.max_bytes / 4,
-            options.watched,
-        ));
-        let tables = Arc::new(FileTables::default());
-        let directory = options.directory.as_deref();
-        let open = |directory| IndexFile::open(directory, workspace, (&options, &tables));
-        let store = directory.map(open).transpose()?.map(Arc::new);
-        cache.set_stored(store.clone().map(|store| store as Arc<dyn StoredListings>));
-        let budget = MemoryBudget::new(options.max_bytes);
+        let bits_per_byte = BitsPerByte::percent(options.share);
+        let meaning = [MEANING, options.share];
+        let find = |directory| StoreFile::find(directory, workspace.root(), &meaning);
+        let store = options.directory.as_deref().map(find).transpose()?;
+        let stored = store.as_ref().and_then(|store| store.open().ok());
+        let stored_bytes = stored.as_ref().map_or(0, StoredIndex::bytes);
+        let (dirs, files) = stored
+            .and_then(|stored| {
+                let snapshot = DecodedSnapshot::of(stored.snapshot())?;
+                let count = snapshot.files.len();
+                let signatures = stored.into_signatures(bits_per_byte, count).ok()?;
+                Some((snapshot.dirs, FileTable::stored(snapshot.files, signatures)))
+            })
+            .unwrap_or_else(|| (Vec::new(), FileTable::new(bits_per_byte)));
+        let (root, max) = (workspace.root_handle(), options.max_bytes / 4);
+        let snapshot = Snapshot::new(root, Arc::new(files), max, options.watched);
+        snapshot.load(dirs);
         let inner = Arc::new(Inner {
             workspace: workspace.clone(),
             options,
             threads,
-            cache,
-            tables,
-            budget,
+            snapshot: Arc::new(snapshot),
             background: BackgroundState::default(),
             store,
+            stored_bytes: AtomicU64::new(stored_bytes),
             unsaved: AtomicU64::new(0),
         });
         Ok(Index { inner, owner: Some(Arc::default()) })
     }
 
     /// Begins a call, which sees everything that happened before.
-    pub(crate) fn begin(&self) -> CacheView {
-        self.inner.cache.begin()
+    pub(crate) fn begin(&self) -> IndexView {
+        self.inner.snapshot.begin()
     }
 
     /// Starts background indexing of what a search found missing.
@@ -247,7 +249,7 @@ impl Index {
 
     /// Waits while calls are under way.
     fn give_way(&self, keep_going: &dyn Fn() -> bool) {
-        while self.inner.cache.is_busy() && keep_going() {
+        while self.inner.snapshot.is_busy() && keep_going() {
             thread::sleep(PAUSE);
         }
     }
@@ -257,18 +259,22 @@ impl Index {
     }
 
     /// Adds a file to the index; false if the memory budget is spent.
-    fn learn(&self, table: &FileTable, position: usize, known: KnownFile) -> bool {
-        let taken = self.inner.budget.reserve(known.bytes(), self.inner.cache.bytes());
-        let Some(taken) = taken else { return false };
-        self.inner.unsaved.fetch_add(known.text_bytes.max(1), Ordering::Relaxed);
-        table.learn(position, known, taken);
-        self.inner.tables.sliced.note(1);
-        true
+    fn learn(&self, file: FileId, known: KnownFile, current: u64) -> bool {
+        let held = self.files().signatures().bytes() + self.inner.snapshot.bytes();
+        let bytes = match &known.content {
+            Content::Text(filters) => filters.bytes(),
+            Content::Binary | Content::Opaque => 0,
+        };
+        let has_room = held + bytes <= self.inner.options.max_bytes;
+        if has_room {
+            self.inner.unsaved.fetch_add(known.text_bytes.max(1), Ordering::Relaxed);
+            self.files().learn(file, known, current);
+        }
+        has_room
     }
 
-    /// Forgets the files of directories that are gone.
-    fn forget_vanished(&self) {
-        let cache = &self.inner.cache;
-        self.inner.tables.retain(|prefix| cache.directory(prefix).is_some());
+    /// What is known of files.
+    fn files(&self) -> &FileTable {
+        &self.inner.snapshot.files
     }
 }

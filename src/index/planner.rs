@@ -1,22 +1,37 @@
-//! Derives the gram query of a parsed pattern, in bounded time for any pattern.
+//! Derives from a pattern what a text must contain to have a match, in bounded time for any
+//! pattern: a formula over short texts, from the literals that parts of the pattern match, begin
+//! with and end with.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
-use crate::index::gram_query::GramQuery;
-use crate::index::literal_info::LiteralInfo;
-use crate::index::literal_set::LiteralSet;
+use crate::index::grams::{self, BORDER, LONG, SHORT};
 
-/// The most bytes that are copied, about; what is read after that is taken for anything.
+/// About how many bytes are copied at most; what is read after that counts as any text.
 const EFFORT: usize = 64 << 10;
 
-/// The most characters of a class that are listed before letters are put in lower case.
-const MOST_LISTED: u32 = 32;
+/// The largest class whose characters are listed, before letters are put in lower case.
+const MAX_LISTED: u32 = 32;
 
-/// The most characters of a class that are told from any other; the digits are as many.
-const MOST_TOLD: usize = 10;
+/// The largest class that counts as its strings rather than as any text; the digits are as many.
+const MAX_STRINGS: usize = 10;
 
 /// Characters that are an ASCII letter when case is ignored, and the letter.
 const FOLDING: [(char, char); 2] = [('\u{17f}', 's'), ('\u{212a}', 'k')];
+
+/// How many parts are compared with each other at most, to drop those that others imply.
+const MAX_COMPARED: usize = 16;
+
+/// The bytes at an end of a string that make grams with what comes beside it.
+const BESIDE: usize = LONG - 1;
+
+/// The most strings of a set.
+const MAX_SET: usize = 256;
+
+/// The most strings that are made by putting the strings of two sets together.
+const MAX_JOINED: usize = 16;
+
+/// The most bytes of such strings.
+const MAX_JOINED_BYTES: usize = 8 << 10;
 
 /// Reads a pattern once.
 #[derive(Debug)]
@@ -33,7 +48,7 @@ impl Planner {
 
     /// What holds for every text with a match.
     pub(super) fn gram_query(&mut self, hir: &Hir) -> GramQuery {
-        self.read(hir).into_demand()
+        self.read(hir).into_query()
     }
 
     /// Recurses as deep as the parser allowed groups to be nested.
@@ -106,25 +121,25 @@ impl Planner {
             Class::Unicode(class) => {
                 let sizes =
                     class.iter().map(|range| u32::try_from(range.len()).unwrap_or(u32::MAX));
-                if sizes.fold(0, u32::saturating_add) > MOST_LISTED {
+                if sizes.fold(0, u32::saturating_add) > MAX_LISTED {
                     return LiteralInfo::anything();
                 }
                 let characters = class.iter().flat_map(|range| range.start()..=range.end());
                 let characters: Vec<char> = characters.collect();
-                let cached =
+                let listed =
                     characters.iter().filter(|character| !is_folding(**character, &characters));
                 let strings: Vec<Vec<u8>> =
-                    cached.map(|character| character.to_string().into_bytes()).collect();
+                    listed.map(|character| character.to_string().into_bytes()).collect();
                 self.drops_folding |= strings.len() < characters.len();
                 strings
             }
             Class::Bytes(class) => {
                 let bytes = class.iter().flat_map(|range| range.start()..=range.end());
-                bytes.take(MOST_LISTED as usize + 1).map(|byte| vec![byte]).collect()
+                bytes.take(MAX_LISTED as usize + 1).map(|byte| vec![byte]).collect()
             }
         };
         let info = exact(strings);
-        let few = info.strings().is_some_and(|strings| strings.iter().count() <= MOST_TOLD);
+        let few = info.strings().is_some_and(|strings| strings.iter().count() <= MAX_STRINGS);
         if few { info } else { LiteralInfo::anything() }
     }
 }
@@ -147,6 +162,336 @@ fn is_folding(character: char, class: &[char]) -> bool {
 
 fn exact(strings: impl IntoIterator<Item = Vec<u8>>) -> LiteralInfo {
     LiteralSet::folded(strings).map_or_else(LiteralInfo::anything, LiteralInfo::exact)
+}
+
+/// A formula that holds for every text with a match; ASCII letters are in lower case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum GramQuery {
+    /// With or without a border at its ends, no line break in it, and long enough for a hash.
+    Text(Vec<u8>),
+    /// All of them; of none, every text has them.
+    All(Vec<GramQuery>),
+    /// At least one of them; of none, there is no match in any text.
+    Any(Vec<GramQuery>),
+}
+
+impl GramQuery {
+    /// The query that every text satisfies.
+    fn everything() -> GramQuery {
+        GramQuery::All(Vec::new())
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, GramQuery::All(parts) if parts.is_empty())
+    }
+
+    /// One of the strings.
+    fn one_of(strings: &LiteralSet) -> GramQuery {
+        // Checked first, because it is so for most sets that come from classes.
+        if strings.iter().any(|string| string.len() < SHORT) {
+            return GramQuery::everything();
+        }
+        GramQuery::any(strings.iter().map(GramQuery::text).collect())
+    }
+
+    /// The grams of the string.
+    fn text(string: &[u8]) -> GramQuery {
+        let mut lines: Vec<Vec<u8>> =
+            string.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        // Where a line ends, a word ends.
+        let last = lines.len() - 1;
+        for (at, line) in lines.iter_mut().enumerate() {
+            if at < last && line.last() != Some(&BORDER) {
+                line.push(BORDER);
+            }
+            if at > 0 && line.first() != Some(&BORDER) {
+                line.insert(0, BORDER);
+            }
+        }
+        let known = lines.into_iter().filter(|line| grams::has_any(line));
+        GramQuery::all(known.map(GramQuery::Text).collect())
+    }
+
+    /// All of the queries.
+    fn all(gram_queries: Vec<GramQuery>) -> GramQuery {
+        let mut parts = Vec::new();
+        for gram_query in gram_queries {
+            match gram_query {
+                GramQuery::All(inner) => parts.extend(inner),
+                other => parts.push(other),
+            }
+        }
+        drop_implied(&mut parts, |part, other| holds(other, part));
+        single(parts).unwrap_or_else(GramQuery::All)
+    }
+
+    /// At least one of the queries.
+    fn any(gram_queries: Vec<GramQuery>) -> GramQuery {
+        let mut parts = Vec::new();
+        for gram_query in gram_queries {
+            match gram_query {
+                gram_query if gram_query.is_empty() => return gram_query,
+                GramQuery::Any(inner) => parts.extend(inner),
+                other => parts.push(other),
+            }
+        }
+        // In order, so that the same choice is known again.
+        parts.sort_unstable();
+        drop_implied(&mut parts, holds);
+        single(parts).unwrap_or_else(GramQuery::Any)
+    }
+}
+
+/// The only part, or all of them back.
+fn single(mut parts: Vec<GramQuery>) -> Result<GramQuery, Vec<GramQuery>> {
+    match parts.pop() {
+        Some(part) if parts.is_empty() => Ok(part),
+        last => {
+            parts.extend(last);
+            Err(parts)
+        }
+    }
+}
+
+/// Drops every part that another one implies.
+fn drop_implied(parts: &mut Vec<GramQuery>, implied: impl Fn(&GramQuery, &GramQuery) -> bool) {
+    if parts.len() > MAX_COMPARED {
+        return;
+    }
+    let mut at = 0;
+    while let Some(part) = parts.get(at) {
+        let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
+        if others.into_iter().any(|(_, other)| implied(part, other)) {
+            parts.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Whether `longer` is a text that `shorter` is part of.
+fn holds(longer: &GramQuery, shorter: &GramQuery) -> bool {
+    match (longer, shorter) {
+        (GramQuery::Text(longer), GramQuery::Text(shorter)) => {
+            memchr::memmem::find(longer, shorter).is_some()
+        }
+        _ => longer == shorter,
+    }
+}
+
+/// What is known of all strings that match; it holds for more strings, never for fewer.
+#[derive(Clone, Debug)]
+struct LiteralInfo {
+    /// How they begin; `None` if the ends are the whole strings.
+    starts: Option<LiteralSet>,
+    /// How they end.
+    ends: LiteralSet,
+    /// What a text with such a string must contain, beside its start and its end.
+    gram_queries: Vec<GramQuery>,
+}
+
+impl LiteralInfo {
+    /// These strings and no others.
+    fn exact(strings: LiteralSet) -> LiteralInfo {
+        LiteralInfo { starts: None, ends: strings, gram_queries: Vec::new() }
+    }
+
+    /// Any string.
+    fn anything() -> LiteralInfo {
+        let (starts, ends) = (Some(LiteralSet::empty()), LiteralSet::empty());
+        LiteralInfo { starts, ends, gram_queries: Vec::new() }
+    }
+
+    /// The strings, if they are all known.
+    fn strings(&self) -> Option<&LiteralSet> {
+        self.starts.is_none().then_some(&self.ends)
+    }
+
+    /// Bytes at its ends, about, which every later step may copy.
+    fn cost(&self) -> usize {
+        self.ends.cost() + self.starts.as_ref().map_or(0, LiteralSet::cost)
+    }
+
+    /// What a text with such a string must contain.
+    fn into_query(self) -> GramQuery {
+        let sides = self.starts.iter().chain([&self.ends]).map(GramQuery::one_of);
+        GramQuery::all(sides.chain(self.gram_queries).collect())
+    }
+
+    /// Strings that begin and end so, with anything between.
+    fn repeated(self) -> LiteralInfo {
+        LiteralInfo { starts: Some(self.starts.unwrap_or_else(|| self.ends.clone())), ..self }
+    }
+
+    /// Each of these strings followed by each of those.
+    fn then(mut self, next: LiteralInfo) -> LiteralInfo {
+        let Some(starts) = next.starts else { return self.then_exact(&next.ends) };
+        self.gram_queries.extend(next.gram_queries);
+        let joined = self.ends.joined(&starts);
+        match (joined, self.starts.is_some()) {
+            (Some(joined), true) => self.require_one_of(&joined),
+            (Some(joined), false) => self.starts = Some(joined),
+            (None, _) => {
+                self.require_one_of(&meeting(&self.ends, &starts));
+                self.require_one_of(&starts);
+                self.close();
+            }
+        }
+        LiteralInfo { ends: next.ends, ..self }
+    }
+
+    fn then_exact(mut self, next: &LiteralSet) -> LiteralInfo {
+        if let Some(ends) = self.ends.joined(next) {
+            return LiteralInfo { ends, ..self };
+        }
+        let meeting = |max| self.ends.ends(max).joined(next);
+        let ends = [BESIDE, BESIDE / 2].into_iter().find_map(meeting);
+        self.close();
+        LiteralInfo { ends: ends.unwrap_or_else(|| next.clone()), ..self }
+    }
+
+    /// Requires the ends, which are about to be replaced.
+    fn close(&mut self) {
+        self.require_one_of(&self.ends.clone());
+        if self.starts.is_none() {
+            self.starts = Some(self.ends.clone());
+        }
+    }
+
+    fn require_one_of(&mut self, strings: &LiteralSet) {
+        let gram_query = GramQuery::one_of(strings);
+        if !gram_query.is_empty() {
+            self.gram_queries.push(gram_query);
+        }
+    }
+
+    /// The strings of any of the alternatives.
+    fn either(infos: Vec<LiteralInfo>) -> LiteralInfo {
+        let exact: Option<Vec<&LiteralSet>> = infos.iter().map(LiteralInfo::strings).collect();
+        if let Some(strings) = exact.and_then(|sets| union(sets.into_iter().cloned())) {
+            return LiteralInfo::exact(strings);
+        }
+        let starts = infos.iter().map(|info| info.starts.as_ref().unwrap_or(&info.ends));
+        let starts = union(starts.map(|starts| starts.starts(BESIDE)));
+        let ends = union(infos.iter().map(|info| info.ends.ends(BESIDE)));
+        let gram_query = GramQuery::any(infos.into_iter().map(LiteralInfo::into_query).collect());
+        LiteralInfo {
+            starts: Some(starts.unwrap_or_else(LiteralSet::empty)),
+            ends: ends.unwrap_or_else(LiteralSet::empty),
+            gram_queries: vec![gram_query],
+        }
+    }
+}
+
+/// What lies where an end and a start meet, if that is few strings.
+fn meeting(ends: &LiteralSet, starts: &LiteralSet) -> LiteralSet {
+    let joined = |max| ends.ends(max).joined(&starts.starts(max));
+    [BESIDE, BESIDE / 2].into_iter().find_map(joined).unwrap_or_else(LiteralSet::empty)
+}
+
+fn union(mut sets: impl Iterator<Item = LiteralSet>) -> Option<LiteralSet> {
+    let first = sets.next()?;
+    sets.try_fold(first, LiteralSet::with)
+}
+
+/// Byte strings, each once; small enough to be put together with others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LiteralSet(Vec<Vec<u8>>);
+
+impl LiteralSet {
+    /// The empty string alone: what every string begins and ends with.
+    fn empty() -> LiteralSet {
+        LiteralSet(vec![Vec::new()])
+    }
+
+    /// A place that is not inside a word.
+    fn border() -> LiteralSet {
+        LiteralSet(vec![vec![BORDER]])
+    }
+
+    /// These strings with ASCII letters in lower case, or `None` if they are too many.
+    fn folded(strings: impl IntoIterator<Item = Vec<u8>>) -> Option<LiteralSet> {
+        let strings = strings.into_iter().map(|mut string| {
+            string.make_ascii_lowercase();
+            string
+        });
+        LiteralSet::distinct(strings.take(MAX_SET + 1).collect())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(Vec::as_slice)
+    }
+
+    /// What making a set like this costs, roughly in bytes.
+    fn cost(&self) -> usize {
+        self.0.iter().map(|string| string.len() + 16).sum()
+    }
+
+    /// Each of these strings followed by each of `next`, or `None` if that is too much.
+    ///
+    /// Few are made at a time, or the sets would grow with every class of a pattern.
+    fn joined(&self, next: &LiteralSet) -> Option<LiteralSet> {
+        let (before, after) = (self.0.len(), next.0.len());
+        let bytes = self.bytes() * after + next.bytes() * before;
+        let alone = before == 1 || after == 1;
+        if before * after > (if alone { MAX_SET } else { MAX_JOINED }) || bytes > MAX_JOINED_BYTES {
+            return None;
+        }
+        let pairs = self.0.iter().flat_map(|one| next.0.iter().map(move |other| (one, other)));
+        LiteralSet::distinct(pairs.map(|(one, other)| joined(one, other)).collect())
+    }
+
+    /// The strings of both, or `None` if they are too many.
+    fn with(mut self, others: LiteralSet) -> Option<LiteralSet> {
+        if self.0.len() + others.0.len() > 2 * MAX_SET {
+            return None;
+        }
+        self.0.extend(others.0);
+        LiteralSet::distinct(self.0)
+    }
+
+    /// The last `max` bytes of each.
+    fn ends(&self, max: usize) -> LiteralSet {
+        self.cut(|string| string.get(string.len().saturating_sub(max)..))
+    }
+
+    /// The first `max` bytes of each.
+    fn starts(&self, max: usize) -> LiteralSet {
+        self.cut(|string| string.get(..max))
+    }
+
+    fn cut(&self, part: impl Fn(&[u8]) -> Option<&[u8]>) -> LiteralSet {
+        let parts = self.0.iter().map(|string| part(string).unwrap_or(string).to_vec());
+        let mut strings: Vec<Vec<u8>> = parts.collect();
+        strings.sort_unstable();
+        strings.dedup();
+        LiteralSet(strings)
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.iter().map(Vec::len).sum()
+    }
+
+    fn distinct(mut strings: Vec<Vec<u8>>) -> Option<LiteralSet> {
+        if strings.len() > 1 {
+            strings.sort_unstable();
+            strings.dedup();
+        }
+        (strings.len() <= MAX_SET).then_some(LiteralSet(strings))
+    }
+}
+
+/// One string followed by the other. A border between them adds nothing.
+fn joined(one: &[u8], other: &[u8]) -> Vec<u8> {
+    let start = one.strip_suffix(&[BORDER]).unwrap_or(one);
+    let end = other.strip_prefix(&[BORDER]).unwrap_or(other);
+    match (start, end) {
+        ([], _) if !one.is_empty() => [one, end].concat(),
+        (_, []) if !other.is_empty() => [start, other].concat(),
+        ([], _) => other.to_vec(),
+        (_, []) => one.to_vec(),
+        _ => [start, end].concat(),
+    }
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use crate::context::Incomplete;
 use crate::index::Index;
-use crate::index::bloom::BloomBuilder;
 use crate::index::file_scan::FileScan;
-use crate::index::file_table::{Excluded, FileRef, FileTable};
-use crate::index::filter_query::FilterQuery;
-use crate::index::memoized_query::MemoizedQuery;
-use crate::walk::{Batch, CacheView, CachedDir};
+use crate::index::file_table::{Candidates, Excluded};
+use crate::index::query::FilterQuery;
+use crate::index::signatures::SignatureBuilder;
+use crate::index::snapshot::IndexView;
+use crate::walk::{Batch, FileId};
 use crate::workspace::{File, Stat};
 
 /// One part in this many of a search's time goes into indexing.
@@ -22,8 +22,9 @@ const SHARE: u64 = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct IndexReader {
     index: Index,
-    view: CacheView,
-    query: Option<Arc<MemoizedQuery>>,
+    view: IndexView,
+    candidates: Arc<Candidates>,
+    asks: bool,
     indexing: Arc<IndexingTime>,
 }
 
@@ -63,30 +64,22 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The index entries of the files of a batch.
-#[derive(Debug)]
-pub(crate) struct IndexedBatch<'a> {
-    cached: &'a CachedDir,
-    pub(super) table: Arc<FileTable>,
-}
-
 /// The scratch buffers of a thread that indexes.
 #[derive(Debug)]
-pub(crate) struct ScratchBuffers(BloomBuilder);
+pub(crate) struct ScratchBuffers(SignatureBuilder);
 
 impl IndexReader {
     pub(crate) fn new(
         index: &Index,
-        view: CacheView,
-        filter_query: Option<FilterQuery>,
+        view: IndexView,
+        query: Option<&FilterQuery>,
         threads: usize,
     ) -> IndexReader {
-        let sliced = index.inner.tables.sliced.made();
         IndexReader {
             index: index.clone(),
             view,
-            query: filter_query
-                .map(|filter_query| Arc::new(MemoizedQuery::new(filter_query, sliced))),
+            candidates: Arc::new(index.files().candidates(query)),
+            asks: query.is_some(),
             indexing: Arc::new(IndexingTime::new(threads)),
         }
     }
@@ -94,76 +87,63 @@ impl IndexReader {
     /// Ends the search; starts background indexing of what was missing, unless it was cancelled.
     pub(crate) fn end(&self, incomplete: Option<Incomplete>) {
         let is_wanted = incomplete != Some(Incomplete::Cancelled);
-        let unknown = self.indexing.unknown.load(Ordering::Relaxed);
-        if is_wanted && (unknown || self.index.inner.tables.sliced.are_wanted()) {
+        if is_wanted && self.indexing.unknown.load(Ordering::Relaxed) {
             self.index.learn_later();
         }
     }
 
-    /// Whether the pattern contains n-grams that filters can exclude files by.
+    /// Whether the pattern contains n-grams that signatures can exclude files by.
     pub(crate) fn asks(&self) -> bool {
-        self.query.is_some()
-    }
-
-    /// What is known of the files of a batch, if its directory is kept.
-    pub(crate) fn indexed<'a>(&self, batch: &'a Batch) -> Option<IndexedBatch<'a>> {
-        let cached = batch.cached.as_deref()?;
-        Some(IndexedBatch { cached, table: self.index.inner.tables.of(cached) })
+        self.asks
     }
 
     /// Whether a file need not be opened, and why.
     pub(crate) fn exclude(
         &self,
-        indexed: &IndexedBatch<'_>,
-        (name, position): (&[u8], usize),
+        file: FileId,
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> Option<Excluded> {
-        let file = FileRef { name, position, cached: indexed.cached };
-        indexed.table.exclude(file, self.query.as_deref(), self.view.generation, stat)
+        self.index.files().exclude(file, &self.candidates, self.view.generation, stat)
     }
 
-    /// Drops the entry of a file that changed since it was indexed.
-    pub(super) fn refresh(
-        &self,
-        indexed: &IndexedBatch<'_>,
-        (name, position): (&[u8], usize),
-        stat: impl FnOnce() -> io::Result<Stat>,
-    ) {
-        let file = FileRef { name, position, cached: indexed.cached };
-        indexed.table.refresh(file, self.view.generation, stat);
+    /// Calls `each` with the files of a batch that need neither be opened nor checked, and why, until
+    /// it returns false; false unless that are all of them.
+    pub(crate) fn exclude_all(&self, batch: &Batch, each: impl FnMut(Excluded) -> bool) -> bool {
+        let files = self.index.files();
+        files.exclude_all(batch.files(), &self.candidates, self.view.generation, each)
+    }
+
+    /// Drops what is known of a file that changed since it was indexed.
+    pub(super) fn refresh(&self, file: FileId, stat: impl FnOnce() -> io::Result<Stat>) {
+        self.index.files().refresh(file, self.view.generation, stat);
     }
 
     pub(crate) fn scratch(&self) -> ScratchBuffers {
-        ScratchBuffers(BloomBuilder::new(self.index.bits_per_byte()))
+        ScratchBuffers(SignatureBuilder::new(self.index.bits_per_byte()))
     }
 
-    /// Looks at a file of which nothing is known, before it is read; none if there is no time to
-    /// learn it now.
-    pub(crate) fn begin_scan(
-        &self,
-        indexed: &IndexedBatch<'_>,
-        position: usize,
-        file: &File,
-    ) -> Option<FileScan> {
-        if indexed.table.knows(position) {
+    /// Checks a file of which nothing is known, before it is read; none if there is no time to
+    /// index it now.
+    pub(crate) fn begin_scan(&self, file: FileId, opened: &File) -> Option<FileScan> {
+        if self.index.files().knows(file) {
             return None;
         }
         self.indexing.unknown.store(true, Ordering::Relaxed);
         self.indexing.has_time(self.indexing.started.elapsed()).then_some(())?;
-        FileScan::begin(file).ok().flatten()
+        FileScan::begin(opened).ok().flatten()
     }
 
     /// Indexes a file that was read.
     pub(crate) fn finish_scan(
         &self,
         scan: FileScan,
-        (indexed, position): (&IndexedBatch<'_>, usize),
+        file: FileId,
         (bytes, decoded): (&[u8], &mut String),
         scratch: &mut ScratchBuffers,
     ) {
         let started = Instant::now();
         if let Some(known) = scan.finish(bytes, decoded, &mut scratch.0) {
-            self.index.learn(&indexed.table, position, known);
+            self.index.learn(file, known, self.view.generation.current);
         }
         self.indexing.spend(started.elapsed());
     }

@@ -1,40 +1,28 @@
-//! The index as one file, in a directory that the host names.
+//! The index as one file, in a directory that the host names: a header, the rows of the signatures,
+//! and the snapshot.
 //!
-//! First a header; then a block for each directory, in order of their prefixes: what is known of
-//! its entries, then the filters of its files; last a table with the place, the checksum and the
-//! prefix of each block. Opening reads header and table; a block is read when its directory is
-//! asked for, and filters are never copied out of the file.
+//! Nothing in the file is trusted further than its checksums, and even with valid checksums no
+//! content of it makes the library panic, loop or allocate more than its length. An index that
+//! cannot be used is no error of a search.
 //!
-//! What lies in the file is believed only as far as its checksums go, and even with right
-//! checksums no byte of it makes us crash, loop for long or allocate more than it is long. An
-//! index that cannot be used is no error of a search: there is none, then.
-//!
-//! A file is written under another name and renamed, so that whoever has the old one open keeps
-//! it, and of several who write the last one wins. Where a mapped file cannot be replaced, which
-//! is so on Windows, writing fails while somebody reads.
+//! A file is written under a temporary name and renamed, so that processes that have the old one open
+//! keep it, and of several writers the last one wins. Where a mapped file cannot be replaced, as on
+//! Windows, writing fails while another process reads.
 
-mod block;
-mod byte_reader;
+pub(in crate::index) mod byte_reader;
 mod directory;
-mod header;
-mod index_file;
-mod mapped_index;
-mod mapped_slice;
-mod table;
+mod file;
+mod format;
+pub(in crate::index) mod pages;
 mod temporary_file;
-#[cfg(test)]
-mod tests;
-mod writer;
 
 use std::fmt;
 use std::io;
 
-pub(crate) use index_file::IndexFile;
-use mapped_index::MappedIndex;
-#[cfg(any(test, fuzzing))]
-pub(crate) use mapped_index::parse_all;
-pub(crate) use mapped_slice::MappedSlice;
-use writer::write;
+pub(crate) use file::StoreFile;
+pub(crate) use format::StoredIndex;
+#[cfg(fuzzing)]
+pub(crate) use format::parse_all;
 
 /// What an index must have been made with to be of use: one with another key is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,13 +72,13 @@ impl fmt::Display for Unusable {
 }
 
 /// Whether this can be the name of an entry.
-fn is_name(name: &[u8]) -> bool {
+pub(in crate::index) fn is_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..") && !name.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
 /// Whether this is the path of a directory below the root, as walks write it: names with
 /// `/` behind each, and nothing for the root itself.
-fn is_prefix(prefix: &[u8]) -> bool {
+pub(in crate::index) fn is_prefix(prefix: &[u8]) -> bool {
     match prefix.strip_suffix(b"/") {
         Some(path) => path.split(|byte| *byte == b'/').all(is_name),
         None => prefix.is_empty(),

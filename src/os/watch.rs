@@ -31,6 +31,8 @@ pub(crate) enum Event<'a> {
     Gone(WatchId),
     /// Events of any watched directories were lost.
     Overflow,
+    /// A file system was mounted or unmounted somewhere.
+    Mounts,
 }
 
 /// The watcher of systems and builds that have none.

@@ -112,11 +112,11 @@ fn search_skipped(
     mut options: SearchOptions,
 ) -> Option<LeftOutMatch> {
     let call = call.clone().with_deadline(Instant::now().checked_add(HINT_TIME)?);
-    let count = OpenCount::default();
+    let (count, source) = (OpenCount::default(), options.walk.source.as_deref());
     let roots: Vec<WalkRoot> = skipped
         .iter()
         .take(MAX_HINT_ROOTS)
-        .filter_map(|entry| WalkRoot::reopen(workspace, &entry.path, &count))
+        .filter_map(|entry| WalkRoot::reopen(workspace, &entry.path, source, &count))
         .collect();
     if roots.is_empty() {
         return None;

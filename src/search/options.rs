@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{Sort, impl_wire_names};
 use crate::context::TextStream;
-use crate::index::Index;
+use crate::index::{Index, IndexView};
 use crate::search::pattern::Pattern;
-use crate::walk::{CacheView, Cursor, QueryId, WalkOptions};
+use crate::walk::{Cursor, QueryId, WalkOptions};
 
 /// What a search returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -50,5 +50,5 @@ pub(crate) struct SearchOptions {
     /// The end of an earlier answer.
     pub(crate) cursor: Option<Cursor>,
     /// The index, and what it knows when the call begins; the walk reads directories from the same.
-    pub(crate) index: Option<(Index, CacheView)>,
+    pub(crate) index: Option<(Index, IndexView)>,
 }

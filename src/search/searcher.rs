@@ -8,9 +8,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::context::Limits;
-use crate::index::{
-    BINARY_PROBE, Excluded, FileScan, IndexReader, IndexedBatch, ScratchBuffers, WHOLE,
-};
+use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
 use crate::output::ScanStats;
 use crate::pool::lock;
 use crate::search::large_file::{self, LargeFile, checked_range};
@@ -19,7 +17,7 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::{LineSink, SinkOptions};
 use crate::text::{decode, escape};
-use crate::walk::{Batch, OpenDir, PathAliases, Visitor, WalkControl, WalkRoot};
+use crate::walk::{Batch, FileId, OpenDir, PathAliases, Visitor, WalkControl, WalkRoot};
 use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
 
 /// The size of the first read of a file, which contains most source files.
@@ -110,6 +108,26 @@ impl Visitor for FileSearcher {
         }
     }
 
+    fn visit_unopened(
+        &self,
+        batch: &Batch,
+        control: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> bool {
+        let Some(index_reader) = &self.index_reader else { return false };
+        let mut counted = BatchMatches::default();
+        let add = |excluded| self.count_excluded(excluded, &mut counted);
+        if !index_reader.exclude_all(batch, add) {
+            return false;
+        }
+        control.count(counted.stats.excluded, 0);
+        if let Some((last, _)) = batch.entries().last() {
+            found.set_searched_up_to(&batch.prefix, last);
+        }
+        found.stats.count(&counted.stats);
+        true
+    }
+
     fn visit(
         &self,
         worker: &mut SearchWorker,
@@ -125,18 +143,15 @@ impl Visitor for FileSearcher {
             }
         };
         lock(found).interrupted = true;
-        let indexed =
-            self.index_reader.as_ref().and_then(|index_reader| index_reader.indexed(batch));
-        for ((name, kind), position) in batch.entries().zip(batch.positions()) {
+        for ((name, kind), file_id) in batch.entries().zip(batch.files()) {
             if kind != Kind::File {
                 continue;
             }
             if !control.keeps_going() {
                 return;
             }
-            let indexed = indexed.as_ref().map(|indexed| (indexed, position));
-            let file = self.excluded(&directory, name, indexed).unwrap_or_else(|| {
-                self.search_entry(worker, &directory, batch, name, indexed, control)
+            let file = self.excluded(&directory, name, file_id).unwrap_or_else(|| {
+                self.search_entry(worker, &directory, batch, name, file_id, control)
             });
             control.count(1, file.files.len() as u64);
             let interrupted = file.interrupted;
@@ -196,11 +211,9 @@ impl FileSearcher {
         &self,
         directory: &OpenDir,
         name: &[u8],
-        indexed: Option<(&IndexedBatch<'_>, usize)>,
+        file_id: Option<FileId>,
     ) -> Option<BatchMatches> {
-        let (indexed, position) = indexed?;
-        let index_reader = self.index_reader.as_ref()?;
-        let excluded = index_reader.exclude(indexed, (name, position), || directory.stat(name))?;
+        let excluded = self.index_reader.as_ref()?.exclude(file_id?, || directory.stat(name))?;
         let mut found = BatchMatches::default();
         self.count_excluded(excluded, &mut found).then_some(found)
     }
@@ -225,29 +238,24 @@ impl FileSearcher {
         true
     }
 
-    fn begin_scan(
-        &self,
-        indexed: Option<(&IndexedBatch<'_>, usize)>,
-        file: &File,
-    ) -> Option<FileScan> {
-        let (indexed, position) = indexed?;
-        self.index_reader.as_ref()?.begin_scan(indexed, position, file)
+    fn begin_scan(&self, file_id: Option<FileId>, file: &File) -> Option<FileScan> {
+        self.index_reader.as_ref()?.begin_scan(file_id?, file)
     }
 
     /// Indexes the content of a file that was read completely.
     fn finish_scan(
         &self,
         file_scan: Option<FileScan>,
-        indexed: Option<(&IndexedBatch<'_>, usize)>,
+        file_id: Option<FileId>,
         worker: &mut SearchWorker,
         length: usize,
     ) -> io::Result<()> {
-        let (Some(file_scan), Some(indexed)) = (file_scan, indexed) else { return Ok(()) };
+        let (Some(file_scan), Some(file_id)) = (file_scan, file_id) else { return Ok(()) };
         let (Some(index_reader), Some(scratch)) = (&self.index_reader, &mut worker.scratch) else {
             return Ok(());
         };
         let bytes = checked_range(&worker.buffer, 0..length)?;
-        index_reader.finish_scan(file_scan, indexed, (bytes, &mut worker.decoded), scratch);
+        index_reader.finish_scan(file_scan, file_id, (bytes, &mut worker.decoded), scratch);
         Ok(())
     }
 
@@ -269,7 +277,7 @@ impl FileSearcher {
         directory: &OpenDir,
         batch: &Batch,
         name: &[u8],
-        indexed: Option<(&IndexedBatch<'_>, usize)>,
+        file_id: Option<FileId>,
         control: &dyn WalkControl,
     ) -> BatchMatches {
         let mut found = BatchMatches::default();
@@ -280,7 +288,7 @@ impl FileSearcher {
                 found.skipped = true;
                 return Ok(());
             }
-            let file_scan = self.begin_scan(indexed, &file);
+            let file_scan = self.begin_scan(file_id, &file);
             // The size of the first read must not depend on the files that were read before.
             if worker.buffer.len() < FIRST_READ {
                 worker.buffer.resize(FIRST_READ, 0);
@@ -289,7 +297,7 @@ impl FileSearcher {
             let start = start.ok_or_else(|| io::Error::other("internal error: no buffer"))?;
             let length = read_start(&file, start, directory.volume)?;
             if length < FIRST_READ {
-                self.finish_scan(file_scan, indexed, worker, length)?;
+                self.finish_scan(file_scan, file_id, worker, length)?;
                 return self.search_buffer(worker, length, &path, control, &mut found);
             }
             self.search_large(worker, file, &path, control, &mut found)
@@ -567,12 +575,8 @@ fn index_reader(
     {
         return None;
     }
-    Some(IndexReader::new(
-        index,
-        view.clone(),
-        options.pattern.index_query(),
-        limits.threads.max(1),
-    ))
+    let query = options.pattern.index_query();
+    Some(IndexReader::new(index, view.clone(), query.as_ref(), limits.threads.max(1)))
 }
 
 fn long_line_warning(path: &[u8], consequence: &str) -> String {

@@ -3,7 +3,7 @@
 use grep_matcher::{Match, Matcher};
 use grep_regex::RegexMatcher;
 
-use crate::index::bloom::{BitsPerByte, BloomBuilder};
+use crate::index::signatures::{BitsPerByte, SignatureBuilder};
 use crate::search::pattern::{Pattern, PatternOptions};
 
 /// All matches in a text.
@@ -258,7 +258,8 @@ fn matches(pattern: &Pattern, text: &[u8]) -> bool {
 #[test]
 fn filters_never_exclude_a_matching_text() {
     let mut rng = TestRng(0x9e37_79b9_7f4a_7c15);
-    let mut builders = [3, 5, 7].map(|percent| BloomBuilder::new(BitsPerByte::percent(percent)));
+    let sizes = [3, 5, 7].map(BitsPerByte::percent);
+    let mut builders = sizes.map(SignatureBuilder::new);
     let (mut asked, mut matched, mut spared) = (0, 0, 0);
     for round in 0..800_usize {
         let texts = [rng.text(), rng.text(), rng.text()];
@@ -280,7 +281,8 @@ fn filters_never_exclude_a_matching_text() {
             let Ok(compiled) = Pattern::compile(&options) else { continue };
             let Some(question) = compiled.index_query() else { continue };
             for (text, filter) in texts.iter().zip(&filters) {
-                let (may, does) = (question.may_match(filter), matches(&compiled, text));
+                let may = filter.may_match(&question, sizes[round % 3]);
+                let does = matches(&compiled, text);
                 assert!(may || !does, "round {round}: {options:?} {question:?} in {text:?}");
                 asked += 1;
                 matched += usize::from(does);
@@ -297,7 +299,7 @@ fn filters_never_exclude_a_matching_text() {
 #[test]
 fn a_word_query_requires_word_boundaries() {
     let text = b"unlocked = blocked(un_lock);\n".repeat(40);
-    let filter = BloomBuilder::new(BitsPerByte::default()).build(&text);
+    let filter = SignatureBuilder::new(BitsPerByte::default()).build(&text);
     for (word, may) in [(false, true), (true, false)] {
         let options = PatternOptions {
             pattern: "lock",
@@ -308,6 +310,6 @@ fn a_word_query_requires_word_boundaries() {
             max_bytes: 4096,
         };
         let question = Pattern::compile(&options).unwrap().index_query().unwrap();
-        assert_eq!(question.may_match(&filter), may, "{word}");
+        assert_eq!(filter.may_match(&question, BitsPerByte::default()), may, "{word}");
     }
 }

@@ -224,7 +224,7 @@ fn options(
     }
     let newest_first = args.sort == Sort::Modified;
     let (pattern, mut walk) = (pattern(context, args)?, walk(context, args, call)?);
-    let view = context.cache_view();
+    let view = context.index_view();
     walk.source = view.clone().map(|view| Arc::new(view) as Arc<dyn DirSource>);
     let query = query(args, &pattern, &walk)?;
     let cursor = args.cursor.as_deref().map(|text| query.position(text, newest_first));

@@ -3,12 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::walk::directory::{DirListing, DirectoryReport, FilteredDir, OpenCount, PendingDir};
+use crate::walk::directory::{
+    DirHandle, DirListing, DirectoryReport, FilteredDir, OpenCount, PendingDir,
+};
 use crate::walk::disk_dirs::{DiskDirs, shown};
 use crate::walk::entry_filter::EntryFilter;
-use crate::walk::roots::{DirContents, DirSource, ReadContext, WalkOptions};
+use crate::walk::ignore_rules::IgnoreRules;
+use crate::walk::roots::{DirContents, DirSource, InitialTask, ReadContext, WalkOptions};
+use crate::walk::selection::{SelectedDir, SelectedFiles, Selection, SelectionLookup};
 use crate::walk::visitor::{BATCH, Batch};
-use crate::workspace::{Kind, Workspace};
+use crate::workspace::{Kind, Volume, Workspace};
 
 /// What a directory holds.
 #[derive(Debug, Default)]
@@ -17,6 +21,9 @@ pub(crate) struct ReadDirResult {
     pub(crate) items: Vec<DirItem>,
     /// What was counted and left out.
     pub(crate) report: DirectoryReport,
+    /// The entries that remain and the ignore rules inside, if it is a directory on disk that could
+    /// be read.
+    remaining: Option<(Arc<DirListing>, IgnoreRules)>,
 }
 
 /// Files of a directory, or a subdirectory.
@@ -43,6 +50,14 @@ impl DirReader {
         &self.options
     }
 
+    /// Files of a selection as a batch of this walk.
+    pub(crate) fn batch(&self, files: &SelectedFiles) -> Batch {
+        let SelectedFiles { prefix, base_len, listing, range, .. } = files;
+        let root = self.workspace.root_handle();
+        let handle = DirHandle::lazy(root, prefix.clone(), Volume::Disk, &self.open);
+        Batch::new(handle, (prefix.clone(), *base_len), (listing.clone(), range.clone()))
+    }
+
     /// Where directories below the workspace root are read from.
     pub(crate) fn source(&self) -> &dyn DirSource {
         self.options.source.as_deref().unwrap_or(&DiskDirs)
@@ -66,13 +81,66 @@ impl DirReader {
                 report.stats.directories = 1;
                 let listing = self.narrow(directory, &contents, &mut report);
                 let items = self.split(&contents, directory, &listing);
-                ReadDirResult { items, report }
+                let is_on_disk = contents.volume == Volume::Disk;
+                let remaining = is_on_disk.then_some((listing, contents.rules));
+                ReadDirResult { items, report, remaining }
             }
             Err(error) => {
                 report.stats.unreadable(shown(&directory.prefix), error.to_string());
-                ReadDirResult { items: Vec::new(), report }
+                ReadDirResult { items: Vec::new(), report, remaining: None }
             }
         }
+    }
+
+    /// Everything that the walk visits, if that is known or worth to be read before it begins.
+    pub(crate) fn find_selection(
+        &self,
+        tasks: &[InitialTask],
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Arc<Selection>> {
+        let source = self.source();
+        match source.selection(&self.options, tasks) {
+            SelectionLookup::Known(selection) => Some(selection),
+            SelectionLookup::Wanted => {
+                let selection = Arc::new(self.select(tasks, keep_going)?);
+                source.keep_selection(&self.options, tasks, &selection);
+                Some(selection)
+            }
+            SelectionLookup::Unknown => None,
+        }
+    }
+
+    /// Reads everything that a walk visits that begins with these tasks; none if something cannot
+    /// be read.
+    fn select(&self, tasks: &[InitialTask], keep_going: &dyn Fn() -> bool) -> Option<Selection> {
+        let mut selection = Selection::default();
+        for task in tasks {
+            let (mut items, root) = match task {
+                InitialTask::ReadDir(dir) => (vec![DirItem::Directory(dir.clone())], dir.root),
+                InitialTask::Visit(root, batch) => {
+                    selection.push_files(selected_files(batch, *root));
+                    continue;
+                }
+            };
+            while let Some(item) = items.pop() {
+                match item {
+                    DirItem::Files(batch) => selection.push_files(selected_files(&batch, root)),
+                    DirItem::Directory(directory) => {
+                        let read = self.read(&directory, keep_going);
+                        let stats = &read.report.stats;
+                        if read.report.interrupted || !stats.trouble.is_empty() || !keep_going() {
+                            return None;
+                        }
+                        let (prefix, above) = (directory.prefix, directory.rules);
+                        let (listing, inside) = read.remaining?;
+                        let dir = SelectedDir { prefix, listing, above, inside };
+                        selection.push_directory(read.report, dir);
+                        items.extend(read.items.into_iter().rev());
+                    }
+                }
+            }
+        }
+        Some(selection)
     }
 
     /// Applies the caller's filter; returns the entries that remain.
@@ -120,7 +188,6 @@ impl DirReader {
                         handle.clone(),
                         (directory.prefix.clone(), self.options.base_len(directory.root)),
                         (listing.clone(), begin..end),
-                        contents.cached.clone(),
                     )));
                 }
                 begin = index + 1;
@@ -142,4 +209,10 @@ impl DirReader {
     fn descends(&self, directory: &PendingDir) -> bool {
         self.options.max_depth.is_none_or(|max| directory.depth + 1 < max)
     }
+}
+
+fn selected_files(batch: &Batch, root: usize) -> SelectedFiles {
+    let (listing, range) = batch.listing();
+    let (prefix, base_len) = (batch.prefix.clone(), batch.base_len);
+    SelectedFiles { prefix, root, base_len, listing: listing.clone(), range }
 }

@@ -1,25 +1,38 @@
 //! One directory of a walk: its handle, its entries, and what a walk reports of it.
 
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::io;
 use std::ops::Deref;
 use std::sync::atomic::{self, AtomicUsize};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::output::ScanStats;
+use crate::pool::lock;
 use crate::walk::ignore_rules::IgnoreRules;
 use crate::workspace::{Dir, Kind, Volume};
 
 /// How many directories one walk keeps open; beyond that, they are opened again by path.
 const MAX_OPEN: usize = 256;
 
-/// The number of directories that a walk holds open.
-pub(crate) type OpenCount = Arc<AtomicUsize>;
+/// How many of the directories that were opened by path last are kept, to open others relative to
+/// them: in a deep chain, opening each by its whole path would take quadratic time.
+const MAX_RECENT: usize = 8;
+
+/// The directories that a walk holds open.
+pub(crate) type OpenCount = Arc<OpenDirs>;
+
+/// How many directories a walk holds open, and those that it opened by path last.
+#[derive(Debug, Default)]
+pub(crate) struct OpenDirs {
+    held: AtomicUsize,
+    recent: Mutex<VecDeque<(Arc<[u8]>, Arc<Dir>)>>,
+}
 
 /// An open directory, counted in its walk's [`OpenCount`] until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenDir {
-    dir: Dir,
+    dir: Arc<Dir>,
     count: OpenCount,
     /// The kind of file system, which decides what a short read of a file means.
     pub(crate) volume: Volume,
@@ -28,11 +41,11 @@ pub(crate) struct OpenDir {
 impl OpenDir {
     pub(crate) fn new(dir: Dir, count: &OpenCount) -> Arc<OpenDir> {
         let volume = dir.volume();
-        OpenDir::of_volume(dir, volume, count)
+        OpenDir::of_volume(Arc::new(dir), volume, count)
     }
 
-    fn of_volume(dir: Dir, volume: Volume, count: &OpenCount) -> Arc<OpenDir> {
-        count.fetch_add(1, atomic::Ordering::Relaxed);
+    fn of_volume(dir: Arc<Dir>, volume: Volume, count: &OpenCount) -> Arc<OpenDir> {
+        count.held.fetch_add(1, atomic::Ordering::Relaxed);
         Arc::new(OpenDir { dir, count: count.clone(), volume })
     }
 }
@@ -47,7 +60,7 @@ impl Deref for OpenDir {
 
 impl Drop for OpenDir {
     fn drop(&mut self) {
-        self.count.fetch_sub(1, atomic::Ordering::Relaxed);
+        self.count.held.fetch_sub(1, atomic::Ordering::Relaxed);
     }
 }
 
@@ -81,7 +94,7 @@ pub(crate) struct LazyDir {
 impl DirHandle {
     /// Holds `dir` open unless too many directories are; `prefix` is its path below `root`.
     pub(crate) fn hold(dir: &Arc<OpenDir>, root: &Arc<Dir>, prefix: &Arc<[u8]>) -> DirHandle {
-        if dir.count.load(atomic::Ordering::Relaxed) <= MAX_OPEN {
+        if dir.count.held.load(atomic::Ordering::Relaxed) <= MAX_OPEN {
             DirHandle::Open(dir.clone())
         } else {
             DirHandle::reopen(root, prefix.clone(), &dir.count)
@@ -128,14 +141,41 @@ impl DirPath {
     }
 }
 
+impl DirPath {
+    /// Opens the directory relative to one that was opened a short time ago, if one lies above it.
+    fn descend_from_recent(&self) -> io::Result<Arc<Dir>> {
+        let above = lock(&self.count.recent)
+            .iter()
+            .filter(|(prefix, _)| self.prefix.starts_with(prefix))
+            .max_by_key(|(prefix, _)| prefix.len())
+            .cloned();
+        let dir = match above {
+            Some((prefix, dir)) => {
+                let rest = self.prefix.get(prefix.len()..).unwrap_or_default();
+                match rest.strip_suffix(b"/") {
+                    None => return Ok(dir),
+                    Some(rest) => Arc::new(dir.descend(rest)?),
+                }
+            }
+            None => Arc::new(self.descend()?),
+        };
+        if !self.prefix.is_empty() {
+            let mut recent = lock(&self.count.recent);
+            recent.truncate(MAX_RECENT - 1);
+            recent.push_front((self.prefix.clone(), dir.clone()));
+        }
+        Ok(dir)
+    }
+}
+
 impl LazyDir {
     fn open(&self) -> io::Result<Arc<OpenDir>> {
         if let Some(dir) = self.opened.get() {
             return Ok(dir.clone());
         }
         let count = &self.path.count;
-        let dir = OpenDir::of_volume(self.path.descend()?, self.volume, count);
-        if count.load(atomic::Ordering::Relaxed) > MAX_OPEN {
+        let dir = OpenDir::of_volume(self.path.descend_from_recent()?, self.volume, count);
+        if count.held.load(atomic::Ordering::Relaxed) > MAX_OPEN {
             return Ok(dir);
         }
         Ok(self.opened.get_or_init(|| dir).clone())
@@ -143,7 +183,7 @@ impl LazyDir {
 }
 
 /// A directory that is still to be read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PendingDir {
     /// The directory above it.
     pub(crate) parent: DirHandle,
@@ -177,6 +217,10 @@ impl PendingDir {
     }
 }
 
+/// Identifies a file of the index as long as it exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FileId(pub(crate) u32);
+
 /// The names and kinds of a directory's entries. Clones share the memory of the names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirListing {
@@ -189,9 +233,9 @@ struct DirEntry {
     /// Where the name begins and ends in the names of the listing.
     start: usize,
     end: usize,
-    /// The index of the entry in the listing as it was read, before entries were removed.
-    position: u32,
     kind: Kind,
+    /// What the index knows the file by, if it does.
+    file: Option<FileId>,
 }
 
 impl DirEntry {
@@ -226,18 +270,36 @@ impl DirListing {
         let names = Arc::make_mut(&mut self.names);
         let start = names.len();
         names.extend_from_slice(name);
-        let position = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
-        self.entries.push(DirEntry { start, end: names.len(), position, kind });
+        self.entries.push(DirEntry { start, end: names.len(), kind, file: None });
     }
 
-    /// Whether both come from the same reading of a directory, so that positions in them agree.
+    /// Whether both come from the same reading of a directory.
     pub(crate) fn is_part_of(&self, other: &DirListing) -> bool {
         Arc::ptr_eq(&self.names, &other.names)
     }
 
-    /// The index in the whole listing of the entry at `index`.
-    pub(crate) fn position(&self, index: usize) -> Option<usize> {
-        self.entries.get(index).map(|entry| entry.position as usize)
+    /// What the index knows the file at `index` by.
+    pub(crate) fn file(&self, index: usize) -> Option<FileId> {
+        self.entries.get(index).and_then(|entry| entry.file)
+    }
+
+    /// Sets what the index knows each file by.
+    pub(crate) fn set_files(&mut self, mut file: impl FnMut(&[u8]) -> Option<FileId>) {
+        let names = &*self.names;
+        for entry in self.entries.iter_mut().filter(|entry| entry.kind == Kind::File) {
+            entry.file = file(entry.name(names));
+        }
+    }
+
+    /// The files that the index knows, with their names.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&[u8], FileId)> {
+        self.entries.iter().filter_map(|entry| Some((entry.name(&self.names), entry.file?)))
+    }
+
+    /// The entry of this name: what it is, and what the index knows it by.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<(Kind, Option<FileId>)> {
+        let entry = self.entries.iter().find(|entry| entry.name(&self.names) == name)?;
+        Some((entry.kind, entry.file))
     }
 
     /// Removes the entries for which `keep` is false.
@@ -287,9 +349,7 @@ pub(crate) struct FilteredDir {
 impl FilteredDir {
     /// Estimated memory in bytes, without the names, which the listing shares.
     pub(crate) fn bytes(&self) -> usize {
-        let left_out = self.report.skipped_entries.iter().map(|entry| entry.path.len());
-        let left_out: usize = left_out.map(|path| path + size_of::<SkippedEntry>()).sum();
-        size_of::<FilteredDir>() + self.listing.len() * ENTRY_BYTES + left_out
+        size_of::<FilteredDir>() + self.listing.len() * ENTRY_BYTES + self.report.skipped_bytes()
     }
 }
 
@@ -304,6 +364,21 @@ pub(crate) struct DirectoryReport {
 }
 
 impl DirectoryReport {
+    /// Whether it holds nothing but counts.
+    pub(super) fn is_only_counts(&self) -> bool {
+        let DirectoryReport { stats, skipped_entries, interrupted } = self;
+        stats.trouble.is_empty()
+            && stats.warnings.is_empty()
+            && skipped_entries.is_empty()
+            && !interrupted
+    }
+
+    /// Estimated memory of the skipped entries, in bytes.
+    pub(super) fn skipped_bytes(&self) -> usize {
+        let entries = self.skipped_entries.iter();
+        entries.map(|entry| entry.path.len() + size_of::<SkippedEntry>()).sum()
+    }
+
     /// Adds another report of the same directory.
     pub(crate) fn absorb(&mut self, other: DirectoryReport) {
         self.stats.absorb(other.stats);

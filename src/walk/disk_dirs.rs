@@ -67,7 +67,6 @@ impl DiskDirs {
             volume: dir.volume,
             rules,
             filtered: Arc::new(filtered),
-            cached: None,
             is_unchanged: false,
         }
     }

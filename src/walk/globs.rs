@@ -23,6 +23,8 @@ pub(crate) struct PathFilter {
     exclude: PathGlobs,
     file_types: Option<FileTypes>,
     names_hidden: bool,
+    /// What it was made of.
+    arguments: [Vec<String>; 3],
 }
 
 impl PathFilter {
@@ -51,7 +53,13 @@ impl PathFilter {
             exclude: PathGlobs::new(&excluded)?,
             file_types: (!file_types.is_empty()).then(|| FileTypes::new(file_types)).transpose()?,
             names_hidden: included.iter().any(|glob| PathGlobs::names_hidden(glob)),
+            arguments: [include, exclude, file_types].map(<[String]>::to_vec),
         })
+    }
+
+    /// Whether both were made of the same arguments.
+    pub(crate) fn is_same(&self, other: &PathFilter) -> bool {
+        self.arguments == other.arguments
     }
 
     /// Whether everything passes.

@@ -36,15 +36,6 @@ impl MemoryBudget {
     }
 }
 
-impl Reservation {
-    /// Returns all but `bytes` bytes to the budget.
-    pub(crate) fn shrink_to(&mut self, bytes: usize) {
-        let excess = self.bytes.saturating_sub(bytes);
-        self.used.fetch_sub(excess, Ordering::Relaxed);
-        self.bytes -= excess;
-    }
-}
-
 impl Drop for Reservation {
     fn drop(&mut self) {
         self.used.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -64,14 +55,6 @@ mod tests {
         drop(first);
         assert!(budget.reserve(8, 0).is_some() && budget.reserve(9, 0).is_none());
         drop(second);
-        let mut whole = budget.reserve(10, 0).unwrap();
-        whole.shrink_to(4);
-        whole.shrink_to(5);
-        assert!(
-            budget.reserve(6, 0).is_some() && budget.reserve(7, 0).is_none(),
-            "of 10, 4 are kept"
-        );
-        drop(whole);
         assert!(budget.reserve(10, 0).is_some());
     }
 }

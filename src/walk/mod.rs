@@ -12,18 +12,13 @@
 //! Directories come from a [`DirSource`](roots::DirSource): from disk, or with an index from a cache where they are
 //! unchanged.
 
-mod cached_dir;
 mod cursor;
-mod dir_cache;
-mod dir_changes;
 mod dir_reader;
-mod dir_table;
 mod directory;
 mod disk_dirs;
 mod entry_filter;
 mod file_types;
 pub(crate) mod globs;
-mod ignore_fingerprints;
 mod ignore_rules;
 pub(crate) mod list;
 mod memory_budget;
@@ -31,23 +26,27 @@ mod parallel;
 mod reorder_buffer;
 mod roots;
 mod rule_names;
+mod selection;
 mod visitor;
-mod watch_set;
 mod work_queue;
 
-pub(crate) use crate::walk::cached_dir::CachedDir;
 pub(crate) use crate::walk::cursor::{Cursor, QueryId};
-pub(crate) use crate::walk::dir_cache::{CacheView, DirCache, StoredListings};
-pub(crate) use crate::walk::dir_changes::Generation;
 pub(crate) use crate::walk::directory::{
-    DirListing, DirectoryReport, OpenCount, OpenDir, SkippedEntry,
+    DirHandle, DirListing, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
+    SkippedEntry,
 };
+pub(crate) use crate::walk::disk_dirs::DiskDirs;
 pub(crate) use crate::walk::entry_filter::VERSION_CONTROL;
 pub(crate) use crate::walk::globs::{PathFilter, PathGlobs};
+#[cfg(test)]
+pub(crate) use crate::walk::ignore_rules::RuleMatch;
+pub(crate) use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 pub(crate) use crate::walk::list::OutputBudget;
 pub(crate) use crate::walk::memory_budget::{MemoryBudget, Reservation};
 pub(crate) use crate::walk::parallel::Walk;
 pub(crate) use crate::walk::roots::{
-    DirSource, PathAliases, ResumePoint, WalkOptions, WalkRoot, WalkRoots,
+    DirContents, DirSource, InitialTask, PathAliases, ReadContext, ResumePoint, WalkOptions,
+    WalkRoot, WalkRoots,
 };
+pub(crate) use crate::walk::selection::{Selection, SelectionLookup};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

@@ -11,6 +11,7 @@ use crate::walk::dir_reader::{DirItem, DirReader};
 use crate::walk::directory::{DirectoryReport, PendingDir};
 use crate::walk::reorder_buffer::{ReorderBuffer, Ticket};
 use crate::walk::roots::{InitialTask, WalkOptions};
+use crate::walk::selection::{SelectedItem, Selection, SelectionChunk};
 use crate::walk::visitor::{Batch, ResultSink, SharedWork, Visitor, WalkControl};
 use crate::walk::work_queue::{Task, WorkQueue};
 use crate::workspace::Workspace;
@@ -53,7 +54,7 @@ enum Piece<R> {
     Visited(Arc<Mutex<R>>),
 }
 
-/// The report of a directory, and results of files that were visited as it was read.
+/// Results of consecutive directories and files that needed no visit.
 #[derive(Debug, Default)]
 struct ReadyResults<R> {
     report: DirectoryReport,
@@ -85,7 +86,7 @@ impl<S> SinkState<S> {
     }
 }
 
-/// What follows from reading a directory, in path order.
+/// What follows from directories that one thread handles in one go, in path order.
 struct Steps<R> {
     list: Vec<Step<R>>,
     /// Whether the sink may stop within results that are ready; then every piece of them is handed
@@ -97,25 +98,52 @@ enum Step<R> {
     Ready(Box<ReadyResults<R>>),
     Visit(Batch),
     ReadDir(PendingDir),
+    Select(SelectionChunk),
 }
 
 impl<R: Default> Steps<R> {
-    fn new(report: DirectoryReport, may_stop_early: bool) -> Steps<R> {
-        let list = vec![Step::Ready(Box::new(ReadyResults { report, results: None }))];
-        Steps { list, may_stop_early }
+    fn new(may_stop_early: bool) -> Steps<R> {
+        Steps { list: Vec::new(), may_stop_early }
+    }
+
+    /// Adds the report of a directory, before its entries.
+    fn add_directory(&mut self, report: DirectoryReport) {
+        // What lies behind a gap is handed over by itself.
+        let last = if report.interrupted { None } else { self.last_ready() };
+        match last {
+            Some(last) => last.report.absorb(report),
+            None => self.list.push(Step::Ready(Box::new(ReadyResults { report, results: None }))),
+        }
+    }
+
+    /// Adds the report of a selected directory.
+    fn add_selected_directory(&mut self, report: &DirectoryReport) {
+        match self.last_ready() {
+            Some(last) if report.is_only_counts() => last.report.stats.count(&report.stats),
+            _ => self.add_directory(report.clone()),
+        }
     }
 
     /// Lets `add` add to the results that are ready.
-    fn add_results(&mut self, add: impl FnOnce(&Mutex<R>)) {
-        if let Some(Step::Ready(last)) = self.list.last_mut()
-            && !(self.may_stop_early && last.results.is_some())
-        {
+    fn add_results<T>(&mut self, add: impl FnOnce(&Mutex<R>) -> T) -> T {
+        if let Some(last) = self.last_ready() {
             return add(last.results.get_or_insert_default());
         }
         let results = Mutex::default();
-        add(&results);
+        let added = add(&results);
         let ready = ReadyResults { report: DirectoryReport::default(), results: Some(results) };
         self.list.push(Step::Ready(Box::new(ready)));
+        added
+    }
+
+    /// The last results, if they are ready and more may be added to them.
+    fn last_ready(&mut self) -> Option<&mut ReadyResults<R>> {
+        match self.list.last_mut() {
+            Some(Step::Ready(last)) if !(self.may_stop_early && last.results.is_some()) => {
+                Some(last)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -150,7 +178,10 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             files: AtomicU64::new(0),
             matches: AtomicU64::new(0),
         });
-        walk.start(ticket, tasks);
+        match walk.reader.find_selection(&tasks, &|| call.stop_reason().is_none()) {
+            Some(selection) => walk.start_selection(ticket, &selection),
+            None => walk.start(ticket, tasks),
+        }
         pool.run(&walk, call)?;
         walk.finish().ok_or_else(|| {
             Error::new(ErrorCode::Internal, "the results of a walk were taken twice")
@@ -166,9 +197,20 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         }));
     }
 
+    fn start_selection(&self, ticket: Ticket, selection: &Arc<Selection>) {
+        let nothing = Piece::Ready(Box::default());
+        let chunks: Vec<_> = selection.chunks().collect();
+        let tickets = lock(&self.results).expand(ticket, nothing, chunks.len());
+        let task = |(chunk, ticket): (SelectionChunk, Ticket)| {
+            (chunk.place().0, Task::Select(chunk, ticket))
+        };
+        self.queue.push(chunks.into_iter().zip(tickets).map(task));
+    }
+
     fn run_task(&self, state: &mut V::State, task: Task) {
         match task {
             Task::ReadDir(directory, ticket) => self.read_dir(state, &directory, ticket),
+            Task::Select(chunk, ticket) => self.select(state, &chunk, ticket),
             Task::Visit(batch, ticket) => self.visit(state, batch, ticket),
             Task::Help(work) => {
                 work(self);
@@ -179,7 +221,8 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
 
     fn read_dir(&self, state: &mut V::State, directory: &PendingDir, ticket: Ticket) {
         let read = self.reader.read(directory, &|| self.keeps_going());
-        let mut steps = Steps::new(read.report, self.visitor.may_stop_early());
+        let mut steps = Steps::new(self.visitor.may_stop_early());
+        steps.add_directory(read.report);
         for item in read.items {
             match item {
                 DirItem::Files(batch) if V::INLINE => {
@@ -190,6 +233,38 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             }
         }
         self.push_steps(steps, directory.root, ticket);
+    }
+
+    /// Visits a part of a selection, but for files that have to be opened.
+    fn select(&self, state: &mut V::State, chunk: &SelectionChunk, ticket: Ticket) {
+        let mut steps = Steps::new(self.visitor.may_stop_early());
+        let (mut root, _) = chunk.place();
+        for (index, item) in chunk.items() {
+            if !self.keeps_going() {
+                steps.list.push(Step::Select(chunk.from(index)));
+                break;
+            }
+            let files = match item {
+                SelectedItem::Directory(report) => {
+                    steps.add_selected_directory(report);
+                    continue;
+                }
+                SelectedItem::Files(files) => files,
+            };
+            root = files.root;
+            let batch = self.reader.batch(files);
+            if V::INLINE {
+                steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
+                continue;
+            }
+            let is_visited = steps.add_results(|results| {
+                self.visitor.visit_unopened(&batch, self, &mut lock(results))
+            });
+            if !is_visited {
+                steps.list.push(Step::Visit(batch));
+            }
+        }
+        self.push_steps(steps, root, ticket);
     }
 
     /// Gives the steps the place of the task that they follow from, and queues those that are still
@@ -203,6 +278,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             match step {
                 Step::Visit(batch) => tasks.push((root, Task::Visit(batch, ticket))),
                 Step::ReadDir(directory) => tasks.push((root, Task::ReadDir(directory, ticket))),
+                Step::Select(chunk) => tasks.push((root, Task::Select(chunk, ticket))),
                 Step::Ready(ready) => {
                     buffer.put(ticket, Piece::Ready(ready));
                     buffer.complete(ticket, 0);

@@ -10,12 +10,12 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::output::{ReadError, ScanStats};
 use crate::text::escape;
-use crate::walk::cached_dir::CachedDir;
 use crate::walk::directory::{
-    DirHandle, DirectoryReport, FilteredDir, OpenCount, OpenDir, PendingDir,
+    DirHandle, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
 };
 use crate::walk::globs::PathFilter;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
+use crate::walk::selection::{Selection, SelectionLookup};
 use crate::walk::visitor::Batch;
 use crate::workspace::{Access, Dir, Kind, Volume, Workspace, WorkspacePath};
 
@@ -70,6 +70,26 @@ pub(crate) trait DirSource: fmt::Debug + Send + Sync {
         above.enter(workspace, (dir, prefix), IgnoreFiles::probe(dir), warnings)
     }
 
+    /// What a whole walk visits, if that is known without reading any directory; `tasks` are its
+    /// first ones.
+    fn selection(&self, _options: &WalkOptions, _tasks: &[InitialTask]) -> SelectionLookup {
+        SelectionLookup::Unknown
+    }
+
+    /// Keeps what a walk visits, after a look-up that wanted it.
+    fn keep_selection(
+        &self,
+        _options: &WalkOptions,
+        _tasks: &[InitialTask],
+        _selection: &Arc<Selection>,
+    ) {
+    }
+
+    /// An entry that is known without a look at it: what it is, and what the index knows it by.
+    fn known_entry(&self, _path: &[u8]) -> Option<(Kind, Option<FileId>)> {
+        None
+    }
+
     /// Reads a directory and applies the rules inside it. What is left out without an error is in
     /// `report`.
     fn read(
@@ -97,8 +117,6 @@ pub(crate) struct DirContents {
     /// The rules in force inside it.
     pub(crate) rules: IgnoreRules,
     pub(crate) filtered: Arc<FilteredDir>,
-    /// The cached directory, if it is cached.
-    pub(crate) cached: Option<Arc<CachedDir>>,
     /// Whether it was found unchanged in the cache.
     pub(crate) is_unchanged: bool,
 }
@@ -127,7 +145,7 @@ impl WalkOptions {
     }
 
     /// How many bytes of the paths below a root the filter does not see.
-    pub(super) fn base_len(&self, root: usize) -> usize {
+    pub(crate) fn base_len(&self, root: usize) -> usize {
         self.roots.get(root).map_or(0, |root| root.base_len)
     }
 
@@ -167,6 +185,10 @@ pub(crate) struct WalkRoot {
     base_len: usize,
     /// Whether the filter was applied already, as for an entry that an earlier walk met.
     is_filtered: bool,
+    /// Whether no directory above it changed since the index saw it, and what the index knows it by
+    /// if it is a file.
+    is_in_place: bool,
+    file: Option<FileId>,
 }
 
 /// The paths that a call named, some of which may be unusable.
@@ -271,6 +293,8 @@ impl WalkRoot {
             named: None,
             base_len,
             is_filtered: false,
+            is_in_place: false,
+            file: None,
         })
     }
 
@@ -278,13 +302,44 @@ impl WalkRoot {
     pub(crate) fn reopen(
         workspace: &Workspace,
         path: &[u8],
+        source: Option<&dyn DirSource>,
         count: &OpenCount,
     ) -> Option<WalkRoot> {
+        if let Some((kind @ (Kind::Directory | Kind::File), file)) =
+            source.and_then(|source| source.known_entry(path))
+        {
+            return WalkRoot::known(workspace, path, kind, file, count);
+        }
         let path = workspace.resolve(&escape::exact_path(path), Access::Read).ok()?;
         if !path.is_directory() && !path.is_file() {
             return None;
         }
         Some(WalkRoot { is_filtered: true, ..WalkRoot::at(workspace, &path, count).ok()? })
+    }
+
+    /// A root that the index knows.
+    fn known(
+        workspace: &Workspace,
+        path: &[u8],
+        kind: Kind,
+        file: Option<FileId>,
+        count: &OpenCount,
+    ) -> Option<WalkRoot> {
+        let is_directory = kind == Kind::Directory;
+        let (parent, name) = path.split_at_checked(parent_len(path))?;
+        let base_len = if is_directory { path.len() + 1 } else { parent.len() };
+        let root = workspace.root_handle();
+        Some(WalkRoot {
+            path: path.to_vec(),
+            is_directory,
+            parent: DirHandle::lazy(root, parent.into(), Volume::Disk, count),
+            name: name.to_vec(),
+            named: None,
+            base_len,
+            is_filtered: true,
+            is_in_place: true,
+            file,
+        })
     }
 
     /// How the paths below these roots are shown.
@@ -353,11 +408,14 @@ impl WalkRoot {
                 rules,
                 depth: 0,
                 root: index,
-                is_in_place: false,
+                is_in_place: self.is_in_place,
             });
         }
         let prefix: Arc<[u8]> = self.path[..self.base_len].into();
-        InitialTask::Visit(index, Batch::of_file(self.parent.clone(), prefix, &self.name))
+        InitialTask::Visit(
+            index,
+            Batch::of_file(self.parent.clone(), prefix, &self.name, self.file),
+        )
     }
 }
 
@@ -409,7 +467,7 @@ fn parent(path: &[u8]) -> Option<&[u8]> {
 
 /// The first task at a root of a walk.
 #[derive(Debug)]
-pub(super) enum InitialTask {
+pub(crate) enum InitialTask {
     /// A directory to read.
     ReadDir(PendingDir),
     /// A file, with the number of its root.
@@ -479,7 +537,7 @@ impl InitialTask {
             let (prefix, name) = path.split_at(parent_len(path));
             let prefix: Arc<[u8]> = prefix.into();
             let handle = DirHandle::reopen(workspace.root_handle(), prefix.clone(), &count);
-            InitialTask::Visit(index, Batch::of_file(handle, prefix, name))
+            InitialTask::Visit(index, Batch::of_file(handle, prefix, name, None))
         };
         files.map(task).collect()
     }

@@ -4,8 +4,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex};
 
-use crate::walk::cached_dir::CachedDir;
-use crate::walk::directory::{DirHandle, DirListing, DirectoryReport};
+use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, FileId};
 use crate::workspace::Kind;
 
 /// The maximum number of entries in a batch: few enough to distribute over threads, and enough to be
@@ -23,8 +22,6 @@ pub(crate) struct Batch {
     pub(crate) base_len: usize,
     listing: Arc<DirListing>,
     range: Range<usize>,
-    /// The cached directory, if it is cached.
-    pub(crate) cached: Option<Arc<CachedDir>>,
 }
 
 impl Batch {
@@ -32,18 +29,28 @@ impl Batch {
         handle: DirHandle,
         (prefix, base_len): (Arc<[u8]>, usize),
         (listing, range): (Arc<DirListing>, Range<usize>),
-        cached: Option<Arc<CachedDir>>,
     ) -> Batch {
-        Batch { handle, prefix, base_len, listing, range, cached }
+        Batch { handle, prefix, base_len, listing, range }
     }
 
     /// A single file of the directory at `prefix`.
-    pub(super) fn of_file(handle: DirHandle, prefix: Arc<[u8]>, name: &[u8]) -> Batch {
+    pub(super) fn of_file(
+        handle: DirHandle,
+        prefix: Arc<[u8]>,
+        name: &[u8],
+        file: Option<FileId>,
+    ) -> Batch {
         let mut listing = DirListing::default();
         listing.push(name, Kind::File);
+        listing.set_files(|_| file);
         let base_len = prefix.len();
         let place = (prefix, base_len);
-        Batch::new(handle, place, (Arc::new(listing), 0..1), None)
+        Batch::new(handle, place, (Arc::new(listing), 0..1))
+    }
+
+    /// The listing, and which of its entries the batch holds.
+    pub(super) fn listing(&self) -> (&Arc<DirListing>, Range<usize>) {
+        (&self.listing, self.range.clone())
     }
 
     /// The entries by name and kind, in path order.
@@ -51,9 +58,9 @@ impl Batch {
         self.range.clone().filter_map(|index| self.listing.get(index))
     }
 
-    /// The index of each entry in the whole listing.
-    pub(crate) fn positions(&self) -> impl Iterator<Item = usize> {
-        self.range.clone().filter_map(|index| self.listing.position(index))
+    /// What the index knows each entry by.
+    pub(crate) fn files(&self) -> impl Iterator<Item = Option<FileId>> + '_ {
+        self.range.clone().map(|index| self.listing.file(index))
     }
 
     /// The path in the workspace of its first entry.
@@ -86,6 +93,17 @@ pub(crate) trait Visitor: Send + Sync + 'static {
     /// Whether the sink may stop the walk before its end. Then results are handed over batch by
     /// batch, so that the statistics cover nothing behind the last result.
     fn may_stop_early(&self) -> bool {
+        false
+    }
+
+    /// Adds the results of a batch of which no file has to be opened; if one has to be, adds nothing
+    /// and returns false.
+    fn visit_unopened(
+        &self,
+        _batch: &Batch,
+        _walk: &dyn WalkControl,
+        _output: &mut Self::Output,
+    ) -> bool {
         false
     }
 

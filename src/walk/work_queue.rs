@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::pool::lock;
 use crate::walk::directory::PendingDir;
 use crate::walk::reorder_buffer::Ticket;
+use crate::walk::selection::SelectionChunk;
 use crate::walk::visitor::{Batch, SharedWork, WalkControl};
 
 /// How long a thread without work is parked at most before it checks again.
@@ -16,6 +17,8 @@ const PARK: Duration = Duration::from_millis(10);
 /// A unit of work; its results take the place of the ticket.
 pub(crate) enum Task {
     ReadDir(PendingDir, Ticket),
+    /// Visit a part of a selection.
+    Select(SelectionChunk, Ticket),
     Visit(Batch, Ticket),
     /// Help another thread with its visit.
     Help(SharedWork),
@@ -26,6 +29,7 @@ impl Task {
     fn path(&self) -> Vec<u8> {
         match self {
             Task::ReadDir(directory, _) => directory.prefix.to_vec(),
+            Task::Select(chunk, _) => chunk.place().1,
             Task::Visit(batch, _) => batch.first_path(),
             Task::Help(_) => Vec::new(),
         }

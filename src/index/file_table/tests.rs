@@ -1,155 +1,106 @@
-//! Rosters over a directory that is really there.
-
-#![allow(
-    clippy::disallowed_methods,
-    reason = "tests build trees by other means than the ones they test"
-)]
-
-use tempfile::TempDir;
-
 use super::*;
-use crate::context::Call;
-use crate::index::{Index, IndexOptions};
-use crate::walk::MemoryBudget;
-use crate::workspace::{Dir, Workspace};
+use crate::index::signatures::SignatureBuilder;
+use crate::workspace::Identity;
 
-struct Fixture {
-    temporary: TempDir,
-    index: Index,
+const OLD: Generation = Generation { current: 1, min_valid: 1 };
+
+fn table() -> FileTable {
+    FileTable::new(BitsPerByte::default())
 }
 
-impl Fixture {
-    /// A directory with these files and the directory `d`.
-    fn of(names: &[&str]) -> Fixture {
-        let temporary = TempDir::new().unwrap();
-        std::fs::create_dir(temporary.path().join("d")).unwrap();
-        for name in names {
-            std::fs::write(temporary.path().join(name), name).unwrap();
-        }
-        let workspace = Workspace::open(temporary.path()).unwrap();
-        let options = IndexOptions::default().in_the_foreground();
-        let fixture = Fixture { temporary, index: Index::open(&workspace, options, 2).unwrap() };
-        fixture.index.build(&Call::default()).unwrap();
-        fixture
-    }
+/// A listing of files with these names, known to the table.
+fn listed(table: &FileTable, names: &[&str], old: Option<&DirListing>) -> DirListing {
+    let mut listing = DirListing::default();
+    names.iter().for_each(|name| listing.push(name.as_bytes(), Kind::File));
+    table.assign(&mut listing, old, &Arc::default());
+    listing
+}
 
-    fn cached(&self) -> Arc<CachedDir> {
-        self.index.inner.cache.directory(b"").unwrap()
-    }
+fn file(listing: &DirListing, name: &str) -> FileId {
+    listing.find(name.as_bytes()).and_then(|(_, file)| file).unwrap()
+}
 
-    fn generation(&self) -> Generation {
-        self.index.begin().generation
-    }
-
-    fn stat(&self, name: &str) -> io::Result<Stat> {
-        Dir::open_ambient(self.temporary.path())?.stat(name.as_bytes())
-    }
-
-    fn known(&self, name: &str) -> KnownFile {
-        let stamp = Fingerprint::of(&self.stat(name).unwrap());
-        KnownFile { stamp, text_bytes: 1, content: Content::Binary }
+fn stat(size: u64) -> Stat {
+    Stat {
+        kind: Kind::File,
+        identity: Identity { device: 1, inode: 2 },
+        size,
+        modified: 3,
+        changed: 4,
+        mode: 0o644,
+        links: 1,
     }
 }
 
-fn position(listing: &DirListing, name: &str) -> usize {
-    (0..listing.len()).find(|index| listing.get(*index).unwrap().0 == name.as_bytes()).unwrap()
+fn known(content: Content, size: u64) -> KnownFile {
+    let fingerprint = Fingerprint::of(&stat(size));
+    KnownFile { fingerprint, text_bytes: size, content, has_one_name: true }
 }
 
-fn learn(table: &FileTable, name: &str, known: KnownFile) {
-    let taken = MemoryBudget::new(100).reserve(1, 0).unwrap();
-    table.learn(position(&table.listing, name), known, taken);
+fn text(text: &str) -> Content {
+    Content::Text(SignatureBuilder::new(BitsPerByte::default()).build(text.as_bytes()))
 }
 
-fn names_known(table: &FileTable) -> Vec<String> {
-    let known = (0..table.listing.len()).filter(|index| table.knows(*index));
-    let name = |index| String::from_utf8(table.listing.get(index).unwrap().0.to_vec()).unwrap();
-    let mut names: Vec<_> = known.map(name).collect();
-    names.sort();
-    names
+/// The candidates of a search for a word that no text here has.
+fn candidates(table: &FileTable) -> Candidates {
+    let hir = regex_syntax::parse("zebra_stripes").unwrap();
+    table.candidates(FilterQuery::of(&hir, false).as_ref())
 }
 
 #[test]
-fn a_file_is_excluded_only_while_its_stamp_is_the_same() {
-    let fixture = Fixture::of(&["a", "b"]);
-    let cached = fixture.cached();
+fn a_file_is_excluded_only_while_its_fingerprint_is_the_same() {
     let not_there = || Err(io::ErrorKind::NotFound.into());
-    let other = || fixture.stat("b");
-    let directory = || fixture.stat("d");
-    let looks: [(&dyn Fn() -> io::Result<Stat>, bool); 4] =
-        [(&|| fixture.stat("a"), true), (&other, false), (&directory, false), (&not_there, false)];
+    let looks: [(&dyn Fn() -> io::Result<Stat>, bool); 3] =
+        [(&|| Ok(stat(5)), true), (&|| Ok(stat(6)), false), (&not_there, false)];
     for (look, is_same) in looks {
-        let table = FileTable::new(cached.listing.clone());
-        learn(&table, "a", fixture.known("a"));
-        let file =
-            FileRef { name: b"a", position: position(&cached.listing, "a"), cached: &cached };
-        let excluded = table.exclude(file, None, fixture.generation(), look);
+        let table = table();
+        let a = file(&listed(&table, &["a"], None), "a");
+        table.learn(a, known(Content::Binary, 5), 0);
+        let excluded = table.exclude(a, &candidates(&table), OLD, look);
         assert_eq!(excluded, is_same.then_some(Excluded::Binary));
-        assert_eq!(table.knows(file.position), is_same, "another file is forgotten");
-        learn(&table, "a", fixture.known("a"));
-        table.refresh(file, fixture.generation(), look);
-        assert_eq!(table.knows(file.position), is_same);
+        assert_eq!(table.knows(a), is_same, "another file is forgotten");
     }
 }
 
 #[test]
-fn what_says_nothing_excludes_nothing() {
-    let fixture = Fixture::of(&["a"]);
-    let (cached, table) = (fixture.cached(), FileTable::new(fixture.cached().listing.clone()));
-    let file = FileRef { name: b"a", position: position(&cached.listing, "a"), cached: &cached };
-    let exclude = || table.exclude(file, None, fixture.generation(), || fixture.stat("a"));
-    assert_eq!(exclude(), None, "nothing is known");
-    let filter = crate::index::record::Bits::Owned(Arc::from(&b"anything"[..]));
-    for content in [Content::Opaque, Content::Filtered(filter)] {
-        learn(&table, "a", KnownFile { content, ..fixture.known("a") });
-        assert_eq!(exclude(), None, "without a question only what is binary is excluded");
-        assert!(table.knows(file.position), "it was not even looked at");
-    }
-    assert_eq!(
-        table.exclude(FileRef { position: 99, ..file }, None, fixture.generation(), || fixture
-            .stat("a")),
-        None
-    );
+fn a_text_is_excluded_by_searches_that_began_after_it_was_learned() {
+    let table = table();
+    let a = file(&listed(&table, &["a"], None), "a");
+    let before = candidates(&table);
+    table.learn(a, known(text("some other words"), 5), 0);
+    let exclude = |candidates: &Candidates| table.exclude(a, candidates, OLD, || Ok(stat(5)));
+    assert_eq!(exclude(&before), None, "its signatures were not asked");
+    assert_eq!(exclude(&candidates(&table)), Some(Excluded::Text(5)));
+    assert_eq!(exclude(&table.candidates(None)), None, "the pattern asks for nothing");
+    table.learn(a, known(Content::Opaque, 5), 0);
+    assert_eq!(exclude(&candidates(&table)), None, "it has to be opened");
 }
 
 #[test]
-fn what_is_known_goes_to_the_same_name_of_a_newer_listing() {
-    let fixture = Fixture::of(&["a", "b", "c"]);
-    let old = FileTable::new(fixture.cached().listing.clone());
-    for name in ["a", "b", "c"] {
-        learn(&old, name, fixture.known(name));
-    }
-    let mut newer = DirListing::default();
-    for (name, kind) in
-        [("new", Kind::File), ("c", Kind::File), ("b", Kind::Link), ("a", Kind::File)]
-    {
-        newer.push(name.as_bytes(), kind);
-    }
-    let table = old.renewed(Arc::new(newer));
-    assert_eq!(names_known(&table), ["a", "c"], "a link is no file");
-    let mut stamps = Vec::new();
-    table.for_each(|known| stamps.push(known.stamp));
-    assert_eq!(stamps, ["c", "a"].map(|name| fixture.known(name).stamp), "each its own");
-    assert_eq!(names_known(&old), ["b"], "what was handed on takes no room twice");
-    assert!(!table.is_of(&old.listing));
+fn files_keep_their_numbers_in_a_newer_listing_of_the_same_directory() {
+    let table = table();
+    let old = listed(&table, &["a", "b"], None);
+    table.learn(file(&old, "a"), known(Content::Binary, 5), 0);
+    let new = listed(&table, &["c", "a"], Some(&old));
+    table.release(&old, &new);
+    assert_eq!(file(&new, "a"), file(&old, "a"));
+    assert!(table.knows(file(&new, "a")) && !table.knows(file(&new, "c")));
+    assert_ne!(file(&new, "c"), file(&old, "b"), "a call may still use the number");
 }
 
 #[test]
-fn only_files_are_unknown() {
-    let fixture = Fixture::of(&["a", "b"]);
-    let table = FileTable::new(fixture.cached().listing.clone());
-    assert_eq!((table.listing.len(), table.unknown()), (3, 2));
-    learn(&table, "a", fixture.known("a"));
-    assert_eq!(table.unknown(), 1);
-}
-
-#[test]
-fn what_is_recorded_comes_back_in_its_place() {
-    let fixture = Fixture::of(&["a", "b"]);
-    let table = FileTable::new(fixture.cached().listing.clone());
-    learn(&table, "b", fixture.known("b"));
-    let again = FileTable::recorded(table.listing.clone(), table.record(None));
-    assert_eq!(names_known(&again), ["b"]);
-    let missing = FileTable::recorded(table.listing.clone(), DirectoryRecord::default());
-    assert!(names_known(&missing).is_empty());
-    assert!(!missing.knows(0));
+fn numbers_of_files_that_are_gone_are_used_again_without_what_was_known() {
+    let table = table();
+    let old = listed(&table, &["a"], None);
+    let gone = file(&old, "a");
+    table.release(&old, &DirListing::default());
+    // By a call that read the listing before.
+    table.learn(gone, known(text("some zebra_stripes"), 5), 0);
+    table.recycle();
+    let new = listed(&table, &["b"], None);
+    assert_eq!(file(&new, "b"), gone);
+    assert!(!table.knows(gone));
+    table.learn(gone, known(text("some other words"), 5), 0);
+    let excluded = table.exclude(gone, &candidates(&table), OLD, || Ok(stat(5)));
+    assert_eq!(excluded, Some(Excluded::Text(5)));
 }

@@ -1,4 +1,4 @@
-//! What patterns demand.
+//! What patterns require.
 
 use std::time::{Duration, Instant};
 
@@ -6,17 +6,17 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 
 use super::*;
-use crate::index::filter_query::FilterQuery;
 use crate::index::grams::BORDER;
+use crate::index::query::FilterQuery;
 
 fn parse(pattern: &str) -> Hir {
     let mut parser = ParserBuilder::new();
     parser.utf8(false).multi_line(true).build().parse(pattern).unwrap()
 }
 
-/// The demand of a pattern as a formula, and `!` before it if it drops characters that fold; `<` and
+/// The query of a pattern as a formula, and `!` before it if it drops characters that fold; `<` and
 /// `>` are borders.
-fn demanded(pattern: &str) -> String {
+fn required(pattern: &str) -> String {
     let mut planner = Planner::new();
     let shown = show(&planner.gram_query(&parse(pattern)));
     format!("{}{shown}", if planner.drops_folding { "! " } else { "" })
@@ -47,7 +47,7 @@ fn show(gram_query: &GramQuery) -> String {
 }
 
 #[test]
-fn a_pattern_demands_what_every_match_holds() {
+fn a_pattern_requires_what_every_match_holds() {
     let cases = [
         // Literals, and case.
         ("mutex_lock", "mutex_lock"),
@@ -143,7 +143,7 @@ fn a_pattern_demands_what_every_match_holds() {
     let wrong: Vec<String> = cases
         .iter()
         .filter_map(|(pattern, expected)| {
-            let found = demanded(pattern);
+            let found = required(pattern);
             (found != *expected).then(|| format!("{pattern}: {found}, not {expected}"))
         })
         .collect();

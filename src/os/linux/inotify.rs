@@ -10,7 +10,8 @@
 //!   and the handle that it was made with are gone;
 //! - writes or attribute changes through a hard link in another directory;
 //! - changes through a handle to a file that was unlinked from the directory;
-//! - mounts over the directory or an entry of it, and unmounts;
+//! - mounts over the directory or an entry of it, and unmounts, for which the table of mounts is
+//!   polled;
 //! - a rename of an ancestor: the directory stays watched and has another path;
 //! - the removal of the directory while a handle to it is open (its parent reports the removal
 //!   immediately, as a change of its listing);
@@ -21,7 +22,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::fs::{CWD, Mode, OFlags};
 
 use super::{Dir, retry, volume};
 use crate::os::watch::{Event, WatchId};
@@ -47,6 +50,9 @@ const NAMES: ReadFlags = ReadFlags::CREATE
 /// The file descriptors of the current thread, which may have a table of its own.
 const HANDLES: &str = "/proc/thread-self/fd";
 
+/// The mounts of this process.
+const MOUNTS: &str = "/proc/self/mountinfo";
+
 /// Bytes per read: at least 60 events, about 500 with names of usual length.
 const BUFFER: usize = 16 * 1024;
 
@@ -55,7 +61,11 @@ const BUFFER: usize = 16 * 1024;
 /// The kernel limits the number of watchers per user (128 by default) and of directories watched by
 /// all of them: beyond a limit `new` or `watch` returns an error.
 #[derive(Debug)]
-pub(crate) struct Watcher(OwnedFd);
+pub(crate) struct Watcher {
+    queue: OwnedFd,
+    /// The table of mounts, which can be polled for changes.
+    mounts: OwnedFd,
+}
 
 impl Watcher {
     /// A watcher without directories. An error without `/proc`, which is needed to name handles.
@@ -64,7 +74,10 @@ impl Watcher {
         if volume(stat.f_type) != Volume::Pseudo {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        retry(|| inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)).map(Watcher)
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let mounts = retry(|| rustix::fs::openat(CWD, MOUNTS, flags, Mode::empty()))?;
+        let queue = retry(|| inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK))?;
+        Ok(Watcher { queue, mounts })
     }
 
     /// Watches the directory of this handle, which must be readable, even if it is renamed.
@@ -80,22 +93,27 @@ impl Watcher {
         // cannot redirect it.
         let path = format!("{HANDLES}/{}", dir.0.as_raw_fd());
         let flags = CHANGES | WatchFlags::ONLYDIR | WatchFlags::EXCL_UNLINK;
-        retry(|| inotify::add_watch(&self.0, path.as_str(), flags)).map(WatchId)
+        retry(|| inotify::add_watch(&self.queue, path.as_str(), flags)).map(WatchId)
     }
 
     /// Ends a watch. Events queued before are still reported, followed by [`Event::Gone`].
     pub(crate) fn forget(&self, id: WatchId) {
         // This fails if the watch has ended already.
-        let _ = inotify::remove_watch(&self.0, id.0);
+        let _ = inotify::remove_watch(&self.queue, id.0);
     }
 
     /// Reports all queued events in order, without waiting. Events that arrive meanwhile may be left
     /// for the next call, so that this always ends. After an error, events may be lost.
     pub(crate) fn drain(&self, each: &mut dyn FnMut(Event<'_>)) -> io::Result<()> {
-        let mut queued = retry(|| rustix::io::ioctl_fionread(&self.0))?;
+        let mut mounts = [PollFd::new(&self.mounts, PollFlags::PRI)];
+        // Each change is reported once, as an error of the file.
+        if retry(|| rustix::event::poll(&mut mounts, Some(&Timespec::default())))? > 0 {
+            each(Event::Mounts);
+        }
+        let mut queued = retry(|| rustix::io::ioctl_fionread(&self.queue))?;
         let mut buffer = [0; BUFFER];
         while queued > 0 {
-            let count = match retry(|| rustix::io::read(&self.0, &mut buffer)) {
+            let count = match retry(|| rustix::io::read(&self.queue, &mut buffer)) {
                 // Another thread has drained the rest.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 read => read?,

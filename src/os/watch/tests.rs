@@ -62,6 +62,7 @@ mod events {
                 Event::Doubtful(id) => ("doubtful", id, &b""[..]),
                 Event::Gone(id) => ("gone", id, &b""[..]),
                 Event::Overflow => return "overflow".to_owned(),
+                Event::Mounts => return "mounts".to_owned(),
             };
             let whose = if id == self.id { "" } else { "other " };
             format!("{whose}{word} {}", String::from_utf8_lossy(name)).trim_end().to_owned()

@@ -374,6 +374,48 @@ fn what_the_host_denies_is_never_learned() {
     assert_eq!(status.files, 0, "{status:?}");
 }
 
+/// Runs a program; false where that is not possible.
+#[cfg(target_os = "linux")]
+fn succeeds(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
+    let status = std::process::Command::new(program).args(arguments).output();
+    status.is_ok_and(|output| output.status.success())
+}
+
+// Only root may mount; elsewhere there is nothing to test.
+#[cfg(target_os = "linux")]
+#[test]
+fn file_systems_that_are_mounted_and_unmounted_below_the_root_are_noticed() {
+    use std::ffi::OsStr;
+
+    for options in both() {
+        let workspace = TestWorkspace::new()
+            .file("a/x.txt", "absent\n")
+            .file("b/x.txt", "needle\n")
+            .file("b/deep/y.txt", "needle\n")
+            .file("c.txt", "absent\n")
+            .file("d.txt", "needle\n");
+        let pair = learned(&workspace, options);
+        let path = |name: &str| workspace.root().join(name);
+        for (from, to, mounted) in [("b", "a", 5), ("d.txt", "c.txt", 4)] {
+            let (from, to) = (path(from), path(to));
+            let bind = [OsStr::new("--bind"), from.as_os_str(), to.as_os_str()];
+            if !succeeds("mount", &bind) {
+                return;
+            }
+            let found = pair.compare("search", &json!({ "pattern": "needle" }), &Call::default());
+            let again = pair.compare("search", &json!({ "pattern": "needle" }), &Call::default());
+            assert!(succeeds("umount", &[to.as_os_str()]), "it stays mounted");
+            for said in [found, again] {
+                let said = said.unwrap_or_else(|lie| panic!("{lie}"));
+                assert_eq!(said.matches().len(), mounted, "{}", said.text);
+            }
+            for _ in 0..2 {
+                pair.search("needle").finds(["b/deep/y.txt:1", "b/x.txt:1", "d.txt:1"]);
+            }
+        }
+    }
+}
+
 #[test]
 fn ways_to_walk_do_not_get_mixed_up() {
     for options in both() {

@@ -1,0 +1,732 @@
+//! Signatures of texts, stored bit-sliced (as in `BitFunnel` and COBS): which files may contain
+//! what a pattern requires.
+//!
+//! A text is cut at line ends into blocks. The signature of a block is a Bloom filter of its
+//! n-grams, with one hash function and a power of two of bits, and the 64 bits of [`lead_bytes`].
+//! 512 signatures of one size form a [`Plate`]: a matrix with a row for each bit and a column for
+//! each block, so that a query reads one cache line for each of its grams. Signatures for which
+//! there is no plate yet wait in a list and are queried one by one.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::index::grams::NormalizedBlock;
+use crate::index::lead_bytes;
+use crate::index::query::{BitMatrix, Columns, FilterQuery};
+use crate::index::store::byte_reader::ByteReader;
+use crate::index::store::pages::Pages;
+use crate::walk::FileId;
+
+/// Bytes of a block of text, unless a line is longer. In smaller blocks it is rarer that all grams
+/// of a query occur, but each at another place; in larger ones grams repeat more.
+const BLOCK: usize = 64 << 10;
+
+/// Up to this size a text gets twice the room: nearly all of its grams are new.
+const SMALL: usize = 8 << 10;
+
+/// The least percentage at which there is room for long grams.
+const MIN_PERCENT_LONG: u8 = 5;
+
+/// The logarithm of the bits of the smallest filter, a word.
+const MIN_LOG2: u32 = 6;
+
+/// The logarithm of the bits of the largest filter. Only a long line would need a larger one.
+const MAX_LOG2: u32 = 17;
+
+/// Bits of a word.
+const WORD: usize = u64::BITS as usize;
+
+/// A series of plates is rebuilt without removed files when one column in this many is unused.
+const WORTH_COMPACTING: usize = 4;
+
+/// Room for filters in percent of the text, over many files of source code: 3 to 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BitsPerByte(u8);
+
+impl BitsPerByte {
+    /// The nearest supported value.
+    pub(crate) fn percent(percent: u8) -> BitsPerByte {
+        BitsPerByte(percent.clamp(3, 8))
+    }
+
+    fn has_long(self) -> bool {
+        self.0 >= MIN_PERCENT_LONG
+    }
+
+    /// The load factor up to which a filter is halved, in percent; measured on trees of source
+    /// code.
+    fn max_load(self) -> usize {
+        match self.0 {
+            3 => 36,
+            4 => 29,
+            5 => 60,
+            6 => 52,
+            7 => 44,
+            _ => 42,
+        }
+    }
+
+    /// The logarithm of the bits of the largest filter for a block, which is what a text takes
+    /// that hardly repeats itself.
+    fn max_log2(self, bytes: usize) -> u32 {
+        let budget = bytes.saturating_add(bytes.min(SMALL)).saturating_mul(usize::from(self.0));
+        let bits = (budget / 100).saturating_mul(2 * 8).max(1);
+        bits.ilog2().clamp(MIN_LOG2, MAX_LOG2)
+    }
+}
+
+impl Default for BitsPerByte {
+    fn default() -> BitsPerByte {
+        BitsPerByte(7)
+    }
+}
+
+/// A set of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileSet {
+    words: Vec<u64>,
+}
+
+impl FileSet {
+    /// An empty set with room for the files below `files`.
+    pub(crate) fn new(files: usize) -> FileSet {
+        FileSet { words: vec![0; files.div_ceil(WORD)] }
+    }
+
+    /// Adds a file; one beyond the room of the set is left out.
+    pub(crate) fn insert(&mut self, file: FileId) {
+        if let Some(word) = self.words.get_mut(file.0 as usize / WORD) {
+            *word |= 1 << (file.0 as usize % WORD);
+        }
+    }
+
+    pub(crate) fn contains(&self, file: FileId) -> bool {
+        let word = self.words.get(file.0 as usize / WORD);
+        word.is_some_and(|word| word >> (file.0 as usize % WORD) & 1 != 0)
+    }
+
+    /// How many files it has.
+    #[cfg(any(test, fuzzing))]
+    pub(crate) fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}
+
+/// The signature of a block: the words of its filter, of which there are a power of two, then the
+/// word of [`lead_bytes`].
+type Signature = Box<[u64]>;
+
+/// The signatures of the blocks of one file.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockFilters(Vec<Signature>);
+
+impl BlockFilters {
+    /// Memory that they take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.iter().map(|signature| size_of_val(&**signature)).sum()
+    }
+
+    /// Whether their file is a candidate of a query.
+    #[cfg(test)]
+    pub(crate) fn may_match(&self, query: &FilterQuery, bits_per_byte: BitsPerByte) -> bool {
+        let signatures = Signatures::new(bits_per_byte);
+        signatures.insert(FileId(0), self.clone());
+        let found = signatures.candidates(query, 1, &|| true);
+        found.is_none_or(|found| found.contains(FileId(0)))
+    }
+}
+
+/// Makes signatures, one text after the other, in buffers that it keeps.
+#[derive(Debug)]
+pub(crate) struct SignatureBuilder {
+    bits_per_byte: BitsPerByte,
+    text: NormalizedBlock,
+    bits: Vec<u64>,
+}
+
+impl SignatureBuilder {
+    pub(crate) fn new(bits_per_byte: BitsPerByte) -> SignatureBuilder {
+        SignatureBuilder { bits_per_byte, text: NormalizedBlock::default(), bits: Vec::new() }
+    }
+
+    /// The signatures of a text, which need not be valid UTF-8.
+    pub(crate) fn build(&mut self, text: &[u8]) -> BlockFilters {
+        let mut signatures = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (block, after) = rest.split_at(block_end(rest));
+            signatures.push(self.signature(block));
+            rest = after;
+        }
+        BlockFilters(signatures)
+    }
+
+    fn signature(&mut self, block: &[u8]) -> Signature {
+        let SignatureBuilder { bits_per_byte, text, bits } = self;
+        text.fill(block);
+        bits.clear();
+        bits.resize(1 << (bits_per_byte.max_log2(block.len()) - MIN_LOG2), 0);
+        // A slice stays in registers, which the vector would not.
+        let bits = bits.as_mut_slice();
+        if bits_per_byte.has_long() {
+            text.grams().for_each(|[short, long]| {
+                set(bits, short);
+                set(bits, long);
+            });
+        } else {
+            text.grams().for_each(|[short, _]| set(bits, short));
+        }
+        let halved = halve(bits, bits_per_byte.max_load());
+        halved.iter().copied().chain([lead_bytes::of_text(block)]).collect()
+    }
+}
+
+/// Sets the bit of a hash if `bit` is one, and nothing if it is zero.
+fn set(bits: &mut [u64], (hash, bit): (u32, u8)) {
+    let word = hash as usize / WORD & (bits.len() - 1);
+    if let Some(word) = bits.get_mut(word) {
+        *word |= u64::from(bit) << (hash % u64::BITS);
+    }
+}
+
+/// Lays one half of a filter over the other as long as at most `max_load` percent of its bits are
+/// set then; a gram is found at the low bits of its hash again.
+fn halve(bits: &mut [u64], max_load: usize) -> &[u64] {
+    let mut bits = bits;
+    while bits.len() > 1 {
+        let (low, high) = bits.split_at_mut(bits.len() / 2);
+        let set: usize =
+            low.iter().zip(&*high).map(|(low, high)| (low | high).count_ones() as usize).sum();
+        if set * 100 > low.len() * WORD * max_load {
+            break;
+        }
+        for (low, high) in low.iter_mut().zip(high) {
+            *low |= *high;
+        }
+        let half = bits.len() / 2;
+        bits = bits.split_at_mut(half).0;
+    }
+    bits
+}
+
+/// Where the first block of a text ends.
+fn block_end(text: &[u8]) -> usize {
+    let Some((first, after)) = text.split_at_checked(BLOCK) else { return text.len() };
+    let before = memchr::memrchr(b'\n', first).map(|at| at + 1);
+    let end = before.or_else(|| memchr::memchr(b'\n', after).map(|at| BLOCK + at + 1));
+    end.unwrap_or(text.len())
+}
+
+/// The signatures of the files of a tree. They can be used by several threads at a time.
+#[derive(Debug)]
+pub(crate) struct Signatures {
+    bits_per_byte: BitsPerByte,
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By the logarithm of the number of bits.
+    series: BTreeMap<u32, Series>,
+    files: Vec<FileState>,
+    /// Bytes of plates and of signatures that wait.
+    bytes: usize,
+}
+
+/// What is known of a file by its number.
+#[derive(Clone, Copy, Debug, Default)]
+struct FileState {
+    /// Counted up whenever the signatures of the file are replaced or removed, so that those of
+    /// another version no longer count.
+    version: u32,
+    blocks: u32,
+}
+
+/// The signatures of one size.
+#[derive(Clone, Debug, Default)]
+struct Series {
+    plates: Vec<Arc<Plate>>,
+    waiting: Vec<Arc<Block>>,
+}
+
+/// Whose signature a column has.
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    file: FileId,
+    version: u32,
+}
+
+/// A signature that waits for others of its size.
+#[derive(Debug)]
+struct Block {
+    owner: Owner,
+    signature: Signature,
+}
+
+/// Signatures of one size as a bit matrix; immutable.
+#[derive(Debug)]
+struct Plate {
+    log2: u32,
+    /// Whose each column is; none where a removed file was.
+    owners: Box<[Option<Owner>]>,
+    /// Words of a row.
+    width: usize,
+    words: Words,
+}
+
+/// The words of a bit matrix, row by row.
+#[derive(Debug)]
+enum Words {
+    InMemory(Box<[u64]>),
+    /// They begin at this byte of an index file.
+    Stored(Arc<Pages>, usize),
+}
+
+/// In the directory of stored signatures, a column that no file has.
+const NO_FILE: u32 = u32::MAX;
+
+impl Signatures {
+    pub(crate) fn new(bits_per_byte: BitsPerByte) -> Signatures {
+        Signatures { bits_per_byte, state: RwLock::default() }
+    }
+
+    /// Adds the signatures of a file, in the place of those that it had. They must be made with
+    /// the same number of bits per byte.
+    pub(crate) fn insert(&self, file: FileId, filters: BlockFilters) {
+        let mut state = self.exclusive();
+        let owner = state.replace(file, filters.0.len());
+        for signature in filters.0 {
+            state.add(Block { owner, signature });
+        }
+    }
+
+    /// Forgets the signatures of all files.
+    pub(crate) fn clear(&self) {
+        *self.exclusive() = State::default();
+    }
+
+    /// Forgets the signatures of a file.
+    pub(crate) fn remove(&self, file: FileId) {
+        self.exclusive().replace(file, 0);
+    }
+
+    /// The files below `files` that may contain a match, among those that were inserted; `None` if
+    /// `keep_going`, which is asked now and then, ends the search.
+    pub(crate) fn candidates(
+        &self,
+        query: &FilterQuery,
+        files: usize,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<FileSet> {
+        let state = self.shared();
+        let mut found = FileSet::new(files);
+        let mut add = |owner: Option<Owner>| {
+            if let Some(owner) = owner.filter(|owner| state.is_current(*owner)) {
+                found.insert(owner.file);
+            }
+        };
+        let long = self.bits_per_byte.has_long();
+        for (log2, series) in &state.series {
+            for plate in &series.plates {
+                for (part, owners) in plate.owners.chunks(Columns::COUNT).enumerate() {
+                    if !keep_going() {
+                        return None;
+                    }
+                    let all = Columns::first(owners.len());
+                    let columns = query.columns(&PlatePart { plate, part }, long, all);
+                    columns.for_each(|column| add(owners.get(column).copied().flatten()));
+                }
+            }
+            for blocks in series.waiting.chunks(Columns::COUNT) {
+                if !keep_going() {
+                    return None;
+                }
+                let all = Columns::first(blocks.len());
+                let columns = query.columns(&Waiting { log2: *log2, blocks }, long, all);
+                columns.for_each(|column| add(blocks.get(column).map(|block| block.owner)));
+            }
+        }
+        // A match may begin in one block and end in another.
+        if query.is_multiline() {
+            for (number, _) in (0..).zip(&state.files).filter(|(_, file)| file.blocks > 1) {
+                found.insert(FileId(number));
+            }
+        }
+        Some(found)
+    }
+
+    /// Rebuilds plates of which many columns belong to removed files; returns whether there were
+    /// any. Takes long, but others are kept waiting only while the result replaces the plates.
+    pub(crate) fn compact(&self) -> bool {
+        let mut compacted = false;
+        for log2 in MIN_LOG2..=MAX_LOG2 {
+            let Some(plates) = self.shared().worth_compacting(log2) else { continue };
+            let mut rebuilt = Vec::new();
+            let mut waiting = Vec::new();
+            for plate in &plates {
+                let state = self.shared();
+                let is_current = |owner: &Owner| state.is_current(*owner);
+                waiting.extend(plate.blocks(is_current).map(Arc::new));
+                drop(state);
+                while let Some((first, _)) = waiting.split_at_checked(Columns::COUNT) {
+                    rebuilt.push(Arc::new(Plate::of(log2, first)));
+                    waiting.drain(..Columns::COUNT);
+                }
+            }
+            compacted |= self.exclusive().replace_plates(log2, &plates, rebuilt, waiting);
+        }
+        compacted
+    }
+
+    /// Memory that the signatures take, in bytes; what stays in an index file is not counted.
+    pub(crate) fn bytes(&self) -> usize {
+        self.shared().bytes
+    }
+
+    /// The signatures of an index file, for a snapshot of `files` files; `None` if the directory
+    /// contradicts itself.
+    pub(super) fn stored(
+        bits_per_byte: BitsPerByte,
+        directory: ByteReader<'_>,
+        pages: Pages,
+        files: usize,
+    ) -> Option<Signatures> {
+        let state = State::stored(directory, Arc::new(pages), files)?;
+        Some(Signatures { bits_per_byte, state: RwLock::new(state) })
+    }
+
+    /// Passes the bit matrices to `put`, one after the other, and returns the directory that
+    /// [`Signatures::stored`] needs. `number` gives the number of a file then; those without are
+    /// left out.
+    pub(super) fn write(
+        &self,
+        number: &dyn Fn(FileId) -> Option<FileId>,
+        put: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Vec<u8>> {
+        self.compact();
+        // Others are kept waiting only while the lists are copied.
+        let (all, files) = {
+            let state = self.shared();
+            (state.series.clone(), state.files.clone())
+        };
+        let is_current = |owner: &Owner| is_current(&files, *owner);
+        let (mut directory, mut bytes) = (Vec::new(), Vec::new());
+        for (log2, series) in all {
+            let mut plates = series.plates;
+            plates.extend(
+                series
+                    .waiting
+                    .chunks(Columns::COUNT)
+                    .map(|blocks| Arc::new(Plate::of(log2, blocks))),
+            );
+            let mut owners = Vec::new();
+            for plate in &plates {
+                let numbers =
+                    plate.owners.iter().map(|owner| number(owner.filter(&is_current)?.file));
+                owners.extend(numbers.map(|number| number.map_or(NO_FILE, |file| file.0)));
+                owners.resize(owners.len().next_multiple_of(WORD), NO_FILE);
+            }
+            if owners.is_empty() {
+                continue;
+            }
+            for number in
+                [log2, u32::try_from(owners.len()).map_err(|_| io::ErrorKind::FileTooLarge)?]
+            {
+                directory.extend_from_slice(&number.to_le_bytes());
+            }
+            directory.extend(owners.iter().flat_map(|owner| owner.to_le_bytes()));
+            for row in 0..rows(log2) {
+                bytes.clear();
+                for plate in &plates {
+                    for first in (0..plate.width).step_by(Columns::WORDS) {
+                        let count = Columns::WORDS.min(plate.width - first);
+                        let words = plate.words(row, first, count).0.into_iter().take(count);
+                        bytes.extend(words.flat_map(u64::to_le_bytes));
+                    }
+                }
+                put(&bytes)?;
+            }
+        }
+        Ok(directory)
+    }
+
+    fn shared(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn exclusive(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Begins another version of a file.
+    fn replace(&mut self, file: FileId, blocks: usize) -> Owner {
+        let number = file.0 as usize;
+        if self.files.len() <= number {
+            self.files.resize(number + 1, FileState::default());
+        }
+        let mut version = 0;
+        if let Some(state) = self.files.get_mut(number) {
+            version = state.version.wrapping_add(1);
+            *state = FileState { version, blocks: u32::try_from(blocks).unwrap_or(u32::MAX) };
+        }
+        Owner { file, version }
+    }
+
+    fn stored(mut directory: ByteReader<'_>, pages: Arc<Pages>, files: usize) -> Option<State> {
+        let mut state = State { files: vec![FileState::default(); files], ..State::default() };
+        let (mut start, mut last) = (0_usize, 0);
+        while !directory.is_empty() {
+            let (log2, count) = (directory.u32()?, usize::try_from(directory.u32()?).ok()?);
+            if log2 <= last || !(MIN_LOG2..=MAX_LOG2).contains(&log2) || count == 0 {
+                return None;
+            }
+            let numbers = directory.take(count.checked_mul(size_of::<u32>())?)?.as_chunks().0;
+            let numbers = numbers.iter().map(|bytes| u32::from_le_bytes(*bytes));
+            let owners: Option<Box<[_]>> =
+                numbers.map(|number| state.stored_owner(number)).collect();
+            let (owners, width) = (owners?, count.div_ceil(WORD));
+            let words = Words::Stored(pages.clone(), start);
+            start =
+                start.checked_add(rows(log2).checked_mul(width)?.checked_mul(size_of::<u64>())?)?;
+            let plate = Plate { log2, owners, width, words };
+            state.bytes += plate.bytes();
+            let series = Series { plates: vec![Arc::new(plate)], waiting: Vec::new() };
+            state.series.insert(log2, series);
+            last = log2;
+        }
+        (start == pages.len()).then_some(state)
+    }
+
+    /// The owner of one more stored block, or `None` if there is no such file.
+    fn stored_owner(&mut self, number: u32) -> Option<Option<Owner>> {
+        if number == NO_FILE {
+            return Some(None);
+        }
+        let file = self.files.get_mut(number as usize)?;
+        file.blocks = file.blocks.saturating_add(1);
+        Some(Some(Owner { file: FileId(number), version: file.version }))
+    }
+
+    fn is_current(&self, owner: Owner) -> bool {
+        is_current(&self.files, owner)
+    }
+
+    fn add(&mut self, block: Block) {
+        let log2 = log2(&block.signature);
+        let series = self.series.entry(log2).or_default();
+        self.bytes += block.bytes();
+        series.waiting.push(Arc::new(block));
+        if let Some((blocks, _)) = series.waiting.split_at_checked(Columns::COUNT) {
+            let plate = Plate::of(log2, blocks);
+            self.bytes += plate.bytes();
+            self.bytes -= blocks.iter().map(|block| block.bytes()).sum::<usize>();
+            series.plates.push(Arc::new(plate));
+            series.waiting.drain(..Columns::COUNT);
+        }
+    }
+
+    /// The plates of a size if many of their columns are unused.
+    fn worth_compacting(&self, log2: u32) -> Option<Vec<Arc<Plate>>> {
+        let plates = &self.series.get(&log2)?.plates;
+        let owners = plates.iter().flat_map(|plate| &plate.owners);
+        let used = owners.flatten().filter(|owner| self.is_current(**owner)).count();
+        let all: usize = plates.iter().map(|plate| plate.owners.len()).sum();
+        ((all - used) * WORTH_COMPACTING > all).then(|| plates.clone())
+    }
+
+    /// Puts others in the place of plates, unless those are not the ones that there are.
+    fn replace_plates(
+        &mut self,
+        log2: u32,
+        old: &[Arc<Plate>],
+        new: Vec<Arc<Plate>>,
+        waiting: Vec<Arc<Block>>,
+    ) -> bool {
+        let Some(series) = self.series.get_mut(&log2) else { return false };
+        let is_same = |(one, other): (&Arc<Plate>, &Arc<Plate>)| Arc::ptr_eq(one, other);
+        if series.plates.len() < old.len() || !series.plates.iter().zip(old).all(is_same) {
+            return false;
+        }
+        let plates =
+            |plates: &[Arc<Plate>]| plates.iter().map(|plate| plate.bytes()).sum::<usize>();
+        self.bytes += plates(&new) + waiting.iter().map(|block| block.bytes()).sum::<usize>();
+        self.bytes -= plates(old);
+        series.plates.splice(..old.len(), new);
+        series.waiting.extend(waiting);
+        true
+    }
+}
+
+fn is_current(files: &[FileState], owner: Owner) -> bool {
+    let file = files.get(owner.file.0 as usize);
+    file.is_some_and(|file| file.version == owner.version && file.blocks > 0)
+}
+
+/// The logarithm of the bits of the filter in a signature.
+fn log2(signature: &[u64]) -> u32 {
+    MIN_LOG2 + signature.len().saturating_sub(1).max(1).ilog2()
+}
+
+impl Block {
+    /// Memory that it takes, in bytes.
+    fn bytes(&self) -> usize {
+        size_of::<Block>() + size_of_val(&*self.signature)
+    }
+}
+
+impl Plate {
+    /// The plate of some blocks, whose signatures have the same size.
+    fn of(log2: u32, blocks: &[Arc<Block>]) -> Plate {
+        let width = blocks.len().div_ceil(WORD);
+        let mut words = vec![0; rows(log2) * width].into_boxed_slice();
+        let mut square = [0; WORD];
+        for (column, blocks) in blocks.chunks(WORD).enumerate() {
+            for (at, rows) in words.chunks_exact_mut(WORD * width).enumerate() {
+                square.fill(0);
+                for (word, block) in square.iter_mut().zip(blocks) {
+                    *word = block.signature.get(at).copied().unwrap_or(u64::MAX);
+                }
+                transpose(&mut square);
+                for (row, word) in rows.iter_mut().skip(column).step_by(width).zip(&square) {
+                    *row = *word;
+                }
+            }
+        }
+        let owners = blocks.iter().map(|block| Some(block.owner)).collect();
+        Plate { log2, owners, width, words: Words::InMemory(words) }
+    }
+
+    /// The blocks of wanted owners.
+    fn blocks(&self, wanted: impl Fn(&Owner) -> bool) -> impl Iterator<Item = Block> {
+        self.owners.chunks(WORD).enumerate().flat_map(move |(column, owners)| {
+            let owners = owners.iter().map(|owner| owner.filter(&wanted));
+            let owners: Vec<Option<Owner>> = owners.collect();
+            let mut signatures = vec![Vec::new(); owners.len()];
+            for first in (0..rows(self.log2)).step_by(WORD) {
+                let mut square = [0; WORD];
+                for (word, row) in square.iter_mut().zip(first..) {
+                    let [of_column, ..] = self.words(row, column, 1).0;
+                    *word = of_column;
+                }
+                transpose(&mut square);
+                for (signature, word) in signatures.iter_mut().zip(square) {
+                    signature.push(word);
+                }
+            }
+            let blocks = owners.into_iter().zip(signatures);
+            blocks.filter_map(|(owner, signature)| {
+                Some(Block { owner: owner?, signature: signature.into() })
+            })
+        })
+    }
+
+    /// Up to eight words of a row from one on. Those that a file does not have, or has in a
+    /// damaged page, have all bits, so that they exclude nothing.
+    fn words(&self, row: usize, first: usize, count: usize) -> Columns {
+        let mut columns = Columns::ALL;
+        let start = row * self.width + first;
+        match &self.words {
+            Words::InMemory(words) => {
+                let words = words.get(start..start + count).unwrap_or(&[]);
+                if let Some(words) = words.first_chunk() {
+                    return Columns(*words);
+                }
+                for (column, word) in columns.0.iter_mut().zip(words) {
+                    *column = *word;
+                }
+            }
+            Words::Stored(pages, offset) => {
+                let start = offset + start * size_of::<u64>();
+                let bytes = pages.get(start..start + count * size_of::<u64>()).unwrap_or(&[]);
+                for (column, bytes) in columns.0.iter_mut().zip(bytes.as_chunks().0) {
+                    *column = u64::from_le_bytes(*bytes);
+                }
+            }
+        }
+        columns
+    }
+
+    /// Memory that it takes, in bytes.
+    fn bytes(&self) -> usize {
+        let words = match &self.words {
+            Words::InMemory(words) => size_of_val(&**words),
+            Words::Stored(..) => 0,
+        };
+        size_of::<Plate>() + size_of_val(&*self.owners) + words
+    }
+}
+
+/// The rows of a matrix of filters of this size: their bits, then those of [`lead_bytes`].
+fn rows(log2: u32) -> usize {
+    (1 << log2) + WORD
+}
+
+/// Exchanges the rows and the columns of a square of bits: those of smaller and smaller squares
+/// beside the diagonal.
+fn transpose(square: &mut [u64; WORD]) {
+    let mut size = WORD / 2;
+    let mut mask = u64::MAX >> size;
+    while size > 0 {
+        for pair in square.chunks_exact_mut(2 * size) {
+            let (upper, lower) = pair.split_at_mut(size);
+            for (upper, lower) in upper.iter_mut().zip(lower) {
+                let exchanged = (*upper >> size ^ *lower) & mask;
+                *upper ^= exchanged << size;
+                *lower ^= exchanged;
+            }
+        }
+        size /= 2;
+        mask ^= mask << size;
+    }
+}
+
+/// Up to 512 columns of a plate.
+#[derive(Clone, Copy)]
+struct PlatePart<'a> {
+    plate: &'a Plate,
+    part: usize,
+}
+
+impl BitMatrix for PlatePart<'_> {
+    fn log2(&self) -> u32 {
+        self.plate.log2
+    }
+
+    fn row(&self, row: usize, _: Columns) -> Columns {
+        let first = self.part * Columns::WORDS;
+        self.plate.words(row, first, Columns::WORDS.min(self.plate.width - first))
+    }
+}
+
+/// Up to 512 signatures that are in no plate.
+#[derive(Clone, Copy)]
+struct Waiting<'a> {
+    log2: u32,
+    blocks: &'a [Arc<Block>],
+}
+
+impl BitMatrix for Waiting<'_> {
+    fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    fn row(&self, row: usize, wanted: Columns) -> Columns {
+        let mut columns = Columns::NONE;
+        let words = columns.0.iter_mut().zip(wanted.0).zip(self.blocks.chunks(WORD));
+        for ((word, wanted), blocks) in words {
+            for (at, block) in blocks.iter().enumerate() {
+                if wanted >> at & 1 != 0 {
+                    let bits = block.signature.get(row / WORD).copied().unwrap_or(u64::MAX);
+                    *word |= (bits >> (row % WORD) & 1) << at;
+                }
+            }
+        }
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,490 @@
+//! The directories of the tree as they were last read, for later walks.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::index::dir_changes::{DirChanges, Generation};
+use crate::index::dir_table::{DirTable, lies_below, vanished};
+use crate::index::file_table::FileTable;
+use crate::index::selections::Selections;
+use crate::index::snapshot_dir::{FilterKey, SnapshotDir};
+use crate::index::watch_set::WatchSet;
+use crate::pool::lock;
+use crate::walk::{
+    DirContents, DirHandle, DirListing, DirSource, DirectoryReport, DiskDirs, FileId, IgnoreFiles,
+    IgnoreRules, InitialTask, MemoryBudget, OpenCount, OpenDir, PendingDir, ReadContext, Selection,
+    SelectionLookup, WalkOptions,
+};
+use crate::workspace::{Dir, Fingerprint, Kind, RecentFingerprint, Stat, Volume, Workspace};
+
+/// The most entries that are read of a directory above the root of a walk, whose entries the walk
+/// does not need.
+const MAX_ANCESTOR_ENTRIES: usize = 10_000;
+
+/// How many new entries are looked at one by one; with more, everything is validated.
+const MAX_LOOKS: usize = 256;
+
+/// The directories that walks have read, for later walks. A directory is validated before it is
+/// used, by its fingerprint or by a watch.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    directories: RwLock<DirTable>,
+    pub(super) files: Arc<FileTable>,
+    pub(super) selections: Selections,
+    outer: OnceLock<(IgnoreRules, Vec<String>)>,
+    current: AtomicU64,
+    /// Observations of earlier generations are invalid.
+    min_valid: AtomicU64,
+    watching: Option<WatchSet>,
+    /// The root of the tree, where reported entries are looked at.
+    root: Arc<Dir>,
+    /// The memory for what is derived from listings, such as rules.
+    budget: MemoryBudget,
+    /// The most memory that listings may take, in bytes.
+    max: usize,
+    /// Cloned by every call that is under way.
+    calls: Arc<()>,
+    /// Cloned by everything that uses numbers of files, also in the background.
+    views: Mutex<Arc<()>>,
+}
+
+/// The index as one call sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexView {
+    pub(crate) cache: Arc<Snapshot>,
+    pub(crate) generation: Generation,
+    /// Held while the call is under way, unless it runs in the background.
+    _active: Option<Arc<()>>,
+    _view: Arc<()>,
+}
+
+impl Snapshot {
+    /// An empty cache of the tree below `root`, of about `max` bytes.
+    pub(crate) fn new(
+        root: &Arc<Dir>,
+        files: Arc<FileTable>,
+        max: usize,
+        watched: bool,
+    ) -> Snapshot {
+        Snapshot {
+            directories: RwLock::default(),
+            files,
+            selections: Selections::default(),
+            outer: OnceLock::new(),
+            current: AtomicU64::new(0),
+            min_valid: AtomicU64::new(0),
+            watching: if watched { WatchSet::new() } else { None },
+            root: root.clone(),
+            budget: MemoryBudget::new(max),
+            max,
+            calls: Arc::default(),
+            views: Mutex::default(),
+        }
+    }
+
+    /// Begins a call, which sees every change that was made before.
+    pub(crate) fn begin(self: &Arc<Snapshot>) -> IndexView {
+        let view = self.view();
+        let (current, min_valid) = self.watching.as_ref().map_or_else(
+            || {
+                let current = self.next_generation();
+                (current, current)
+            },
+            |watching| self.drain(watching),
+        );
+        IndexView {
+            cache: self.clone(),
+            generation: Generation { current, min_valid },
+            _active: Some(self.calls.clone()),
+            _view: view,
+        }
+    }
+
+    /// Notes a new user of numbers of files. Without others, those of files that are gone are free.
+    fn view(&self) -> Arc<()> {
+        let views = lock(&self.views);
+        if Arc::strong_count(&views) == 1 {
+            self.files.recycle();
+        }
+        Arc::clone(&views)
+    }
+
+    fn next_generation(&self) -> u64 {
+        self.current.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Begins a generation, after all changes that were reported before.
+    fn drain(&self, watching: &WatchSet) -> (u64, u64) {
+        let mut state = watching.lock_events();
+        let current = self.next_generation();
+        let report = watching.drain(&mut state, current);
+        for prefix in &report.directories {
+            if let Some(cached) = self.directory(prefix) {
+                cached.changes.note_listing(current);
+            }
+        }
+        for (prefix, name) in &report.entries {
+            let dir = self.directory(prefix);
+            if let Some((_, Some(file))) = dir.and_then(|dir| dir.listing.find(name)) {
+                self.files.note_change(file, current);
+            }
+        }
+        if report.everything || self.has_new_link(&report.directories) {
+            self.min_valid.fetch_max(current, Ordering::AcqRel);
+        }
+        (current, self.min_valid.load(Ordering::Acquire))
+    }
+
+    /// Whether one of these new entries, each followed by `/`, may be a hard link: what is written
+    /// through it is not reported to the watch on the other name.
+    fn has_new_link(&self, entries: &[Vec<u8>]) -> bool {
+        entries.len() > MAX_LOOKS
+            || entries.iter().any(|entry| {
+                let path = entry.strip_suffix(b"/").unwrap_or(entry);
+                let base = path.iter().rposition(|byte| *byte == b'/');
+                let stat = match base {
+                    Some(base) => self.root.descend(path.get(..base).unwrap_or_default()).and_then(
+                        |directory| directory.stat(path.get(base + 1..).unwrap_or_default()),
+                    ),
+                    None => self.root.stat(path),
+                };
+                stat.is_ok_and(|stat| stat.kind == Kind::File && stat.links > 1)
+            })
+    }
+
+    /// Whether a call is under way, other than in the background.
+    pub(crate) fn is_busy(&self) -> bool {
+        Arc::strong_count(&self.calls) > 1
+    }
+
+    /// Whether the system reports changes.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watching.is_some()
+    }
+
+    /// Estimated memory, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.read().bytes() + self.budget.used()
+    }
+
+    /// The memory for what is derived from listings.
+    pub(super) fn budget(&self) -> &MemoryBudget {
+        &self.budget
+    }
+
+    /// A directory as it was last read, without validation.
+    pub(crate) fn directory(&self, prefix: &[u8]) -> Option<Arc<SnapshotDir>> {
+        self.read().get(prefix).cloned()
+    }
+
+    /// All directories, in byte order of their paths.
+    pub(crate) fn directories(&self) -> Vec<Arc<SnapshotDir>> {
+        let mut all: Vec<_> = self.read().iter().cloned().collect();
+        all.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
+        all
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        let dirs = std::mem::take(&mut *self.write());
+        let nothing = DirListing::default();
+        dirs.iter().for_each(|dir| self.files.release(&dir.listing, &nothing));
+        self.files.signatures().clear();
+        self.selections.clear();
+        if let Some(watching) = &self.watching {
+            watching.forget(|_| true);
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, DirTable> {
+        self.directories.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, DirTable> {
+        self.directories.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the directories of a stored index, as long as there is room.
+    pub(super) fn load(&self, dirs: Vec<SnapshotDir>) {
+        let mut table = self.write();
+        for dir in dirs {
+            if table.has_room(&dir, self.max) {
+                table.insert(Arc::new(dir));
+            } else {
+                self.files.release(&dir.listing, &DirListing::default());
+            }
+        }
+    }
+
+    /// Adds a directory in the place of the one of its path, and removes what lay below it and is
+    /// gone. Its files keep their numbers, unless it is another directory.
+    pub(super) fn insert(&self, mut dir: SnapshotDir) -> Arc<SnapshotDir> {
+        let mut table = self.write();
+        let old = table.get(&dir.prefix).cloned();
+        let gone = old.as_ref().map_or_else(Vec::new, |old| vanished(old, &dir));
+        let known = old.as_ref().map(|old| &*old.listing);
+        let has_room = table.has_room(&dir, self.max);
+        if has_room {
+            let is_same = old.as_ref().is_some_and(|old| old.is_same_directory(&dir));
+            let kept = known.filter(|_| is_same);
+            self.files.assign(Arc::make_mut(&mut dir.listing), kept, &dir.changes);
+        }
+        if let Some(known) = known {
+            self.files.release(known, &dir.listing);
+        }
+        let dir = Arc::new(dir);
+        if has_room {
+            table.insert(dir.clone());
+        } else {
+            table.remove(&dir.prefix);
+        }
+        if !gone.is_empty() {
+            let nothing = DirListing::default();
+            table.remove_below(&gone, |dir| self.files.release(&dir.listing, &nothing));
+        }
+        drop(table);
+        // Not under both locks: draining events looks up directories.
+        if let Some(watching) = self.watching.as_ref().filter(|_| !gone.is_empty()) {
+            watching.forget(|prefix| lies_below(prefix, &gone));
+        }
+        dir
+    }
+}
+
+impl IndexView {
+    /// What a walk finds in a cached directory.
+    fn contents(
+        &self,
+        walk: &ReadContext<'_>,
+        directory: &PendingDir,
+        cached: &Arc<SnapshotDir>,
+        handle: DirHandle,
+        report: &mut DirectoryReport,
+    ) -> io::Result<DirContents> {
+        let budget = self.cache.budget();
+        let rules = if walk.options.no_ignore {
+            IgnoreRules::default()
+        } else {
+            let (warnings, with) = (&mut report.stats.warnings, (self.generation, budget));
+            let open = || handle.open();
+            cached.enter(walk.workspace, &directory.rules, &open, warnings, with)?
+        };
+        let filter = || walk.filter(directory, cached.volume, &rules).apply_rules(&cached.listing);
+        // What lies before the position to resume at is not even counted, so such a result is of no
+        // use to other walks.
+        let filtered = if walk.options.resumes_below(&directory.prefix) {
+            Arc::new(filter())
+        } else {
+            cached.filtered(FilterKey::of(walk.options, &rules), budget, filter)
+        };
+        let volume = cached.volume;
+        Ok(DirContents { handle, volume, rules, filtered, is_unchanged: false })
+    }
+
+    /// The same for a call in the background.
+    pub(crate) fn in_background(self) -> IndexView {
+        IndexView { _active: None, ..self }
+    }
+
+    /// A directory that is valid without a look at it.
+    fn current_dir(&self, prefix: &[u8]) -> Option<Arc<SnapshotDir>> {
+        self.cache.directory(prefix).filter(|dir| dir.is_current(self.generation))
+    }
+
+    /// Opens a directory by its path.
+    pub(super) fn open(&self, dir: &SnapshotDir) -> io::Result<Arc<OpenDir>> {
+        let count = OpenCount::default();
+        DirHandle::lazy(&self.cache.root, dir.prefix.clone(), dir.volume, &count).open()
+    }
+
+    /// A directory if it is unchanged. `stat` is called unless the path leads to the cached directory
+    /// and a watch reported no change.
+    pub(super) fn directory(
+        &self,
+        prefix: &Arc<[u8]>,
+        is_in_place: bool,
+        stat: &dyn Fn() -> io::Result<Stat>,
+    ) -> Option<Arc<SnapshotDir>> {
+        let known = self.cache.directory(prefix);
+        if let Some(cached) =
+            known.as_ref().filter(|cached| is_in_place && cached.is_current(self.generation))
+        {
+            return Some(cached.clone());
+        }
+        let cached = known?;
+        let stat = stat().ok().filter(|stat| stat.kind == Kind::Directory)?;
+        if cached.stamp != Some(Fingerprint::of(&stat)) {
+            return None;
+        }
+        cached.verify(self.generation.current);
+        Some(cached)
+    }
+
+    /// A directory above the root of a walk, read if it is not cached; none where it cannot be cached.
+    pub(super) fn ancestor_dir(&self, prefix: &Arc<[u8]>, dir: &Dir) -> Option<Arc<SnapshotDir>> {
+        if let Some(cached) = self.directory(prefix, false, &|| dir.stat(b".")) {
+            return Some(cached);
+        }
+        let dir = dir.open_dir(b".").ok().filter(|dir| dir.volume() == Volume::Disk)?;
+        let stamp = RecentFingerprint::of(&dir);
+        let changes = self.changes(prefix, stamp, &dir);
+        let (mut listing, mut ignore_files) = (DirListing::default(), IgnoreFiles::default());
+        let listed = dir.list(|name, kind| {
+            ignore_files.note(name, kind);
+            listing.push(name, kind);
+            if listing.len() > MAX_ANCESTOR_ENTRIES {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        listed.ok()?;
+        let is_whole = listing.len() <= MAX_ANCESTOR_ENTRIES;
+        is_whole.then(|| self.insert_listed(prefix, (listing, ignore_files), (stamp, changes)))
+    }
+
+    /// The changes of a directory that is about to be read; watches it if possible.
+    pub(super) fn changes(
+        &self,
+        prefix: &Arc<[u8]>,
+        stamp: RecentFingerprint,
+        dir: &Dir,
+    ) -> Arc<DirChanges> {
+        let old = self.cache.directory(prefix);
+        let same = old.filter(|old| old.identity.is_some() && old.identity == stamp.identity());
+        let changes = same.map(|old| old.changes.clone()).unwrap_or_default();
+        self.watch(prefix, &changes, dir);
+        changes
+    }
+
+    /// Watches a directory, if watches are wanted and it has none yet.
+    pub(super) fn watch(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) {
+        let Some(watching) = &self.cache.watching else { return };
+        if !changes.is_watched() && watching.add(prefix, changes, dir) {
+            // Calls that began before may have looked before the watch existed.
+            changes.watched_since(self.cache.next_generation());
+        }
+    }
+
+    /// Whether the directory should be watched and is not.
+    pub(super) fn wants_watch(&self, cached: &SnapshotDir) -> bool {
+        let watching = self.cache.watching.as_ref();
+        watching.is_some_and(|watching| !watching.is_full()) && !cached.changes.is_watched()
+    }
+
+    /// Caches a directory that was read by this call.
+    pub(super) fn insert_listed(
+        &self,
+        prefix: &Arc<[u8]>,
+        (mut listing, ignore_files): (DirListing, IgnoreFiles),
+        (stamp, changes): (RecentFingerprint, Arc<DirChanges>),
+    ) -> Arc<SnapshotDir> {
+        listing.sort();
+        let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
+        let dir = SnapshotDir::new(prefix.clone(), (listing, ignore_files), facts, changes);
+        dir.verify(self.generation.current);
+        self.cache.insert(dir)
+    }
+}
+
+/// Directories are read from the cache where they are unchanged, and otherwise from disk into it.
+impl DirSource for IndexView {
+    fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules {
+        let (rules, outer_warnings) = self.cache.outer.get_or_init(|| {
+            let mut outer_warnings = Vec::new();
+            let rules = IgnoreRules::outer(workspace.outer(), &mut outer_warnings);
+            rules.reserve(&self.cache.budget);
+            (rules, outer_warnings)
+        });
+        warnings.extend_from_slice(outer_warnings);
+        rules.clone()
+    }
+
+    fn ancestor_rules(
+        &self,
+        workspace: &Workspace,
+        dir: &Dir,
+        prefix: &[u8],
+        above: &IgnoreRules,
+        warnings: &mut Vec<String>,
+    ) -> IgnoreRules {
+        let cached = self.ancestor_dir(&prefix.into(), dir).and_then(|cached| {
+            let open = || Ok(OpenDir::new(dir.traverse(b".")?, &OpenCount::default()));
+            let mut own_warnings = Vec::new();
+            let with = (self.generation, self.cache.budget());
+            let rules = cached.enter(workspace, above, &open, &mut own_warnings, with).ok()?;
+            warnings.append(&mut own_warnings);
+            Some(rules)
+        });
+        cached.unwrap_or_else(|| DiskDirs.ancestor_rules(workspace, dir, prefix, above, warnings))
+    }
+
+    fn selection(&self, options: &WalkOptions, tasks: &[InitialTask]) -> SelectionLookup {
+        self.cache.selections.find(self, options, tasks)
+    }
+
+    fn keep_selection(
+        &self,
+        options: &WalkOptions,
+        tasks: &[InitialTask],
+        selection: &Arc<Selection>,
+    ) {
+        self.cache.selections.keep(self, options, tasks, selection);
+    }
+
+    fn known_entry(&self, path: &[u8]) -> Option<(Kind, Option<FileId>)> {
+        let mut dir = self.current_dir(b"")?;
+        for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            dir = self.current_dir(path.get(..=at)?)?;
+        }
+        let name = path.strip_prefix(&*dir.prefix)?;
+        dir.listing.find(name)
+    }
+
+    fn read(
+        &self,
+        walk: &ReadContext<'_>,
+        directory: &PendingDir,
+        report: &mut DirectoryReport,
+    ) -> io::Result<DirContents> {
+        let stat = || directory.parent.open()?.stat(&directory.name);
+        if let Some(cached) = self.directory(&directory.prefix, directory.is_in_place, &stat) {
+            let root = walk.workspace.root_handle();
+            let handle = DirHandle::lazy(root, cached.prefix.clone(), cached.volume, walk.open);
+            if self.wants_watch(&cached) {
+                let dir = handle.open()?;
+                // The path may lead to another directory by now.
+                if cached.identity == RecentFingerprint::of(&dir).identity() {
+                    self.watch(&cached.prefix, &cached.changes, &dir);
+                }
+            }
+            let contents = self.contents(walk, directory, &cached, handle, report)?;
+            return Ok(DirContents { is_unchanged: true, ..contents });
+        }
+        let dir = directory.parent.open()?.open_dir(&directory.name)?;
+        let dir = OpenDir::new(dir, walk.open);
+        if dir.volume != Volume::Disk {
+            return Ok(DiskDirs.contents(walk, directory, &dir, report));
+        }
+        // Before the entries are read, so that no later change is missed.
+        let stamp = RecentFingerprint::of(&dir);
+        let changes = self.changes(&directory.prefix, stamp, &dir);
+        let errors_before = report.stats.trouble.len();
+        let (listing, ignore_files) = walk.list(&dir, directory, report);
+        if report.interrupted || report.stats.trouble.len() > errors_before {
+            let listed = (listing, ignore_files);
+            return Ok(DiskDirs.filtered(walk, directory, &dir, listed, report));
+        }
+        let known = (listing, ignore_files);
+        let cached = self.insert_listed(&directory.prefix, known, (stamp, changes));
+        let handle = DirHandle::hold(&dir, walk.workspace.root_handle(), &directory.prefix);
+        self.contents(walk, directory, &cached, handle, report)
+    }
+}
+
+// Elsewhere nothing is kept.
+#[cfg(test)]
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod tests;

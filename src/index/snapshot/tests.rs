@@ -1,0 +1,142 @@
+//! Directories from call to call.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests build trees by other means than the ones they test"
+)]
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::index::signatures::BitsPerByte;
+
+fn settle() {
+    thread::sleep(Duration::from_millis(130));
+}
+
+fn files() -> Arc<FileTable> {
+    Arc::new(FileTable::new(BitsPerByte::default()))
+}
+
+fn cache(root: &Path, max: usize) -> Arc<Snapshot> {
+    Arc::new(Snapshot::new(&Arc::new(Dir::open_ambient(root).unwrap()), files(), max, false))
+}
+
+/// The root as a call that begins now keeps it.
+fn ancestor_dir(cache: &Arc<Snapshot>, root: &Path) -> Option<Arc<SnapshotDir>> {
+    let dir = Dir::open_ambient(root).unwrap();
+    cache.begin().ancestor_dir(&Arc::from(&b""[..]), &dir)
+}
+
+#[test]
+fn a_directory_is_listed_again_only_when_it_changed() {
+    let temporary = TempDir::new().unwrap();
+    let root = temporary.path();
+    let cache = cache(root, usize::MAX);
+    let first = ancestor_dir(&cache, root).unwrap();
+    assert!(first.stamp.is_none(), "it was made just now");
+    let second = ancestor_dir(&cache, root).unwrap();
+    assert!(!Arc::ptr_eq(&first, &second), "it had not settled");
+    settle();
+    let third = ancestor_dir(&cache, root).unwrap();
+    assert!(Arc::ptr_eq(&third, &ancestor_dir(&cache, root).unwrap()));
+    std::fs::write(root.join("a"), "").unwrap();
+    let fourth = ancestor_dir(&cache, root).unwrap();
+    assert_eq!((third.listing.len(), fourth.listing.len()), (0, 1));
+    assert!(Arc::ptr_eq(&fourth, &cache.directory(b"").unwrap()));
+}
+
+#[test]
+fn what_a_stat_does_not_confirm_is_not_recalled() {
+    let temporary = TempDir::new().unwrap();
+    let root = temporary.path();
+    std::fs::create_dir(root.join("d")).unwrap();
+    std::fs::write(root.join("f"), "").unwrap();
+    settle();
+    let cache = cache(root, usize::MAX);
+    let cached = ancestor_dir(&cache, root).unwrap();
+    let dir = Dir::open_ambient(root).unwrap();
+    let recalled = |stat: &dyn Fn() -> io::Result<Stat>| {
+        cache.begin().directory(&cached.prefix, true, stat).is_some()
+    };
+    assert!(recalled(&|| dir.stat(b".")));
+    assert!(!recalled(&|| dir.stat(b"d")), "another directory");
+    assert!(!recalled(&|| dir.stat(b"f")), "no directory");
+    assert!(!recalled(&|| Err(io::ErrorKind::NotFound.into())));
+    let view = cache.begin();
+    cached.verify(view.generation.current);
+    let never = || Err(io::ErrorKind::NotFound.into());
+    assert!(view.directory(&cached.prefix, true, &never).is_some(), "this call looked already");
+    assert!(view.directory(&cached.prefix, false, &never).is_none(), "but perhaps elsewhere");
+}
+
+#[test]
+fn a_huge_directory_above_a_beginning_is_not_kept() {
+    let temporary = TempDir::new().unwrap();
+    for number in 0..=MAX_ANCESTOR_ENTRIES {
+        std::fs::create_dir(temporary.path().join(format!("{number}"))).unwrap();
+    }
+    let cache = cache(temporary.path(), usize::MAX);
+    assert!(ancestor_dir(&cache, temporary.path()).is_none());
+    assert!(cache.directories().is_empty());
+}
+
+#[test]
+fn without_room_a_directory_is_known_to_its_call_alone() {
+    let temporary = TempDir::new().unwrap();
+    let cache = cache(temporary.path(), 10);
+    let cached = ancestor_dir(&cache, temporary.path()).unwrap();
+    assert!(cached.listing.len() == 0 && cache.directory(b"").is_none());
+    assert_eq!(cache.bytes(), 0);
+}
+
+#[test]
+fn calls_have_numbers_of_their_own_and_are_counted_while_they_last() {
+    let temporary = TempDir::new().unwrap();
+    let cache = cache(temporary.path(), usize::MAX);
+    assert!(!cache.is_busy());
+    let (first, second) = (cache.begin(), cache.begin());
+    assert!(first.generation.current < second.generation.current);
+    assert_eq!(
+        (first.generation.min_valid, second.generation.min_valid),
+        (first.generation.current, second.generation.current)
+    );
+    let clone = second.clone();
+    drop((first, second));
+    assert!(cache.is_busy(), "a part of the call goes on");
+    let clone = clone.in_background();
+    assert!(!cache.is_busy(), "it runs in the background");
+    drop(clone);
+}
+
+#[test]
+fn what_is_forgotten_is_not_found() {
+    let temporary = TempDir::new().unwrap();
+    let cache = cache(temporary.path(), usize::MAX);
+    ancestor_dir(&cache, temporary.path()).unwrap();
+    assert!(cache.bytes() > 0);
+    cache.clear();
+    assert!(cache.directory(b"").is_none() && cache.bytes() == 0);
+}
+
+#[cfg(feature = "watch")]
+#[test]
+fn a_watched_call_believes_its_forerunners_for_thirty_seconds() {
+    let temporary = TempDir::new().unwrap();
+    let root = Arc::new(Dir::open_ambient(temporary.path()).unwrap());
+    let cache = Arc::new(Snapshot::new(&root, files(), usize::MAX, true));
+    let age = |seconds| cache.watching.as_ref().unwrap().age(Duration::from_secs(seconds));
+    let believes = || {
+        let generation = cache.begin().generation;
+        generation.min_valid < generation.current
+    };
+    age(29);
+    assert!(believes());
+    age(1);
+    assert!(!believes());
+    assert!(believes());
+}

@@ -1,0 +1,191 @@
+//! A directory as it was when it was last read, with what was derived from that.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::index::dir_changes::{DirChanges, Generation};
+use crate::index::ignore_fingerprints::IgnoreFingerprints;
+use crate::pool::lock;
+use crate::walk::{
+    DirListing, FilteredDir, IgnoreFiles, IgnoreRules, MemoryBudget, OpenDir, Reservation,
+    WalkOptions,
+};
+use crate::workspace::{Fingerprint, Identity, Volume, Workspace};
+
+/// How many filter results are kept of a directory, each for walks with other options.
+const MAX_FILTERED: usize = 4;
+
+/// A cached directory.
+#[derive(Debug)]
+pub(crate) struct SnapshotDir {
+    /// Its path in the workspace, empty or ending in `/`.
+    pub(crate) prefix: Arc<[u8]>,
+    /// All its entries, in path order.
+    pub(crate) listing: Arc<DirListing>,
+    pub(super) ignore_files: IgnoreFiles,
+    pub(crate) volume: Volume,
+    /// None if it was racy when the directory was read; then the listing cannot be validated by it.
+    pub(crate) stamp: Option<Fingerprint>,
+    /// The identity of the directory, if known.
+    pub(super) identity: Option<Identity>,
+    /// The last generation in which the fingerprint was found unchanged.
+    verified: AtomicU64,
+    pub(super) changes: Arc<DirChanges>,
+    rules: Mutex<Option<CachedRules>>,
+    filtered: Mutex<Vec<(FilterKey, Arc<FilteredDir>, Reservation)>>,
+}
+
+/// Ignore rules, with the fingerprints of the files that they were read from.
+#[derive(Debug)]
+struct CachedRules {
+    above: IgnoreRules,
+    entered: IgnoreRules,
+    stamps: IgnoreFingerprints,
+    warnings: Vec<String>,
+}
+
+/// Everything that decides which entries of a directory remain, except the caller's filter.
+#[derive(Clone, Debug)]
+pub(super) struct FilterKey {
+    pub(super) rules: IgnoreRules,
+    pub(super) hidden: bool,
+    pub(super) no_ignore: bool,
+    pub(super) drop_noise: bool,
+    pub(super) contents: bool,
+}
+
+impl SnapshotDir {
+    pub(super) fn new(
+        prefix: Arc<[u8]>,
+        (listing, ignore_files): (DirListing, IgnoreFiles),
+        (volume, stamp, identity): (Volume, Option<Fingerprint>, Option<Identity>),
+        changes: Arc<DirChanges>,
+    ) -> SnapshotDir {
+        SnapshotDir {
+            prefix,
+            listing: Arc::new(listing),
+            ignore_files,
+            volume,
+            stamp,
+            identity,
+            verified: AtomicU64::new(0),
+            changes,
+            rules: Mutex::default(),
+            filtered: Mutex::default(),
+        }
+    }
+
+    /// Notes that the directory was found unchanged in this generation.
+    pub(super) fn verify(&self, current: u64) {
+        self.verified.fetch_max(current, Ordering::AcqRel);
+    }
+
+    /// Whether the rules inside the directory, below the rules `above`, are still `entered`.
+    pub(super) fn has_rules(
+        &self,
+        (above, entered): (&IgnoreRules, &IgnoreRules),
+        open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
+        generation: Generation,
+    ) -> bool {
+        let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
+        lock(&self.rules).as_ref().is_some_and(|cached| {
+            cached.above.is_same(above)
+                && cached.entered.is_same(entered)
+                && cached.stamps.are_unchanged(open, &unchanged, generation.current)
+        })
+    }
+
+    /// Whether it holds ignore files.
+    pub(super) fn is_ruled(&self) -> bool {
+        !self.ignore_files.is_empty()
+    }
+
+    /// Whether it is known to be the same directory as another one, whatever they hold.
+    pub(super) fn is_same_directory(&self, other: &SnapshotDir) -> bool {
+        self.identity.is_some() && self.identity == other.identity
+    }
+
+    /// Whether the listing is valid without a look at the directory.
+    pub(super) fn is_current(&self, generation: Generation) -> bool {
+        let verified = self.verified.load(Ordering::Acquire);
+        verified == generation.current || self.changes.listing_unchanged(verified, generation)
+    }
+
+    /// Whether an entry that was valid in the generation `verified` still is without another look.
+    pub(crate) fn is_unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
+        self.changes.unchanged(name, verified, generation)
+    }
+
+    /// The rules inside the directory, read again only if one of its ignore files changed.
+    pub(super) fn enter(
+        &self,
+        workspace: &Workspace,
+        above: &IgnoreRules,
+        open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
+        warnings: &mut Vec<String>,
+        (generation, budget): (Generation, &MemoryBudget),
+    ) -> io::Result<IgnoreRules> {
+        if self.ignore_files.is_empty() {
+            return Ok(above.clone());
+        }
+        let mut rules = lock(&self.rules);
+        if let Some(cached) = rules.as_ref().filter(|cached| cached.above.is_same(above)) {
+            let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
+            if cached.stamps.are_unchanged(open, &unchanged, generation.current) {
+                warnings.extend_from_slice(&cached.warnings);
+                return Ok(cached.entered.clone());
+            }
+        }
+        let mut own_warnings = Vec::new();
+        let dir = open()?;
+        let place = (&**dir, &*self.prefix);
+        let stamps =
+            IgnoreFingerprints::of(workspace, place, self.ignore_files, generation.current);
+        let entered = above.enter(workspace, place, self.ignore_files, &mut own_warnings);
+        warnings.extend_from_slice(&own_warnings);
+        *rules = entered.reserve(budget).then(|| {
+            let (above, entered) = (above.clone(), entered.clone());
+            CachedRules { above, entered, stamps, warnings: own_warnings }
+        });
+        Ok(entered)
+    }
+
+    /// What such a walk leaves of the directory, by `filter` if none came by before; it is kept if
+    /// there is room.
+    pub(super) fn filtered(
+        &self,
+        key: FilterKey,
+        budget: &MemoryBudget,
+        filter: impl FnOnce() -> FilteredDir,
+    ) -> Arc<FilteredDir> {
+        let mut filtered = lock(&self.filtered);
+        if let Some((_, known, _)) = filtered.iter().find(|(known, ..)| known.is_same(&key)) {
+            return known.clone();
+        }
+        if filtered.len() >= MAX_FILTERED {
+            filtered.remove(0);
+        }
+        let left = Arc::new(filter());
+        // Rules that are not kept are other ones the next time.
+        let taken = key.rules.are_reserved().then(|| budget.reserve(left.bytes(), 0)).flatten();
+        filtered.extend(taken.map(|taken| (key, left.clone(), taken)));
+        left
+    }
+}
+
+impl FilterKey {
+    /// The key of a walk, for a directory with these rules inside it.
+    pub(super) fn of(options: &WalkOptions, rules: &IgnoreRules) -> FilterKey {
+        let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *options;
+        FilterKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
+    }
+
+    pub(super) fn is_same(&self, other: &FilterKey) -> bool {
+        let flags = |key: &FilterKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
+        flags(self) == flags(other) && self.rules.is_same(&other.rules)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! What is kept of a directory, and for how long it is believed.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests build trees by other means than the ones they test"
+)]
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::index::file_table::FileTable;
+use crate::index::signatures::BitsPerByte;
+use crate::index::snapshot::Snapshot;
+use crate::walk::{DirectoryReport, OpenCount, RuleMatch};
+use crate::workspace::{Dir, RecentFingerprint};
+
+/// A call of this epoch that believes what was looked at from `min_valid` on.
+fn at(current: u64, min_valid: u64) -> Generation {
+    Generation { current, min_valid }
+}
+
+/// A directory as it is now.
+fn cached(root: &Path, changes: Arc<DirChanges>) -> SnapshotDir {
+    let dir = Dir::open_ambient(root).unwrap();
+    let (mut listing, mut ignore_files) = (DirListing::default(), IgnoreFiles::default());
+    let listed = dir.open_dir(b".").unwrap().list(|name, kind| {
+        listing.push(name, kind);
+        ignore_files.note(name, kind);
+        std::ops::ControlFlow::Continue(())
+    });
+    listed.unwrap();
+    let stamp = RecentFingerprint::of(&dir);
+    let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
+    SnapshotDir::new(Arc::from(&b""[..]), (listing, ignore_files), facts, changes)
+}
+
+#[test]
+fn only_the_call_that_looked_believes_what_nobody_watches() {
+    let temporary = TempDir::new().unwrap();
+    let cached = cached(temporary.path(), Arc::default());
+    assert!(!cached.is_current(at(1, 1)));
+    cached.verify(5);
+    let calls: Vec<_> =
+        (3..8).filter(|current| cached.is_current(at(*current, *current))).collect();
+    assert_eq!(calls, [5]);
+    cached.verify(4);
+    assert!(cached.is_current(at(5, 5)), "an earlier call takes nothing back");
+    assert!(!cached.is_unchanged(b"a", 5, at(5, 5)), "an entry is another matter");
+}
+
+#[test]
+fn who_watches_is_believed_from_its_beginning_to_the_next_change() {
+    let temporary = TempDir::new().unwrap();
+    let changes = Arc::new(DirChanges::default());
+    let cached = cached(temporary.path(), changes.clone());
+    cached.verify(5);
+    changes.watched_since(6);
+    assert!(!cached.is_current(at(7, 0)), "it was looked at before the watch began");
+    cached.verify(7);
+    assert!(cached.is_current(at(9, 0)));
+    assert!(
+        cached.is_current(at(9, 7)) && !cached.is_current(at(9, 8)),
+        "all is in doubt from 8 on"
+    );
+    changes.note_listing(8);
+    assert!(!cached.is_current(at(9, 0)));
+    cached.verify(9);
+    assert!(cached.is_current(at(10, 0)));
+    changes.note_name(b"a", 10);
+    assert!(cached.is_current(at(11, 0)), "the names are the same");
+    let unchanged = |name: &[u8], verified| cached.is_unchanged(name, verified, at(11, 0));
+    assert!(!unchanged(b"a", 9) && unchanged(b"a", 10) && unchanged(b"b", 9));
+    assert!(!unchanged(b"b", 5), "nobody watched then");
+    changes.forget();
+    assert!(!cached.is_current(at(11, 0)) && !unchanged(b"b", 10));
+}
+
+#[test]
+fn a_way_to_walk_is_remembered_and_only_the_last_few() {
+    let temporary = TempDir::new().unwrap();
+    let cached = cached(temporary.path(), Arc::default());
+    let (counted, budget) = (AtomicU64::new(0), MemoryBudget::new(10_000));
+    let filter = |hidden, no_ignore, drop_noise, contents| {
+        let rules = IgnoreRules::default();
+        let key = FilterKey { rules, hidden, no_ignore, drop_noise, contents };
+        cached.filtered(key, &budget, || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            FilteredDir { listing: Arc::default(), report: DirectoryReport::default() }
+        });
+        counted.load(Ordering::Relaxed)
+    };
+    assert_eq!(filter(true, false, false, false), 1);
+    assert_eq!(filter(false, true, false, false), 2);
+    assert_eq!(filter(false, false, true, false), 3);
+    assert_eq!(filter(false, false, false, true), 4);
+    assert_eq!(filter(true, false, false, false), 4);
+    assert_eq!(filter(false, false, false, false), 5);
+    assert_eq!(filter(true, false, false, false), 6, "it had to go");
+    assert_eq!(lock(&cached.filtered).len(), MAX_FILTERED);
+    drop(cached);
+    assert_eq!(budget.used(), 0);
+}
+
+#[test]
+fn rules_are_read_again_only_when_their_files_or_those_above_change() {
+    let temporary = TempDir::new().unwrap();
+    let root = temporary.path();
+    std::fs::create_dir_all(root.join(".git/info")).unwrap();
+    std::fs::write(root.join(".gitignore"), "*.a\n").unwrap();
+    thread::sleep(Duration::from_millis(130));
+    let (cached, plenty) = (cached(root, Arc::default()), MemoryBudget::new(usize::MAX));
+    let workspace = Workspace::open(root).unwrap();
+    let enter = |above: &IgnoreRules| {
+        let count = OpenCount::default();
+        let open = || Ok(OpenDir::new(Dir::open_ambient(root)?, &count));
+        cached.enter(&workspace, above, &open, &mut Vec::new(), (at(1, 1), &plenty)).unwrap()
+    };
+    let ignores =
+        |rules: &IgnoreRules, path: &[u8]| rules.verdict(path, false) == RuleMatch::Ignored;
+    let above = IgnoreRules::default();
+    let first = enter(&above);
+    assert!(enter(&above).is_same(&first) && ignores(&first, b"x.a"));
+    std::fs::write(root.join(".gitignore"), "*.b\n").unwrap();
+    let second = enter(&above);
+    assert!(ignores(&second, b"x.b") && !ignores(&second, b"x.a"));
+    assert!(!enter(&above).is_same(&second), "what changed just now is not believed");
+    thread::sleep(Duration::from_millis(130));
+    let third = enter(&above);
+    assert!(enter(&above).is_same(&third));
+    std::fs::write(root.join(".git/info/exclude"), "*.c\n").unwrap();
+    assert!(ignores(&enter(&above), b"x.c"), "no listing tells of it");
+    thread::sleep(Duration::from_millis(130));
+    let fourth = enter(&above);
+    assert!(enter(&above).is_same(&fourth));
+    assert!(!enter(&first).is_same(&fourth), "other rules are above");
+}
+
+#[test]
+fn without_ignore_files_the_rules_above_go_on() {
+    let temporary = TempDir::new().unwrap();
+    let cached = cached(temporary.path(), Arc::default());
+    let never = || Err(io::ErrorKind::NotFound.into());
+    let with = (at(1, 1), &MemoryBudget::new(0));
+    let workspace = Workspace::open(temporary.path()).unwrap();
+    let rules =
+        cached.enter(&workspace, &IgnoreRules::default(), &never, &mut Vec::new(), with).unwrap();
+    assert!(rules.is_same(&IgnoreRules::default()));
+}
+
+#[test]
+fn without_room_rules_are_read_each_time() {
+    let temporary = TempDir::new().unwrap();
+    let root = temporary.path();
+    std::fs::write(root.join(".gitignore"), "*.a\n").unwrap();
+    thread::sleep(Duration::from_millis(130));
+    for (max, is_kept) in [(100, false), (100_000, true)] {
+        let dir = Arc::new(Dir::open_ambient(root).unwrap());
+        let files = Arc::new(FileTable::new(BitsPerByte::default()));
+        let cache = Arc::new(Snapshot::new(&dir, files, max, false));
+        let (cached, with) = (cached(root, Arc::default()), (at(1, 1), cache.budget()));
+        let count = OpenCount::default();
+        let open = || Ok(OpenDir::new(Dir::open_ambient(root)?, &count));
+        let (workspace, none) = (Workspace::open(root).unwrap(), IgnoreRules::default());
+        let enter = || cached.enter(&workspace, &none, &open, &mut Vec::new(), with).unwrap();
+        let rules = enter();
+        assert_eq!((rules.are_reserved(), enter().is_same(&rules)), (is_kept, is_kept));
+        let key = || {
+            let rules = rules.clone();
+            FilterKey { rules, hidden: true, no_ignore: false, drop_noise: true, contents: true }
+        };
+        let filtered = |report| FilteredDir { listing: Arc::default(), report };
+        let first = cached.filtered(key(), cache.budget(), || filtered(DirectoryReport::default()));
+        let second =
+            cached.filtered(key(), cache.budget(), || filtered(DirectoryReport::default()));
+        assert_eq!(Arc::ptr_eq(&first, &second), is_kept);
+        assert_eq!(cache.bytes() > 0, is_kept);
+    }
+}

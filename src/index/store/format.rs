@@ -1,0 +1,269 @@
+//! The layout of the file: a header, and from its second page on the bit matrices of the
+//! signatures, the checksums of their pages, the directory of the signatures, the snapshot.
+//!
+//! Opening reads everything but the matrices. Numbers are little-endian.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::byte_reader::ByteReader;
+use super::pages::{PAGE, Pages, Source};
+use super::{IndexFileKey, Unusable};
+use crate::index::signatures::{BitsPerByte, Signatures};
+#[cfg(any(test, fuzzing))]
+use crate::index::{query::FilterQuery, signatures::FileSet};
+use crate::walk::FileId;
+
+/// The first byte is no text and the last shows a transfer that changed line ends.
+const MAGIC: &[u8; 8] = b"\xB6ripkit\n";
+
+/// Counted up with every change of the layout.
+const VERSION: u32 = 2;
+
+/// Bytes that are collected before they are written: whole pages.
+const BUFFER: usize = 256 * PAGE;
+
+/// Files of an index that is parsed by itself.
+#[cfg(any(test, fuzzing))]
+const MAX_PARSED: usize = 1 << 16;
+
+/// What the file begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) key: IndexFileKey,
+    /// Bytes of the matrices.
+    pub(super) rows: u64,
+    /// Bytes of the directory of the signatures.
+    pub(super) directory: u64,
+    /// Bytes of the snapshot.
+    pub(super) snapshot: u64,
+    /// Checksum of everything behind the matrices.
+    pub(super) checksum: u32,
+}
+
+impl Header {
+    /// Bytes of a header; the rest of its page is empty.
+    pub(super) const LENGTH: usize = 76;
+
+    /// The first page of the file.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(PAGE);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.key.0);
+        for length in [self.rows, self.directory, self.snapshot] {
+            bytes.extend_from_slice(&length.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.checksum.to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+        bytes.resize(PAGE, 0);
+        bytes
+    }
+
+    /// The header of a file; `checked` says whether its checksum must be right.
+    fn decode(file: &[u8], checked: bool) -> Result<Header, Unusable> {
+        let mut reader = ByteReader::new(file);
+        if reader.array() != Some(*MAGIC) {
+            return Err(Unusable::Foreign);
+        }
+        if reader.u32() != Some(VERSION) {
+            return Err(Unusable::OtherVersion);
+        }
+        let header = Header::fields(&mut reader).ok_or(Unusable::Damaged)?;
+        let summed = file.get(..Header::LENGTH - size_of::<u32>()).ok_or(Unusable::Damaged)?;
+        let is_sound = !checked || reader.u32() == Some(crc32fast::hash(summed));
+        if is_sound { Ok(header) } else { Err(Unusable::Damaged) }
+    }
+
+    fn fields(reader: &mut ByteReader<'_>) -> Option<Header> {
+        Some(Header {
+            key: IndexFileKey(reader.array()?),
+            rows: reader.u64()?,
+            directory: reader.u64()?,
+            snapshot: reader.u64()?,
+            checksum: reader.u32()?,
+        })
+    }
+}
+
+/// An index file that was opened. It stays what it was then, also when another one replaces it.
+#[derive(Debug)]
+pub(crate) struct StoredIndex {
+    source: Arc<Source>,
+    pages: Pages,
+    directory: Range<usize>,
+    snapshot: Range<usize>,
+}
+
+impl StoredIndex {
+    /// The index in these bytes; without a key any will do, and checksums are not verified.
+    pub(super) fn parse(
+        source: Source,
+        key: Option<&IndexFileKey>,
+    ) -> Result<StoredIndex, Unusable> {
+        let header = Header::decode(&source, key.is_some())?;
+        if key.is_some_and(|key| *key != header.key) {
+            return Err(Unusable::OtherKey);
+        }
+        StoredIndex::sections(source, &header, key.is_some()).ok_or(Unusable::Damaged)
+    }
+
+    fn sections(source: Source, header: &Header, checked: bool) -> Option<StoredIndex> {
+        let after = |start: usize, length: u64| {
+            Some(start..start.checked_add(usize::try_from(length).ok()?)?)
+        };
+        let rows = after(PAGE, header.rows)?;
+        let count = rows.len().div_ceil(PAGE);
+        let checksums = after(rows.end, (count * size_of::<u32>()) as u64)?;
+        let directory = after(checksums.end, header.directory)?;
+        let snapshot = after(directory.end, header.snapshot)?;
+        if snapshot.end != source.len() {
+            return None;
+        }
+        if checked && crc32fast::hash(source.get(rows.end..)?) != header.checksum {
+            return None;
+        }
+        let mut numbers = ByteReader::new(source.get(checksums)?);
+        let checksums = std::iter::from_fn(|| numbers.u32()).collect();
+        let source = Arc::new(source);
+        let pages = Pages::new(source.clone(), rows, checksums);
+        Some(StoredIndex { source, pages, directory, snapshot })
+    }
+
+    /// The snapshot, as it was given when the index was written.
+    pub(crate) fn snapshot(&self) -> &[u8] {
+        self.source.get(self.snapshot.clone()).unwrap_or(&[])
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.source.len() as u64
+    }
+
+    /// The signatures, whose rows stay in the file. The snapshot that was stored with them has
+    /// `files` files.
+    pub(crate) fn into_signatures(
+        self,
+        bits_per_byte: BitsPerByte,
+        files: usize,
+    ) -> Result<Signatures, Unusable> {
+        let directory = self.source.get(self.directory.clone()).unwrap_or(&[]);
+        Signatures::stored(bits_per_byte, ByteReader::new(directory), self.pages, files)
+            .ok_or(Unusable::Damaged)
+    }
+
+    /// Takes all pages for sound.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn trust(mut self) -> StoredIndex {
+        self.pages.trust();
+        self
+    }
+}
+
+/// Writes an index by calls of `write_at`, the header last; returns its size. `number` gives the
+/// number that a file has in the snapshot, and `None` for one that is not there.
+pub(super) fn write(
+    write_at: &mut dyn FnMut(&[u8], u64) -> io::Result<()>,
+    key: &IndexFileKey,
+    snapshot: &[u8],
+    signatures: &Signatures,
+    number: &dyn Fn(FileId) -> Option<FileId>,
+) -> io::Result<u64> {
+    let mut writer = Writer { write_at, buffer: Vec::with_capacity(BUFFER), written: PAGE as u64 };
+    let mut checksums = Vec::new();
+    let directory = signatures.write(number, &mut |bytes| {
+        writer.buffer.extend_from_slice(bytes);
+        if writer.buffer.len() < BUFFER { Ok(()) } else { writer.write_pages(&mut checksums) }
+    })?;
+    writer.write_pages(&mut checksums)?;
+    writer.write_rest(&mut checksums)?;
+    let rows = writer.written - PAGE as u64;
+    let checksums: Vec<u8> = checksums.iter().flat_map(|checksum| checksum.to_le_bytes()).collect();
+    let mut checksum = crc32fast::Hasher::new();
+    for section in [&checksums, &directory, snapshot] {
+        checksum.update(section);
+        writer.write(section)?;
+    }
+    let header = Header {
+        key: *key,
+        rows,
+        directory: directory.len() as u64,
+        snapshot: snapshot.len() as u64,
+        checksum: checksum.finalize(),
+    };
+    (writer.write_at)(&header.encode(), 0)?;
+    Ok(writer.written)
+}
+
+/// A file in the making.
+struct Writer<'a> {
+    write_at: &'a mut dyn FnMut(&[u8], u64) -> io::Result<()>,
+    /// Bytes of the matrices that are not written yet.
+    buffer: Vec<u8>,
+    written: u64,
+}
+
+impl Writer<'_> {
+    /// Writes the whole pages of the buffer.
+    fn write_pages(&mut self, checksums: &mut Vec<u32>) -> io::Result<()> {
+        let whole = self.buffer.len() / PAGE * PAGE;
+        let rest = self.buffer.split_off(whole);
+        self.write_rest(checksums)?;
+        self.buffer = rest;
+        Ok(())
+    }
+
+    fn write_rest(&mut self, checksums: &mut Vec<u32>) -> io::Result<()> {
+        checksums.extend(self.buffer.chunks(PAGE).map(crc32fast::hash));
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write(&buffer)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        (self.write_at)(bytes, self.written)?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// Reads whatever these bytes contain, without looking at checksums, so that bytes made at random
+/// get as far as they can. Returns how many files a search would open, or an error if those are
+/// others when the index is written and read again.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn parse_all(bytes: Vec<u8>) -> Result<usize, String> {
+    let found = |bytes: Vec<u8>, key: Option<&IndexFileKey>| {
+        let stored = StoredIndex::parse(Source::InMemory(bytes), key)?;
+        let stored = if key.is_none() { stored.trust() } else { stored };
+        let signatures = stored.into_signatures(BitsPerByte::default(), MAX_PARSED)?;
+        let files = ["mutex|probe", "é"].map(|pattern| {
+            let query = FilterQuery::of(&regex_syntax::parse(pattern).ok()?, false)?;
+            signatures.candidates(&query, MAX_PARSED, &|| true)
+        });
+        Ok::<_, Unusable>((signatures, files))
+    };
+    let Ok((signatures, files)) = found(bytes, None) else { return Ok(0) };
+    let again = to_bytes(&signatures).map_err(|error| error.to_string())?;
+    match found(again, Some(&IndexFileKey::of(&[]))) {
+        Ok((_, others)) if others == files => Ok(files.iter().flatten().map(FileSet::len).sum()),
+        Ok((_, others)) => Err(format!("{files:?}, then {others:?}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The file of some signatures.
+#[cfg(any(test, fuzzing))]
+fn to_bytes(signatures: &Signatures) -> io::Result<Vec<u8>> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut write_at = |part: &[u8], at: u64| {
+        let at = usize::try_from(at).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        bytes.resize(bytes.len().max(at + part.len()), 0);
+        bytes.get_mut(at..at + part.len()).ok_or(io::ErrorKind::Other)?.copy_from_slice(part);
+        Ok(())
+    };
+    write(&mut write_at, &IndexFileKey::of(&[]), b"snapshot", signatures, &Some)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

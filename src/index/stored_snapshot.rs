@@ -1,0 +1,263 @@
+//! The snapshot and the file table as bytes, for the stored index.
+//!
+//! The number of directories, then each with its prefix, its identity and fingerprint, and its
+//! entries in path order; files are numbered in that order. Numbers are little-endian.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::index::dir_changes::DirChanges;
+use crate::index::file_table::{ContentClass, FileTable, Known, StoredFile};
+use crate::index::snapshot_dir::SnapshotDir;
+use crate::index::store::byte_reader::ByteReader;
+use crate::index::store::{is_name, is_prefix};
+use crate::walk::{DirListing, FileId, IgnoreFiles};
+use crate::workspace::{Fingerprint, Identity, Kind, Volume};
+
+/// What is recorded of a directory besides its entries.
+const HAS_IDENTITY: u8 = 1;
+const HAS_FINGERPRINT: u8 = 2;
+
+/// An encoded snapshot.
+#[derive(Debug, Default)]
+pub(super) struct EncodedSnapshot {
+    pub(super) bytes: Vec<u8>,
+    /// The number of each file in the snapshot.
+    numbers: HashMap<FileId, FileId>,
+}
+
+/// A decoded snapshot.
+#[derive(Debug, Default)]
+pub(super) struct DecodedSnapshot {
+    pub(super) dirs: Vec<SnapshotDir>,
+    pub(super) files: Vec<StoredFile>,
+}
+
+impl EncodedSnapshot {
+    /// Encodes directories, which are in byte order of their prefixes.
+    pub(super) fn of(dirs: &[Arc<SnapshotDir>], files: &FileTable) -> EncodedSnapshot {
+        let mut encoded = EncodedSnapshot::default();
+        encoded.number(dirs.len());
+        for dir in dirs {
+            encoded.directory(dir, files);
+        }
+        encoded
+    }
+
+    /// The number of a file in the snapshot, if it is there.
+    pub(super) fn number_of(&self, file: FileId) -> Option<FileId> {
+        self.numbers.get(&file).copied()
+    }
+
+    fn directory(&mut self, dir: &SnapshotDir, files: &FileTable) {
+        self.text(&dir.prefix);
+        let has_identity = if dir.identity.is_some() { HAS_IDENTITY } else { 0 };
+        let has_fingerprint = if dir.stamp.is_some() { HAS_FINGERPRINT } else { 0 };
+        self.bytes.push(has_identity | has_fingerprint);
+        if let Some(identity) = dir.identity {
+            self.identity(identity);
+        }
+        if let Some(fingerprint) = dir.stamp {
+            self.fingerprint(fingerprint);
+        }
+        self.number(dir.listing.len());
+        for index in 0..dir.listing.len() {
+            let Some((name, kind)) = dir.listing.get(index) else { break };
+            self.text(name);
+            let file = dir.listing.file(index);
+            let known = file.and_then(|file| files.known(file));
+            self.bytes.push(tag(kind, known.as_ref()));
+            if kind == Kind::File {
+                let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+                // A file without a number in the table takes one here too.
+                let file = file.unwrap_or(FileId(u32::MAX - next));
+                self.numbers.insert(file, FileId(next));
+            }
+            if let Some(known) = known {
+                self.fingerprint(known.fingerprint);
+                self.bytes.extend(known.text_bytes.to_le_bytes());
+            }
+        }
+    }
+
+    fn number(&mut self, number: usize) {
+        self.bytes.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        self.number(text.len());
+        self.bytes.extend_from_slice(text);
+    }
+
+    fn identity(&mut self, identity: Identity) {
+        self.bytes.extend(identity.device.to_le_bytes());
+        self.bytes.extend(identity.inode.to_le_bytes());
+    }
+
+    fn fingerprint(&mut self, fingerprint: Fingerprint) {
+        self.identity(fingerprint.identity);
+        self.bytes.extend(fingerprint.size.to_le_bytes());
+        self.bytes.extend(fingerprint.modified.to_le_bytes());
+        self.bytes.extend(fingerprint.changed.to_le_bytes());
+    }
+}
+
+impl DecodedSnapshot {
+    /// Decodes a snapshot; none if it contradicts itself.
+    pub(super) fn of(bytes: &[u8]) -> Option<DecodedSnapshot> {
+        let mut reader = ByteReader::new(bytes);
+        let mut decoded = DecodedSnapshot::default();
+        let mut last: Option<&[u8]> = None;
+        for _ in 0..reader.u32()? {
+            let prefix = text(&mut reader)?;
+            if !is_prefix(prefix) || last.is_some_and(|last| last >= prefix) {
+                return None;
+            }
+            last = Some(prefix);
+            decoded.directory(prefix, &mut reader)?;
+        }
+        reader.is_empty().then_some(decoded)
+    }
+
+    fn directory(&mut self, prefix: &[u8], reader: &mut ByteReader<'_>) -> Option<()> {
+        let flags = reader.u8()?;
+        if flags & !(HAS_IDENTITY | HAS_FINGERPRINT) != 0 {
+            return None;
+        }
+        let has = |flag| flags & flag != 0;
+        let identity = if has(HAS_IDENTITY) { Some(identity(reader)?) } else { None };
+        let stamp = if has(HAS_FINGERPRINT) { Some(fingerprint(reader)?) } else { None };
+        let changes = Arc::<DirChanges>::default();
+        let (mut listing, mut ignore_files) = (DirListing::default(), IgnoreFiles::default());
+        let mut numbers = HashMap::new();
+        for _ in 0..reader.u32()? {
+            let name = text(reader)?;
+            let (kind, class) = untagged(reader.u8()?)?;
+            let known = match class {
+                None => None,
+                Some(class) => {
+                    let (fingerprint, text_bytes) = (fingerprint(reader)?, reader.u64()?);
+                    Some(Known { fingerprint, text_bytes, class, learned: 0 })
+                }
+            };
+            let number = u32::try_from(self.files.len()).ok()?;
+            if !is_name(name) || numbers.insert(name, FileId(number)).is_some() {
+                return None;
+            }
+            listing.push(name, kind);
+            ignore_files.note(name, kind);
+            if kind == Kind::File {
+                self.files.push(StoredFile { known, changes: changes.clone() });
+            }
+        }
+        listing.set_files(|name| numbers.get(name).copied());
+        listing.sort();
+        let facts = (Volume::Disk, stamp, identity);
+        self.dirs.push(SnapshotDir::new(prefix.into(), (listing, ignore_files), facts, changes));
+        Some(())
+    }
+}
+
+/// The kind of an entry, and the class of its content if that is known.
+fn tag(kind: Kind, known: Option<&Known>) -> u8 {
+    match (kind, known.map(|known| known.class)) {
+        (Kind::Directory, _) => 0,
+        (Kind::Link, _) => 1,
+        (Kind::Special, _) => 2,
+        (Kind::File, None) => 3,
+        (Kind::File, Some(ContentClass::Text)) => 4,
+        (Kind::File, Some(ContentClass::Binary)) => 5,
+        (Kind::File, Some(ContentClass::Opaque)) => 6,
+    }
+}
+
+fn untagged(tag: u8) -> Option<(Kind, Option<ContentClass>)> {
+    Some(match tag {
+        0 => (Kind::Directory, None),
+        1 => (Kind::Link, None),
+        2 => (Kind::Special, None),
+        3 => (Kind::File, None),
+        4 => (Kind::File, Some(ContentClass::Text)),
+        5 => (Kind::File, Some(ContentClass::Binary)),
+        6 => (Kind::File, Some(ContentClass::Opaque)),
+        _ => return None,
+    })
+}
+
+fn text<'a>(reader: &mut ByteReader<'a>) -> Option<&'a [u8]> {
+    let length = reader.u32()?;
+    reader.take(usize::try_from(length).ok()?)
+}
+
+fn identity(reader: &mut ByteReader<'_>) -> Option<Identity> {
+    Some(Identity { device: reader.u64()?, inode: reader.u64()? })
+}
+
+fn fingerprint(reader: &mut ByteReader<'_>) -> Option<Fingerprint> {
+    let identity = identity(reader)?;
+    Some(Fingerprint {
+        identity,
+        size: reader.u64()?,
+        modified: reader.i64()?,
+        changed: reader.i64()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::signatures::{BitsPerByte, Signatures};
+
+    /// A snapshot of two directories, in which some of the files are known.
+    fn encoded() -> Vec<u8> {
+        let table = FileTable::new(BitsPerByte::default());
+        let identity = Identity { device: 1, inode: 2 };
+        let stamp = Fingerprint { identity, size: 3, modified: -4, changed: 5 };
+        let dir = |prefix: &[u8], entries: &[(&str, Kind)], stamp| {
+            let mut listing = DirListing::default();
+            entries.iter().for_each(|(name, kind)| listing.push(name.as_bytes(), *kind));
+            listing.sort();
+            let changes = Arc::default();
+            table.assign(&mut listing, None, &changes);
+            let facts = (Volume::Disk, stamp, Some(identity));
+            let known = (listing, IgnoreFiles::default());
+            Arc::new(SnapshotDir::new(prefix.into(), known, facts, changes))
+        };
+        let root = [("d", Kind::Directory), ("a", Kind::File), ("l", Kind::Link)];
+        let dirs = [dir(b"", &root, Some(stamp)), dir(b"d/", &[("b", Kind::File)], None)];
+        EncodedSnapshot::of(&dirs, &table).bytes
+    }
+
+    #[test]
+    fn what_is_decoded_is_encoded_to_the_same_bytes() {
+        let bytes = encoded();
+        let decoded = DecodedSnapshot::of(&bytes).unwrap();
+        assert_eq!((decoded.dirs.len(), decoded.files.len()), (2, 2));
+        let dirs: Vec<_> = decoded.dirs.into_iter().map(Arc::new).collect();
+        let files = FileTable::stored(decoded.files, Signatures::new(BitsPerByte::default()));
+        assert_eq!(EncodedSnapshot::of(&dirs, &files).bytes, bytes);
+    }
+
+    #[test]
+    fn bytes_that_are_cut_or_go_on_are_refused() {
+        let bytes = encoded();
+        for end in 0..bytes.len() {
+            assert!(DecodedSnapshot::of(&bytes[..end]).is_none(), "{end}");
+        }
+        assert!(DecodedSnapshot::of(&[&bytes[..], b"x"].concat()).is_none());
+    }
+
+    #[test]
+    fn a_changed_byte_is_refused_or_is_another_snapshot() {
+        let bytes = encoded();
+        for at in 0..bytes.len() {
+            for change in [1, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] ^= change;
+                if let Some(decoded) = DecodedSnapshot::of(&changed) {
+                    assert!(decoded.dirs.len() + decoded.files.len() <= bytes.len());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The directories that the operating system watches for changes.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use crate::index::dir_changes::DirChanges;
+use crate::pool::lock;
+use crate::workspace::{Dir, WatchEvent, WatchId, Watcher};
+
+/// How long the watches alone are trusted. They do not report everything: see [`Watcher`].
+const TRUST: Duration = Duration::from_secs(30);
+
+/// How many directories are watched at most: the system's limit is shared by all programs of a user.
+const MAX_WATCHED: usize = 32_768;
+
+/// The directories that are watched.
+#[derive(Debug)]
+pub(super) struct WatchSet {
+    watcher: Watcher,
+    state: Mutex<State>,
+    /// How many directories are watched at most.
+    max: usize,
+    /// Whether no more directories can be watched.
+    full: AtomicBool,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    directories: HashMap<WatchId, Watched>,
+    /// When everything was last validated.
+    trusted_from: Instant,
+}
+
+#[derive(Debug)]
+struct Watched {
+    prefix: Arc<[u8]>,
+    changes: Arc<DirChanges>,
+}
+
+/// What follows from the reported events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WatchReport {
+    /// Whether every earlier observation is invalid.
+    pub(super) everything: bool,
+    /// Paths of entries, each followed by `/`, that may be other directories now.
+    pub(super) directories: Vec<Vec<u8>>,
+    /// Entries that changed, or were added, removed or replaced: directory and name.
+    pub(super) entries: Vec<(Arc<[u8]>, Vec<u8>)>,
+}
+
+impl WatchSet {
+    /// An empty set; none where the system has no watches.
+    pub(super) fn new() -> Option<WatchSet> {
+        WatchSet::of(MAX_WATCHED)
+    }
+
+    /// The same, for at most `max` directories.
+    fn of(max: usize) -> Option<WatchSet> {
+        let state = State { directories: HashMap::new(), trusted_from: Instant::now() };
+        let (state, full) = (Mutex::new(state), AtomicBool::new(false));
+        Some(WatchSet { watcher: Watcher::new().ok()?, state, max, full })
+    }
+
+    /// Locks the set, so that other calls see no events before this one has.
+    pub(super) fn lock_events(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Drains the events, and records the changes as of this generation.
+    pub(super) fn drain(&self, state: &mut State, current: u64) -> WatchReport {
+        let mut report = WatchReport::default();
+        let drained = self.watcher.drain(&mut |event| state.note(event, current, &mut report));
+        report.everything |= drained.is_err();
+        if state.trusted_from.elapsed() >= TRUST {
+            report.everything = true;
+            self.full.store(false, Ordering::Relaxed);
+        }
+        if report.everything {
+            state.trusted_from = Instant::now();
+        }
+        report
+    }
+
+    /// Begins to watch a directory; true if changes in it are reported from now on.
+    pub(super) fn add(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        // One lock for both, so that threads that add at the same time do not exceed the limit.
+        let mut state = lock(&self.state);
+        let has_room = state.directories.len() < self.max;
+        let Some(id) = has_room.then(|| self.watcher.watch(dir).ok()).flatten() else {
+            self.full.store(true, Ordering::Relaxed);
+            return false;
+        };
+        let watched = Watched { prefix: prefix.clone(), changes: changes.clone() };
+        let old = state.directories.insert(id, watched);
+        drop(state);
+        // The same directory under another path: only one of them can be watched.
+        if let Some(old) = old.filter(|old| !Arc::ptr_eq(&old.changes, changes)) {
+            old.changes.forget();
+        }
+        true
+    }
+
+    /// Whether no more directories can be watched.
+    pub(super) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Ends the watches of the paths for which `goes` is true.
+    pub(super) fn forget(&self, goes: impl Fn(&[u8]) -> bool) {
+        lock(&self.state).directories.retain(|id, watched| {
+            let goes = goes(&watched.prefix);
+            if goes {
+                watched.changes.forget();
+                self.watcher.forget(*id);
+            }
+            !goes
+        });
+    }
+
+    /// Pretends that everything was validated earlier.
+    #[cfg(all(test, target_os = "linux", not(ripkit_portable), feature = "watch"))]
+    pub(super) fn age(&self, by: Duration) {
+        let mut state = lock(&self.state);
+        if let Some(before) = state.trusted_from.checked_sub(by) {
+            state.trusted_from = before;
+        }
+    }
+}
+
+impl State {
+    fn note(&mut self, event: WatchEvent<'_>, current: u64, report: &mut WatchReport) {
+        match event {
+            WatchEvent::Overflow | WatchEvent::Mounts => report.everything = true,
+            WatchEvent::Gone(id) => {
+                if let Some(watched) = self.directories.remove(&id) {
+                    watched.changes.forget();
+                }
+            }
+            WatchEvent::Doubtful(id) => {
+                if let Some(watched) = self.directories.get(&id) {
+                    watched.changes.note_listing(current);
+                }
+            }
+            WatchEvent::Content(id, name) => {
+                if let Some(watched) = self.directories.get(&id) {
+                    watched.changes.note_name(name, current);
+                    report.entries.push((watched.prefix.clone(), name.to_vec()));
+                }
+            }
+            WatchEvent::Listing(id, name) => {
+                if let Some(watched) = self.directories.get(&id) {
+                    watched.changes.note_listing(current);
+                    watched.changes.note_name(name, current);
+                    report.entries.push((watched.prefix.clone(), name.to_vec()));
+                    report.directories.push([&*watched.prefix, name, b"/"].concat());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
+mod tests;
