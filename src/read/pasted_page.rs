@@ -67,12 +67,13 @@ pub(crate) fn find_sign(content: &str, old: &[u8], limits: &Limits) -> Option<Pa
             PageLimits { lines: limits.page_lines as u64, bytes: limits.text_bytes, numbered };
         OldFile { text: &old, limits }.page(text)
     });
-    page.or_else(|| page_with_limit(text, &old))
+    page.or_else(|| page_with_limit(text, &old, limits.page_lines))
 }
 
 /// The page that the content is, if it is a run of whole lines with more lines above and below, or a
-/// round number of lines from the beginning. Only the first such run is considered.
-fn page_with_limit(content: &str, old: &str) -> Option<PageSign> {
+/// round number of lines from the beginning, up to the size of a page without a limit. Only the first
+/// such run is considered.
+fn page_with_limit(content: &str, old: &str, page_lines: usize) -> Option<PageSign> {
     let content = content.replace("\r\n", "\n");
     let content = content.strip_suffix('\n').unwrap_or(&content);
     let old = old.replace("\r\n", "\n");
@@ -89,8 +90,11 @@ fn page_with_limit(content: &str, old: &str) -> Option<PageSign> {
     let start = old.match_indices(content).map(|(at, _)| at).find(|at| is_run(*at))?;
     let (above, rest) = old.split_at(start);
     let below = rest.get(content.len()..)?;
-    let is_page =
-        if above.is_empty() { lines.is_multiple_of(ROUND_LINES) } else { texts(below) > 0 };
+    let is_page = if above.is_empty() {
+        lines.is_multiple_of(ROUND_LINES) && lines <= page_lines
+    } else {
+        texts(below) > 0
+    };
     let first = above.lines().count() as u64 + 1;
     let page = PageSign::Page { first, last: first + lines as u64 - 1 };
     (is_page && texts(above) + texts(below) >= MIN_LOST).then_some(page)

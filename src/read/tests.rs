@@ -137,7 +137,7 @@ fn a_page_of_a_file_too_large_to_count_is_the_same_as_if_it_was_counted() {
             match hasty.total_lines {
                 TotalLines::Exactly(lines) => assert_eq!(lines, total, "{context}"),
                 TotalLines::MoreThan(lines) => {
-                    assert!(lines < total, "{context}: {lines} of {total}")
+                    assert!(lines < total, "{context}: {lines} of {total}");
                 }
                 TotalLines::AtLeast(_) => panic!("{context}"),
             }
