@@ -1,6 +1,6 @@
 //! What the index knows of files, by their numbers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -62,7 +62,7 @@ pub(crate) struct FileTable {
 
 #[derive(Debug, Default)]
 struct Slots {
-    slots: Vec<Slot>,
+    files: Vec<Slot>,
     /// Numbers of files that are gone, which calls under way may still use.
     released: Vec<FileId>,
     /// Numbers that no call uses.
@@ -168,7 +168,7 @@ impl FileTable {
             changes: file.changes,
         };
         let slots = files.into_iter().map(slot).collect();
-        let slots = RwLock::new(Slots { slots, ..Slots::default() });
+        let slots = RwLock::new(Slots { files: slots, ..Slots::default() });
         FileTable { slots, signatures, learned: AtomicU64::new(0) }
     }
 
@@ -194,9 +194,9 @@ impl FileTable {
 
     /// Forgets the files of `old` that are not in `new` by the same number.
     pub(super) fn release(&self, old: &DirListing, new: &DirListing) {
-        let kept: HashMap<FileId, ()> = new.files().map(|(_, file)| (file, ())).collect();
+        let kept: HashSet<FileId> = new.files().map(|(_, file)| file).collect();
         let mut slots = self.write();
-        for (_, file) in old.files().filter(|(_, file)| !kept.contains_key(file)) {
+        for (_, file) in old.files().filter(|(_, file)| !kept.contains(file)) {
             if let Some(slot) = slots.get_mut(file) {
                 if slot.known.take().is_some_and(|known| known.class == ContentClass::Text) {
                     self.signatures.remove(file);
@@ -262,7 +262,7 @@ impl FileTable {
     /// The files that may match. What is learned from now on is not excluded by them.
     pub(super) fn candidates(&self, query: Option<&FilterQuery>) -> Candidates {
         let learned = self.learned.load(Ordering::Acquire);
-        let files = self.read().slots.len();
+        let files = self.read().files.len();
         let found = query.and_then(|query| self.signatures.candidates(query, files, &|| true));
         Candidates { files: found, learned }
     }
@@ -342,7 +342,7 @@ impl FileTable {
     pub(super) fn count(&self, listing: &DirListing, status: &mut IndexStatus) {
         let slots = self.read();
         for index in 0..listing.len() {
-            if !listing.get(index).is_some_and(|(_, kind)| kind == Kind::File) {
+            if listing.get(index).is_none_or(|(_, kind)| kind != Kind::File) {
                 continue;
             }
             let slot = listing.file(index).and_then(|file| slots.get(file));
@@ -372,11 +372,11 @@ impl FileTable {
 
 impl Slots {
     fn get(&self, file: FileId) -> Option<&Slot> {
-        self.slots.get(file.0 as usize)
+        self.files.get(file.0 as usize)
     }
 
     fn get_mut(&mut self, file: FileId) -> Option<&mut Slot> {
-        self.slots.get_mut(file.0 as usize)
+        self.files.get_mut(file.0 as usize)
     }
 
     /// The number of a new file; none if there are too many.
@@ -387,8 +387,8 @@ impl Slots {
             *self.get_mut(file)? = slot;
             return Some(file);
         }
-        let file = FileId(u32::try_from(self.slots.len()).ok()?);
-        self.slots.push(slot);
+        let file = FileId(u32::try_from(self.files.len()).ok()?);
+        self.files.push(slot);
         Some(file)
     }
 }

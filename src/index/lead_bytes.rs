@@ -71,7 +71,7 @@ fn one_of(hir: &Hir) -> Option<u64> {
                 wide.map(|(byte, next)| next.map_or(of_lead(*byte), |next| 1 << bit(*byte, *next))),
             )
         }
-        HirKind::Class(Class::Unicode(class)) => union(class.iter().map(of_range)),
+        HirKind::Class(Class::Unicode(class)) => union(class.iter().copied().map(of_range)),
         HirKind::Class(Class::Bytes(class)) => union(class.iter().map(|range| {
             let wide = !range.start().is_ascii();
             wide.then(|| (range.start()..=range.end()).fold(0, |bits, byte| bits | of_lead(byte)))
@@ -100,7 +100,7 @@ fn of_lead(lead: u8) -> u64 {
 }
 
 /// The bits of the characters from one to another, if none of them is ASCII.
-fn of_range(range: &ClassUnicodeRange) -> Option<u64> {
+fn of_range(range: ClassUnicodeRange) -> Option<u64> {
     let (mut character, end) = (u32::from(range.start()), u32::from(range.end()));
     if range.start().is_ascii() {
         return None;
@@ -109,10 +109,10 @@ fn of_range(range: &ClassUnicodeRange) -> Option<u64> {
     while character <= end {
         // Groups never start with a surrogate, which is no character.
         let mut bytes = [0; 4];
-        if let Some(character) = char::from_u32(character) {
-            if let [lead, next, ..] = *character.encode_utf8(&mut bytes).as_bytes() {
-                bits |= 1 << bit(lead, next);
-            }
+        if let Some(character) = char::from_u32(character)
+            && let [lead, next, ..] = *character.encode_utf8(&mut bytes).as_bytes()
+        {
+            bits |= 1 << bit(lead, next);
         }
         // One character can decide up to U+00BF, and further on one second byte.
         let group = match character {
@@ -150,7 +150,7 @@ mod tests {
             let (Some(first), Some(last)) = (char::from_u32(start), char::from_u32(end)) else {
                 continue;
             };
-            let bits = of_range(&ClassUnicodeRange::new(first, last)).unwrap();
+            let bits = of_range(ClassUnicodeRange::new(first, last)).unwrap();
             let each = (first..=last).map(|character| of_text(character.to_string().as_bytes()));
             let all = each.fold(0, |all, bits| all | bits) & !(1 << ANY | 1 << FOLDING);
             assert_eq!(bits, all, "{first:?} to {last:?}");

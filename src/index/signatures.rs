@@ -184,7 +184,7 @@ impl SignatureBuilder {
 
 /// Sets the bit of a hash if `bit` is one, and nothing if it is zero.
 fn set(bits: &mut [u64], (hash, bit): (u32, u8)) {
-    let word = hash as usize / WORD & (bits.len() - 1);
+    let word = (hash as usize / WORD) & (bits.len() - 1);
     if let Some(word) = bits.get_mut(word) {
         *word |= u64::from(bit) << (hash % u64::BITS);
     }
@@ -392,7 +392,7 @@ impl Signatures {
         pages: Pages,
         files: usize,
     ) -> Option<Signatures> {
-        let state = State::stored(directory, Arc::new(pages), files)?;
+        let state = State::stored(directory, &Arc::new(pages), files)?;
         Some(Signatures { bits_per_byte, state: RwLock::new(state) })
     }
 
@@ -475,7 +475,7 @@ impl State {
         Owner { file, version }
     }
 
-    fn stored(mut directory: ByteReader<'_>, pages: Arc<Pages>, files: usize) -> Option<State> {
+    fn stored(mut directory: ByteReader<'_>, pages: &Arc<Pages>, files: usize) -> Option<State> {
         let mut state = State { files: vec![FileState::default(); files], ..State::default() };
         let (mut start, mut last) = (0_usize, 0);
         while !directory.is_empty() {
@@ -500,7 +500,8 @@ impl State {
         (start == pages.len()).then_some(state)
     }
 
-    /// The owner of one more stored block, or `None` if there is no such file.
+    /// The owner of one more stored block, if it has one, or `None` if there is no such file.
+    #[expect(clippy::option_option, reason = "a column without an owner is no damage")]
     fn stored_owner(&mut self, number: u32) -> Option<Option<Owner>> {
         if number == NO_FILE {
             return Some(None);

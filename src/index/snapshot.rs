@@ -466,7 +466,7 @@ impl DirSource for IndexView {
         let dir = directory.parent.open()?.open_dir(&directory.name)?;
         let dir = OpenDir::new(dir, walk.open);
         if dir.volume != Volume::Disk {
-            return Ok(DiskDirs.contents(walk, directory, &dir, report));
+            return Ok(DiskDirs::contents(walk, directory, &dir, report));
         }
         // Before the entries are read, so that no later change is missed.
         let stamp = RecentFingerprint::of(&dir);
@@ -475,7 +475,7 @@ impl DirSource for IndexView {
         let (listing, ignore_files) = walk.list(&dir, directory, report);
         if report.interrupted || report.stats.trouble.len() > errors_before {
             let listed = (listing, ignore_files);
-            return Ok(DiskDirs.filtered(walk, directory, &dir, listed, report));
+            return Ok(DiskDirs::filtered(walk, directory, &dir, listed, report));
         }
         let known = (listing, ignore_files);
         let cached = self.insert_listed(&directory.prefix, known, (stamp, changes));

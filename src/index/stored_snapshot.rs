@@ -215,7 +215,9 @@ mod tests {
         let stamp = Fingerprint { identity, size: 3, modified: -4, changed: 5 };
         let dir = |prefix: &[u8], entries: &[(&str, Kind)], stamp| {
             let mut listing = DirListing::default();
-            entries.iter().for_each(|(name, kind)| listing.push(name.as_bytes(), *kind));
+            for (name, kind) in entries {
+                listing.push(name.as_bytes(), *kind);
+            }
             listing.sort();
             let changes = Arc::default();
             table.assign(&mut listing, None, &changes);

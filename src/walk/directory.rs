@@ -26,8 +26,11 @@ pub(crate) type OpenCount = Arc<OpenDirs>;
 #[derive(Debug, Default)]
 pub(crate) struct OpenDirs {
     held: AtomicUsize,
-    recent: Mutex<VecDeque<(Arc<[u8]>, Arc<Dir>)>>,
+    recent: Mutex<VecDeque<RecentDir>>,
 }
+
+/// A directory with its path in the workspace.
+type RecentDir = (Arc<[u8]>, Arc<Dir>);
 
 /// An open directory, counted in its walk's [`OpenCount`] until it is dropped.
 #[derive(Debug)]

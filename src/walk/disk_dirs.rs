@@ -27,26 +27,24 @@ impl DirSource for DiskDirs {
         report: &mut DirectoryReport,
     ) -> io::Result<DirContents> {
         let dir = directory.parent.open()?.open_dir(&directory.name)?;
-        Ok(DiskDirs.contents(walk, directory, &OpenDir::new(dir, walk.open), report))
+        Ok(DiskDirs::contents(walk, directory, &OpenDir::new(dir, walk.open), report))
     }
 }
 
 impl DiskDirs {
     /// Lists an open directory.
     pub(crate) fn contents(
-        &self,
         walk: &ReadContext<'_>,
         directory: &PendingDir,
         dir: &Arc<OpenDir>,
         report: &mut DirectoryReport,
     ) -> DirContents {
         let listed = walk.list(dir, directory, report);
-        self.filtered(walk, directory, dir, listed, report)
+        DiskDirs::filtered(walk, directory, dir, listed, report)
     }
 
     /// Applies the rules to what was listed.
     pub(crate) fn filtered(
-        &self,
         walk: &ReadContext<'_>,
         directory: &PendingDir,
         dir: &Arc<OpenDir>,

@@ -11,7 +11,9 @@ fn table() -> FileTable {
 /// A listing of files with these names, known to the table.
 fn listed(table: &FileTable, names: &[&str], old: Option<&DirListing>) -> DirListing {
     let mut listing = DirListing::default();
-    names.iter().for_each(|name| listing.push(name.as_bytes(), Kind::File));
+    for name in names {
+        listing.push(name.as_bytes(), Kind::File);
+    }
     table.assign(&mut listing, old, &Arc::default());
     listing
 }

@@ -102,7 +102,9 @@ fn halving_keeps_what_was_set() {
     let hashes = [0, 5, 77, 4097, 0x00ab_cdef, 0x00ff_ffff];
     for words in [1, 8, 256] {
         let mut bits = vec![0; words];
-        hashes.iter().for_each(|hash| set(&mut bits, (*hash, 1)));
+        for hash in &hashes {
+            set(&mut bits, (*hash, 1));
+        }
         set(&mut bits, (9, 0));
         let mut signature = halve(&mut bits, 100).to_vec();
         assert_eq!(signature.len(), 1);
@@ -173,7 +175,7 @@ const WORDS: [&str; 12] = [
 fn text(random: &mut Random) -> String {
     let lines = [1, 3, 40, 9000][random.below(40).saturating_sub(36)];
     let mut text = String::new();
-    for _ in 0..random.below(lines) + 1 {
+    for _ in 0..=random.below(lines) {
         for _ in 0..random.below(5) {
             text.push_str(WORDS[random.below(WORDS.len())]);
             text.push_str(["_", " ", ""][random.below(3)]);
