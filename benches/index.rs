@@ -47,6 +47,7 @@ fn main() {
     }
     listings(&mut criterion, &contestants);
     building(&mut criterion, &workspace);
+    opening(&mut criterion, &workspace);
     criterion.final_summary();
 }
 
@@ -109,6 +110,24 @@ fn building(criterion: &mut Criterion, workspace: &Workspace) {
     group.bench_function("unchanged", |bencher| {
         build(&tools);
         bencher.iter(|| build(&tools));
+    });
+    group.finish();
+}
+
+/// A process that opens a stored index and searches once: it reads the snapshot, and of the
+/// signatures the rows that the query asks for.
+fn opening(criterion: &mut Criterion, workspace: &Workspace) {
+    let directory = tempfile::TempDir::new().expect("no directory for the index");
+    let options = IndexOptions::default().stored_in(directory.path()).in_the_foreground();
+    build(&indexed(workspace, options.clone()));
+    let query = QUERIES.iter().find(|query| query.name.starts_with("no match"));
+    let args = query.expect("a query without matches").uncapped();
+    let mut group = group(criterion, "index/open");
+    group.bench_function("first search", |bencher| {
+        bencher.iter(|| {
+            let tools = indexed(workspace, options.clone());
+            black_box(tools.run::<Search>(args.clone(), &Call::default()).expect("it fails"))
+        });
     });
     group.finish();
 }

@@ -1,8 +1,8 @@
 #![no_main]
 
-// The parser is private: its test on stable stands beside it, in `src/index/store/tests`.
+// The parser is private: its test on stable stands beside it, in `src/index/store/format/tests.rs`.
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    if let Err(lie) = ripkit::parse_index(data.to_vec()) {
-        panic!("{lie}");
+    if let Err(difference) = ripkit::parse_index(data.to_vec()) {
+        panic!("{difference}");
     }
 });

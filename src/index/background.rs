@@ -84,11 +84,12 @@ fn learn(index: &Index, call: &Call) -> u64 {
     let studied =
         indexer::scan_tree(index, (&Pool::new(index.inner.threads), call), ScanMode::Background);
     let learned = studied.map_or(0, |(learned, _)| learned);
+    // First, because the file has them compacted, too.
+    index.files().signatures().compact();
     if learned > 0 {
         // An error has no caller to go to; the next save reports it.
         let _ = index.save_if_worth();
     }
-    index.files().signatures().compact();
     learned
 }
 

@@ -161,13 +161,19 @@ impl FileTable {
 
     /// The files of a stored index, by their numbers there.
     pub(super) fn stored(files: Vec<StoredFile>, signatures: Signatures) -> FileTable {
-        let slot = |file: StoredFile| Slot {
-            known: file.known,
+        // A text without signatures would be excluded from every search. It may be stored when a
+        // file is forgotten while the index is written.
+        let is_whole = |number: u32, known: &Known| {
+            let is_text = known.class == ContentClass::Text && known.text_bytes > 0;
+            !is_text || signatures.contains(FileId(number))
+        };
+        let slot = |(number, file): (u32, StoredFile)| Slot {
+            known: file.known.filter(|known| is_whole(number, known)),
             verified: AtomicU64::new(0),
             changed: 0,
             changes: file.changes,
         };
-        let slots = files.into_iter().map(slot).collect();
+        let slots = (0..).zip(files).map(slot).collect();
         let slots = RwLock::new(Slots { files: slots, ..Slots::default() });
         FileTable { slots, signatures, learned: AtomicU64::new(0) }
     }
@@ -234,6 +240,9 @@ impl FileTable {
     /// Records what was read of a file by a call of the generation `current`.
     pub(super) fn learn(&self, file: FileId, known: KnownFile, current: u64) {
         let KnownFile { fingerprint, text_bytes, content, has_one_name } = known;
+        // Held from here on: of two threads that index a file, the fingerprint and the signatures
+        // of the same one must remain.
+        let mut slots = self.write();
         let class = match content {
             Content::Text(filters) => {
                 self.signatures.insert(file, filters);
@@ -242,7 +251,6 @@ impl FileTable {
             Content::Binary => ContentClass::Binary,
             Content::Opaque => ContentClass::Opaque,
         };
-        let mut slots = self.write();
         // Counted after the signatures were inserted: a search that sees this number sees them.
         let learned = self.learned.fetch_add(1, Ordering::AcqRel) + 1;
         let Some(slot) = slots.get_mut(file) else { return };

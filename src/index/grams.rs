@@ -29,7 +29,7 @@ const MAX_KEPT: usize = 1 << 20;
 /// Whatever a pattern means by words, where one of them begins or ends is no such byte on both
 /// sides.
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'
+    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_')
 }
 
 /// The hash of the short gram that the window begins with.

@@ -134,8 +134,9 @@ impl Index {
     pub fn build(&self, call: &Call) -> Result<IndexStatus, Error> {
         let pool = Pool::new(self.inner.threads);
         let (_, incomplete) = indexer::scan_tree(self, (&pool, call), ScanMode::Thorough)?;
-        self.save()?;
+        // First, because the file has them compacted, too.
         self.files().signatures().compact();
+        self.save()?;
         Ok(IndexStatus { incomplete, ..self.status() })
     }
 

@@ -5,7 +5,8 @@
 //! n-grams, with one hash function and a power of two of bits, and the 64 bits of [`lead_bytes`].
 //! 512 signatures of one size form a [`Plate`]: a matrix with a row for each bit and a column for
 //! each block, so that a query reads one cache line for each of its grams. Signatures for which
-//! there is no plate yet wait in a list and are queried one by one.
+//! there is no plate yet wait in a list and are queried one by one. Compacting puts plates beside
+//! each other, so that fewer pages of memory are read.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +21,7 @@ use crate::walk::FileId;
 
 /// Bytes of a block of text, unless a line is longer. In smaller blocks it is rarer that all grams
 /// of a query occur, but each at another place; in larger ones grams repeat more.
-const BLOCK: usize = 64 << 10;
+const BLOCK: usize = 128 << 10;
 
 /// Up to this size a text gets twice the room: nearly all of its grams are new.
 const SMALL: usize = 8 << 10;
@@ -37,7 +38,8 @@ const MAX_LOG2: u32 = 17;
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// A series of plates is rebuilt without removed files when one column in this many is unused.
+/// Plates are compacted when one signature in this many is in a smaller plate or waits, or when one
+/// column in this many is unused.
 const WORTH_COMPACTING: usize = 4;
 
 /// Room for filters in percent of the text, over many files of source code: 3 to 8.
@@ -301,14 +303,19 @@ impl Signatures {
         }
     }
 
+    /// Forgets the signatures of a file.
+    pub(crate) fn remove(&self, file: FileId) {
+        self.exclusive().replace(file, 0);
+    }
+
     /// Forgets the signatures of all files.
     pub(crate) fn clear(&self) {
         *self.exclusive() = State::default();
     }
 
-    /// Forgets the signatures of a file.
-    pub(crate) fn remove(&self, file: FileId) {
-        self.exclusive().replace(file, 0);
+    /// Whether a file has signatures.
+    pub(crate) fn contains(&self, file: FileId) -> bool {
+        self.shared().files.get(file.0 as usize).is_some_and(|file| file.blocks > 0)
     }
 
     /// The files below `files` that may contain a match, among those that were inserted; `None` if
@@ -356,25 +363,21 @@ impl Signatures {
         Some(found)
     }
 
-    /// Rebuilds plates of which many columns belong to removed files; returns whether there were
-    /// any. Takes long, but others are kept waiting only while the result replaces the plates.
+    /// Makes one plate of all signatures of a size where that makes queries faster; returns whether
+    /// it changed anything. Takes long, but others are kept waiting only while the result replaces
+    /// the plates.
     pub(crate) fn compact(&self) -> bool {
         let mut compacted = false;
         for log2 in MIN_LOG2..=MAX_LOG2 {
-            let Some(plates) = self.shared().worth_compacting(log2) else { continue };
-            let mut rebuilt = Vec::new();
-            let mut waiting = Vec::new();
-            for plate in &plates {
-                let state = self.shared();
-                let is_current = |owner: &Owner| state.is_current(*owner);
-                waiting.extend(plate.blocks(is_current).map(Arc::new));
-                drop(state);
-                while let Some((first, _)) = waiting.split_at_checked(Columns::COUNT) {
-                    rebuilt.push(Arc::new(Plate::of(log2, first)));
-                    waiting.drain(..Columns::COUNT);
-                }
+            let state = self.shared();
+            let Some(old) = state.series.get(&log2).cloned() else { continue };
+            let files = state.files.clone();
+            drop(state);
+            let is_current = |owner: &Owner| is_current(&files, *owner);
+            if old.is_worth_compacting(is_current) {
+                let new = old.compacted(log2, is_current);
+                compacted |= self.exclusive().replace_series(log2, &old, new);
             }
-            compacted |= self.exclusive().replace_plates(log2, &plates, rebuilt, waiting);
         }
         compacted
     }
@@ -404,7 +407,6 @@ impl Signatures {
         number: &dyn Fn(FileId) -> Option<FileId>,
         put: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Vec<u8>> {
-        self.compact();
         // Others are kept waiting only while the lists are copied.
         let (all, files) = {
             let state = self.shared();
@@ -413,38 +415,17 @@ impl Signatures {
         let is_current = |owner: &Owner| is_current(&files, *owner);
         let (mut directory, mut bytes) = (Vec::new(), Vec::new());
         for (log2, series) in all {
-            let mut plates = series.plates;
-            plates.extend(
-                series
-                    .waiting
-                    .chunks(Columns::COUNT)
-                    .map(|blocks| Arc::new(Plate::of(log2, blocks))),
-            );
-            let mut owners = Vec::new();
-            for plate in &plates {
-                let numbers =
-                    plate.owners.iter().map(|owner| number(owner.filter(&is_current)?.file));
-                owners.extend(numbers.map(|number| number.map_or(NO_FILE, |file| file.0)));
-                owners.resize(owners.len().next_multiple_of(WORD), NO_FILE);
-            }
-            if owners.is_empty() {
-                continue;
-            }
-            for number in
-                [log2, u32::try_from(owners.len()).map_err(|_| io::ErrorKind::FileTooLarge)?]
-            {
+            let Some(plate) = series.compacted(log2, is_current) else { continue };
+            let count = u32::try_from(plate.owners.len());
+            let count = count.map_err(|_| io::ErrorKind::FileTooLarge)?;
+            let current = plate.owners.iter().map(|owner| number(owner.filter(&is_current)?.file));
+            let numbers = current.map(|number| number.map_or(NO_FILE, |file| file.0));
+            for number in [log2, count].into_iter().chain(numbers) {
                 directory.extend_from_slice(&number.to_le_bytes());
             }
-            directory.extend(owners.iter().flat_map(|owner| owner.to_le_bytes()));
             for row in 0..rows(log2) {
                 bytes.clear();
-                for plate in &plates {
-                    for first in (0..plate.width).step_by(Columns::WORDS) {
-                        let count = Columns::WORDS.min(plate.width - first);
-                        let words = plate.words(row, first, count).0.into_iter().take(count);
-                        bytes.extend(words.flat_map(u64::to_le_bytes));
-                    }
-                }
+                plate.for_each_word(row, |word| bytes.extend_from_slice(&word.to_le_bytes()));
                 put(&bytes)?;
             }
         }
@@ -485,8 +466,12 @@ impl State {
             }
             let numbers = directory.take(count.checked_mul(size_of::<u32>())?)?.as_chunks().0;
             let numbers = numbers.iter().map(|bytes| u32::from_le_bytes(*bytes));
-            let owners: Option<Box<[_]>> =
-                numbers.map(|number| state.stored_owner(number)).collect();
+            let owners: Option<Box<[_]>> = numbers
+                .map(|number| match number {
+                    NO_FILE => Some(None),
+                    number => state.stored_owner(number).map(Some),
+                })
+                .collect();
             let (owners, width) = (owners?, count.div_ceil(WORD));
             let words = Words::Stored(pages.clone(), start);
             start =
@@ -500,15 +485,11 @@ impl State {
         (start == pages.len()).then_some(state)
     }
 
-    /// The owner of one more stored block, if it has one, or `None` if there is no such file.
-    #[expect(clippy::option_option, reason = "a column without an owner is no damage")]
-    fn stored_owner(&mut self, number: u32) -> Option<Option<Owner>> {
-        if number == NO_FILE {
-            return Some(None);
-        }
+    /// The owner of one more stored block, or `None` if there is no such file.
+    fn stored_owner(&mut self, number: u32) -> Option<Owner> {
         let file = self.files.get_mut(number as usize)?;
         file.blocks = file.blocks.saturating_add(1);
-        Some(Some(Owner { file: FileId(number), version: file.version }))
+        Some(Owner { file: FileId(number), version: file.version })
     }
 
     fn is_current(&self, owner: Owner) -> bool {
@@ -529,35 +510,59 @@ impl State {
         }
     }
 
-    /// The plates of a size if many of their columns are unused.
-    fn worth_compacting(&self, log2: u32) -> Option<Vec<Arc<Plate>>> {
-        let plates = &self.series.get(&log2)?.plates;
-        let owners = plates.iter().flat_map(|plate| &plate.owners);
-        let used = owners.flatten().filter(|owner| self.is_current(**owner)).count();
-        let all: usize = plates.iter().map(|plate| plate.owners.len()).sum();
-        ((all - used) * WORTH_COMPACTING > all).then(|| plates.clone())
+    /// Puts a plate in the place of all signatures of a size that were there when it was made,
+    /// unless others have come between them.
+    fn replace_series(&mut self, log2: u32, old: &Series, new: Option<Arc<Plate>>) -> bool {
+        let Some(series) = self.series.get_mut(&log2) else { return false };
+        let plates = series.plates.iter().zip(&old.plates);
+        let waiting = series.waiting.iter().zip(&old.waiting);
+        let is_same = series.plates.len() >= old.plates.len()
+            && series.waiting.len() >= old.waiting.len()
+            && plates.into_iter().all(|(one, other)| Arc::ptr_eq(one, other))
+            && waiting.into_iter().all(|(one, other)| Arc::ptr_eq(one, other));
+        if is_same {
+            self.bytes += new.iter().map(|plate| plate.bytes()).sum::<usize>();
+            self.bytes -= old.bytes();
+            series.plates.splice(..old.plates.len(), new);
+            series.waiting.drain(..old.waiting.len());
+        }
+        is_same
+    }
+}
+
+impl Series {
+    /// Memory that it takes, in bytes.
+    fn bytes(&self) -> usize {
+        self.plates.iter().map(|plate| plate.bytes()).sum::<usize>()
+            + self.waiting.iter().map(|block| block.bytes()).sum::<usize>()
     }
 
-    /// Puts others in the place of plates, unless those are not the ones that there are.
-    fn replace_plates(
-        &mut self,
-        log2: u32,
-        old: &[Arc<Plate>],
-        new: Vec<Arc<Plate>>,
-        waiting: Vec<Arc<Block>>,
-    ) -> bool {
-        let Some(series) = self.series.get_mut(&log2) else { return false };
-        let is_same = |(one, other): (&Arc<Plate>, &Arc<Plate>)| Arc::ptr_eq(one, other);
-        if series.plates.len() < old.len() || !series.plates.iter().zip(old).all(is_same) {
-            return false;
+    /// Whether many signatures are not in the largest plate, or many of its columns are unused.
+    fn is_worth_compacting(&self, is_current: impl Fn(&Owner) -> bool) -> bool {
+        let used = |plate: &Arc<Plate>| plate.used(&is_current);
+        let largest = self.plates.iter().map(used).max().unwrap_or(0);
+        let all: usize = self.plates.iter().map(|plate| plate.owners.len()).sum();
+        let all = all + self.waiting.len();
+        all >= WORD && (all - largest) * WORTH_COMPACTING > all
+    }
+
+    /// A plate of all signatures of current owners, and perhaps of some that are no longer used;
+    /// `None` if there are none.
+    fn compacted(&self, log2: u32, is_current: impl Fn(&Owner) -> bool) -> Option<Arc<Plate>> {
+        let mut plates = Vec::new();
+        let mut blocks = self.waiting.clone();
+        for plate in &self.plates {
+            let unused = plate.owners.len() - plate.used(&is_current);
+            if unused * WORTH_COMPACTING > plate.owners.len() {
+                blocks.extend(plate.blocks(&is_current).map(Arc::new));
+            } else {
+                plates.push(plate.clone());
+            }
         }
-        let plates =
-            |plates: &[Arc<Plate>]| plates.iter().map(|plate| plate.bytes()).sum::<usize>();
-        self.bytes += plates(&new) + waiting.iter().map(|block| block.bytes()).sum::<usize>();
-        self.bytes -= plates(old);
-        series.plates.splice(..old.len(), new);
-        series.waiting.extend(waiting);
-        true
+        if !blocks.is_empty() {
+            plates.push(Arc::new(Plate::of(log2, &blocks)));
+        }
+        if plates.len() < 2 { plates.pop() } else { Some(Arc::new(Plate::beside(log2, &plates))) }
     }
 }
 
@@ -600,6 +605,28 @@ impl Plate {
         Plate { log2, owners, width, words: Words::InMemory(words) }
     }
 
+    /// Plates of one size beside each other; the next one begins at the next word of a row.
+    fn beside(log2: u32, plates: &[Arc<Plate>]) -> Plate {
+        let width = plates.iter().map(|plate| plate.width).sum();
+        let mut owners = Vec::with_capacity(width * WORD);
+        for plate in plates {
+            owners.extend_from_slice(&plate.owners);
+            owners.resize(owners.len().next_multiple_of(WORD), None);
+        }
+        let mut words = Vec::with_capacity(rows(log2) * width);
+        for row in 0..rows(log2) {
+            for plate in plates {
+                plate.for_each_word(row, |word| words.push(word));
+            }
+        }
+        Plate { log2, owners: owners.into(), width, words: Words::InMemory(words.into()) }
+    }
+
+    /// How many columns have current owners.
+    fn used(&self, is_current: impl Fn(&Owner) -> bool) -> usize {
+        self.owners.iter().flatten().filter(|owner| is_current(owner)).count()
+    }
+
     /// The blocks of wanted owners.
     fn blocks(&self, wanted: impl Fn(&Owner) -> bool) -> impl Iterator<Item = Block> {
         self.owners.chunks(WORD).enumerate().flat_map(move |(column, owners)| {
@@ -622,6 +649,14 @@ impl Plate {
                 Some(Block { owner: owner?, signature: signature.into() })
             })
         })
+    }
+
+    /// Calls `each` with every word of a row.
+    fn for_each_word(&self, row: usize, mut each: impl FnMut(u64)) {
+        for first in (0..self.width).step_by(Columns::WORDS) {
+            let count = Columns::WORDS.min(self.width - first);
+            self.words(row, first, count).0.iter().take(count).for_each(|word| each(*word));
+        }
     }
 
     /// Up to eight words of a row from one on. Those that a file does not have, or has in a

@@ -28,6 +28,9 @@ const MAX_COMPARED: usize = 8;
 /// The lines of a page with a `limit`, if it begins with the first line: a multiple of this number.
 const ROUND_LINES: usize = 10;
 
+/// The largest usual `limit`, in lines. A longer beginning of a file is not taken for a page.
+const MAX_LIMIT: usize = 2000;
+
 /// How many lines with text must be lost for an unchanged run of lines to be taken for a page; fewer
 /// may have been deleted on purpose.
 const MIN_LOST: usize = 10;
@@ -67,13 +70,12 @@ pub(crate) fn find_sign(content: &str, old: &[u8], limits: &Limits) -> Option<Pa
             PageLimits { lines: limits.page_lines as u64, bytes: limits.text_bytes, numbered };
         OldFile { text: &old, limits }.page(text)
     });
-    page.or_else(|| page_with_limit(text, &old, limits.page_lines))
+    page.or_else(|| page_with_limit(text, &old))
 }
 
 /// The page that the content is, if it is a run of whole lines with more lines above and below, or a
-/// round number of lines from the beginning, up to the size of a page without a limit. Only the first
-/// such run is considered.
-fn page_with_limit(content: &str, old: &str, page_lines: usize) -> Option<PageSign> {
+/// round number of lines from the beginning. Only the first such run is considered.
+fn page_with_limit(content: &str, old: &str) -> Option<PageSign> {
     let content = content.replace("\r\n", "\n");
     let content = content.strip_suffix('\n').unwrap_or(&content);
     let old = old.replace("\r\n", "\n");
@@ -91,7 +93,7 @@ fn page_with_limit(content: &str, old: &str, page_lines: usize) -> Option<PageSi
     let (above, rest) = old.split_at(start);
     let below = rest.get(content.len()..)?;
     let is_page = if above.is_empty() {
-        lines.is_multiple_of(ROUND_LINES) && lines <= page_lines
+        lines.is_multiple_of(ROUND_LINES) && lines <= MAX_LIMIT
     } else {
         texts(below) > 0
     };

@@ -124,3 +124,6 @@ fn digits(root: &[u8]) -> String {
     let digest = blake3::hash(root);
     digest.to_hex().chars().take(16).collect()
 }
+
+#[cfg(test)]
+mod tests;

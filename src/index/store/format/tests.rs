@@ -1,9 +1,6 @@
 //! Indexes that were written, damaged or forged.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "tests read files by other means than the ones they test"
-)]
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures by other means")]
 
 use super::*;
 use crate::index::signatures::SignatureBuilder;
@@ -78,7 +75,7 @@ fn what_was_written_is_read_again_and_can_be_written_again() {
             assert_eq!(found(&stored, pattern), expected, "{files} {pattern}");
             assert_eq!(found(&again, pattern), expected, "{files} {pattern}");
         }
-        assert!(original.bytes() >= stored.bytes());
+        assert!(files < 64 || stored.bytes() < original.bytes() / 2, "rows stay in the file");
     }
 }
 
@@ -94,8 +91,8 @@ fn what_was_read_can_be_changed() {
             signatures.remove(FileId(file));
         }
         if file % 3 == 1 {
-            for all in [&original, &stored, &others] {
-                all.insert(FileId(file), filters.clone());
+            for signatures in [&original, &stored, &others] {
+                signatures.insert(FileId(file), filters.clone());
             }
         }
     }
@@ -212,8 +209,9 @@ fn forged(rows: usize, directory: &[u32]) -> Result<Signatures, Unusable> {
     read([header.encode(), rows, rest].concat())
 }
 
+// Also under Miri, which maps no files: see `just miri`.
 #[test]
-fn a_directory_that_contradicts_itself_is_unusable() {
+fn numbers_that_lie_make_the_directory_unusable() {
     const ROWS: usize = 128 * 8;
     assert_eq!(found(&forged(ROWS, &[6, 2, 0, 699]).unwrap(), "mutex").len(), 2);
     assert_eq!(found(&forged(ROWS, &[6, 3, 0, u32::MAX, 0]).unwrap(), "mutex").len(), 1);

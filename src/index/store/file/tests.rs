@@ -1,0 +1,276 @@
+//! Whatever the directory contains, and whatever other processes do in it.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests inspect the file by other means than the ones they test"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::index::signatures::{BitsPerByte, SignatureBuilder};
+use crate::index::store::temporary_file::NAMES;
+
+/// A file without a lock that is older counts as abandoned.
+const HOUR: Duration = Duration::from_secs(3600 + 1);
+
+fn fixture() -> (TempDir, StoreFile) {
+    let temporary = TempDir::new().unwrap();
+    let file = StoreFile::find(temporary.path(), "/workspace".as_ref(), b"7").unwrap();
+    (temporary, file)
+}
+
+fn path(temporary: &TempDir, file: &StoreFile) -> PathBuf {
+    temporary.path().join(&file.name)
+}
+
+/// The names in a directory.
+fn names(temporary: &TempDir) -> BTreeSet<String> {
+    let listed = fs::read_dir(temporary.path()).unwrap();
+    listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Writes an index that shows at both of its ends which one it is.
+fn save(file: &StoreFile, mark: u8) -> Result<u64, Error> {
+    let signatures = Signatures::new(BitsPerByte::default());
+    let mut builder = SignatureBuilder::new(BitsPerByte::default());
+    for number in 0..=u32::from(mark) {
+        signatures.insert(FileId(number), builder.build(b"some text"));
+    }
+    file.save(&vec![mark; 300_000], &signatures, &Some)
+}
+
+fn mark(stored: StoredIndex) -> u8 {
+    let marks: BTreeSet<u8> = stored.snapshot().iter().copied().collect();
+    let query = crate::index::query::FilterQuery::of(&regex_syntax::parse("some").unwrap(), false);
+    let signatures = stored.into_signatures(BitsPerByte::default(), 256).unwrap();
+    let files = signatures.candidates(&query.unwrap(), 256, &|| true).unwrap().len();
+    let mark = u8::try_from(files - 1).unwrap();
+    assert_eq!(marks, [mark].into(), "a mixture of two");
+    mark
+}
+
+fn unusable(file: &StoreFile) -> Unusable {
+    file.open().map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn what_was_saved_is_opened() {
+    let (temporary, file) = fixture();
+    assert_eq!(unusable(&file), Unusable::Missing);
+    let length = save(&file, 3).unwrap();
+    assert_eq!(fs::metadata(path(&temporary, &file)).unwrap().len(), length);
+    let stored = file.open().unwrap();
+    assert_eq!(stored.bytes(), length);
+    assert_eq!(mark(stored), 3);
+    let other = |root: &str, meaning: &[u8]| {
+        StoreFile::find(temporary.path(), root.as_ref(), meaning).unwrap()
+    };
+    assert_eq!(unusable(&other("/workspace", b"8")), Unusable::OtherKey);
+    assert_eq!(unusable(&other("/elsewhere", b"7")), Unusable::Missing);
+    file.remove().unwrap();
+    file.remove().unwrap();
+    assert_eq!(names(&temporary), BTreeSet::new());
+}
+
+#[test]
+fn what_is_no_file_is_no_index() {
+    let (temporary, file) = fixture();
+    let path = path(&temporary, &file);
+    fs::write(&path, "").unwrap();
+    assert_eq!(unusable(&file), Unusable::Foreign);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(unusable(&file), Unusable::NotAFile);
+    assert!(save(&file, 1).is_err());
+    assert_eq!(names(&temporary), [file.name].into());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_fifo_is_no_index_and_is_replaced() {
+    let (temporary, file) = fixture();
+    let path = path(&temporary, &file);
+    fs::write(temporary.path().join("target"), "precious").unwrap();
+    std::os::unix::fs::symlink("target", &path).unwrap();
+    assert_eq!(unusable(&file), Unusable::NotAFile);
+    save(&file, 1).unwrap();
+    assert_eq!(mark(file.open().unwrap()), 1);
+    assert_eq!(fs::read(temporary.path().join("target")).unwrap(), b"precious");
+    fs::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert_eq!(unusable(&file), Unusable::NotAFile);
+    save(&file, 2).unwrap();
+    assert_eq!(mark(file.open().unwrap()), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (temporary, file) = fixture();
+    save(&file, 1).unwrap();
+    let path = path(&temporary, &file);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
+    for (mode, expected) in [(0o620, true), (0o602, true), (0o644, false)] {
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let is_refused = file.open().err() == Some(Unusable::Exposed);
+        assert_eq!(is_refused, expected, "{mode:o}");
+    }
+    // Its owner may write it. Only root gives files away.
+    if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
+        assert_eq!(unusable(&file), Unusable::Exposed);
+    }
+}
+
+/// A temporary file that its writer no longer has open, as after a kill.
+fn left_behind(temporary: &TempDir) -> String {
+    let name = String::from_utf8(NAMES.fresh()).unwrap();
+    fs::write(temporary.path().join(&name), "half").unwrap();
+    name
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_writers_file_is_removed_by_the_next_write_and_a_living_ones_stays() {
+    let (temporary, file) = fixture();
+    left_behind(&temporary);
+    let living = TemporaryFile::create(file.directory.existing().unwrap()).unwrap();
+    let long_ago = SystemTime::now() - 2 * HOUR;
+    let mut expected = names(&temporary);
+    expected.retain(|name| !fs::read(temporary.path().join(name)).unwrap().starts_with(b"half"));
+    assert_eq!(expected.len(), 1);
+    for name in &expected {
+        let file = fs::File::options().write(true).open(temporary.path().join(name)).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    save(&file, 1).unwrap();
+    expected.insert(file.name.clone());
+    assert_eq!(names(&temporary), expected, "the age of a locked file says nothing");
+    living.rename(b"other").unwrap();
+    assert_eq!(names(&temporary), [file.name, "other".to_owned()].into());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_write_survives_sweeps_at_every_moment() {
+    let (temporary, file) = fixture();
+    let writing = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        let (dir, writing) = (file.directory.existing().unwrap(), &writing);
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while writing.load(Ordering::Relaxed) {
+                    sweep(dir);
+                }
+            });
+        }
+        for mark in 0..100 {
+            let saved = save(&file, mark);
+            if saved.is_err() || mark == 99 {
+                writing.store(false, Ordering::Relaxed);
+            }
+            saved.unwrap();
+        }
+    });
+    assert_eq!(mark(file.open().unwrap()), 99);
+    assert_eq!(names(&temporary), [file.name].into());
+}
+
+#[test]
+fn a_sweep_takes_only_files_with_names_of_its_own() {
+    let (temporary, file) = fixture();
+    let others = [".0123456789abcdef.ripkit~", "x.ripkit-index~", ".012345.ripkit-index~"];
+    for name in others {
+        let file = fs::File::create(temporary.path().join(name)).unwrap();
+        file.set_modified(SystemTime::now() - 2 * HOUR).unwrap();
+    }
+    fs::create_dir(temporary.path().join(".0123456789abcdef.ripkit-index~")).unwrap();
+    let before = names(&temporary);
+    sweep(file.directory.existing().unwrap());
+    assert_eq!(names(&temporary), before);
+}
+
+/// Where there are no locks.
+#[cfg(windows)]
+#[test]
+fn what_a_killed_writer_left_is_removed_an_hour_later() {
+    let (temporary, file) = fixture();
+    let (old, young) = (left_behind(&temporary), left_behind(&temporary));
+    let abandoned = fs::File::options().write(true).open(temporary.path().join(old)).unwrap();
+    abandoned.set_modified(SystemTime::now() - 2 * HOUR).unwrap();
+    drop(abandoned);
+    save(&file, 1).unwrap();
+    assert_eq!(names(&temporary), [file.name, young].into());
+}
+
+#[cfg(unix)]
+#[test]
+fn of_two_writers_one_wins_and_readers_see_one_or_the_other() {
+    let (temporary, file) = fixture();
+    save(&file, 1).unwrap();
+    let opened_first = file.open().unwrap();
+    std::thread::scope(|scope| {
+        for mark in [2, 3] {
+            let file = &file;
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    save(file, mark).unwrap();
+                }
+            });
+        }
+        for _ in 0..100 {
+            mark(file.open().unwrap());
+        }
+    });
+    assert_eq!(mark(opened_first), 1, "a replaced index changed");
+    assert!([2, 3].contains(&mark(file.open().unwrap())));
+    assert_eq!(names(&temporary), [file.name].into());
+}
+
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod failing_calls {
+    use super::*;
+    use crate::os::faults::failing;
+
+    const DENIED: i32 = 13;
+    const NO_SPACE: i32 = 28;
+
+    #[test]
+    fn a_write_that_fails_anywhere_leaves_the_old_index_and_nothing_else() {
+        let mut calls = 0;
+        loop {
+            let (temporary, file) = fixture();
+            save(&file, 1).unwrap();
+            let (saved, was_reached) = failing(calls, NO_SPACE, || save(&file, 2));
+            let expected = if saved.is_ok() { 2 } else { 1 };
+            assert_eq!(mark(file.open().unwrap()), expected, "call {calls}");
+            assert_eq!(names(&temporary), [file.name].into(), "call {calls}");
+            if !was_reached {
+                assert!(saved.is_ok() && calls > 7, "{calls} calls");
+                break;
+            }
+            calls += 1;
+        }
+    }
+
+    #[test]
+    fn a_refusal_of_the_system_makes_it_unusable() {
+        let (_temporary, file) = fixture();
+        save(&file, 1).unwrap();
+        for call in 0..3 {
+            let (opened, was_reached) = failing(call, DENIED, || file.open());
+            let denied = Unusable::Unreadable(io::ErrorKind::PermissionDenied);
+            assert!(was_reached && opened.map(|_| ()).unwrap_err() == denied, "call {call}");
+        }
+    }
+}
