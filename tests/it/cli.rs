@@ -132,7 +132,7 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn search_prints_lines_in_path_order() {
     let found = "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n";
-    for name in ["search", "grep", "search_files", "search-files"] {
+    for name in ["search", "grep"] {
         assert_eq!(run(tree().path(), &[name, "TODO"]), (0, found.into(), String::new()), "{name}");
     }
 }
