@@ -147,7 +147,7 @@ impl Index {
             status.directories += 1;
             self.files().count(&dir.listing, &mut status);
         }
-        status.filter_bytes = self.files().signatures().bytes() as u64;
+        status.filter_bytes = self.files().signatures().signature_bytes() as u64;
         let stored = self.inner.stored_bytes.load(Ordering::Relaxed);
         status.stored_bytes = (stored > 0).then_some(stored);
         status.watched = self.inner.snapshot.is_watched();

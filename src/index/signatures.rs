@@ -387,6 +387,14 @@ impl Signatures {
         self.shared().bytes
     }
 
+    /// Bytes of the signatures of all files, in memory and in an index file.
+    pub(crate) fn signature_bytes(&self) -> usize {
+        let state = self.shared();
+        let is_current = |owner: &Owner| state.is_current(*owner);
+        let series = state.series.iter();
+        series.map(|(log2, series)| series.used(is_current) * rows(*log2) / 8).sum()
+    }
+
     /// The signatures of an index file, for a snapshot of `files` files; `None` if the directory
     /// contradicts itself.
     pub(super) fn stored(
@@ -535,6 +543,12 @@ impl Series {
     fn bytes(&self) -> usize {
         self.plates.iter().map(|plate| plate.bytes()).sum::<usize>()
             + self.waiting.iter().map(|block| block.bytes()).sum::<usize>()
+    }
+
+    /// How many signatures have current owners.
+    fn used(&self, is_current: impl Fn(&Owner) -> bool) -> usize {
+        let waiting = self.waiting.iter().filter(|block| is_current(&block.owner)).count();
+        waiting + self.plates.iter().map(|plate| plate.used(&is_current)).sum::<usize>()
     }
 
     /// Whether many signatures are not in the largest plate, or many of its columns are unused.

@@ -34,7 +34,7 @@ pub struct IndexStatus {
     pub unknown_files: u64,
     /// Bytes of the text of known files.
     pub text_bytes: u64,
-    /// Bytes of their filters.
+    /// Bytes of their filters, in memory and in the stored file.
     pub filter_bytes: u64,
     /// Bytes of the stored file; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]

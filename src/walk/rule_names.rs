@@ -110,7 +110,8 @@ impl RuleNames {
         let (Some(first), Some(last)) = (name.first(), name.last()) else { return true };
         let groups = [BY_FIRST + usize::from(*first), BY_LAST + usize::from(*last), UNANCHORED];
         groups.into_iter().any(|group| {
-            let conditions = self.conditions.get(self.range(group)).unwrap_or_default();
+            // Without conditions to check, the matcher decides.
+            let Some(conditions) = self.conditions.get(self.range(group)) else { return true };
             conditions.iter().any(|condition| {
                 pairs.contain(condition.pairs) && condition.allows(path, name, is_directory)
             })
