@@ -96,6 +96,7 @@ impl GlobalFlags {
     }
 
     /// Refuses to serve `/` or the home directory just because a client was started there.
+    #[cfg(feature = "mcp")]
     pub(super) fn refuse_wide_root(&self) -> Result<(), Error> {
         let is_named = self.root.is_some() || env::var_os("RIPKIT_ROOT").is_some();
         let here = env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();

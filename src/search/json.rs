@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::context::TextStream;
+#[cfg(feature = "cli")]
 use crate::output::ScanStats;
 use crate::search::lines::{FileMatches, RawLine};
 
@@ -112,6 +113,7 @@ fn spans(lines: &[RawLine], length: usize) -> impl Iterator<Item = (usize, usize
     })
 }
 
+#[cfg(feature = "cli")]
 fn lines_event(lines: &[RawLine], path: &Value) -> Value {
     let text = concat(lines);
     let found = spans(lines, text.len()).filter_map(|(start, end)| {
@@ -173,6 +175,7 @@ fn printed(to: &TextStream, event: &impl fmt::Display) -> Result<u64, fmt::Error
 }
 
 /// The size of the line of an event in bytes.
+#[cfg(feature = "cli")]
 fn length(event: &impl fmt::Display) -> u64 {
     let mut counter = Counter { to: &mut Nowhere, bytes: 0 };
     // Counting does not fail.
@@ -193,8 +196,10 @@ impl<W: fmt::Write> fmt::Write for Counter<'_, W> {
     }
 }
 
+#[cfg(feature = "cli")]
 struct Nowhere;
 
+#[cfg(feature = "cli")]
 impl fmt::Write for Nowhere {
     fn write_str(&mut self, _: &str) -> fmt::Result {
         Ok(())
