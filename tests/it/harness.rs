@@ -488,13 +488,21 @@ pub(crate) fn printed_by_child(
         command = Command::new(program);
         command.uid(NOBODY).gid(NOBODY).env("TMPDIR", "/tmp");
     }
-    let output = command
+    command
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(CHILD_ROOT, workspace.root())
         .env(CHILD_TEST, test)
-        .current_dir("/")
-        .output()
-        .unwrap();
+        .current_dir("/");
+    let output = loop {
+        match command.output() {
+            // A process that another test starts at this moment inherits the handle that wrote the
+            // copy, until it executes its own program.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            output => break output.unwrap(),
+        }
+    };
     let printed = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
