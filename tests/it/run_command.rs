@@ -688,7 +688,6 @@ fn a_directory_to_start_in_is_held_against_the_rules_of_the_workspace() {
     let tools = tools.with_commands(CommandPolicy::new());
     let outside = workspace.outside();
     for (cwd, code) in [
-        ("", ErrorCode::InvalidPath),
         ("..", ErrorCode::InvalidPath),
         ("../outside", ErrorCode::InvalidPath),
         (outside.to_str().unwrap(), ErrorCode::InvalidPath),
