@@ -74,7 +74,7 @@ cat >"$scratch/messages" <<'END'
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"pattern":"TODO"}}}
 END
-says '"content":[{"type":"text","text":"src/main.rs:2:// TODO two"}]' mcp --root /tree \
+says '"content":[{"type":"text","text":"src/main.rs\n2:// TODO two"}]' mcp --root /tree \
     < <(cat "$scratch/messages")
 says '"tools":[{"name":"search"' mcp --root /tree --tools search < <(cat "$scratch/messages")
 
