@@ -79,7 +79,7 @@ fn build(tools: &Toolkit) {
 
 fn listings(criterion: &mut Criterion, contestants: &[(&'static str, Toolkit)]) {
     let whole = list_files::ListFilesArgs {
-        max_depth: u32::MAX,
+        max_depth: Some(u32::MAX),
         max_results: u32::MAX,
         timeout_ms: LONG,
         ..list_files::ListFilesArgs::default()

@@ -38,7 +38,7 @@ fn main() {
 
 fn everything() -> ListFilesArgs {
     ListFilesArgs {
-        max_depth: u32::MAX,
+        max_depth: Some(u32::MAX),
         max_results: u32::MAX,
         timeout_ms: LONG,
         ..ListFilesArgs::default()

@@ -260,7 +260,7 @@ impl Field {
 /// A listing with everything or the first so many.
 pub(crate) fn list(tools: &Toolkit, most: Option<u32>) -> impl Fn() -> Result<u64, BoxError> {
     let args = list_files::ListFilesArgs {
-        max_depth: u32::MAX,
+        max_depth: Some(u32::MAX),
         max_results: most.unwrap_or(u32::MAX),
         timeout_ms: LONG,
         ..list_files::ListFilesArgs::default()

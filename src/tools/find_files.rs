@@ -7,16 +7,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    MAX_CURSOR_CHARS, MAX_PATH_CHARS, Sort, at_least_one, impl_wire_names, impl_with_fields, root,
-    yes,
+    self, MAX_CURSOR_CHARS, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one, impl_wire_names,
+    impl_with_fields, root, yes,
 };
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
+use crate::text::escape;
 use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{ListStatus, cursor, default_timeout};
 use crate::walk::list::{self, ListOptions};
-use crate::walk::{PathGlobs, QueryId, WalkOptions, WalkRoot};
+use crate::walk::{PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
 use crate::workspace::{Access, Workspace};
 
 /// Finds files at any depth by a glob. Ignored files are left out.
@@ -26,14 +27,22 @@ pub struct FindFilesArgs {
     /// The glob: `*.toml` on names, `src/**/*.rs` on paths; or the path of a file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub pattern: String,
-    /// The directory to look in. Default: the root.
+    /// The directory. Default: the root.
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// A file, a directory, or any of both.
+    /// What to find.
     #[serde(default)]
     pub kind: FindKind,
-    /// Results after which the answer is cut.
+    /// Globs to leave out.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::globs)]
+    pub exclude: OneOrMany,
+    /// Levels to look into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_depth: Option<u32>,
+    /// Maximum number of results.
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
@@ -50,7 +59,7 @@ pub struct FindFilesArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
-    /// Milliseconds after which the answer is cut.
+    /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,
@@ -66,6 +75,8 @@ impl FindFilesArgs {
 impl_with_fields!(FindFilesArgs {
     with_path: path: String,
     with_kind: kind: FindKind,
+    with_exclude: exclude: OneOrMany,
+    with_max_depth: max_depth: u32,
     with_max_results: max_results: u32,
     with_sort: sort: Sort,
     with_hidden: hidden: bool,
@@ -97,6 +108,8 @@ impl Default for FindFilesArgs {
             pattern: String::new(),
             path: root(),
             kind: FindKind::File,
+            exclude: OneOrMany::default(),
+            max_depth: None,
             max_results: default_max_results(),
             sort: Sort::Path,
             hidden: true,
@@ -172,8 +185,11 @@ impl Tool for FindFiles {
         });
         let globs = PathGlobs::new(&[glob.as_str()])?;
         let roots = WalkRoot::resolve(context.workspace, std::slice::from_ref(&begin))?;
+        let max_depth = args.max_depth.map(|depth| at_least_one("max_depth", depth));
         let walk = WalkOptions {
             roots,
+            max_depth: max_depth.transpose()?,
+            filter: PathFilter::new(&[], args.exclude.as_slice(), &[])?,
             hidden: args.hidden || PathGlobs::names_hidden(&glob),
             no_ignore: args.no_ignore,
             drop_noise: true,
@@ -181,8 +197,13 @@ impl Tool for FindFiles {
             source: context.dir_source(),
             ..WalkOptions::default()
         };
-        let arguments =
-            (walk.root_keys(), &glob, args.kind, walk.hidden, args.no_ignore, args.sort);
+        let arguments = (
+            (walk.root_keys(), &glob, &args.exclude, args.max_depth),
+            args.kind,
+            walk.hidden,
+            args.no_ignore,
+            args.sort,
+        );
         let query = QueryId::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             globs: Some(globs),
@@ -271,7 +292,8 @@ impl Output for FindFilesOutput {
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        self.status.write(&self.paths, f, format)
+        let lines = self.paths.iter().map(|path| escape::display_path(path.as_bytes()));
+        self.status.write(&lines.collect::<Vec<_>>(), f, format)
     }
 }
 

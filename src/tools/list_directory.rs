@@ -28,7 +28,7 @@ pub struct ListDirectoryArgs {
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// Entries after which the answer is cut.
+    /// Maximum number of entries.
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,

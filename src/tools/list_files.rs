@@ -1,5 +1,6 @@
 //! `list_files`: lists the files below a directory.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -7,17 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_CHARS, Sort, at_least_one, impl_with_fields, root,
-    yes,
+    self, MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one,
+    impl_with_fields, root, yes,
 };
 use crate::context::Incomplete;
 use crate::error::Error;
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
 use crate::text::escape;
-use crate::text_format::TextFormat;
+use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::list::{self, ListOptions, ListReport};
-use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions, WalkRoot};
+use crate::walk::list::{self, ListEntry, ListOptions, ListReport};
+use crate::walk::{Cursor, FileCount, PathFilter, QueryId, WalkOptions, WalkRoot};
 
 /// Lists the files below a directory. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -27,15 +28,19 @@ pub struct ListFilesArgs {
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// Only files that match a glob: `*.rs` on the name, `src/**/*.ts` on the path.
+    /// A glob: `*.rs` on the name, `src/**/*.ts` on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_GLOB_BYTES))]
     pub pattern: Option<String>,
-    /// Levels to look into; 1 is the directory itself.
-    #[serde(default = "default_max_depth")]
+    /// Globs to leave out.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::globs)]
+    pub exclude: OneOrMany,
+    /// Levels to list. Default: 3, with `pattern` all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub max_depth: u32,
-    /// Files after which the answer is cut.
+    pub max_depth: Option<u32>,
+    /// Maximum number of results.
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
@@ -52,7 +57,7 @@ pub struct ListFilesArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
-    /// Milliseconds after which the answer is cut.
+    /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,
@@ -61,6 +66,7 @@ pub struct ListFilesArgs {
 impl_with_fields!(ListFilesArgs {
     with_path: path: String,
     with_pattern: pattern: String,
+    with_exclude: exclude: OneOrMany,
     with_max_depth: max_depth: u32,
     with_max_results: max_results: u32,
     with_hidden: hidden: bool,
@@ -75,7 +81,8 @@ impl Default for ListFilesArgs {
         ListFilesArgs {
             path: root(),
             pattern: None,
-            max_depth: default_max_depth(),
+            exclude: OneOrMany::default(),
+            max_depth: None,
             max_results: default_max_results(),
             hidden: true,
             no_ignore: false,
@@ -86,9 +93,8 @@ impl Default for ListFilesArgs {
     }
 }
 
-fn default_max_depth() -> u32 {
-    3
-}
+/// The levels that are listed without a pattern if the call gives no number.
+const DEFAULT_MAX_DEPTH: u32 = 3;
 
 fn default_max_results() -> u32 {
     200
@@ -113,11 +119,31 @@ pub(super) fn default_timeout() -> u64 {
 pub struct ListFilesOutput {
     /// The paths, relative to the workspace.
     pub files: Vec<String>,
-    /// How many files there are; at least so many if the listing was cut or ended early.
+    /// Directories at `max_depth`, which are not listed but whose files are counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<CountedDirectory>,
+    /// How many files there are down to `max_depth`; at least so many if the listing was cut or ended
+    /// early.
     pub total: u64,
     /// How it ended; in JSON, its fields are beside these.
     #[serde(flatten)]
     pub status: ListStatus,
+}
+
+/// A directory whose files are counted.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct CountedDirectory {
+    /// The path, relative to the workspace, with a `/` at the end.
+    pub path: String,
+    /// How many files are below it that would be listed.
+    pub files: u64,
+    /// Whether there are more, because counting was ended.
+    pub more: bool,
+    /// How many files are listed before it.
+    #[serde(skip)]
+    position: usize,
 }
 
 /// How a listing ended, the same for all tools that list.
@@ -181,10 +207,13 @@ impl Tool for ListFiles {
         args: ListFilesArgs,
     ) -> Result<ListFilesOutput, Error> {
         let globs: Vec<String> = args.pattern.iter().cloned().collect();
-        let filter = PathFilter::new(&globs, &[], &[])?;
+        let filter = PathFilter::new(&globs, args.exclude.as_slice(), &[])?;
+        let default_depth = args.pattern.is_none().then_some(DEFAULT_MAX_DEPTH);
+        let max_depth = args.max_depth.or(default_depth);
+        let max_depth = max_depth.map(|depth| at_least_one("max_depth", depth)).transpose()?;
         let walk = WalkOptions {
             roots: WalkRoot::resolve(context.workspace, std::slice::from_ref(&args.path))?,
-            max_depth: Some(at_least_one("max_depth", args.max_depth)?),
+            max_depth,
             hidden: args.hidden || filter.names_hidden(),
             no_ignore: args.no_ignore,
             drop_noise: true,
@@ -194,8 +223,8 @@ impl Tool for ListFiles {
         };
         let arguments = (
             walk.root_keys(),
-            &args.pattern,
-            args.max_depth,
+            (&args.pattern, &args.exclude),
+            max_depth,
             walk.hidden,
             args.no_ignore,
             args.sort,
@@ -207,12 +236,43 @@ impl Tool for ListFiles {
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             aliases: WalkRoot::aliases(&walk.roots),
+            counts_below_limit: max_depth.is_some(),
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
-        let report = list::list(context.workspace, (context.pool, &call), options)?;
+        let mut report = list::list(context.workspace, (context.pool, &call), options)?;
+        let directories = CountedDirectory::take(&mut report.entries);
         let (files, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
-        Ok(ListFilesOutput { files, total, status })
+        Ok(ListFilesOutput { files, directories, total, status })
+    }
+}
+
+impl CountedDirectory {
+    /// Takes the directories whose files are counted out of a list.
+    fn take(entries: &mut Vec<ListEntry>) -> Vec<CountedDirectory> {
+        let mut directories = Vec::new();
+        let mut position = 0;
+        entries.retain_mut(|entry| {
+            let Some(FileCount { files, more }) = entry.below else {
+                position += 1;
+                return true;
+            };
+            let path = escape::into_exact(std::mem::take(&mut entry.path));
+            directories.push(CountedDirectory { path, files, more, position });
+            false
+        });
+        directories
+    }
+
+    /// The line of the directory. A shell gets a path as from other programs.
+    fn line(&self, format: &TextFormat) -> String {
+        let path = escape::display_path(self.path.as_bytes());
+        match format.syntax() {
+            Syntax::Json => {
+                format!("{path} ({})", FileCount { files: self.files, more: self.more })
+            }
+            Syntax::Shell => path.into_owned(),
+        }
     }
 }
 
@@ -244,32 +304,32 @@ impl ListStatus {
         }
     }
 
-    /// Writes the paths and the status.
+    /// Writes the lines of the entries and the status.
     pub(crate) fn write(
         &self,
-        paths: &[String],
+        lines: &[Cow<'_, str>],
         f: &mut fmt::Formatter<'_>,
         format: &TextFormat,
     ) -> fmt::Result {
-        if paths.is_empty() {
+        if lines.is_empty() {
             match self.incomplete {
                 Some(why) => write!(f, "No files found before the listing ended ({why})")?,
                 None => f.write_str("No files found")?,
             }
             write!(f, "\n{}", self.receipt.sentence("Looked at"))?;
         }
-        for (index, path) in paths.iter().enumerate() {
+        for (index, line) in lines.iter().enumerate() {
             if index > 0 {
                 f.write_str("\n")?;
             }
-            f.write_str(&escape::display_path(path.as_bytes()))?;
+            f.write_str(line)?;
         }
         if let Some(truncation) = self.truncation {
-            let line = truncation.line(paths.len() as u64, "results", self.text_bytes);
+            let line = truncation.line(lines.len() as u64, "results", self.text_bytes);
             write!(f, "\n{line}")?;
         }
-        // Without paths, the statistics above say this.
-        if !paths.is_empty() {
+        // Without entries, the statistics above say this.
+        if !lines.is_empty() {
             self.fmt_shortfall(f)?;
         }
         match &self.cursor {
@@ -293,7 +353,7 @@ impl ListStatus {
 
 impl Output for ListFilesOutput {
     fn outcome(&self) -> Outcome {
-        self.status.outcome(self.files.len())
+        self.status.outcome(self.files.len() + self.directories.len())
     }
 
     fn notes(&self) -> &[String] {
@@ -301,7 +361,16 @@ impl Output for ListFilesOutput {
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        self.status.write(&self.files, f, format)
+        let mut lines = Vec::with_capacity(self.files.len() + self.directories.len());
+        let mut directories = self.directories.iter().peekable();
+        for (position, path) in self.files.iter().enumerate() {
+            while let Some(directory) = directories.next_if(|next| next.position <= position) {
+                lines.push(directory.line(format).into());
+            }
+            lines.push(escape::display_path(path.as_bytes()));
+        }
+        lines.extend(directories.map(|directory| directory.line(format).into()));
+        self.status.write(&lines, f, format)
     }
 }
 

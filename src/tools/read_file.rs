@@ -35,10 +35,10 @@ pub struct ReadFileArgs {
     /// How many lines; 0 only counts them. Default: a page of 2000 lines or 50 KB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Gives the text without line numbers.
+    /// Without line numbers.
     #[serde(default)]
     pub raw: bool,
-    /// Bytes after which the page ends.
+    /// Maximum bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_bytes: Option<u32>,

@@ -12,6 +12,7 @@ use crate::pool::{Pool, lock};
 use crate::text::escape;
 use crate::walk::cursor::Cursor;
 use crate::walk::directory::DirectoryReport;
+use crate::walk::file_count::{self, FileCount, MAX_COUNT_BYTES};
 use crate::walk::globs::PathGlobs;
 use crate::walk::parallel::Walk;
 use crate::walk::roots::PathAliases;
@@ -43,6 +44,9 @@ pub(crate) struct ListOptions {
     pub(crate) cursor: Option<Cursor>,
     /// How the paths are shown.
     pub(crate) aliases: PathAliases,
+    /// Whether directories at the depth limit are listed, with the number of files below each. Those
+    /// without files are left out.
+    pub(crate) counts_below_limit: bool,
 }
 
 impl ListOptions {
@@ -57,6 +61,7 @@ impl ListOptions {
             text_bytes: usize::MAX,
             cursor: None,
             aliases: PathAliases::default(),
+            counts_below_limit: false,
         }
     }
 
@@ -72,18 +77,26 @@ pub(crate) struct ListEntry {
     pub(crate) path: Vec<u8>,
     /// The time of the last change in nanoseconds, where the order is by time.
     pub(crate) modified: Option<i128>,
+    /// The files below it, if it is a directory at the depth limit.
+    pub(crate) below: Option<FileCount>,
 }
 
-/// Bytes of the line of a path, without the line end.
-fn printed(path: &[u8], aliases: &PathAliases) -> usize {
-    escape::display_path(&aliases.shown(path)).len()
+/// Bytes of the line of an entry, without the line end.
+fn printed(entry: &ListEntry, aliases: &PathAliases) -> usize {
+    let count = if entry.below.is_some() { MAX_COUNT_BYTES } else { 0 };
+    escape::display_path(&aliases.shown(&entry.path)).len() + count
+}
+
+/// How many of these entries are results, which directories at the depth limit are not.
+fn total(entries: &[ListEntry]) -> u64 {
+    entries.iter().filter(|entry| entry.below.is_none()).count() as u64
 }
 
 /// The result of a listing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListReport {
     pub(crate) entries: Vec<ListEntry>,
-    /// How many entries were found, listed or not.
+    /// How many entries were found, listed or not, without directories at the depth limit.
     pub(crate) total: u64,
     /// Why it was cut, if it was.
     pub(crate) truncation: Option<Truncation>,
@@ -102,6 +115,30 @@ pub(crate) fn list(
     (pool, call): (&Pool, &Call),
     mut options: ListOptions,
 ) -> Result<ListReport, Error> {
+    if !options.counts_below_limit {
+        return list_page(workspace, (pool, call), options);
+    }
+    let mut stats = ScanStats::default();
+    loop {
+        let mut report = list_page(workspace, (pool, call), options.clone())?;
+        stats.absorb(std::mem::take(&mut report.stats));
+        let is_over = report.truncation.is_none() || report.cursor.is_none();
+        if is_over || !report.entries.is_empty() {
+            stats.sort_and_cap();
+            return Ok(ListReport { stats, ..report });
+        }
+        // The page held only directories without files.
+        options.cursor = report.cursor;
+    }
+}
+
+fn list_page(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    mut options: ListOptions,
+) -> Result<ListReport, Error> {
+    let counted = options.counts_below_limit.then(|| options.walk.clone());
+    options.walk.directories |= counted.is_some();
     let sink = if options.newest_first {
         ListSink::new(OutputBudget::unbounded(), None)
     } else {
@@ -112,7 +149,8 @@ pub(crate) fn list(
     let visitor = ListVisitor {
         globs: options.globs.take(),
         files: options.files,
-        directories: options.walk.directories,
+        directories: options.walk.directories && counted.is_none(),
+        depth_limit: counted.as_ref().and_then(|walk| walk.max_depth),
         times: options.newest_first,
         may_stop_early: sink.budget.is_bounded(),
     };
@@ -121,6 +159,9 @@ pub(crate) fn list(
     let mut report = sink.finish(incomplete);
     if options.newest_first {
         order_by_time(&mut report, &options);
+    }
+    if let Some(walk) = &counted {
+        file_count::count_below(workspace, (pool, call), walk, &mut report.entries)?;
     }
     for entry in &mut report.entries {
         if let Cow::Owned(shown) = options.aliases.shown(&entry.path) {
@@ -141,13 +182,13 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     if let Some(cursor) = &options.cursor {
         let position = (Reverse(cursor.modified), cursor.path.as_slice());
         report.entries.retain(|entry| time_order(entry) > position);
-        report.total = report.entries.len() as u64;
+        report.total = total(&report.entries);
     }
     // Entries that were not seen may be newer than any, so there is no position to go on from.
     report.cursor = None;
     let mut budget = options.budget();
     let cut = report.entries.iter().position(|entry| {
-        report.truncation = budget.spend(|| printed(&entry.path, &options.aliases)).break_value();
+        report.truncation = budget.spend(|| printed(entry, &options.aliases)).break_value();
         report.truncation.is_some()
     });
     let Some(cut) = cut else { return };
@@ -221,6 +262,8 @@ struct ListVisitor {
     globs: Option<PathGlobs>,
     files: bool,
     directories: bool,
+    /// The depth at which directories are listed to count what is below them.
+    depth_limit: Option<usize>,
     times: bool,
     may_stop_early: bool,
 }
@@ -258,10 +301,13 @@ impl Visitor for ListVisitor {
         let (files, listed) = (found.stats.files, found.entries.len());
         found.entries.reserve(batch.entries().count());
         let mut path = Vec::new();
+        let is_at_limit = self.depth_limit.is_some_and(|limit| depth(batch) == limit);
         for (name, kind) in batch.entries() {
             let is_directory = kind == Kind::Directory;
             found.stats.files += u64::from(!is_directory);
-            if !(if is_directory { self.directories } else { self.files }) {
+            let is_counted = is_directory && is_at_limit;
+            let is_listed = if is_directory { self.directories } else { self.files };
+            if !is_listed && !is_counted {
                 continue;
             }
             path.clear();
@@ -269,17 +315,25 @@ impl Visitor for ListVisitor {
             path.reserve_exact(batch.prefix.len() + name.len() + 1);
             path.extend_from_slice(&batch.prefix);
             path.extend_from_slice(name);
-            if self.globs.as_ref().is_some_and(|globs| !globs.matches(&path, batch.base_len)) {
+            let is_match = |globs: &PathGlobs| is_counted || globs.matches(&path, batch.base_len);
+            if !self.globs.as_ref().is_none_or(is_match) {
                 continue;
             }
             if is_directory {
                 path.push(b'/');
             }
             let modified = self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
-            found.entries.push(ListEntry { path: std::mem::take(&mut path), modified });
+            let below = is_counted.then(FileCount::default);
+            found.entries.push(ListEntry { path: std::mem::take(&mut path), modified, below });
         }
         walk.count(found.stats.files - files, (found.entries.len() - listed) as u64);
     }
+}
+
+/// How deep the entries of a batch lie below the root of the walk.
+fn depth(batch: &Batch) -> usize {
+    let below = batch.prefix.get(batch.base_len..).unwrap_or_default();
+    1 + below.iter().filter(|byte| **byte == b'/').count()
 }
 
 fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {
@@ -329,8 +383,8 @@ impl ResultSink<FoundEntries> for ListSink {
     fn results(&mut self, found: FoundEntries) -> ControlFlow<()> {
         self.report.stats.absorb(found.stats);
         for entry in found.entries {
-            self.report.total += 1;
-            let printed = || printed(&entry.path, &self.aliases);
+            self.report.total += u64::from(entry.below.is_none());
+            let printed = || printed(&entry, &self.aliases);
             if let ControlFlow::Break(cut) = self.budget.spend(printed) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
@@ -351,8 +405,11 @@ mod tests {
     use super::*;
 
     fn listed(paths: &[(&str, Option<i128>)]) -> Vec<ListEntry> {
-        let entry =
-            |(path, modified): &(&str, _)| ListEntry { path: (*path).into(), modified: *modified };
+        let entry = |(path, modified): &(&str, _)| ListEntry {
+            path: (*path).into(),
+            modified: *modified,
+            below: None,
+        };
         paths.iter().map(entry).collect()
     }
 

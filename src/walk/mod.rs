@@ -17,6 +17,7 @@ mod dir_reader;
 mod directory;
 mod disk_dirs;
 mod entry_filter;
+mod file_count;
 mod file_types;
 pub(crate) mod globs;
 mod ignore_rules;
@@ -37,6 +38,7 @@ pub(crate) use crate::walk::directory::{
 };
 pub(crate) use crate::walk::disk_dirs::DiskDirs;
 pub(crate) use crate::walk::entry_filter::VERSION_CONTROL;
+pub(crate) use crate::walk::file_count::FileCount;
 pub(crate) use crate::walk::globs::{PathFilter, PathGlobs};
 #[cfg(test)]
 pub(crate) use crate::walk::ignore_rules::RuleMatch;

@@ -317,6 +317,13 @@ impl WalkRoot {
         Some(WalkRoot { is_filtered: true, ..WalkRoot::at(workspace, &path, count).ok()? })
     }
 
+    /// The same root, with globs that apply to it as they do below the one of `roots` that it lies
+    /// in.
+    pub(crate) fn seen_from(self, roots: &[WalkRoot]) -> WalkRoot {
+        let base_len = roots.iter().find(|root| root.covers(&self)).map(|root| root.base_len);
+        WalkRoot { base_len: base_len.unwrap_or(self.base_len), ..self }
+    }
+
     /// A root that the index knows.
     fn known(
         workspace: &Workspace,
