@@ -304,10 +304,10 @@ impl ListStatus {
         }
     }
 
-    /// Writes the lines of the entries and the status.
+    /// Writes the lines of the entries, of which so many are results, and the status.
     pub(crate) fn write(
         &self,
-        lines: &[Cow<'_, str>],
+        (lines, results): (&[Cow<'_, str>], usize),
         f: &mut fmt::Formatter<'_>,
         format: &TextFormat,
     ) -> fmt::Result {
@@ -325,7 +325,7 @@ impl ListStatus {
             f.write_str(line)?;
         }
         if let Some(truncation) = self.truncation {
-            let line = truncation.line(lines.len() as u64, "results", self.text_bytes);
+            let line = truncation.line(results as u64, "results", self.text_bytes);
             write!(f, "\n{line}")?;
         }
         // Without entries, the statistics above say this.
@@ -370,7 +370,7 @@ impl Output for ListFilesOutput {
             lines.push(escape::display_path(path.as_bytes()));
         }
         lines.extend(directories.map(|directory| directory.line(format).into()));
-        self.status.write(&lines, f, format)
+        self.status.write((&lines, self.files.len()), f, format)
     }
 }
 

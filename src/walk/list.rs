@@ -115,28 +115,6 @@ pub(crate) fn list(
     (pool, call): (&Pool, &Call),
     mut options: ListOptions,
 ) -> Result<ListReport, Error> {
-    if !options.counts_below_limit {
-        return list_page(workspace, (pool, call), options);
-    }
-    let mut stats = ScanStats::default();
-    loop {
-        let mut report = list_page(workspace, (pool, call), options.clone())?;
-        stats.absorb(std::mem::take(&mut report.stats));
-        let is_over = report.truncation.is_none() || report.cursor.is_none();
-        if is_over || !report.entries.is_empty() {
-            stats.sort_and_cap();
-            return Ok(ListReport { stats, ..report });
-        }
-        // The page held only directories without files.
-        options.cursor = report.cursor;
-    }
-}
-
-fn list_page(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
-    mut options: ListOptions,
-) -> Result<ListReport, Error> {
     let counted = options.counts_below_limit.then(|| options.walk.clone());
     options.walk.directories |= counted.is_some();
     let sink = if options.newest_first {
@@ -188,7 +166,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     report.cursor = None;
     let mut budget = options.budget();
     let cut = report.entries.iter().position(|entry| {
-        report.truncation = budget.spend(|| printed(entry, &options.aliases)).break_value();
+        report.truncation = budget.take(entry, &options.aliases).break_value();
         report.truncation.is_some()
     });
     let Some(cut) = cut else { return };
@@ -229,6 +207,12 @@ impl OutputBudget {
         OutputBudget::new(usize::MAX, usize::MAX)
     }
 
+    /// Takes an entry of a listing out of the budget.
+    fn take(&mut self, entry: &ListEntry, aliases: &PathAliases) -> ControlFlow<Truncation> {
+        let printed = || printed(entry, aliases);
+        if entry.below.is_some() { self.spend_bytes(printed) } else { self.spend(printed) }
+    }
+
     /// Whether there is a limit. Callers that want everything pass the largest number they have.
     pub(crate) fn is_bounded(&self) -> bool {
         self.bytes.is_some() || self.results < u32::MAX as usize
@@ -243,6 +227,14 @@ impl OutputBudget {
         if self.has_entry && self.results == 0 {
             return ControlFlow::Break(Truncation::Results);
         }
+        self.spend_bytes(printed)?;
+        self.has_entry = true;
+        self.results = self.results.saturating_sub(1);
+        ControlFlow::Continue(())
+    }
+
+    /// The same for an entry that is no result, such as a directory at the depth limit.
+    fn spend_bytes(&mut self, printed: impl FnOnce() -> usize) -> ControlFlow<Truncation> {
         if let Some(bytes) = &mut self.bytes {
             let line = printed().saturating_add(1);
             if self.has_entry && *bytes < line {
@@ -250,8 +242,6 @@ impl OutputBudget {
             }
             *bytes = bytes.saturating_sub(line);
         }
-        self.has_entry = true;
-        self.results = self.results.saturating_sub(1);
         ControlFlow::Continue(())
     }
 }
@@ -384,8 +374,7 @@ impl ResultSink<FoundEntries> for ListSink {
         self.report.stats.absorb(found.stats);
         for entry in found.entries {
             self.report.total += u64::from(entry.below.is_none());
-            let printed = || printed(&entry, &self.aliases);
-            if let ControlFlow::Break(cut) = self.budget.spend(printed) {
+            if let ControlFlow::Break(cut) = self.budget.take(&entry, &self.aliases) {
                 self.report.truncation = Some(cut);
                 return ControlFlow::Break(());
             }

@@ -117,7 +117,8 @@ fn c11_unreadable_entries_are_counted_and_named_and_the_rest_is_searched() {
         said.reads(told);
         let find = json!({ "pattern": "*", "kind": "any" });
         ask(&tools, "find_files", find).reads(&told.replace("txt\n...", "txt\nlocked/\n..."));
-        ask(&tools, "list_files", json!({ "max_depth": 1 })).reads("a.txt\nlocked.txt");
+        ask(&tools, "list_files", json!({ "max_depth": 1 }))
+            .reads("a.txt\nlocked.txt\nlocked/ (not counted)");
         let search = json!({ "pattern": "needle", "path": "locked.txt" });
         ask(&tools, "search", search).fails_with(ErrorCode::PermissionDenied);
         for (tool, arguments) in every_tool_on("locked") {
