@@ -49,13 +49,7 @@ fn compare(criterion: &mut Criterion, root: &Path, durability: Durability, name:
     group.bench_function("ripkit", |bencher| {
         bencher.iter(|| {
             let [old, new] = turn.next();
-            let (old_text, new_text) = (Some(old.to_owned()), Some(new.to_owned()));
-            let args = EditFileArgs {
-                path: "large.txt".into(),
-                old_text,
-                new_text,
-                ..EditFileArgs::default()
-            };
+            let args = EditFileArgs::new("large.txt", old, new);
             tools.run::<EditFile>(args, &Call::default()).expect("it is edited");
         });
     });

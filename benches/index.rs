@@ -78,13 +78,11 @@ fn build(tools: &Toolkit) {
 }
 
 fn listings(criterion: &mut Criterion, contestants: &[(&'static str, Toolkit)]) {
-    let whole = list_files::ListFilesArgs {
-        max_depth: Some(u32::MAX),
-        max_results: u32::MAX,
-        timeout_ms: LONG,
-        ..list_files::ListFilesArgs::default()
-    };
-    let first = list_files::ListFilesArgs { max_results: 200, ..whole.clone() };
+    let whole = list_files::ListFilesArgs::default()
+        .with_max_depth(u32::MAX)
+        .with_max_results(u32::MAX)
+        .with_timeout_ms(LONG);
+    let first = whole.clone().with_max_results(200_u32);
     for (listing, args) in [("everything sorted", whole), ("first 200", first)] {
         let mut group = group(criterion, &format!("index/list/{listing}"));
         for (name, tools) in contestants {

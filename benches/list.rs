@@ -30,19 +30,17 @@ fn main() {
     let whole = unbounded(workspace.clone());
     let everything = everything();
     compare(&mut criterion, "everything sorted", (&whole, &everything), &corpus, baselines(None));
-    let first = ListFilesArgs { max_results: 200, ..everything };
+    let first = everything.clone().with_max_results(200_u32);
     let capped = Toolkit::new(workspace);
     compare(&mut criterion, "first 200", (&capped, &first), &corpus, baselines(Some(200)));
     criterion.final_summary();
 }
 
 fn everything() -> ListFilesArgs {
-    ListFilesArgs {
-        max_depth: Some(u32::MAX),
-        max_results: u32::MAX,
-        timeout_ms: LONG,
-        ..ListFilesArgs::default()
-    }
+    ListFilesArgs::default()
+        .with_max_depth(u32::MAX)
+        .with_max_results(u32::MAX)
+        .with_timeout_ms(LONG)
 }
 
 /// The programs that list; `rg` has no way to stop, and `fd` stops at any so many files.

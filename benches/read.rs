@@ -69,12 +69,7 @@ fn compare(
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
     group.bench_function("ripkit", |bencher| {
         bencher.iter(|| {
-            let args = ReadFileArgs {
-                path: file.clone(),
-                offset: Some(offset),
-                limit: Some(LINES),
-                ..ReadFileArgs::default()
-            };
+            let args = ReadFileArgs::new(file.as_str()).with_offset(offset).with_limit(LINES);
             let page = tools.run::<ReadFile>(black_box(args), &Call::default());
             let content = page.expect("the page is read").content;
             assert_eq!(content.map_or(0, |text| text.lines().count()), LINES as usize);

@@ -1,7 +1,7 @@
 //! Searches that `ripkit` and `rg` both can do, and how each of them is asked.
 
 use ripkit::tools::search::{OutputMode, SearchArgs};
-use ripkit::{Limits, Toolkit, Workspace};
+use ripkit::{Limits, OneOrMany, Toolkit, Workspace};
 
 /// Milliseconds that no call here takes.
 pub(crate) const LONG: u64 = 600_000;
@@ -79,21 +79,18 @@ impl Query {
 
     /// The arguments of the tool, with its default caps.
     pub(crate) fn capped(&self) -> SearchArgs {
-        SearchArgs {
-            pattern: self.pattern.to_owned(),
-            path: self.file.into_iter().collect(),
-            include: self.glob.into_iter().collect(),
-            case_sensitive: !self.caseless,
-            word: self.word,
-            output: if self.files_only { OutputMode::Files } else { OutputMode::Content },
-            timeout_ms: LONG,
-            ..SearchArgs::default()
-        }
+        SearchArgs::new(self.pattern)
+            .with_path(self.file.into_iter().collect::<OneOrMany>())
+            .with_include(self.glob.into_iter().collect::<OneOrMany>())
+            .with_case_sensitive(!self.caseless)
+            .with_word(self.word)
+            .with_output(if self.files_only { OutputMode::Files } else { OutputMode::Content })
+            .with_timeout_ms(LONG)
     }
 
     /// The arguments of the tool for everything there is.
     pub(crate) fn uncapped(&self) -> SearchArgs {
-        SearchArgs { max_results: u32::MAX, ..self.capped() }
+        self.capped().with_max_results(u32::MAX)
     }
 
     /// The arguments of the command `ripkit`, after its global options.

@@ -259,12 +259,10 @@ impl Field {
 
 /// A listing with everything or the first so many.
 pub(crate) fn list(tools: &Toolkit, most: Option<u32>) -> impl Fn() -> Result<u64, BoxError> {
-    let args = list_files::ListFilesArgs {
-        max_depth: Some(u32::MAX),
-        max_results: most.unwrap_or(u32::MAX),
-        timeout_ms: LONG,
-        ..list_files::ListFilesArgs::default()
-    };
+    let args = list_files::ListFilesArgs::default()
+        .with_max_depth(u32::MAX)
+        .with_max_results(most.unwrap_or(u32::MAX))
+        .with_timeout_ms(LONG);
     move || {
         let list = tools.run::<ListFiles>(args.clone(), &Call::default())?;
         Ok(list.files.len() as u64)

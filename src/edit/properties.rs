@@ -59,7 +59,7 @@ fn an_exact_edit_is_what_the_simplest_model_does() {
         let content: Vec<u8> = (0..dice.below(30)).map(|_| bytes[dice.below(9)]).collect();
         let old_text = dice.text(&["a", "b", "\n", "é", "\r\n"], 3);
         let new_text = dice.text(&["a", "x", "\n", "é"], 3);
-        let change = Replacement { old_text: old_text.clone(), new_text: new_text.clone() };
+        let change = Replacement::new(old_text.clone(), new_text.clone());
         let edited = run(&content, change, Matching::Exact).map(|edited| edited.content);
         let expected = match place(&content, old_text.as_bytes()) {
             _ if old_text.is_empty() || old_text == new_text => Err(ErrorCode::InvalidArgument),
@@ -94,7 +94,7 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         let mut dice = Dice::new(seed);
         let content = dice.text(&PIECES, 16);
         let (old_text, new_text) = (dice.text(&PIECES, 5), dice.text(&PIECES, 5));
-        let change = Replacement { old_text: old_text.clone(), new_text: new_text.clone() };
+        let change = Replacement::new(old_text.clone(), new_text.clone());
         let Ok(edited) = run(content.as_bytes(), change, Matching::Safe) else { continue };
         let kind = edited.match_kinds[0];
         applied[kind as usize] += 1;
@@ -152,7 +152,7 @@ fn bytes_outside_the_splices_stay_and_the_diff_leads_to_the_new_content() {
         let mut changes = Vec::new();
         for _ in 0..=dice.below(3) {
             let old_text = dice.text(&PIECES, 4);
-            changes.push(Replacement { old_text, new_text: dice.text(&PIECES, 4) });
+            changes.push(Replacement::new(old_text, dice.text(&PIECES, 4)));
         }
         let replace_all = dice.below(2) == 0;
         let options = EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
@@ -191,7 +191,7 @@ fn an_edit_of_shifted_lines_is_the_shifted_edit() {
         let (old, new) = (dice.text(&lines, 5), dice.text(&lines, 5));
         let deep = |text: &str| shift.apply(text).unwrap();
         let content = format!("{head}{}{tail}", deep(&old));
-        let change = Replacement { old_text: old, new_text: new.clone() };
+        let change = Replacement::new(old, new.clone());
         let Ok(edited) = run(content.as_bytes(), change, Matching::Safe) else { continue };
         if edited.match_kinds[0] == MatchKind::Indentation {
             let expected = format!("{head}{}{tail}", deep(&new));
@@ -203,9 +203,9 @@ fn an_edit_of_shifted_lines_is_the_shifted_edit() {
 #[test]
 fn periodic_text_is_counted_up_to_a_cap() {
     let content = vec![b'a'; 10 << 20];
-    let change = Replacement { old_text: "a".repeat(5 << 20), new_text: "b".into() };
+    let change = Replacement::new("a".repeat(5 << 20), "b");
     assert_eq!(run(&content, change, Matching::Safe).unwrap_err(), ErrorCode::PatternNotUnique);
-    let change = Replacement { old_text: "a".into(), new_text: "b".into() };
+    let change = Replacement::new("a", "b");
     let options =
         EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
     let error = apply("f", &content, &[change], &options, &Call::default()).unwrap_err();
@@ -231,7 +231,7 @@ fn places_that_are_all_refused_are_looked_at_once() {
         for replace_all in [false, true] {
             let started = std::time::Instant::now();
             let told = old_text.chars().next().zip(old_text.chars().next_back());
-            let change = Replacement { old_text: old_text.clone(), new_text: "x".into() };
+            let change = Replacement::new(old_text.clone(), "x");
             let options =
                 EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
             let call = Call::default();

@@ -18,11 +18,8 @@ use crate::error::Error;
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one two\n")?;
 /// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let edits = [("one", "two"), ("two", "one")].map(|(old, new)| Replacement {
-///     old_text: old.into(),
-///     new_text: new.into(),
-/// });
-/// let args = EditFileArgs { path: "a.txt".into(), edits: edits.into(), ..EditFileArgs::default() };
+/// let edits = [Replacement::new("one", "two"), Replacement::new("two", "one")];
+/// let args = EditFileArgs::several("a.txt", edits);
 /// tools.run::<EditFile>(args, &Call::default())?;
 /// assert_eq!(std::fs::read_to_string(directory.path().join("a.txt"))?, "two one\n");
 /// # Ok(())
@@ -31,6 +28,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
+#[non_exhaustive]
 pub struct Replacement {
     /// The text to replace.
     #[serde(alias = "oldText", alias = "old_string", alias = "old_str")]
@@ -38,6 +36,13 @@ pub struct Replacement {
     /// The text in its place.
     #[serde(alias = "newText", alias = "new_string", alias = "new_str")]
     pub new_text: String,
+}
+
+impl Replacement {
+    /// `new_text` in the place of `old_text`.
+    pub fn new(old_text: impl Into<String>, new_text: impl Into<String>) -> Replacement {
+        Replacement { old_text: old_text.into(), new_text: new_text.into() }
+    }
 }
 
 /// How `old_text` is compared with the file.

@@ -12,7 +12,7 @@ fn all() -> EditOptions {
 }
 
 fn change(old_text: &str, new_text: &str) -> Replacement {
-    Replacement { old_text: old_text.into(), new_text: new_text.into() }
+    Replacement::new(old_text, new_text)
 }
 
 fn edit(
@@ -666,10 +666,7 @@ mod line_stats {
     use crate::edit::{EditOptions, EditedFile, Matching, Replacement, apply};
 
     fn edit(content: &str, changes: &[(&str, &str)], replace_all: bool) -> EditedFile {
-        let changes = changes.iter().map(|(old, new)| Replacement {
-            old_text: (*old).to_owned(),
-            new_text: (*new).to_owned(),
-        });
+        let changes = changes.iter().map(|(old, new)| Replacement::new(*old, *new));
         let changes: Vec<Replacement> = changes.collect();
         let options = EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
         apply("f", content.as_bytes(), &changes, &options, &Call::default()).unwrap()

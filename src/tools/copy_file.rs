@@ -16,6 +16,7 @@ use crate::workspace::Expected;
 /// onto something that exists.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CopyFileArgs {
     /// The file; a link is followed.
     #[schemars(length(max = MAX_PATH_CHARS))]

@@ -14,6 +14,7 @@ use crate::tool::{Effect, Tool, ToolContext};
 /// Makes a directory, with those above it; that it exists already is no error.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CreateDirectoryArgs {
     /// The directory.
     #[schemars(length(max = MAX_PATH_CHARS))]

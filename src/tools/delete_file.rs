@@ -15,6 +15,7 @@ use crate::workspace::Expected;
 /// Deletes a file, or a symbolic link and not what it leads to. Directories are not deleted.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DeleteFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]

@@ -23,6 +23,7 @@ use crate::workspace::{Access, Expected, Version, WriteGuard};
 /// `edits`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct EditFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
@@ -66,12 +67,18 @@ impl EditFileArgs {
             ..EditFileArgs::default()
         }
     }
+
+    /// Several replacements in the file at `path`: all are made or none.
+    pub fn several(
+        path: impl Into<String>,
+        edits: impl IntoIterator<Item = Replacement>,
+    ) -> EditFileArgs {
+        let edits = edits.into_iter().collect();
+        EditFileArgs { path: path.into(), edits, ..EditFileArgs::default() }
+    }
 }
 
 impl_with_fields!(EditFileArgs {
-    with_old_text: old_text: String,
-    with_new_text: new_text: String,
-    with_edits: edits: Vec<Replacement>,
     with_replace_all: replace_all: bool,
     with_match: matching: Matching,
     with_expected_version: expected_version: String,

@@ -23,6 +23,7 @@ use crate::workspace::{Access, Workspace};
 /// Finds files at any depth by a glob. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FindFilesArgs {
     /// The glob: `*.toml` on names, `src/**/*.rs` on paths; or the path of a file.
     #[schemars(length(max = MAX_PATH_CHARS))]

@@ -23,6 +23,7 @@ use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspaceP
 /// Lists the entries of one directory, ignored and hidden ones too. Directories end in `/`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ListDirectoryArgs {
     /// The directory. Default: the root.
     #[serde(default = "root")]

@@ -23,6 +23,7 @@ use crate::walk::{Cursor, FileCount, PathFilter, QueryId, WalkOptions, WalkRoot}
 /// Lists the files below a directory. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ListFilesArgs {
     /// The directory. Default: the root.
     #[serde(default = "root")]

@@ -28,6 +28,7 @@ const MAX_LIST_BYTES: usize = 8 * 1024;
 /// of its SKILL.md; further files that belong to it are named and read with `file`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LoadSkillArgs {
     /// The name of the skill.
     #[schemars(length(max = MAX_NAME_CHARS))]

@@ -15,6 +15,7 @@ use crate::workspace::Expected;
 /// Moves or renames a file or a symbolic link; never onto something that exists.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MoveFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]

@@ -25,6 +25,7 @@ use crate::workspace::{Version, WorkspacePath};
 /// Reads a page of a text file, with line numbers, or an image.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ReadFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]

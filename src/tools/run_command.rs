@@ -21,6 +21,7 @@ const START_TIME: Duration = Duration::from_millis(250);
 /// the background is stopped when the command ends, unless the answer says otherwise.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RunCommandArgs {
     /// The command, as it would be typed into a shell.
     #[schemars(length(max = MAX_COMMAND_CHARS))]

@@ -26,6 +26,7 @@ const MAX_CONTEXT: u32 = 1000;
 /// Searches the contents of files with a regular expression. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SearchArgs {
     /// A regular expression as in ripgrep, without look-around and backreferences.
     #[schemars(length(max = MAX_PATTERN_CHARS))]

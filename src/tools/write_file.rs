@@ -19,6 +19,7 @@ use crate::workspace::{Access, Expected, Version, WorkspacePath, WriteGuard};
 /// Writes a whole file, and makes the directories above it. To change a part, use `edit_file`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WriteFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]

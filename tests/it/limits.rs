@@ -179,11 +179,8 @@ fn ten_thousand_file_types_are_refused_in_no_time() {
     assert_eq!(answer.text(), told);
     // The list itself is made before; some scheduling aside, this takes 20 microseconds.
     assert!(elapsed < Duration::from_millis(50), "{elapsed:?}");
-    let typed = ripkit::tools::search::SearchArgs {
-        pattern: "old".into(),
-        file_type: names.iter().collect::<OneOrMany>(),
-        ..Default::default()
-    };
+    let typed = ripkit::tools::search::SearchArgs::new("old")
+        .with_file_type(names.iter().collect::<OneOrMany>());
     let error = tools.run::<ripkit::tools::search::Search>(typed, &Call::default()).unwrap_err();
     assert_eq!(error.to_string(), told.trim_end_matches(" [INVALID_ARGUMENT]"));
 }

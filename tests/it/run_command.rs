@@ -847,12 +847,7 @@ fn other_names_are_understood() {
         let said = ask_within(PATIENCE, &tools, name, arguments, Call::default());
         said.succeeds().mentions("root/d\n");
     }
-    let report = tools
-        .run::<RunCommand>(
-            RunCommandArgs { command: "exit 3".to_owned(), ..RunCommandArgs::default() },
-            &Call::default(),
-        )
-        .unwrap();
+    let report = tools.run::<RunCommand>(RunCommandArgs::new("exit 3"), &Call::default()).unwrap();
     assert_eq!((report.exit_code, report.output.as_str()), (Some(3), ""));
 }
 

@@ -221,11 +221,7 @@ fn an_answer_whose_output_panics_still_answers() {
 #[test]
 fn arguments_answers_and_names_have_the_standard_conversions() {
     let tools = Toolkit::new(Workspace::open(env!("CARGO_MANIFEST_DIR")).expect("a workspace"));
-    let args = ripkit::tools::search::SearchArgs {
-        pattern: "fn ".to_owned(),
-        path: "src/lib.rs".into(),
-        ..ripkit::tools::search::SearchArgs::default()
-    };
+    let args = ripkit::tools::search::SearchArgs::new("fn ").with_path("src/lib.rs");
     let written = serde_json::to_value(&args).expect("arguments as JSON");
     let read: ripkit::tools::search::SearchArgs =
         serde_json::from_value(written.clone()).expect("arguments from JSON");

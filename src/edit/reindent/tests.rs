@@ -6,7 +6,7 @@ use crate::error::ErrorCode;
 fn edited(file: &str, old: &str, new: &str) -> Option<String> {
     let options =
         EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
-    let change = Replacement { old_text: old.to_owned(), new_text: new.to_owned() };
+    let change = Replacement::new(old, new);
     match apply("f.py", file.as_bytes(), &[change], &options, &Call::default()) {
         Ok(edited) => {
             assert_eq!(edited.match_kinds, [MatchKind::Indentation], "{old:?}");
@@ -142,7 +142,7 @@ fn a_block_whose_lines_lie_otherwise_to_each_other_is_never_found() {
         "def g(self):\nreturn 2\n",
         "\tdef g(self):\n        return 2\n",
     ] {
-        let change = Replacement { old_text: old.to_owned(), new_text: "new".to_owned() };
+        let change = Replacement::new(old, "new");
         let refused = apply("f", CLASS.as_bytes(), &[change], &options, &Call::default());
         assert_eq!(refused.unwrap_err().code(), ErrorCode::PatternNotFound, "{old:?}");
     }

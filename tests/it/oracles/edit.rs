@@ -115,24 +115,20 @@ impl Case {
     }
 
     fn args(&self, content: &[u8]) -> EditFileArgs {
-        let mut args = EditFileArgs {
-            path: "f".into(),
-            replace_all: self.all,
-            matching: self.matching,
-            dry_run: self.dry_run,
-            ..EditFileArgs::default()
-        };
         let seen: &[u8] = if self.stale { b"other" } else { content };
-        args.expected_version = Some(Version::of(seen).to_string());
+        let mut args = EditFileArgs::default()
+            .with_replace_all(self.all)
+            .with_match(self.matching)
+            .with_dry_run(self.dry_run)
+            .with_expected_version(Version::of(seen).to_string());
+        args.path = "f".to_owned();
         match self.changes.as_slice() {
             [(old_text, new_text)] => {
                 (args.old_text, args.new_text) = (Some(old_text.clone()), Some(new_text.clone()));
             }
             changes => {
-                let replacement = |(old_text, new_text): &(String, String)| Replacement {
-                    old_text: old_text.clone(),
-                    new_text: new_text.clone(),
-                };
+                let replacement =
+                    |(old_text, new_text): &(String, String)| Replacement::new(old_text, new_text);
                 args.edits = changes.iter().map(replacement).collect();
             }
         }

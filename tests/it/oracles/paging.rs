@@ -102,16 +102,16 @@ pub fn check(data: &[u8]) {
         fs::write(scratch.root().join("f"), &content).unwrap();
         let told = format!("{:?}", content.get(..400).unwrap_or(&content));
         one_page(scratch, &text, (offset, limit, from_end), &told);
-        all_pages(scratch, &text, ReadFileArgs { raw, ..ReadFileArgs::default() }, bytes, &told);
+        all_pages(scratch, &text, ReadFileArgs::new("f").with_raw(raw), bytes, &told);
         bounded_pages(scratch, &text, small, &told);
     });
 }
 
 /// Reads a page; nothing if the file passes for an image that is broken.
 fn read(scratch: &Scratch, args: &ReadFileArgs) -> Option<ReadFileOutput> {
-    let args = ReadFileArgs { path: "f".into(), ..args.clone() };
     let told = format!("{args:?}");
-    let read: Result<ReadFileOutput, Error> = scratch.tools.run::<ReadFile>(args, &Call::default());
+    let read: Result<ReadFileOutput, Error> =
+        scratch.tools.run::<ReadFile>(args.clone(), &Call::default());
     match read {
         Ok(page) => page.content.is_some().then_some(page),
         Err(error) => {
@@ -139,12 +139,7 @@ fn one_page(
         i64::try_from(offset).unwrap()
     };
     let limit = u32::try_from(limit).unwrap();
-    let args = ReadFileArgs {
-        offset: Some(asked),
-        limit: Some(limit),
-        raw: true,
-        ..ReadFileArgs::default()
-    };
+    let args = ReadFileArgs::new("f").with_offset(asked).with_limit(limit).with_raw(true);
     let Some(page) = read(scratch, &args) else { return };
     let told = format!("{args:?} {told}");
     assert_eq!(page.total_lines, Some(total as u64), "{told}");
@@ -192,12 +187,10 @@ fn bounded_pages(scratch: &Scratch, text: &str, most: usize, told: &str) {
     let mut offset = Some(1);
     for _ in 0..40 {
         let Some(from) = offset else { return };
-        let args = ReadFileArgs {
-            offset: Some(from),
-            max_bytes: Some(u32::try_from(most).unwrap()),
-            raw: true,
-            ..ReadFileArgs::default()
-        };
+        let args = ReadFileArgs::new("f")
+            .with_offset(from)
+            .with_max_bytes(u32::try_from(most).unwrap())
+            .with_raw(true);
         let Some(page) = read(scratch, &args) else { return };
         let content = page.content.as_deref().unwrap();
         let told = format!("{args:?} {told}");

@@ -113,7 +113,7 @@ pub fn check(data: &[u8]) {
         _ => (String::from_utf8_lossy(rest).into_owned(), *flags),
     };
     let has = |bit| is_set(flags, bit);
-    let mut args = SearchArgs { pattern, ..SearchArgs::default() };
+    let mut args = SearchArgs::new(pattern);
     (args.case_sensitive, args.literal, args.word, args.multiline) =
         (has(0), has(1) && has(2), has(3), has(4));
     GROUND.with(|ground| judge(ground, &args));
@@ -166,8 +166,8 @@ fn judge(ground: &Ground, args: &SearchArgs) {
         }
         (Ok(_), Ok(_)) => {}
         (plain, indexed) => {
-            let late = plain.err().or(indexed.err()).is_some_and(|error| is_late(&error));
-            assert!(late, "only one of both is an error: {args:?}");
+            let is_late = [plain.err(), indexed.err()].iter().flatten().any(is_late);
+            assert!(is_late, "only one of both is an error: {args:?}");
         }
     }
 }

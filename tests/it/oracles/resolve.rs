@@ -182,7 +182,7 @@ fn look_up(scratch: &Scratch, tree: &Tree, path: &str) {
             assert!(!ends_inside || error.code() == ErrorCode::InvalidPath, "{}", told());
         }
     }
-    let read = ReadFileArgs { path: path.to_owned(), ..ReadFileArgs::default() };
+    let read = ReadFileArgs::new(path);
     if let Ok(read) = scratch.tools.run::<ReadFile>(read, &Call::default()) {
         assert_eq!(read.content.as_deref(), Some("inside"), "{}", told());
     }

@@ -120,18 +120,18 @@ impl Case {
     fn new(choices: &mut Choices<'_>) -> Case {
         let flags = choices.byte();
         let has = |bit: u8| flags & (1 << bit) != 0;
-        let mut args = SearchArgs {
-            case_sensitive: has(0),
-            word: has(1) && has(2),
-            literal: has(3) && has(4),
-            output: [OutputMode::Content, OutputMode::Count, OutputMode::Files]
-                [usize::from(flags >> 5) % 3],
-            max_results: 1_000_000,
-            max_per_file: [None, None, None, Some(1), Some(2)][choices.below(5)],
-            before: [None, None, Some(1), Some(2)][choices.below(4)],
-            after: [None, None, Some(1), Some(3)][choices.below(4)],
-            ..SearchArgs::default()
-        };
+        let mut args = SearchArgs::default()
+            .with_case_sensitive(has(0))
+            .with_word(has(1) && has(2))
+            .with_literal(has(3) && has(4))
+            .with_output(
+                [OutputMode::Content, OutputMode::Count, OutputMode::Files]
+                    [usize::from(flags >> 5) % 3],
+            )
+            .with_max_results(1_000_000_u32);
+        args.max_per_file = [None, None, None, Some(1), Some(2)][choices.below(5)];
+        args.before = [None, None, Some(1), Some(2)][choices.below(4)];
+        args.after = [None, None, Some(1), Some(3)][choices.below(4)];
         args.pattern =
             if args.literal { choices.text(&WORDS, 3).replace('\r', "") } else { pattern(choices) };
         let files = (0..=choices.below(3)).map(|_| content(choices)).collect();
