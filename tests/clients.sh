@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs real clients of the Model Context Protocol against the program, and validates every line
-# that it wrote to them.
+# Runs real clients of the Model Context Protocol against the program, and validates every line that it
+# sends to them.
 #
 #   tests/clients.sh [PROGRAM]
 #
-# PROGRAM is a `ripkit` that is built already; by default the one of `cargo build`. What is needed
-# comes from the registries into a directory that a cache can keep. A client that cannot be had is
-# a failure.
+# PROGRAM is an existing build of `ripkit`; by default that of `cargo build`. The clients are installed
+# from their registries into a directory that can be cached. If a client cannot be installed, the test
+# fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here="$PWD/tests/clients"
@@ -25,7 +25,7 @@ says() { printf '   %s\n' "$*"; }
 [ -x "$program" ] || fail "no program at $program: run cargo build first"
 command -v python3 >/dev/null || fail 'python3 is not installed'
 
-# Once for each set of versions.
+# Installed once for each set of versions.
 wanted="inspector $inspector_version ${packages[*]}"
 if [ "$(cat "$tools/installed" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$tools"
@@ -33,7 +33,7 @@ if [ "$(cat "$tools/installed" 2>/dev/null)" != "$wanted" ]; then
     python3 -m venv "$tools/python" || fail 'python3 cannot make a venv (on Debian: python3-venv)'
     "$tools/python/bin/pip" --quiet --disable-pip-version-check install "${packages[@]}" ||
         fail 'pip could not install the Python clients'
-    # The Inspector wants a newer Node than many systems have; this one brings its own npm.
+    # The Inspector needs a newer Node than many systems have; this one includes npm.
     PATH="$tools/python/bin:$PATH" npm install --prefix "$tools/npm" --silent --no-audit --no-fund \
         --ignore-scripts "@modelcontextprotocol/inspector@$inspector_version" ||
         fail 'npm could not install the Inspector'
@@ -46,12 +46,12 @@ inspector="$tools/npm/node_modules/@modelcontextprotocol/inspector/clients/launc
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/log" "$scratch/home"
-# Clients leave their settings at home.
+# Clients write settings to the home directory.
 export HOME="$scratch/home"
 root="$scratch/root"
 python3 "$here/tree.py" "$root"
 
-# The server as clients start it: everything that passes is written down.
+# The server as clients start it, with a log of all messages.
 server="$scratch/server"
 cat >"$server" <<EOF
 #!/bin/sh
@@ -75,7 +75,7 @@ calls=(
 )
 for era in legacy auto modern; do
     says "Inspector $inspector_version, $era: list, strict lint, ${#calls[@]} calls"
-    # Without -q, whatever there is to say about the schemas comes on standard error.
+    # Without -q, complaints about the schemas are printed on standard error.
     inspect "$era" --strict "$server" --method tools/list >"$scratch/list" 2>"$scratch/lint" ||
         fail "the strict lint of the $era era: $(cat "$scratch/lint")"
     [ ! -s "$scratch/lint" ] || fail "warnings in the $era era: $(cat "$scratch/lint")"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs the static program where there is nothing but itself and a small tree: no other program, no
-# library, no /proc, /dev, /etc or /tmp, no environment; and shows that it starts no program.
+# Runs the static program in a root directory that contains only the program and a small tree: no other
+# program, no library, no /proc, /dev, /etc or /tmp, and an empty environment. Checks with strace that
+# it starts no program.
 #
 #   tests/empty_root.sh [PROGRAM]
 #
-# PROGRAM is a `ripkit` that is built already; by default the one of `just static`. What the
-# machine lacks is told and skips the test; where CI is set that is a failure.
+# PROGRAM is an existing build of `ripkit`; by default that of `just static`. If a required program is
+# missing, the test is skipped with a message; if the variable CI is set, it fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 host="$(rustc -vV | sed -n 's/^host: //p')"
@@ -41,7 +42,7 @@ cp "$program" "$root/ripkit"
 printf 'fn main() {}\n// TODO one\n' >"$root/tree/src/main.rs"
 printf 'nothing\n' >"$root/tree/notes.md"
 
-# Runs the program in the empty root; what it must print comes first.
+# Runs the program in the empty root. The first argument is the expected output.
 says() {
     local wanted="$1" answer status=0
     shift
@@ -50,10 +51,10 @@ says() {
     [ "$status" = 0 ] || fail "$*: status $status: $(cat "$scratch/errors")"
     [ ! -s "$scratch/errors" ] || fail "$*: $(cat "$scratch/errors")"
     [[ "$answer" = *"$wanted"* ]] || fail "$*: no '$wanted' in: $answer"
-    # Before it, those that lead into the root; then itself, and nothing after it.
+    # The first programs enter the root; after the start of ripkit there must be no other one.
     local started
     started="$(grep -E ' exec(ve|veat)\(' "$scratch/trace" | sed -n '/execve("\/ripkit"/,$p')"
-    [ "$(grep -c . <<<"$started")" = 1 ] || fail "$*: these were started: $started"
+    [ "$(grep -c . <<<"$started")" = 1 ] || fail "$*: programs were started: $started"
     printf '   ripkit %s\n' "$*"
 }
 
@@ -78,13 +79,14 @@ says '"content":[{"type":"text","text":"src/main.rs\n2:// TODO two"}]' mcp --roo
     < <(cat "$scratch/messages")
 says '"tools":[{"name":"search"' mcp --root /tree --tools search < <(cat "$scratch/messages")
 
-# Outside, without a home: what belongs to the machine's own C library is not loaded into this one.
+# Outside the empty root, and without HOME: the static program must not load libraries of the system,
+# such as its name service.
 for words in 'search TODO' 'skills list'; do
     # shellcheck disable=SC2086
     env -i "$strace" -f -e trace=openat -o "$scratch/trace" \
         "$root/ripkit" --root "$root/tree" $words >"$scratch/answer" </dev/null || true
     if grep -E 'nsswitch|\.so[."]' "$scratch/trace" >&2; then
-        fail "$words: the name service was asked"
+        fail "$words: the name service was used"
     fi
 done
 

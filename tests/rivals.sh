@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Puts ripkit and two other file servers for models through the same trials.
+# Runs the same trials with ripkit and with two other file servers for models.
 #
 #   tests/rivals.sh [WORD...]
 #
-# With words, only the trials whose names have one of them. Wants `cargo build --release` first, or
-# a program in RIPKIT. The others come from the registries into a directory that a cache can keep.
-# Every server gets a tree of its own, a time for each answer, and is killed at the end.
+# With WORDs, runs only the trials whose names contain one of them. Needs `cargo build --release` first,
+# or the path of a program in RIPKIT. The other servers are installed from their registries into a
+# directory that can be cached. Every server gets its own tree and a time limit for each answer, and is
+# killed at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program="$(realpath "${RIPKIT:-${CARGO_TARGET_DIR:-target}/release/ripkit}")"
@@ -17,7 +18,7 @@ rust_mcp_version="${RUST_MCP_VERSION:-0.4.5}"
     printf 'rivals: no program at %s: run cargo build --release first\n' "$program" >&2
     exit 1
 }
-# Once for each version.
+# Installed once for each version.
 official="$tools/official-$official_version"
 if [ ! -d "$official/node_modules" ]; then
     mkdir -p "$official"

@@ -1,4 +1,4 @@
-"""The program ends with its client: in time, with status 0 and without a word."""
+"""The program ends with its client: promptly, with status 0 and without output."""
 
 import json
 import signal
@@ -25,7 +25,7 @@ SEARCH = {
 
 
 def ends(program: str, root: str, how: str) -> float:
-    """Opens a session with a long search in it, ends it, and gives the seconds that took."""
+    """Opens a session with a long search, ends it, and returns how many seconds that took."""
     pipe = subprocess.PIPE
     words = [program, "mcp", "--root", root]
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:

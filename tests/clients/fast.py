@@ -1,4 +1,4 @@
-"""FastMCP: what its client makes of the tools."""
+"""FastMCP: its client lists and calls the tools."""
 
 import asyncio
 import sys

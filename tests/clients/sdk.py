@@ -1,4 +1,4 @@
-"""The Python SDK: both eras, progress, and a search that is cancelled."""
+"""The Python SDK: sessions with and without initialization, progress, and a cancelled search."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def processes(program: str, root: str) -> list[str]:
-    """The servers that run over this root."""
+    """The server processes with this root."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -27,14 +27,14 @@ def processes(program: str, root: str) -> list[str]:
 
 
 def worked(pid: str) -> float:
-    """Seconds that a process had on a processor."""
+    """Processor time of a process, in seconds."""
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) * TICK
 
 
 async def session(mode: str, version: str, server: str, program: str, root: str) -> None:
-    # Without an index, which is learned even when a search is given up: no work may be left here.
+    # Without an index, since indexing goes on after a cancelled search: no work may be left here.
     parameters = StdioServerParameters(command=server, args=["--no-index"])
     async with Client(stdio_client(parameters), mode=mode) as client:
         assert client.protocol_version == version, client.protocol_version
@@ -66,7 +66,7 @@ async def session(mode: str, version: str, server: str, program: str, root: str)
         assert 2 <= len(told) <= tenths + 1, told
         assert told == sorted(set(told)), told
 
-        # The search is given up after a tenth of a second, and so the server should.
+        # The client cancels the search after a tenth of a second, and the server must stop it.
         with anyio.move_on_after(0.1) as scope:
             await client.call_tool("search", LONG)
         assert scope.cancelled_caught, "the search was too fast"

@@ -1,4 +1,4 @@
-"""Makes the tree that the clients work on."""
+"""Creates the tree for the clients."""
 
 import base64
 import os
@@ -22,7 +22,7 @@ def main() -> None:
     front = "name: count-lines\ndescription: Counts lines.\nmetadata:\n  version: 1.0\n"
     (skill / "SKILL.md").write_text(f"---\n{front}---\n# How\n")
     (skill / "scripts/count it.py").write_text("print(1)\n")
-    # A search that takes many seconds, in little space: one file under many names.
+    # For a search that takes many seconds without much space: one file with many hard links.
     (root / "long/0").write_text(("ab" * 500 + "\n") * 65536)
     for name in range(1, 400):
         os.link(root / "long/0", root / "long" / str(name))

@@ -10,17 +10,17 @@ from mcp_types.methods import parse_server_notification, validate_server_result
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 
-# What the tools promise of their structured answers.
+# The output schemas of the tools.
 SCHEMAS: dict[str, dict] = {}
 
 
 def messages(path: Path) -> list[dict]:
-    # Bytes, since only a line feed ends a line here.
+    # Bytes, since str.splitlines also splits at other characters than a line feed.
     return [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
 
 
 class Session:
-    """One connection: what was asked, and in which revision."""
+    """One connection: its requests, and the revision of the protocol."""
 
     def __init__(self, asked: list[dict]) -> None:
         self.asked = {message["id"]: message for message in asked if "method" in message}
@@ -41,7 +41,7 @@ class Session:
         if method == "initialize":
             self.version = result["protocolVersion"]
         self.version = params.get("_meta", {}).get(VERSION, self.version)
-        # The models have no extensions; the Inspector has looked at this one.
+        # The models do not include extensions; the Inspector checks this one.
         if not method.startswith("skills/"):
             validate_server_result(method, self.version, result)
         for tool in result.get("tools", []):

@@ -1,4 +1,4 @@
-"""How each server is started, and what its tools are called."""
+"""The command line of each server, and the names of its tools."""
 
 import json
 import subprocess
@@ -70,7 +70,7 @@ class Official:
 
 @dataclass
 class RustMcp(Official):
-    """`rust-mcp-filesystem`, whose tools are called as the official ones are."""
+    """`rust-mcp-filesystem`, whose tools have the names of the official server."""
 
     def version(self) -> str:
         told = subprocess.run([self.directory, "--version"], capture_output=True, text=True)

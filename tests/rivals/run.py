@@ -1,4 +1,4 @@
-"""Puts servers through the same trials; see `run.py --help`.
+"""Runs the same trials with several servers; see `run.py --help`.
 
 The status is 1 if ripkit let anything escape.
 """
@@ -16,7 +16,7 @@ from trials import TRIALS
 
 
 def outcome(trial, dialect) -> str:
-    """What came of it, in a tree of its own."""
+    """Runs a trial in a tree of its own; returns the result."""
     above = Path(tempfile.mkdtemp(prefix="rivals-"))
     root = above / "root"
     root.mkdir()

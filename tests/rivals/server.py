@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol, started, asked and killed; whatever it does, in time."""
+"""Starts, calls and kills a server of the Model Context Protocol, with a time limit for each step."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-# How long an ordinary call may take on a busy machine.
+# Time limit of an ordinary call on a busy machine, in seconds.
 PATIENCE = 30.0
 
 OPEN = {
@@ -21,11 +21,11 @@ OPEN = {
 
 
 class Silence(Exception):
-    """No answer came in time."""
+    """There was no answer within the time limit."""
 
 
 class Answer:
-    """What came back from a call of a tool."""
+    """The answer of a tool call."""
 
     def __init__(self, message: dict) -> None:
         result = message.get("result", {})
@@ -34,7 +34,7 @@ class Answer:
 
 
 class Server:
-    """A process of its own group, in whose root we play."""
+    """A server process in a process group of its own, and its root."""
 
     def __init__(self, words: list[str], root: Path) -> None:
         pipe = subprocess.PIPE
@@ -89,7 +89,7 @@ class Server:
             del self.waiting[number]
 
     def begin(self, call: tuple[str, dict]) -> int:
-        """Calls a tool, and does not wait."""
+        """Calls a tool without waiting for the answer."""
         return self.send("tools/call", {"name": call[0], "arguments": call[1]})
 
     def end(self, number: int, patience: float = PATIENCE) -> Answer:
@@ -99,13 +99,13 @@ class Server:
         return self.end(self.begin(call), patience)
 
     def timed(self, call: tuple[str, dict], patience: float = PATIENCE) -> tuple[float, Answer]:
-        """The seconds until the answer, and the answer."""
+        """Calls a tool; returns the seconds until the answer, and the answer."""
         begun = time.monotonic()
         answer = self.call(call, patience)
         return time.monotonic() - begun, answer
 
     def megabytes(self, name: str) -> float:
-        """What the kernel says of its memory: `VmRSS` now, `VmHWM` at the highest."""
+        """Memory of the process as the kernel reports it: `VmRSS` is the current, `VmHWM` the peak value."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         found = re.search(rf"^{name}:\s+(\d+) kB", status, re.MULTILINE)
         return int(found[1]) / 1024 if found else 0.0

@@ -1,4 +1,4 @@
-"""Exchanges a directory and a link for as long as it lives: `swapper.py DIRECTORY LINK`."""
+"""Swaps a directory and a link until it is killed: `swapper.py DIRECTORY LINK`."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ def main() -> None:
     exchange = ctypes.CDLL(None, use_errno=True).renameat2
     one, other = (os.fsencode(word) for word in sys.argv[1:3])
     print("ready", flush=True)
-    # Whoever started this and is gone cannot kill it.
+    # Ends if its parent has ended, since nothing else would kill it.
     parent = os.getppid()
     while os.getppid() == parent:
         for _ in range(1000):

@@ -1,4 +1,4 @@
-"""What each server is put through. A trial makes its tree, asks, and tells what came of it."""
+"""The trials. Each creates a tree, calls a server, and returns a description of the result."""
 
 import os
 import queue
@@ -11,19 +11,19 @@ from typing import Iterator
 
 from server import Server, Silence
 
-# Requests that are open at the same time under attack, and how often.
+# Concurrent requests during an attack, and the number of rounds.
 OPEN_AT_ONCE = 32
 ROUNDS = 94
 SECRET = "SECRET"
-# After so many seconds a call counts as hanging.
+# A call without an answer after this time counts as hanging, in seconds.
 HANGS = 10.0
-# A server that takes more is killed.
+# A server that uses more memory is killed, in MB.
 TOO_MUCH = 4000.0
 
 
 @contextmanager
 def swapping(root: Path) -> Iterator[Path]:
-    """A directory `d` that changes places with a link to a directory outside, which is given."""
+    """Swaps a directory `d` with a link to a directory outside; yields the outside directory."""
     outside = root.parent / "outside"
     outside.mkdir()
     (root / "d").mkdir()
@@ -69,7 +69,7 @@ def swapped_writes(dialect, root: Path) -> str:
 
 
 def shown(server: Server, call: tuple[str, dict] | None) -> str:
-    """The time of one call, or that it hangs."""
+    """The time of one call, or a note that it hangs."""
     if call is None:
         return "no such tool"
     try:
@@ -121,7 +121,7 @@ def concurrent_edits(dialect, root: Path) -> str:
     return f"{max(applied - present, 0)} lost, {present} in the file, {count - applied} errors"
 
 
-# Each with the bytes before the place that is edited, and those after it.
+# Each with the bytes before and after the edited text.
 EXACT = {
     "CRLF": (b"one\r\ntwo ", b" end\r\nthree\r\n"),
     "mixed": (b"one\r\ntwo\nthree ", b" end\r\nfour\nfive\r\n"),
