@@ -271,7 +271,8 @@ impl IndexView {
             let open = || handle.open();
             cached.enter(walk.workspace, &directory.rules, &open, warnings, with)?
         };
-        let filter = || walk.filter(directory, cached.volume, &rules).apply_rules(&cached.listing);
+        let listing = || DirListing::clone(&cached.listing);
+        let filter = || walk.filter(directory, cached.volume, &rules).apply_rules(listing());
         // What lies before the position to resume at is not even counted, so such a result is of no
         // use to other walks.
         let filtered = if walk.options.resumes_below(&directory.prefix) {
@@ -382,6 +383,7 @@ impl IndexView {
         (stamp, changes): (RecentFingerprint, Arc<DirChanges>),
     ) -> Arc<SnapshotDir> {
         listing.sort();
+        listing.shrink();
         let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
         let dir = SnapshotDir::new(prefix.clone(), (listing, ignore_files), facts, changes);
         dir.verify(self.generation.current);
@@ -463,8 +465,7 @@ impl DirSource for IndexView {
             let contents = self.contents(walk, directory, &cached, handle, report)?;
             return Ok(DirContents { is_unchanged: true, ..contents });
         }
-        let dir = directory.parent.open()?.open_dir(&directory.name)?;
-        let dir = OpenDir::new(dir, walk.open);
+        let dir = directory.parent.open_child(&directory.name, walk.open)?;
         if dir.volume != Volume::Disk {
             return Ok(DiskDirs::contents(walk, directory, &dir, report));
         }

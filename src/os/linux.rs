@@ -73,6 +73,22 @@ impl Dir {
         self.open(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Dir)
     }
 
+    /// The same for a directory of this mount; none for one of another mount, and where that cannot be
+    /// known in one call (before Linux 5.6).
+    pub(crate) fn open_dir_of_mount(&self, name: &[u8]) -> io::Result<Option<Dir>> {
+        let name = checked(name)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | SAFE;
+        let resolve = ResolveFlags::NO_XDEV;
+        match retry(|| rustix::fs::openat2(&self.0, name, flags, Mode::empty(), resolve)) {
+            Ok(dir) => Ok(Some(Dir(dir))),
+            Err(error) => match Errno::from_io_error(&error) {
+                // A seccomp filter may return EPERM for calls that it does not know.
+                Some(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::AGAIN) => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
     /// Opens a descendant directory as a base for other calls. Symbolic links are not followed.
     ///
     /// Uses openat2 (Linux 5.6 and later), and one openat per name where that is missing.

@@ -150,10 +150,13 @@ pub(crate) enum Leased<'a> {
 impl File {
     /// Reads a regular file from its start, at most `limit` bytes.
     pub(crate) fn read_up_to(&self, limit: usize) -> io::Result<Vec<u8>> {
-        if self.stat()?.kind != Kind::File {
+        let stat = self.stat()?;
+        if stat.kind != Kind::File {
             return Err(not_regular());
         }
-        self.read_range(0, limit, 64 * 1024)
+        // Files that the kernel makes as they are read have no size.
+        let size = usize::try_from(stat.size).unwrap_or(usize::MAX);
+        self.read_range(0, limit, size.max(4096))
     }
 
     /// Reads from `offset` to the end of the file, at most `limit` bytes. `size_hint` is how many

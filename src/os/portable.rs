@@ -58,6 +58,16 @@ impl Dir {
         retry(|| system::open_dir(&self.0, name)).map(Dir)
     }
 
+    /// The same for a directory of this mount, which is known only on Linux.
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "the same signature as on Linux"
+    )]
+    pub(crate) fn open_dir_of_mount(&self, _name: &[u8]) -> io::Result<Option<Dir>> {
+        Ok(None)
+    }
+
     /// Opens a descendant directory as a base for other calls. Symbolic links are not followed.
     pub(crate) fn descend(&self, path: &[u8]) -> io::Result<Dir> {
         let mut names = path.split(|byte| *byte == b'/');

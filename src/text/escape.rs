@@ -8,10 +8,22 @@ use std::path::Path;
 /// The name for display: unchanged if it is UTF-8 without control characters, else escaped for
 /// [`unescape`].
 pub(crate) fn display_path(bytes: &[u8]) -> Cow<'_, str> {
-    let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
     match std::str::from_utf8(bytes) {
-        Ok(name) if is_plain || !name.chars().any(is_unsafe) => Cow::Borrowed(name),
-        _ => Cow::Owned(escape_name(bytes)),
+        Ok(name) => display_text(name),
+        Err(_) => Cow::Owned(escape_name(bytes)),
+    }
+}
+
+/// The same for a name that is UTF-8.
+pub(crate) fn display_text(name: &str) -> Cow<'_, str> {
+    // Chunks are compared as a whole, which takes a fraction of the time of byte by byte.
+    let is_plain = |chunk: &[u8]| {
+        chunk.iter().fold(true, |is_plain, byte| is_plain & (b' '..=b'~').contains(byte))
+    };
+    if name.as_bytes().chunks(32).all(is_plain) || !name.chars().any(is_unsafe) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(escape_name(name.as_bytes()))
     }
 }
 

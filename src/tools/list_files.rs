@@ -20,6 +20,9 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::list::{self, ListEntry, ListOptions, ListReport};
 use crate::walk::{Cursor, FileCount, PathFilter, QueryId, WalkOptions, WalkRoot};
 
+/// How many bytes of paths are written at once.
+const PIECE: usize = 8 << 10;
+
 /// Lists the files below a directory. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -319,12 +322,19 @@ impl ListStatus {
             }
             write!(f, "\n{}", self.receipt.sentence("Looked at"))?;
         }
+        // A stream takes one long piece in less time than many short ones.
+        let mut piece = String::new();
         for (index, line) in lines.iter().enumerate() {
             if index > 0 {
-                f.write_str("\n")?;
+                piece.push('\n');
             }
-            f.write_str(line)?;
+            piece.push_str(line);
+            if piece.len() >= PIECE {
+                f.write_str(&piece)?;
+                piece.clear();
+            }
         }
+        f.write_str(&piece)?;
         if let Some(truncation) = self.truncation {
             let line = truncation.line(results as u64, "results", self.text_bytes);
             write!(f, "\n{line}")?;

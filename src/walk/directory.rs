@@ -12,6 +12,11 @@ use crate::pool::lock;
 use crate::walk::ignore_rules::IgnoreRules;
 use crate::workspace::{Dir, Kind, Volume};
 
+/// How many entries a directory may have, and how many bytes their names, for its listing to be made
+/// without growing.
+const ENTRIES_ROOM: usize = 32;
+const NAMES_ROOM: usize = 512;
+
 /// How many directories one walk keeps open; beyond that, they are opened again by path.
 const MAX_OPEN: usize = 256;
 
@@ -118,6 +123,15 @@ impl DirHandle {
     ) -> DirHandle {
         let path = DirPath { root: root.clone(), prefix, count: count.clone() };
         DirHandle::Lazy(Arc::new(LazyDir { path, volume, opened: OnceLock::new() }))
+    }
+
+    /// Opens a child directory for listing.
+    pub(crate) fn open_child(&self, name: &[u8], count: &OpenCount) -> io::Result<Arc<OpenDir>> {
+        let parent = self.open()?;
+        Ok(match parent.open_dir_of_mount(name)? {
+            Some(dir) => OpenDir::of_volume(Arc::new(dir), parent.volume, count),
+            None => OpenDir::new(parent.open_dir(name)?, count),
+        })
     }
 
     pub(crate) fn open(&self) -> io::Result<Arc<OpenDir>> {
@@ -249,10 +263,15 @@ impl DirEntry {
     /// The first bytes of the name in the order of whole paths, where a directory's name ends in `/`:
     /// comparing these decides nearly all comparisons.
     fn sort_key(self, names: &[u8]) -> u128 {
+        let name = self.name(names);
+        if let Some(first) = name.first_chunk() {
+            return u128::from_be_bytes(*first);
+        }
         let mut key = [0; size_of::<u128>()];
-        let slash = (self.kind == Kind::Directory).then_some(&b'/');
-        for (to, from) in key.iter_mut().zip(self.name(names).iter().chain(slash)) {
-            *to = *from;
+        let (start, rest) = key.split_at_mut(name.len());
+        start.copy_from_slice(name);
+        if let Some(slash) = rest.first_mut().filter(|_| self.kind == Kind::Directory) {
+            *slash = b'/';
         }
         u128::from_be_bytes(key)
     }
@@ -269,6 +288,20 @@ impl DirEntry {
 }
 
 impl DirListing {
+    /// An empty listing with room for those of most directories.
+    pub(crate) fn with_room() -> DirListing {
+        DirListing {
+            names: Arc::new(Vec::with_capacity(NAMES_ROOM)),
+            entries: Vec::with_capacity(ENTRIES_ROOM),
+        }
+    }
+
+    /// Returns the memory that is not used.
+    pub(crate) fn shrink(&mut self) {
+        Arc::make_mut(&mut self.names).shrink_to_fit();
+        self.entries.shrink_to_fit();
+    }
+
     pub(crate) fn push(&mut self, name: &[u8], kind: Kind) {
         let names = Arc::make_mut(&mut self.names);
         let start = names.len();

@@ -26,8 +26,8 @@ impl DirSource for DiskDirs {
         directory: &PendingDir,
         report: &mut DirectoryReport,
     ) -> io::Result<DirContents> {
-        let dir = directory.parent.open()?.open_dir(&directory.name)?;
-        Ok(DiskDirs::contents(walk, directory, &OpenDir::new(dir, walk.open), report))
+        let dir = directory.parent.open_child(&directory.name, walk.open)?;
+        Ok(DiskDirs::contents(walk, directory, &dir, report))
     }
 }
 
@@ -48,7 +48,7 @@ impl DiskDirs {
         walk: &ReadContext<'_>,
         directory: &PendingDir,
         dir: &Arc<OpenDir>,
-        (listing, ignore_files): (DirListing, IgnoreFiles),
+        (mut listing, ignore_files): (DirListing, IgnoreFiles),
         report: &mut DirectoryReport,
     ) -> DirContents {
         let rules = if walk.options.no_ignore {
@@ -58,7 +58,8 @@ impl DiskDirs {
             let warnings = &mut report.stats.warnings;
             directory.rules.enter(walk.workspace, place, ignore_files, warnings)
         };
-        let filtered = walk.filter(directory, dir.volume, &rules).apply_rules(&listing);
+        listing.sort();
+        let filtered = walk.filter(directory, dir.volume, &rules).apply_rules(listing);
         let root = walk.workspace.root_handle();
         DirContents {
             handle: DirHandle::hold(dir, root, &directory.prefix),
@@ -78,7 +79,7 @@ impl ReadContext<'_> {
         directory: &PendingDir,
         report: &mut DirectoryReport,
     ) -> (DirListing, IgnoreFiles) {
-        let (mut listing, mut ignore_files) = (DirListing::default(), IgnoreFiles::default());
+        let (mut listing, mut ignore_files) = (DirListing::with_room(), IgnoreFiles::default());
         let listed = dir.list(|name, kind| {
             ignore_files.note(name, kind);
             listing.push(name, kind);

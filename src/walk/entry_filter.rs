@@ -56,11 +56,10 @@ impl<'a> EntryFilter<'a> {
         }
     }
 
-    /// Applies the rules of the tree, the host and the walk, but not the caller's filter.
-    pub(crate) fn apply_rules(&mut self, listing: &DirListing) -> FilteredDir {
-        let (mut listing, mut report) = (listing.clone(), DirectoryReport::default());
-        // Sorted first, so that the skipped entries are in order too.
-        listing.sort();
+    /// Applies the rules of the tree, the host and the walk to a sorted listing, but not the caller's
+    /// filter.
+    pub(crate) fn apply_rules(&mut self, mut listing: DirListing) -> FilteredDir {
+        let mut report = DirectoryReport::default();
         listing.retain(|name, kind| self.keep(name, kind, &mut report));
         FilteredDir { listing: Arc::new(listing), report }
     }

@@ -290,7 +290,7 @@ impl Visitor for ListVisitor {
         let found = &mut *lock(found);
         let (files, listed) = (found.stats.files, found.entries.len());
         found.entries.reserve(batch.entries().count());
-        let mut path = Vec::new();
+        let mut matched = Vec::new();
         let is_at_limit = self.depth_limit.is_some_and(|limit| depth(batch) == limit);
         for (name, kind) in batch.entries() {
             let is_directory = kind == Kind::Directory;
@@ -300,21 +300,24 @@ impl Visitor for ListVisitor {
             if !is_listed && !is_counted {
                 continue;
             }
-            path.clear();
-            // With room for the slash of a directory.
-            path.reserve_exact(batch.prefix.len() + name.len() + 1);
+            if let Some(globs) = self.globs.as_ref().filter(|_| !is_counted) {
+                matched.clear();
+                matched.extend_from_slice(&batch.prefix);
+                matched.extend_from_slice(name);
+                if !globs.matches(&matched, batch.base_len) {
+                    continue;
+                }
+            }
+            let slash = usize::from(is_directory);
+            let mut path = Vec::with_capacity(batch.prefix.len() + name.len() + slash);
             path.extend_from_slice(&batch.prefix);
             path.extend_from_slice(name);
-            let is_match = |globs: &PathGlobs| is_counted || globs.matches(&path, batch.base_len);
-            if !self.globs.as_ref().is_none_or(is_match) {
-                continue;
-            }
             if is_directory {
                 path.push(b'/');
             }
             let modified = self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
             let below = is_counted.then(FileCount::default);
-            found.entries.push(ListEntry { path: std::mem::take(&mut path), modified, below });
+            found.entries.push(ListEntry { path, modified, below });
         }
         walk.count(found.stats.files - files, (found.entries.len() - listed) as u64);
     }

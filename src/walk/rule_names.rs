@@ -54,8 +54,15 @@ struct BytePairs(u64);
 
 impl BytePairs {
     fn of(text: &[u8]) -> BytePairs {
-        let bit = |pair: &[u8]| pair.iter().fold(0_u8, |hash, byte| hash.wrapping_mul(23) ^ byte);
-        BytePairs(text.windows(2).fold(0, |set, pair| set | 1 << (bit(pair) % 64)))
+        let mut set = 0;
+        if let Some((first, rest)) = text.split_first() {
+            let mut last = *first;
+            for byte in rest {
+                set |= 1 << ((last.wrapping_mul(23) ^ byte) % 64);
+                last = *byte;
+            }
+        }
+        BytePairs(set)
     }
 
     fn contain(self, other: BytePairs) -> bool {
