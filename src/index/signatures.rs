@@ -5,8 +5,8 @@
 //! n-grams, with one hash function and a power of two of bits, and the 64 bits of [`lead_bytes`].
 //! 512 signatures of one size form a [`Plate`]: a matrix with a row for each bit and a column for
 //! each block, so that a query reads one cache line for each of its grams. Signatures for which
-//! there is no plate yet wait in a list and are queried one by one. Compacting puts plates beside
-//! each other, so that fewer pages of memory are read.
+//! there is no plate yet wait in a list and are queried one by one, until compacting makes plates of
+//! them and of what is left of plates with many unused columns.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -38,8 +38,7 @@ const MAX_LOG2: u32 = 17;
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Plates are compacted when one signature in this many is in a smaller plate or waits, or when one
-/// column in this many is unused.
+/// A plate is made anew when more than one of its columns in this many is unused.
 const WORTH_COMPACTING: usize = 4;
 
 /// Room for filters in percent of the text, over many files of source code: 3 to 8.
@@ -363,9 +362,9 @@ impl Signatures {
         Some(found)
     }
 
-    /// Makes one plate of all signatures of a size where that makes queries faster; returns whether
-    /// it changed anything. Takes long, but others are kept waiting only while the result replaces
-    /// the plates.
+    /// Makes plates of the signatures that wait, and of those in plates with many unused columns;
+    /// returns whether it changed anything. Others are kept waiting only while the new plates replace
+    /// the old ones.
     pub(crate) fn compact(&self) -> bool {
         let mut compacted = false;
         for log2 in MIN_LOG2..=MAX_LOG2 {
@@ -375,7 +374,7 @@ impl Signatures {
             drop(state);
             let is_current = |owner: &Owner| is_current(&files, *owner);
             if old.is_worth_compacting(is_current) {
-                let new = old.compacted(log2, is_current);
+                let new = old.compacted(log2, WORD, is_current);
                 compacted |= self.exclusive().replace_series(log2, &old, new);
             }
         }
@@ -423,17 +422,27 @@ impl Signatures {
         let is_current = |owner: &Owner| is_current(&files, *owner);
         let (mut directory, mut bytes) = (Vec::new(), Vec::new());
         for (log2, series) in all {
-            let Some(plate) = series.compacted(log2, is_current) else { continue };
-            let count = u32::try_from(plate.owners.len());
-            let count = count.map_err(|_| io::ErrorKind::FileTooLarge)?;
-            let current = plate.owners.iter().map(|owner| number(owner.filter(&is_current)?.file));
-            let numbers = current.map(|number| number.map_or(NO_FILE, |file| file.0));
+            // Plates are stored beside each other as one, in which each begins at a word of a row.
+            let plates = series.compacted(log2, 1, is_current).plates;
+            let mut numbers = Vec::new();
+            for plate in &plates {
+                numbers.resize(numbers.len().next_multiple_of(WORD), NO_FILE);
+                let current =
+                    plate.owners.iter().map(|owner| number(owner.filter(is_current)?.file));
+                numbers.extend(current.map(|number| number.map_or(NO_FILE, |file| file.0)));
+            }
+            let count = u32::try_from(numbers.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+            if count == 0 {
+                continue;
+            }
             for number in [log2, count].into_iter().chain(numbers) {
                 directory.extend_from_slice(&number.to_le_bytes());
             }
             for row in 0..rows(log2) {
                 bytes.clear();
-                plate.for_each_word(row, |word| bytes.extend_from_slice(&word.to_le_bytes()));
+                for plate in &plates {
+                    plate.for_each_word(row, |word| bytes.extend_from_slice(&word.to_le_bytes()));
+                }
                 put(&bytes)?;
             }
         }
@@ -518,9 +527,9 @@ impl State {
         }
     }
 
-    /// Puts a plate in the place of all signatures of a size that were there when it was made,
-    /// unless others have come between them.
-    fn replace_series(&mut self, log2: u32, old: &Series, new: Option<Arc<Plate>>) -> bool {
+    /// Puts `new` in the place of all signatures of a size that were there when it was made, unless
+    /// others have come between them.
+    fn replace_series(&mut self, log2: u32, old: &Series, new: Series) -> bool {
         let Some(series) = self.series.get_mut(&log2) else { return false };
         let plates = series.plates.iter().zip(&old.plates);
         let waiting = series.waiting.iter().zip(&old.waiting);
@@ -529,10 +538,10 @@ impl State {
             && plates.into_iter().all(|(one, other)| Arc::ptr_eq(one, other))
             && waiting.into_iter().all(|(one, other)| Arc::ptr_eq(one, other));
         if is_same {
-            self.bytes += new.iter().map(|plate| plate.bytes()).sum::<usize>();
+            self.bytes += new.bytes();
             self.bytes -= old.bytes();
-            series.plates.splice(..old.plates.len(), new);
-            series.waiting.drain(..old.waiting.len());
+            series.plates.splice(..old.plates.len(), new.plates);
+            series.waiting.splice(..old.waiting.len(), new.waiting);
         }
         is_same
     }
@@ -551,32 +560,31 @@ impl Series {
         waiting + self.plates.iter().map(|plate| plate.used(&is_current)).sum::<usize>()
     }
 
-    /// Whether many signatures are not in the largest plate, or many of its columns are unused.
+    /// Whether enough signatures wait for a plate, or a plate has many unused columns.
     fn is_worth_compacting(&self, is_current: impl Fn(&Owner) -> bool) -> bool {
-        let used = |plate: &Arc<Plate>| plate.used(&is_current);
-        let largest = self.plates.iter().map(used).max().unwrap_or(0);
-        let all: usize = self.plates.iter().map(|plate| plate.owners.len()).sum();
-        let all = all + self.waiting.len();
-        all >= WORD && (all - largest) * WORTH_COMPACTING > all
+        self.waiting.len() >= WORD || self.plates.iter().any(|plate| plate.is_sparse(&is_current))
     }
 
-    /// A plate of all signatures of current owners, and perhaps of some that are no longer used;
-    /// `None` if there are none.
-    fn compacted(&self, log2: u32, is_current: impl Fn(&Owner) -> bool) -> Option<Arc<Plate>> {
-        let mut plates = Vec::new();
+    /// The signatures of current owners, and perhaps some that are no longer used: full plates, and
+    /// plates of the others, at least `min` of which make one.
+    fn compacted(&self, log2: u32, min: usize, is_current: impl Fn(&Owner) -> bool) -> Series {
+        let mut new = Series::default();
         let mut blocks = self.waiting.clone();
         for plate in &self.plates {
-            let unused = plate.owners.len() - plate.used(&is_current);
-            if unused * WORTH_COMPACTING > plate.owners.len() {
+            if plate.owners.len() < Columns::COUNT || plate.is_sparse(&is_current) {
                 blocks.extend(plate.blocks(&is_current).map(Arc::new));
             } else {
-                plates.push(plate.clone());
+                new.plates.push(plate.clone());
             }
         }
-        if !blocks.is_empty() {
-            plates.push(Arc::new(Plate::of(log2, &blocks)));
+        for blocks in blocks.chunks(Columns::COUNT) {
+            if blocks.len() >= min {
+                new.plates.push(Arc::new(Plate::of(log2, blocks)));
+            } else {
+                new.waiting.extend_from_slice(blocks);
+            }
         }
-        if plates.len() < 2 { plates.pop() } else { Some(Arc::new(Plate::beside(log2, &plates))) }
+        new
     }
 }
 
@@ -619,26 +627,14 @@ impl Plate {
         Plate { log2, owners, width, words: Words::InMemory(words) }
     }
 
-    /// Plates of one size beside each other; the next one begins at the next word of a row.
-    fn beside(log2: u32, plates: &[Arc<Plate>]) -> Plate {
-        let width = plates.iter().map(|plate| plate.width).sum();
-        let mut owners = Vec::with_capacity(width * WORD);
-        for plate in plates {
-            owners.extend_from_slice(&plate.owners);
-            owners.resize(owners.len().next_multiple_of(WORD), None);
-        }
-        let mut words = Vec::with_capacity(rows(log2) * width);
-        for row in 0..rows(log2) {
-            for plate in plates {
-                plate.for_each_word(row, |word| words.push(word));
-            }
-        }
-        Plate { log2, owners: owners.into(), width, words: Words::InMemory(words.into()) }
-    }
-
     /// How many columns have current owners.
     fn used(&self, is_current: impl Fn(&Owner) -> bool) -> usize {
         self.owners.iter().flatten().filter(|owner| is_current(owner)).count()
+    }
+
+    /// Whether many columns have no current owner.
+    fn is_sparse(&self, is_current: impl Fn(&Owner) -> bool) -> bool {
+        (self.owners.len() - self.used(is_current)) * WORTH_COMPACTING > self.owners.len()
     }
 
     /// The blocks of wanted owners.
