@@ -293,7 +293,7 @@ impl Output for FindFilesOutput {
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        let lines = self.paths.iter().map(|path| escape::display_path(path.as_bytes()));
+        let lines = self.paths.iter().map(|path| escape::display_text(path));
         self.status.write((&lines.collect::<Vec<_>>(), self.paths.len()), f, format)
     }
 }

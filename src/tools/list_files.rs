@@ -270,7 +270,7 @@ impl CountedDirectory {
 
     /// The line of the directory. A shell gets a path as from other programs.
     fn line(&self, format: &TextFormat) -> String {
-        let path = escape::display_path(self.path.as_bytes());
+        let path = escape::display_text(&self.path);
         match format.syntax() {
             Syntax::Json => {
                 format!("{path} ({})", FileCount { files: self.files, more: self.more })
@@ -378,7 +378,7 @@ impl Output for ListFilesOutput {
             while let Some(directory) = directories.next_if(|next| next.position <= position) {
                 lines.push(directory.line(format).into());
             }
-            lines.push(escape::display_path(path.as_bytes()));
+            lines.push(escape::display_text(path));
         }
         lines.extend(directories.map(|directory| directory.line(format).into()));
         self.status.write((&lines, self.files.len()), f, format)
