@@ -30,6 +30,7 @@ const EVENTS: &str = "view-events";
 const CAN_RUN_COMMANDS: bool = cfg!(all(unix, feature = "command"));
 
 /// The flags that every command takes.
+#[derive(Clone)]
 pub(super) struct GlobalFlags {
     root: Option<PathBuf>,
     relaxed: bool,
@@ -58,11 +59,15 @@ impl GlobalFlags {
         }
     }
 
-    /// The root as it was given: `--root`, else `RIPKIT_ROOT`, else the current directory.
-    fn root(&self) -> PathBuf {
+    /// The root that was named: `--root`, else `RIPKIT_ROOT`.
+    pub(super) fn named_root(&self) -> Option<PathBuf> {
         let variable = env::var_os("RIPKIT_ROOT").filter(|root| !root.is_empty());
-        let root = self.root.clone().or(variable.map(PathBuf::from));
-        root.unwrap_or_else(|| PathBuf::from("."))
+        self.root.clone().or(variable.map(PathBuf::from))
+    }
+
+    /// The root that was named, else the current directory.
+    pub(super) fn root(&self) -> PathBuf {
+        self.named_root().unwrap_or_else(|| PathBuf::from("."))
     }
 
     /// The limits of the call: none with `--all`, and `--threads` threads.
@@ -74,9 +79,9 @@ impl GlobalFlags {
         limits
     }
 
-    /// Opens the workspace below the root, in which files may be changed.
-    pub(super) fn open_workspace(&self) -> Result<Workspace, Error> {
-        let workspace = Workspace::open(self.root())?;
+    /// Opens the workspace over these directories, in which files may be changed.
+    pub(super) fn open_workspace(&self, roots: &[PathBuf]) -> Result<Workspace, Error> {
+        let workspace = Workspace::open_all(roots)?;
         // Unlike the library, the program honours ignore files above the root and in the home
         // directory.
         let mut outer = OuterIgnores::above(workspace.root());
@@ -88,26 +93,11 @@ impl GlobalFlags {
         Ok(if self.relaxed { workspace.relaxed() } else { workspace })
     }
 
-    /// The toolkit over that workspace, without skills.
-    pub(super) fn open_toolkit(&self) -> Result<Toolkit, Error> {
-        let tools = Toolkit::new(self.open_workspace()?).with_limits(self.limits());
+    /// The toolkit over these directories, without skills.
+    pub(super) fn open_toolkit(&self, roots: &[PathBuf]) -> Result<Toolkit, Error> {
+        let tools = Toolkit::new(self.open_workspace(roots)?).with_limits(self.limits());
         let tools = if self.allow_commands { with_commands(tools) } else { tools };
         Ok(if self.read_only { tools.read_only() } else { tools })
-    }
-
-    /// Refuses to serve `/` or the home directory just because a client was started there.
-    #[cfg(feature = "mcp")]
-    pub(super) fn refuse_wide_root(&self) -> Result<(), Error> {
-        let is_named = self.root.is_some() || env::var_os("RIPKIT_ROOT").is_some();
-        let here = env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
-        let home = env::home_dir().and_then(|home| home.canonicalize().ok());
-        let is_wide = here.parent().is_none() || home.is_some_and(|home| home == here);
-        if is_named || !is_wide {
-            return Ok(());
-        }
-        let message = format!("{} is too wide a root to be taken by default", here.display());
-        Err(Error::new(ErrorCode::InvalidPath, message)
-            .with_hint("Name the directory to serve with --root."))
     }
 
     /// Refuses a tool that starts programs if `--allow-commands` is not given.

@@ -124,7 +124,7 @@ fn run_action(
         return Err(Error::new(ErrorCode::FileNotFound, message)
             .with_hint("`ripkit index build` makes it."));
     }
-    let tools = globals.open_toolkit()?.with_index(stored_in(directory))?;
+    let tools = globals.open_toolkit(&[globals.root()])?.with_index(stored_in(directory))?;
     let index = tools.index().ok_or_else(no_directory)?;
     match name {
         BUILD => run_interruptible(Call::default(), |call| index.build(call)),

@@ -1,6 +1,9 @@
 //! `ripkit mcp`, which serves the tools to a client of the Model Context Protocol.
 
+use std::env;
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ripkit::mcp::{Server, Stop};
@@ -15,7 +18,8 @@ const TOOLS: &str = "mcp-tools";
 const STRUCTURED: &str = "mcp-structured";
 
 const HELP: &str = "Serve the tools to a client of the Model Context Protocol, on standard input \
-    and output.\n\nClients start this by themselves; the README has their settings.";
+    and output.\n\nClients start this by themselves; the README has their settings. Without --root, the \
+    server works in the roots that the client names, else in the current directory.";
 
 pub(super) fn command() -> Command {
     let tools = Arg::new(TOOLS)
@@ -49,20 +53,35 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> u8 {
 }
 
 fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
-    globals.refuse_wide_root()?;
-    let skills = skills::default_catalog(globals)?;
-    let tools = globals.open_toolkit()?.with_listed_skills(skills.clone());
-    let tools = index::for_server(tools, matches)?;
-    let index = tools.index().cloned();
-    serve_stdio(tools, skills, matches)?;
-    index::save(index.as_ref());
-    Ok(())
-}
-
-fn serve_stdio(tools: Toolkit, skills: SkillCatalog, matches: &ArgMatches) -> Result<(), Error> {
-    let server = Server::new(selected_tools(tools, matches)?);
-    // With --tools, nothing else is served.
-    let server = if matches.contains_id(TOOLS) { server } else { server.with_skills(skills) };
+    let indexes = Arc::new(Mutex::new(Vec::new()));
+    let open = {
+        let (matches, globals, indexes) = (matches.clone(), globals.clone(), Arc::clone(&indexes));
+        move |roots: &[PathBuf]| {
+            let skills = skills::default_catalog(roots)?;
+            let tools = globals.open_toolkit(roots)?.with_listed_skills(skills.clone());
+            let tools = index::for_server(tools, &matches)?;
+            let opened = tools.index().cloned();
+            indexes.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);
+            // With --tools, nothing else is served.
+            let skills = if matches.contains_id(TOOLS) { SkillCatalog::default() } else { skills };
+            Ok((selected_tools(tools, &matches)?, skills))
+        }
+    };
+    let (tools, skills) = open(&[globals.root()])?;
+    let server = Server::new(tools).with_skills(skills);
+    let server = match (globals.named_root(), check_not_wide(&globals.root())) {
+        (Some(_), _) => server,
+        (None, checked) => {
+            let server = match checked {
+                Ok(()) => server,
+                Err(error) => server.refusing(error),
+            };
+            server.with_client_roots(move |roots| {
+                roots.iter().try_for_each(|root| check_not_wide(root))?;
+                open(roots)
+            })
+        }
+    };
     let server =
         if matches.get_flag(STRUCTURED) { server.with_structured_content() } else { server };
     // Without the handler, a signal ends the program at once.
@@ -70,7 +89,22 @@ fn serve_stdio(tools: Toolkit, skills: SkillCatalog, matches: &ArgMatches) -> Re
     if io::stdin().is_terminal() {
         print::note("a client speaks on standard input; the README tells how clients start this");
     }
-    server.serve_stdio()
+    server.serve_stdio()?;
+    let indexes = indexes.lock().unwrap_or_else(PoisonError::into_inner);
+    indexes.iter().for_each(|index| index::save(Some(index)));
+    Ok(())
+}
+
+/// Refuses `/` and the home directory, which a client may name only because it was started there.
+fn check_not_wide(root: &Path) -> Result<(), Error> {
+    let root = root.canonicalize().unwrap_or_default();
+    let home = env::home_dir().and_then(|home| home.canonicalize().ok());
+    if root.parent().is_some() && home.is_none_or(|home| home != root) {
+        return Ok(());
+    }
+    let message = format!("{} is too wide a root to be taken by default", root.display());
+    Err(Error::new(ErrorCode::InvalidPath, message)
+        .with_hint("Name the directory to serve with --root."))
 }
 
 fn selected_tools(tools: Toolkit, matches: &ArgMatches) -> Result<Toolkit, Error> {

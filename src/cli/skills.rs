@@ -73,14 +73,14 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8>
     }
 }
 
-/// The skills of the home directory and of the root; of two with one name, that of the root.
-pub(super) fn default_catalog(globals: &GlobalFlags) -> Result<SkillCatalog, Error> {
-    let project = globals.open_workspace()?.read_only();
+/// The skills of the home directory and of the roots; of several with one name, that of the last.
+pub(super) fn default_catalog(roots: &[PathBuf]) -> Result<SkillCatalog, Error> {
     let home = flags::may_look_up_home().then(env::home_dir).flatten();
     let home = home.and_then(|home| Workspace::open(home).ok());
-    let workspaces = home.iter().chain([&project]);
+    let roots = roots.iter().map(|root| Ok(Workspace::open(root)?.read_only()));
+    let roots: Vec<Workspace> = roots.collect::<Result<_, Error>>()?;
     let mut loader = SkillLoader::new();
-    for workspace in workspaces {
+    for workspace in home.iter().chain(&roots) {
         for directory in CLIENT_DIRECTORIES {
             loader = loader.below(workspace, directory);
         }
@@ -91,7 +91,7 @@ pub(super) fn default_catalog(globals: &GlobalFlags) -> Result<SkillCatalog, Err
 fn catalog(matches: &ArgMatches, globals: &GlobalFlags) -> Result<SkillCatalog, Error> {
     let named: Vec<&PathBuf> = matches.get_many(DIRECTORIES).into_iter().flatten().collect();
     if named.is_empty() {
-        return default_catalog(globals);
+        return default_catalog(&[globals.root()]);
     }
     named
         .into_iter()

@@ -96,10 +96,11 @@ fn call_tool(
 
 /// The toolkit for calling one tool. Skills are loaded only if no other tool has that name.
 fn open_toolkit(globals: &GlobalFlags, name: &str) -> Result<Toolkit, Error> {
-    let tools = globals.open_toolkit()?;
+    let roots = [globals.root()];
+    let tools = globals.open_toolkit(&roots)?;
     Ok(match tools.spec(name) {
         Some(_) => tools,
-        None => tools.with_listed_skills(skills::default_catalog(globals)?),
+        None => tools.with_listed_skills(skills::default_catalog(&roots)?),
     })
 }
 

@@ -105,6 +105,20 @@ impl<'a> Response<'a, ()> {
     }
 }
 
+/// A request of the server.
+#[derive(Serialize)]
+pub(super) struct ServerRequest<'a> {
+    jsonrpc: &'static str,
+    id: &'a RequestId,
+    method: &'static str,
+}
+
+impl<'a> ServerRequest<'a> {
+    pub(super) fn new(id: &'a RequestId, method: &'static str) -> ServerRequest<'a> {
+        ServerRequest { jsonrpc: "2.0", id, method }
+    }
+}
+
 /// A message to which the client sends no response.
 #[derive(Serialize)]
 pub(super) struct Notification<T> {
@@ -161,9 +175,15 @@ pub(super) enum Incoming {
     Request(Request),
     /// The client cancels one of its requests.
     Cancelled(RequestId),
+    /// The client has opened the session.
+    Initialized,
+    /// The client's roots are others than before.
+    RootsChanged,
+    /// The response to a request of the server: its result, or the message of its error.
+    Response(RequestId, Result<Value, String>),
     /// An error to be sent, with the id of the request that it answers, if the line has one.
     Invalid(RpcError, Option<RequestId>),
-    /// A notification without meaning to this server, or a response to nothing.
+    /// A notification without meaning to this server, or a response without an id.
     Ignored,
 }
 
@@ -192,7 +212,7 @@ impl Incoming {
         let method = match envelope.method {
             Some(Value::String(method)) => method,
             None if envelope.result.is_some() || envelope.error.is_some() => {
-                return Incoming::Ignored;
+                return id.map_or(Incoming::Ignored, |id| Incoming::Response(id, outcome(line)));
             }
             _ => {
                 return Incoming::Invalid(
@@ -231,6 +251,25 @@ struct WithParams {
     params: Option<Value>,
 }
 
+#[derive(Deserialize)]
+struct WithOutcome {
+    result: Option<Value>,
+    error: Option<Value>,
+}
+
+/// The result in a response, or the message of its error.
+fn outcome(line: &[u8]) -> Result<Value, String> {
+    let response: WithOutcome =
+        serde_json::from_slice(line).map_err(|reason| malformed(&reason).message.into_owned())?;
+    match response.error {
+        None => Ok(response.result.unwrap_or_default()),
+        Some(error) => {
+            let message = error.get("message").and_then(Value::as_str);
+            Err(message.unwrap_or("an error without a message").to_owned())
+        }
+    }
+}
+
 fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
 }
@@ -250,13 +289,15 @@ fn request(id: RequestId, method: String, params: serde_json::Result<Option<Valu
 }
 
 fn notification(method: &str, params: Option<Value>) -> Incoming {
-    let id = match params {
-        Some(Value::Object(mut params)) if method == "notifications/cancelled" => {
-            params.remove("requestId").and_then(RequestId::from_value)
+    match (method, params) {
+        ("notifications/initialized", _) => Incoming::Initialized,
+        ("notifications/roots/list_changed", _) => Incoming::RootsChanged,
+        ("notifications/cancelled", Some(Value::Object(mut params))) => {
+            let id = params.remove("requestId").and_then(RequestId::from_value);
+            id.map_or(Incoming::Ignored, Incoming::Cancelled)
         }
-        _ => None,
-    };
-    id.map_or(Incoming::Ignored, Incoming::Cancelled)
+        _ => Incoming::Ignored,
+    }
 }
 
 fn not_an_object(line: &[u8]) -> RpcError {
@@ -290,6 +331,9 @@ mod tests {
         match Incoming::parse(line) {
             Incoming::Ignored => "ignored".to_owned(),
             Incoming::Cancelled(id) => format!("cancelled {id}"),
+            Incoming::Initialized => "initialized".to_owned(),
+            Incoming::RootsChanged => "roots changed".to_owned(),
+            Incoming::Response(id, outcome) => format!("response {id} {outcome:?}"),
             Incoming::Invalid(RpcError { code, message, .. }, id) => {
                 let id = id.map_or("-".to_owned(), |id| id.to_string());
                 format!("{code} {id} {message}")
@@ -310,15 +354,21 @@ mod tests {
                 r#"{"jsonrpc":"2.0","id":"a","method":"tools/list","params":[]}"#,
                 "-32602 a the params of tools/list do not fit: they are not an object",
             ),
-            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "ignored"),
+            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "initialized"),
+            (r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#, "roots changed"),
+            (r#"{"jsonrpc":"2.0","method":"notifications/other"}"#, "ignored"),
             (r#"{"jsonrpc":"2.0","method":"tools/call"}"#, "ignored"),
             (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":7}"#, "ignored"),
             (
                 r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#,
                 "cancelled 7",
             ),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "ignored"),
-            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#, "ignored"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "response 1 Ok(Object {})"),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","error":{"code":1,"message":"no"}}"#,
+                r#"response a Err("no")"#,
+            ),
+            (r#"{"jsonrpc":"2.0","result":{}}"#, "ignored"),
             (
                 r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
                 "-32600 - an id is a string or an integer",

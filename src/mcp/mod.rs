@@ -27,6 +27,7 @@
 //! - A request with the id of an earlier one that is open or was cancelled is not carried out and
 //!   gets the error -32600 under that id. The earlier request is still answered, so the client
 //!   then receives two answers with one id.
+//! - With [`Server::with_client_roots`], the tools work in the roots that the client names.
 //! - `notifications/cancelled` cancels the call, and nothing more is sent for it.
 //! - Progress is reported for requests with a progress token, at most ten times a second.
 //! - A line over [`MAX_LINE_BYTES`], or one that is not a message, is answered with an error, and
@@ -40,13 +41,17 @@ mod framing;
 mod instructions;
 mod jsonrpc;
 mod protocol;
+mod roots;
 mod session;
 mod skills;
+mod uri;
 
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 
 pub use self::framing::MAX_LINE_BYTES;
-use self::protocol::Service;
+use self::protocol::{AnswerForm, Service};
+use self::roots::RootsHandler;
 use self::session::Session;
 pub use self::session::Stop;
 use crate::error::{Error, ErrorCode};
@@ -87,6 +92,8 @@ pub struct Server {
     calls: usize,
     style: TextStyle,
     is_structured: bool,
+    roots: Option<RootsHandler>,
+    refused: Option<Error>,
     stop: Stop,
 }
 
@@ -95,11 +102,13 @@ impl Server {
     pub fn new(toolkit: Toolkit) -> Server {
         let skills = SkillCatalog::default();
         Server {
-            toolkit: toolkit.with_overwrite_guard(),
+            toolkit,
             skills,
             calls: DEFAULT_CALLS,
             style: TextStyle::Compact,
             is_structured: false,
+            roots: None,
+            refused: None,
             stop: Stop::new(),
         }
     }
@@ -128,6 +137,31 @@ impl Server {
     /// how many others, at least 1; the rest wait for their turn. Default: [`DEFAULT_CALLS`].
     pub fn with_calls(mut self, calls: usize) -> Server {
         self.calls = calls.max(1);
+        self
+    }
+
+    /// Follows the roots of the client, the directories that it works in: if it names any, `open` makes
+    /// the tools and skills for them, and again when they change. They are absolute paths of
+    /// directories that exist, in order and without links; [`Workspace::open_all`] opens several as
+    /// one.
+    ///
+    /// Requests wait for the roots, at most three seconds. The toolkit of [`Server::new`] serves
+    /// clients that have no roots, name none or take longer, and if `open` fails. The next answer then
+    /// has a note on it, and on roots that are no directories here. Default: roots are not asked for.
+    ///
+    /// [`Workspace::open_all`]: crate::Workspace::open_all
+    pub fn with_client_roots(
+        mut self,
+        open: impl Fn(&[PathBuf]) -> Result<(Toolkit, SkillCatalog), Error> + Send + Sync + 'static,
+    ) -> Server {
+        self.roots = Some(RootsHandler::new(open));
+        self
+    }
+
+    /// Answers every call of the toolkit of [`Server::new`] with this error, so that only roots that
+    /// the client names are served. Default: the toolkit is used.
+    pub fn refusing(mut self, error: Error) -> Server {
+        self.refused = Some(error);
         self
     }
 
@@ -160,13 +194,13 @@ impl Server {
         R: Read + Send + 'static,
         W: Write + Send + 'static,
     {
-        let Server { toolkit, skills, calls, style, is_structured, stop } = self;
-        let toolkit = toolkit.with_text_style(style);
-        let service = Service::new(toolkit, skills, is_structured).map_err(|reason| {
+        let Server { toolkit, skills, calls, style, is_structured, roots, refused, stop } = self;
+        let form = AnswerForm { style, is_structured, follows_roots: roots.is_some() };
+        let service = Service::new(toolkit, skills, form, refused).map_err(|reason| {
             let message = format!("cannot encode the descriptions of the tools: {reason}");
             Error::new(ErrorCode::Internal, message)
         })?;
-        Session::run(service, calls, stop, (reader, writer)).map_err(|reason| {
+        Session::run(service, roots, calls, stop, (reader, writer)).map_err(|reason| {
             let code = ErrorCode::of_io(&reason);
             let message = format!("cannot start a thread of the server: {reason}");
             Error::new(code, message).because(reason)

@@ -1,5 +1,8 @@
 //! The Model Context Protocol: its revisions, and what is answered to each method.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -9,9 +12,12 @@ use super::instructions;
 use super::jsonrpc::{Request, RpcError};
 use super::skills::SkillResources;
 use crate::context::Call;
+use crate::error::Error;
 use crate::output::Content;
+use crate::pool::lock;
 use crate::schema;
 use crate::skills::SkillCatalog;
+use crate::text_format::TextStyle;
 use crate::toolkit::{Answer, Toolkit};
 
 /// The revisions that are spoken, oldest first.
@@ -64,6 +70,8 @@ enum Cache {
 pub(super) enum Action {
     /// It was answered at once.
     Respond(Value),
+    /// A session is opened with this answer; the flag says whether the client has roots.
+    Open { answer: Value, has_roots: bool },
     /// The tools are to be listed.
     ListTools(Era),
     /// A tool is to be called.
@@ -103,6 +111,16 @@ enum SkillQuery {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Negotiated(Option<&'static str>);
 
+/// How a server answers, whatever its tools.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AnswerForm {
+    pub(super) style: TextStyle,
+    /// Whether answers have structured content.
+    pub(super) is_structured: bool,
+    /// Whether the tools depend on the client's roots.
+    pub(super) follows_roots: bool,
+}
+
 /// The tools and skills of one server, as the protocol describes them.
 #[derive(Debug)]
 pub(super) struct Service {
@@ -111,8 +129,13 @@ pub(super) struct Service {
     tools: Box<RawValue>,
     instructions: String,
     skills: SkillResources,
-    /// Whether answers have structured content.
-    is_structured: bool,
+    form: AnswerForm,
+    /// The answer to every call, where the tools may not be used.
+    refused: Option<Error>,
+    /// Notes for the next answer.
+    notes: Mutex<Vec<String>>,
+    /// Whether a client has been told the list of tools.
+    is_listed: AtomicBool,
 }
 
 #[derive(Deserialize)]
@@ -135,6 +158,8 @@ struct UriParams {
 struct InitializeParams {
     #[serde(rename = "protocolVersion")]
     revision: String,
+    #[serde(default)]
+    capabilities: Value,
 }
 
 /// The result of `tools/list`.
@@ -187,28 +212,64 @@ impl Service {
     pub(super) fn new(
         toolkit: Toolkit,
         skills: SkillCatalog,
-        is_structured: bool,
+        form: AnswerForm,
+        refused: Option<Error>,
     ) -> serde_json::Result<Service> {
-        let form = if is_structured { schema::mcp_structured } else { schema::mcp };
-        let tools: Vec<Value> = toolkit.specs().map(form).collect();
+        let render = if form.is_structured { schema::mcp_structured } else { schema::mcp };
+        let toolkit = toolkit.with_overwrite_guard().with_text_style(form.style);
+        let tools: Vec<Value> = toolkit.specs().map(render).collect();
         let tools = framing::encode_raw(&tools)?;
         let instructions = instructions::of(toolkit.specs());
         let skills = SkillResources::new(skills);
-        Ok(Service { toolkit, tools, instructions, skills, is_structured })
+        let (notes, is_listed) = (Mutex::default(), AtomicBool::new(false));
+        Ok(Service { toolkit, tools, instructions, skills, form, refused, notes, is_listed })
+    }
+
+    /// The same kind of service over other tools and skills.
+    ///
+    /// # Errors
+    /// As for [`Service::new`].
+    pub(super) fn replaced(
+        &self,
+        toolkit: Toolkit,
+        skills: SkillCatalog,
+    ) -> serde_json::Result<Service> {
+        Service::new(toolkit, skills, self.form, None)
+    }
+
+    /// The root of the tools, for notes.
+    pub(super) fn root(&self) -> String {
+        self.toolkit.workspace().root().display().to_string()
+    }
+
+    /// Adds notes to the next answer.
+    pub(super) fn add_notes(&self, notes: impl IntoIterator<Item = String>) {
+        lock(&self.notes).extend(notes);
+    }
+
+    /// Whether the client has a list of tools that is not `other`'s.
+    pub(super) fn is_listed_unlike(&self, other: &Service) -> bool {
+        self.is_listed.load(Ordering::Relaxed) && self.tools.get() != other.tools.get()
     }
 
     pub(super) fn tool_list(&self, era: Era) -> ToolList<'_> {
+        self.is_listed.store(true, Ordering::Relaxed);
         let hints = CacheHints { result_type: "complete", ttl_ms: CACHE_MS, cache_scope: "public" };
         ToolList { hints: (era == Era::Stateless).then_some(hints), tools: &self.tools }
     }
 
     pub(super) fn call(&self, name: &str, arguments: Value, call: &Call) -> Answer {
-        self.toolkit.call(name, arguments, call)
+        let answer = match &self.refused {
+            // An error belongs to one answer.
+            Some(error) => Answer::from(Error::new(error.code(), error.to_string())),
+            None => self.toolkit.call(name, arguments, call),
+        };
+        std::mem::take(&mut *lock(&self.notes)).into_iter().fold(answer, Answer::with_note)
     }
 
     /// The result of a call with this answer.
     pub(super) fn call_result<'a>(&self, answer: &'a Answer, era: Era) -> CallResult<'a> {
-        CallResult::new(answer, era, self.is_structured)
+        CallResult::new(answer, era, self.form.is_structured)
     }
 
     /// What is to be done for a request. `negotiated` changes where the request is `initialize`.
@@ -223,7 +284,9 @@ impl Service {
         let meta = request.meta()?;
         if request.method == "initialize" {
             let params: InitializeParams = request.params()?;
-            return Ok(Action::Respond(self.initialize(&params.revision, negotiated)));
+            let has_roots = params.capabilities.get("roots").is_some_and(Value::is_object);
+            let answer = self.initialize(&params.revision, has_roots, negotiated);
+            return Ok(Action::Open { answer, has_roots });
         }
         let era = era(&request.method, &meta, *negotiated)?;
         let respond = |cache, members| Ok(Action::Respond(result(era, cache, members)));
@@ -252,10 +315,10 @@ impl Service {
             "completion/complete" => {
                 respond(Cache::Never, json!({ "completion": { "values": [] } }))
             }
-            "skills/list" if !self.skills.is_empty() => {
+            "skills/list" if self.has_skills() => {
                 Ok(Action::Read(SkillRead { what: SkillQuery::List, era }))
             }
-            "skills/get" if !self.skills.is_empty() => {
+            "skills/get" if self.has_skills() => {
                 let what = SkillQuery::Get(request.params::<UriParams>()?.uri);
                 Ok(Action::Read(SkillRead { what, era }))
             }
@@ -276,14 +339,24 @@ impl Service {
         Ok(result(read.era, Cache::Expired, members))
     }
 
-    fn initialize(&self, asked: &str, negotiated: &mut Negotiated) -> Value {
+    /// Whether the methods for skills are there.
+    fn has_skills(&self) -> bool {
+        !self.skills.is_empty() || self.form.follows_roots
+    }
+
+    /// Whether the tools may not be used.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
+    fn initialize(&self, asked: &str, has_roots: bool, negotiated: &mut Negotiated) -> Value {
         let known = REVISIONS.iter().find(|known| **known == asked);
         let known = known.filter(|known| Era::of(known) == Era::Sessions);
         let agreed = known.copied().unwrap_or(LATEST_WITH_INITIALIZE);
         *negotiated = Negotiated(Some(agreed));
         json!({
             "protocolVersion": agreed,
-            "capabilities": self.capabilities(),
+            "capabilities": self.capabilities(has_roots && self.form.follows_roots),
             "serverInfo": implementation(),
             "instructions": self.instructions,
         })
@@ -293,7 +366,7 @@ impl Service {
         json!({
             "resultType": "complete",
             "supportedVersions": REVISIONS,
-            "capabilities": self.capabilities(),
+            "capabilities": self.capabilities(false),
             "instructions": self.instructions,
             "ttlMs": CACHE_MS,
             "cacheScope": "public",
@@ -301,14 +374,16 @@ impl Service {
         })
     }
 
-    fn capabilities(&self) -> Value {
-        if self.skills.is_empty() {
-            return json!({ "tools": {} });
+    /// With roots of the client, there may be other skills later, and then another tool.
+    fn capabilities(&self, follows_roots: bool) -> Value {
+        let tools = if follows_roots { json!({ "listChanged": true }) } else { json!({}) };
+        if self.skills.is_empty() && !follows_roots {
+            return json!({ "tools": tools });
         }
         json!({
             "extensions": { "io.modelcontextprotocol/skills": {} },
             "resources": {},
-            "tools": {},
+            "tools": tools,
         })
     }
 

@@ -2,12 +2,13 @@
 //! still to be written.
 //!
 //! One thread reads lines and answers what needs no work; one writes lines; each call of a tool
-//! has a thread. They share one [`State`] behind a mutex and wait on one condition variable.
+//! has a thread, and so has the wait for the client's roots. They share one [`State`] behind a mutex and wait on one condition variable.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::{self, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,8 +17,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::framing::{self, Line, MAX_LINE_BYTES};
-use super::jsonrpc::{Incoming, Notification, Request, RequestId, Response, RpcError};
+use super::jsonrpc::{
+    Incoming, Notification, Request, RequestId, Response, RpcError, ServerRequest,
+};
 use super::protocol::{Action, Negotiated, Service, SkillRead, ToolCall};
+use super::roots::{ClientRoots, RootsHandler};
 use crate::context::{Call, Cancel, Progress};
 use crate::output::counted;
 use crate::pool::lock;
@@ -47,9 +51,16 @@ const GRACE: Duration = Duration::from_millis(250);
 /// How long a session that was stopped waits for cancelled calls to end and answers to be written.
 const SHUTDOWN: Duration = Duration::from_millis(400);
 
+/// How long the client may take to name its roots. Requests wait for that.
+const ROOTS_WAIT: Duration = Duration::from_secs(3);
+
 /// What the threads of a session share.
 pub(super) struct Session {
-    service: Service,
+    /// What serves where the client names no roots.
+    base: Arc<Service>,
+    service: Mutex<Arc<Service>>,
+    /// If the tools depend on the client's roots.
+    roots: Option<RootsHandler>,
     stop: Stop,
 }
 
@@ -98,6 +109,29 @@ struct State {
     unsent_bytes: usize,
     /// Answers in `outgoing`.
     unsent_answers: usize,
+    roots: RootsState,
+}
+
+/// How far the client has been asked for its roots.
+#[derive(Default)]
+struct RootsState {
+    /// How often it was asked.
+    asked: u64,
+    /// Its answer to the last question.
+    answer: Option<Result<Value, String>>,
+    /// The requests that wait for an answer; `None` if none is to come.
+    waiting: Option<Vec<(Request, Negotiated)>>,
+    /// Whether a thread waits for the answer.
+    is_awaited: bool,
+    /// The roots that are served.
+    served: Vec<PathBuf>,
+}
+
+impl RootsState {
+    /// The id of the last question.
+    fn id(&self) -> RequestId {
+        RequestId::String(format!("roots-{}", self.asked))
+    }
 }
 
 /// Which jobs share threads, so that those of one kind do not wait for those of another.
@@ -119,11 +153,12 @@ struct Lane {
 /// A request that needs a thread.
 struct Job {
     id: RequestId,
+    service: Arc<Service>,
     work: Work,
 }
 
 enum Work {
-    Call(ToolCall, Cancel),
+    Call(ToolCall),
     Read(SkillRead),
 }
 
@@ -172,6 +207,7 @@ impl Session {
     /// The reason why a thread cannot be started.
     pub(super) fn run<R, W>(
         service: Service,
+        roots: Option<RootsHandler>,
         max_calls: usize,
         stop: Stop,
         (reader, writer): (R, W),
@@ -182,7 +218,9 @@ impl Session {
     {
         stop.lock().lanes = [max_calls, max_calls, SKILL_THREADS]
             .map(|max_running| Lane { max_running, ..Lane::default() });
-        let session = Arc::new(Session { service, stop });
+        let base = Arc::new(service);
+        let service = Mutex::new(Arc::clone(&base));
+        let session = Arc::new(Session { base, service, roots, stop });
         let (reading, writing) = (Arc::clone(&session), Arc::clone(&session));
         start_thread("ripkit-mcp-out", move || writing.write_lines(writer))?;
         let started = start_thread("ripkit-mcp-in", move || reading.read_lines(reader));
@@ -254,6 +292,9 @@ impl Session {
                 Incoming::Cancelled(id) => self.cancel(&id),
                 Incoming::Invalid(error, id) => self.refuse(id.as_ref(), &error),
                 Incoming::Request(request) => self.request(request, &mut negotiated),
+                Incoming::Initialized => self.ask_for_roots(false),
+                Incoming::RootsChanged => self.ask_for_roots(true),
+                Incoming::Response(id, outcome) => self.roots_named(&id, outcome),
             }
             if self.stop.lock().stopped {
                 break;
@@ -263,39 +304,198 @@ impl Session {
         self.stop.0.changed.notify_all();
     }
 
-    fn request(self: &Arc<Session>, mut request: Request, negotiated: &mut Negotiated) {
+    fn service(&self) -> Arc<Service> {
+        Arc::clone(&lock(&self.service))
+    }
+
+    fn request(self: &Arc<Session>, request: Request, negotiated: &mut Negotiated) {
+        let mut state = self.stop.lock();
+        if let Some(error) = state.refusal(&request.id) {
+            drop(state);
+            return self.refuse(Some(&request.id), &error);
+        }
+        state.open.insert(request.id.clone(), Cancel::new());
+        let is_apart = matches!(request.method.as_str(), "initialize" | "ping");
+        if !is_apart && let Some(waiting) = &mut state.roots.waiting {
+            waiting.push((request, *negotiated));
+            drop(state);
+            return self.ask_for_roots(false);
+        }
+        drop(state);
+        self.carry_on(request, negotiated);
+    }
+
+    /// Answers a request that is open, or hands it to a thread.
+    fn carry_on(self: &Arc<Session>, mut request: Request, negotiated: &mut Negotiated) {
+        let service = self.service();
         let id = request.id.clone();
-        // This thread alone opens requests, so the id stays free until then.
-        let refusal = self.stop.lock().refusal(&id);
-        let action = match refusal {
-            Some(error) => Err(error),
-            None => self.service.action(&mut request, negotiated),
-        };
-        match action {
-            Err(error) => self.refuse(Some(&id), &error),
-            Ok(Action::Respond(result)) => self.send(&Response::result(&id, result)),
+        match service.action(&mut request, negotiated) {
+            Err(error) => self.respond(&id, &Response::error(Some(&id), &error)),
+            Ok(Action::Respond(result)) => self.respond(&id, &Response::result(&id, result)),
+            Ok(Action::Open { answer, has_roots }) => {
+                if has_roots && self.roots.is_some() {
+                    self.stop.lock().roots.waiting.get_or_insert_default();
+                }
+                self.respond(&id, &Response::result(&id, answer));
+            }
             Ok(Action::ListTools(era)) => {
-                self.send(&Response::result(&id, self.service.tool_list(era)));
+                self.respond(&id, &Response::result(&id, service.tool_list(era)));
             }
             Ok(Action::Call(call)) => {
                 let lane = if call.is_long { LaneId::Long } else { LaneId::Short };
-                let cancel = Cancel::new();
-                self.begin(lane, Job { id, work: Work::Call(call, cancel.clone()) }, cancel);
+                self.begin(lane, Job { id, service, work: Work::Call(call) });
             }
             Ok(Action::Read(read)) => {
-                self.begin(LaneId::Skills, Job { id, work: Work::Read(read) }, Cancel::new());
+                self.begin(LaneId::Skills, Job { id, service, work: Work::Read(read) });
             }
         }
     }
 
-    /// Hands a job to a thread of its lane, or lets it wait for one.
-    fn begin(self: &Arc<Session>, lane_id: LaneId, job: Job, cancel: Cancel) {
+    /// Asks the client for its roots: if it has not been asked yet, or again if they changed.
+    fn ask_for_roots(self: &Arc<Session>, have_changed: bool) {
         let mut state = self.stop.lock();
-        if state.stopped {
+        let roots = &mut state.roots;
+        let is_due = if have_changed { roots.asked > 0 } else { roots.asked == 0 };
+        if !is_due || (!have_changed && roots.waiting.is_none()) {
+            return;
+        }
+        roots.asked += 1;
+        roots.answer = None;
+        roots.waiting.get_or_insert_default();
+        let is_awaited = std::mem::replace(&mut roots.is_awaited, true);
+        let id = roots.id();
+        if let Ok(line) = framing::encode_line(&ServerRequest::new(&id, "roots/list")) {
+            state.queue(line, false);
+        }
+        drop(state);
+        self.stop.0.changed.notify_all();
+        let session = Arc::clone(self);
+        if !is_awaited && start_thread("ripkit-mcp-roots", move || session.await_roots()).is_err() {
+            // Without a thread the client's roots are not served.
+            self.end_of_roots(None);
+        }
+    }
+
+    fn roots_named(&self, id: &RequestId, outcome: Result<Value, String>) {
+        let mut state = self.stop.lock();
+        // A late answer to an earlier question is of no use.
+        if *id == state.roots.id() {
+            state.roots.answer = Some(outcome);
+        }
+        drop(state);
+        self.stop.0.changed.notify_all();
+    }
+
+    /// Waits for the client's roots, serves them, and then carries on with the requests that wait.
+    fn await_roots(self: &Arc<Session>) {
+        loop {
+            let mut state = self.stop.lock();
+            let asked = state.roots.asked;
+            let deadline = Instant::now() + ROOTS_WAIT;
+            let is_over =
+                |state: &State| state.stopped || state.input_ended || Instant::now() >= deadline;
+            while state.roots.answer.is_none() && state.roots.asked == asked && !is_over(&state) {
+                state = self.stop.wait_until(state, deadline);
+            }
+            let answer = state.roots.answer.take();
+            let served = state.roots.served.clone();
+            if state.roots.asked != asked {
+                continue;
+            }
+            drop(state);
+            // A panic of the host's handler must not leave requests without an answer.
+            let opened = catch_unwind(AssertUnwindSafe(|| self.open_roots(answer, &served)));
+            if self.stop.lock().roots.asked == asked {
+                return self.end_of_roots(opened.ok().flatten());
+            }
+        }
+    }
+
+    /// The service for the roots that the client named, with notes for the model; `None` if they are
+    /// those that are `served`.
+    fn open_roots(
+        &self,
+        answer: Option<Result<Value, String>>,
+        served: &[PathBuf],
+    ) -> Option<(Vec<PathBuf>, Arc<Service>)> {
+        let handler = self.roots.as_ref()?;
+        let named = match answer {
+            None => Err(format!("did not name its roots within {} s", ROOTS_WAIT.as_secs())),
+            Some(Err(reason)) => Err(format!("did not name its roots: {reason}")),
+            Some(Ok(result)) => ClientRoots::parse(result)
+                .map_err(|reason| format!("named its roots in a form that is unknown: {reason}")),
+        };
+        let mut notes = Vec::new();
+        let ClientRoots { directories, left_out } = named.unwrap_or_else(|reason| {
+            notes.push(format!("the client {reason}"));
+            ClientRoots::default()
+        });
+        if !directories.is_empty() && directories == served {
+            return None;
+        }
+        notes.extend(left_out.into_iter().map(|reason| format!("the client's root {reason}")));
+        let opened = (!directories.is_empty()).then(|| {
+            let (toolkit, skills) =
+                handler.open(&directories).map_err(|error| error.to_string())?;
+            self.base.replaced(toolkit, skills).map_err(|error| error.to_string())
+        });
+        let service = match opened {
+            Some(Ok(service)) => {
+                if directories.len() > 1 {
+                    let names: Vec<_> =
+                        directories.iter().map(|path| path.to_string_lossy()).collect();
+                    let root = service.root();
+                    let names = names.join(", ");
+                    notes.push(format!(
+                        "paths are relative to {root}; the client's roots are {names}"
+                    ));
+                }
+                service.add_notes(notes);
+                return Some((directories, Arc::new(service)));
+            }
+            Some(Err(reason)) => {
+                notes.push(format!("the client's roots are not served: {reason}"));
+                &self.base
+            }
+            None => &self.base,
+        };
+        if !service.is_refused() && !notes.is_empty() {
+            notes.push(format!("the root is {}", service.root()));
+        }
+        service.add_notes(notes);
+        Some((Vec::new(), Arc::clone(service)))
+    }
+
+    /// Serves other roots, and carries on with the requests that waited for them.
+    fn end_of_roots(self: &Arc<Session>, opened: Option<(Vec<PathBuf>, Arc<Service>)>) {
+        let mut state = self.stop.lock();
+        if let Some((directories, service)) = opened {
+            state.roots.served = directories;
+            let before = std::mem::replace(&mut *lock(&self.service), Arc::clone(&service));
+            let changed = Notification::new("notifications/tools/list_changed", json!({}));
+            if before.is_listed_unlike(&service)
+                && let Ok(line) = framing::encode_line(&changed)
+            {
+                state.queue(line, false);
+            }
+        }
+        state.roots.is_awaited = false;
+        let waiting = state.roots.waiting.take().unwrap_or_default();
+        drop(state);
+        self.stop.0.changed.notify_all();
+        for (request, mut negotiated) in waiting {
+            self.carry_on(request, &mut negotiated);
+        }
+    }
+
+    /// Hands a job to a thread of its lane, or lets it wait for one.
+    fn begin(self: &Arc<Session>, lane_id: LaneId, job: Job) {
+        let mut state = self.stop.lock();
+        // The request may have waited for the roots, and been cancelled since.
+        if state.stopped || !state.open.contains_key(&job.id) {
             return;
         }
         let id = job.id.clone();
-        state.open.insert(id.clone(), cancel);
         let lane = state.lane(lane_id);
         lane.waiting.push_back(job);
         if lane.running >= lane.max_running {
@@ -308,12 +508,9 @@ impl Session {
             let mut state = self.stop.lock();
             state.lane(lane_id).running -= 1;
             state.lane(lane_id).waiting.retain(|job| job.id != id);
-            let is_open = state.open.remove(&id).is_some();
             drop(state);
-            if is_open {
-                let error = RpcError::internal("no thread can be started for the call");
-                self.refuse(Some(&id), &error);
-            }
+            let error = RpcError::internal("no thread can be started for the call");
+            self.respond(&id, &Response::error(Some(&id), &error));
         }
     }
 
@@ -351,20 +548,27 @@ impl Session {
 
     /// The line that answers a job.
     fn carry_out(&self, job: Job) -> serde_json::Result<Vec<u8>> {
-        let Job { id, work } = job;
+        let Job { id, service, work } = job;
         match work {
-            Work::Call(tool, cancel) => {
-                let mut call = Call::default().with_cancel(cancel);
+            Work::Call(tool) => {
+                // A request that is not open any more was cancelled.
+                let cancel = self.stop.lock().open.get(&id).cloned();
+                let cancelled = || {
+                    let cancel = Cancel::new();
+                    cancel.cancel();
+                    cancel
+                };
+                let mut call = Call::default().with_cancel(cancel.unwrap_or_else(cancelled));
                 if let Some(token) = tool.progress_token {
                     let stop = self.stop.clone();
                     let reporter = Mutex::new(ProgressReporter::new(id.clone(), token, stop));
                     call = call.with_progress(move |progress| lock(&reporter).report(progress));
                 }
-                let answer = self.service.call(&tool.name, tool.arguments, &call);
-                let result = self.service.call_result(&answer, tool.era);
+                let answer = service.call(&tool.name, tool.arguments, &call);
+                let result = service.call_result(&answer, tool.era);
                 framing::encode_line(&Response::result(&id, result))
             }
-            Work::Read(read) => match self.service.read_skills(&read) {
+            Work::Read(read) => match service.read_skills(&read) {
                 Ok(result) => framing::encode_line(&Response::result(&id, result)),
                 Err(error) => framing::encode_line(&Response::error(Some(&id), &error)),
             },
@@ -385,13 +589,16 @@ impl Session {
         self.stop.0.changed.notify_all();
     }
 
-    fn refuse(&self, id: Option<&RequestId>, error: &RpcError) {
-        self.send(&Response::error(id, error));
+    /// Answers a request that is open and needed no work.
+    fn respond(&self, id: &RequestId, response: &impl Serialize) {
+        if let Ok(line) = framing::encode_line(response) {
+            self.answer(id, line);
+        }
     }
 
-    /// Queues an answer that needed no work. While there is no room, no further line is read.
-    fn send(&self, response: &impl Serialize) {
-        let Ok(line) = framing::encode_line(response) else { return };
+    /// Answers a request that is not open. While there is no room, no further line is read.
+    fn refuse(&self, id: Option<&RequestId>, error: &RpcError) {
+        let Ok(line) = framing::encode_line(&Response::error(id, error)) else { return };
         let mut state = self.stop.lock();
         let is_full =
             |state: &State| !state.has_room_for(line.len()) || state.unsent_answers >= MAX_OPEN;
@@ -412,6 +619,9 @@ impl Session {
             state.cancelled.insert(id.clone());
             for lane in &mut state.lanes {
                 lane.waiting.retain(|job| job.id != *id);
+            }
+            if let Some(waiting) = &mut state.roots.waiting {
+                waiting.retain(|(request, _)| request.id != *id);
             }
         }
         self.stop.0.changed.notify_all();

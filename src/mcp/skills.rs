@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::jsonrpc::RpcError;
+use super::uri;
 use crate::error::Error;
 use crate::skills::{Skill, SkillCatalog};
 
@@ -61,7 +62,7 @@ impl SkillResources {
         let skills = self.0.skills().iter().filter(|skill| is_plain(skill.name()));
         let resource = |skill: &Skill| {
             json!({
-                "uri": uri(skill, NAME),
+                "uri": uri_of(skill, NAME),
                 "name": skill.name(),
                 "description": skill.description(),
                 "mimeType": MARKDOWN,
@@ -121,7 +122,7 @@ impl SkillEntry {
             }
             _ => Manifest::Dynamic("dynamic"),
         };
-        Ok(SkillEntry { uri: uri(skill, NAME), frontmatter, resources })
+        Ok(SkillEntry { uri: uri_of(skill, NAME), frontmatter, resources })
     }
 }
 
@@ -132,54 +133,28 @@ impl SkillFile {
         for byte in Sha256::digest(&bytes) {
             let _ = write!(digest, "{byte:02x}"); // a string takes everything
         }
-        Ok(SkillFile { uri: uri(skill, path), digest, size: bytes.len() })
+        Ok(SkillFile { uri: uri_of(skill, path), digest, size: bytes.len() })
     }
 }
 
-fn uri(skill: &Skill, path: &str) -> String {
-    format!("{SCHEME}{}/{}", skill.name(), encoded(path))
+fn uri_of(skill: &Skill, path: &str) -> String {
+    format!("{SCHEME}{}/{}", skill.name(), uri::encoded(path))
 }
 
 /// The skill and the path in it that a URI names.
 fn find<'a>(catalog: &'a SkillCatalog, uri: &str) -> Option<(&'a Skill, String)> {
     let (name, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let skill = catalog.by_name(name).filter(|skill| is_plain(skill.name()))?;
-    Some((skill, decoded(path)?))
+    Some((skill, String::from_utf8(uri::decoded(path)?).ok()?))
 }
 
 /// Whether a name stands in a URI as it is.
 fn is_plain(name: &str) -> bool {
-    name.bytes().all(is_unreserved)
-}
-
-fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+    name.bytes().all(uri::is_unreserved)
 }
 
 fn is_markdown(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"))
-}
-
-fn encoded(path: &str) -> String {
-    let one = |byte: u8| match byte {
-        b'/' => "/".to_owned(),
-        byte if is_unreserved(byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    path.bytes().map(one).collect()
-}
-
-fn decoded(path: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut pieces = path.split('%');
-    bytes.extend_from_slice(pieces.next()?.as_bytes());
-    for piece in pieces {
-        let (digits, rest) = piece.split_at_checked(2)?;
-        let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        bytes.push(u8::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal)?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn unknown(uri: &str) -> RpcError {
@@ -188,20 +163,4 @@ fn unknown(uri: &str) -> RpcError {
 
 fn unreadable(error: &Error) -> RpcError {
     RpcError::invalid_params(error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_survives_the_way_through_a_uri() {
-        for path in ["SKILL.md", "a b/ä%.md", "x?y#z", "100%", "a/../b"] {
-            assert_eq!(decoded(&encoded(path)).as_deref(), Some(path));
-        }
-        assert_eq!(encoded("a b/ä"), "a%20b/%C3%A4");
-        for wrong in ["%", "%4", "%zz", "%+1", "%ff"] {
-            assert_eq!(decoded(wrong), None, "{wrong}");
-        }
-    }
 }

@@ -109,17 +109,22 @@ impl Answer {
         notes: Vec<String>,
         format: &TextFormat,
     ) -> Answer {
-        let mut text = output.text(format);
+        let text = output.text(format);
         let body = text.len();
-        let answer = Answer::streamed(output, notes);
-        for note in &answer.notes {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            text.push_str("Note: ");
-            text.push_str(note);
+        let mut answer = Answer::streamed(output, notes);
+        let notes = std::mem::take(&mut answer.notes);
+        notes.into_iter().fold(Answer { text, body, ..answer }, Answer::with_note)
+    }
+
+    /// The same answer with one more note.
+    pub(crate) fn with_note(mut self, note: String) -> Answer {
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
         }
-        Answer { text, body, ..answer }
+        self.text.push_str("Note: ");
+        self.text.push_str(&note);
+        self.notes.push(note);
+        self
     }
 
     /// An answer whose text was streamed.

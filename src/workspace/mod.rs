@@ -112,6 +112,49 @@ impl Workspace {
         })))
     }
 
+    /// Opens several directories as one sandbox. The root is the deepest directory above all of
+    /// them; what lies in none of them is denied, so that walks leave it out and other uses fail
+    /// with `POLICY_DENIED`. Two directories of which one contains the other are one.
+    ///
+    /// Files can be moved and copied from one to another. [`Workspace::relaxed`] allows all.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ripkit::Error> {
+    /// let workspace = ripkit::Workspace::open_all(["src/walk", "src/search", "src/walk/."])?;
+    /// assert!(workspace.root().ends_with("src"));
+    /// assert!(workspace.read("walk/mod.rs").is_ok());
+    /// assert!(workspace.read("lib.rs").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`], and `INVALID_PATH` if no directory is above all of them, as on
+    /// different drives, or if the list is empty.
+    pub fn open_all<P: AsRef<Path>>(
+        directories: impl IntoIterator<Item = P>,
+    ) -> Result<Workspace, Error> {
+        let opened = directories.into_iter().map(Workspace::open);
+        let mut opened: Vec<Workspace> = opened.collect::<Result<_, _>>()?;
+        // Parents come first.
+        opened.sort_by(|one, other| one.root().cmp(other.root()));
+        opened.dedup_by(|one, kept| one.root().starts_with(kept.root()));
+        let above = opened.first().and_then(|first| {
+            let mut above = first.root().ancestors();
+            above.find(|above| opened.iter().all(|one| one.root().starts_with(above)))
+        });
+        let Some(above) = above.map(Path::to_path_buf) else {
+            return Err(Error::new(ErrorCode::InvalidPath, "the roots are below no one directory"));
+        };
+        if let [one] = opened.as_slice() {
+            return Ok(one.clone());
+        }
+        let names = |one: &Workspace| resolve::names_of(one.root());
+        let depth = resolve::names_of(&above).len();
+        let relative = opened.iter().map(|one| names(one).split_off(depth).join(&b'/'));
+        Ok(Workspace::open(above)?.with_policy(|policy| policy.allow_only(relative)))
+    }
+
     /// Removes the sandbox: absolute paths and `..` may lead to anything the process can access.
     ///
     /// Relative paths still start at the root. Default: sandboxed.

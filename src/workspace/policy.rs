@@ -58,6 +58,8 @@ pub(crate) struct PathPolicy {
     pub(super) deny_hard_links: bool,
     /// One matcher for each call of `deny`; a path is denied if any of them denies it.
     deny: Vec<Arc<Gitignore>>,
+    /// The directories outside of which all is denied, folded as names are; all is allowed if empty.
+    allowed: Arc<[Vec<u8>]>,
     /// Whether the file system ignores case and Unicode composition in names.
     folds: bool,
     /// The absolute path of the root as names with `/` between, without a leading `/`.
@@ -91,8 +93,13 @@ impl PathPolicy {
         self.deny.push(denied);
     }
 
+    /// Denies what lies in none of these directories, which are relative to the root.
+    pub(super) fn allow_only(&mut self, directories: impl Iterator<Item = Vec<u8>>) {
+        self.allowed = directories.map(|path| self.folded_path(&path).into_owned()).collect();
+    }
+
     pub(super) fn has_deny_rules(&self) -> bool {
-        !self.deny.is_empty()
+        !self.deny.is_empty() || !self.allowed.is_empty()
     }
 
     /// Whether an entry is refused because it has several hard links.
@@ -113,7 +120,7 @@ impl PathPolicy {
     /// Matches the rules against a path and the directories above it.
     pub(super) fn denial(&self, relative: &[u8]) -> Denial {
         if self.deny.is_empty() {
-            return Denial::default();
+            return self.denial_outside(relative);
         }
         let slashes = relative.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut above = slashes.filter_map(|(at, _)| relative.get(..at));
@@ -126,21 +133,44 @@ impl PathPolicy {
     /// The same, given that no directory above it is denied.
     pub(super) fn denial_of_entry(&self, relative: &[u8]) -> Denial {
         if self.deny.is_empty() {
-            return Denial::default();
+            return self.denial_outside(relative);
         }
         // A relaxed workspace also reaches paths outside, which begin with `/`; from above the
         // root they lead down into it again.
-        let Some(outside) = relative.strip_prefix(b"/") else { return self.matched(relative) };
+        let Some(outside) = relative.strip_prefix(b"/") else {
+            return self.matched(relative).or(self.denial_outside(relative));
+        };
         let below = outside.strip_prefix(self.root.as_slice());
         let below = below.and_then(|below| below.strip_prefix(b"/"));
-        let (outside, below) = (self.matched(outside), below.map(|below| self.matched(below)));
-        let below = below.unwrap_or_default();
-        Denial { file: outside.file || below.file, directory: outside.directory || below.directory }
+        self.matched(outside).or(below.map(|below| self.matched(below)).unwrap_or_default())
+    }
+
+    /// Denies what lies outside of the allowed directories; what is above one must be a directory.
+    fn denial_outside(&self, relative: &[u8]) -> Denial {
+        if self.allowed.is_empty() || self.relaxed || relative.is_empty() {
+            return Denial::default();
+        }
+        let path = self.folded_path(relative);
+        let is_in = |path: &[u8], directory: &[u8]| {
+            let rest = path.strip_prefix(directory);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        if self.allowed.iter().any(|allowed| is_in(&path, allowed)) {
+            return Denial::default();
+        }
+        Denial { file: true, directory: !self.allowed.iter().any(|allowed| is_in(allowed, &path)) }
+    }
+
+    fn folded_path<'a>(&self, path: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.folds {
+            return folded(&String::from_utf8_lossy(path)).into_bytes().into();
+        }
+        path.into()
     }
 
     fn matched(&self, path: &[u8]) -> Denial {
-        let one = self.folds.then(|| folded(&String::from_utf8_lossy(path)));
-        let path = as_path(one.as_ref().map_or(path, |one| one.as_bytes()));
+        let path = self.folded_path(path);
+        let path = as_path(&path);
         if path.as_os_str().is_empty() || path.has_root() {
             return Denial::default();
         }
@@ -161,6 +191,10 @@ pub(super) struct Denial {
 }
 
 impl Denial {
+    fn or(self, other: Denial) -> Denial {
+        Denial { file: self.file || other.file, directory: self.directory || other.directory }
+    }
+
     /// Whether an entry of this kind is denied.
     pub(super) fn of(self, is_directory: bool) -> bool {
         if is_directory { self.directory } else { self.file }

@@ -6,6 +6,7 @@ import time
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp.types import ListRootsResult, Root
 from mcp.client.stdio import stdio_client
 
 LONG = {"pattern": r"(a[ab]{30}){9}z|[^b]bb", "path": "long", "timeout_ms": 60000}
@@ -80,6 +81,29 @@ async def session(mode: str, version: str, server: str, program: str, root: str)
         assert not after.is_error and time.monotonic() - begun < 5, after
 
 
+async def roots(program: str, root: str) -> None:
+    """A client that names its roots, and other ones later."""
+    named = [f"file://{root}/long"]
+
+    async def list_roots(_context) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=uri, name="a root") for uri in named])
+
+    parameters = StdioServerParameters(command=program, args=["mcp", "--no-index"], cwd="/")
+    client = Client(stdio_client(parameters), mode="legacy", list_roots_callback=list_roots)
+    async with client:
+        found = await client.call_tool("find_files", {"pattern": "notes.md"})
+        assert "notes.md" not in found.content[0].text.splitlines(), found
+        named[:] = [f"file://{root}", f"file://{root}/none"]
+        await client.send_roots_list_changed()
+        found = await client.call_tool("find_files", {"pattern": "notes.md"})
+        lines = found.content[0].text.splitlines()
+        assert lines[0] == "notes.md" and "none is left out" in lines[1], lines
+    # A client without roots, from a directory that is not served unless it is named.
+    async with Client(stdio_client(parameters), mode="legacy") as client:
+        found = await client.call_tool("list_directory", {})
+        assert found.is_error and "--root" in found.content[0].text, found
+
+
 async def main() -> None:
     server, program, root = sys.argv[1:4]
     for mode, version in [("legacy", "2025-11-25"), ("auto", "2026-07-28")]:
@@ -87,6 +111,8 @@ async def main() -> None:
         await session(mode, version, server, program, root)
         await anyio.sleep(1)
         assert not processes(program, root), "a server outlived its client"
+    print("   Python SDK: the client's roots")
+    await roots(program, root)
 
 
 anyio.run(main)

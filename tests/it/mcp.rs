@@ -3,6 +3,7 @@ mod client;
 use std::fmt;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -242,20 +243,148 @@ fn by_default_answers_are_text_and_files_are_guarded() {
     assert!(text(&refused).starts_with("src/main.rs exists and was not read"), "{refused}");
 }
 
+/// A server that was started in `directory`, which is its home or has no home.
+fn start_in(directory: &Path, home: Option<&Path>) -> Program {
+    let no_home = directory.join("no-home");
+    Program::start_with(directory, &[], home.unwrap_or(&no_home))
+}
+
+/// The text of a call.
+#[track_caller]
+fn told(program: &mut Program, tool: &str, args: &Value) -> String {
+    text(&program.client.call(tool, args)).to_owned()
+}
+
 #[test]
 fn the_home_directory_is_no_root_unless_it_is_named() {
     let workspace = small_tree();
     let home = workspace.root();
-    let start = |words: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ripkit"));
-        command.current_dir(&home).env_remove("RIPKIT_ROOT").env("HOME", &home).arg("mcp");
-        command.args(words).stdin(std::process::Stdio::null()).output().expect("an output")
-    };
-    let refused = start(&[]);
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.ends_with("Name the directory to serve with --root.\n"), "{told}");
-    assert_eq!(start(&["--root", "."]).status.code(), Some(0));
+    let wide = format!(
+        "{} is too wide a root to be taken by default. Name the directory to serve with --root.",
+        home.canonicalize().expect("a path").display()
+    );
+    let mut refusing = start_in(&home, Some(&home));
+    refusing.client.initialize();
+    let answer = refusing.client.call("list_directory", &json!({}));
+    assert_eq!(
+        (text(&answer), &answer["isError"]),
+        (&*format!("{wide} [INVALID_PATH]"), &json!(true))
+    );
+    // A client that names it may only have been started there.
+    let mut named = start_in(&home, Some(&home));
+    named.client.initialize_with(&json!({ "roots": {} }));
+    named.client.name_roots(&[&home]);
+    assert_eq!(
+        told(&mut named, "list_directory", &json!({})),
+        format!("{wide} [INVALID_PATH]\nNote: the client's roots are not served: {wide}")
+    );
+    let mut below = start_in(&home, Some(&home));
+    below.client.initialize_with(&json!({ "roots": {} }));
+    below.client.name_roots(&[&home.join("src")]);
+    assert_eq!(told(&mut below, "list_directory", &json!({})), "main.rs");
+    let mut by_flag = Program::start_with(&home, &["--root", "."], &home);
+    by_flag.client.initialize_with(&json!({ "roots": {} }));
+    assert_eq!(told(&mut by_flag, "list_directory", &json!({})), "notes.md\nsrc/");
+}
+
+#[test]
+fn calls_wait_for_the_roots_of_the_client_and_work_in_them() {
+    let (started, root) = (small_tree(), small_tree().file("here.txt", "x\n"));
+    let mut program = start_in(&started.root(), None);
+    let opened = program.client.initialize_with(&json!({ "roots": { "listChanged": true } }));
+    assert_eq!(opened["capabilities"]["tools"], json!({ "listChanged": true }));
+    let listed = program.client.request("tools/list", json!({}));
+    let first = program.client.begin("list_directory", &json!({}));
+    let given_up = program.client.begin("list_directory", &json!({}));
+    program.client.pings();
+    program.client.cancel(given_up);
+    program.client.name_roots(&[&root.root()]);
+    let answer = program.client.answer(first);
+    assert_eq!(text(&answer["result"]), "here.txt\nnotes.md\nsrc/");
+    assert!(program.client.answer(listed)["result"]["tools"].is_array());
+    // Others, which have a skill; then none.
+    let skill = "---\nname: count\ndescription: Counts.\n---\nCount.\n";
+    let other = small_tree().file(".claude/skills/count/SKILL.md", skill);
+    program.client.notify("notifications/roots/list_changed", &json!({}));
+    let second = program.client.begin("list_directory", &json!({}));
+    program.client.name_roots(&[&other.root()]);
+    assert_eq!(text(&program.client.answer(second)["result"]), ".claude/\nnotes.md\nsrc/");
+    assert!(
+        program.client.raw.iter().any(|line| line.contains("notifications/tools/list_changed"))
+    );
+    let skills = program.client.ask("resources/list", json!({}));
+    assert_eq!(skills["result"]["resources"][0]["uri"], "skill://count/SKILL.md");
+    program.client.notify("notifications/roots/list_changed", &json!({}));
+    while program.client.message(Duration::ZERO).is_some() {}
+    let third = program.client.begin("list_directory", &json!({}));
+    program.client.send(&json!({
+        "jsonrpc": "2.0", "id": "roots-3", "error": { "code": -32601, "message": "no method" }
+    }));
+    let root = started.root().canonicalize().expect("a path");
+    assert_eq!(
+        text(&program.client.answer(third)["result"]),
+        format!(
+            "notes.md\nsrc/\nNote: the client did not name its roots: no method\n\
+             Note: the root is {}",
+            root.display()
+        )
+    );
+    assert_eq!(told(&mut program, "list_directory", &json!({})), "notes.md\nsrc/");
+}
+
+#[test]
+fn several_roots_have_names_in_front_of_the_path_and_nothing_beside_them_is_reached() {
+    let tree = TestWorkspace::new()
+        .file("a/app/one.txt", "todo one\n")
+        .file("b/app/two.txt", "todo two\n")
+        .file("b/secret.txt", "todo secret\n")
+        .file("secret.txt", "todo secret\n");
+    let root = tree.root().canonicalize().expect("a path");
+    let (one, two, none) = (root.join("a/app"), root.join("b/app"), root.join("none"));
+    let mut program = start_in(&one, None);
+    program.client.initialize_with(&json!({ "roots": {} }));
+    program.client.name_roots(&[&two, &one, &none]);
+    let (at, none) = (root.display(), none.display());
+    assert_eq!(
+        told(&mut program, "search", &json!({ "pattern": "todo" })),
+        format!(
+            "a/app/one.txt\n1:todo one\nb/app/two.txt\n1:todo two\nNote: the client's root \
+             file://{none} is left out: cannot open the workspace {none}: No such file or directory (os error 2)\nNote: paths are \
+             relative to {at}; the client's roots are {at}/a/app, {at}/b/app"
+        )
+    );
+    assert_eq!(told(&mut program, "list_files", &json!({})), "a/app/one.txt\nb/app/two.txt");
+    assert_eq!(told(&mut program, "list_directory", &json!({ "path": "b" })), "app/");
+    for path in ["b/secret.txt", "secret.txt", "b/none.txt"] {
+        let refused = told(&mut program, "read_file", &json!({ "path": path }));
+        assert!(refused.ends_with("[POLICY_DENIED]"), "{refused}");
+        let write = json!({ "path": path, "content": "x" });
+        let refused = told(&mut program, "write_file", &write);
+        assert!(refused.ends_with("[POLICY_DENIED]"), "{refused}");
+    }
+    let over = json!({ "source": "a/app/one.txt", "destination": "b/app/one.txt" });
+    program.client.call("move_file", &over);
+    assert!(two.join("one.txt").exists());
+}
+
+#[test]
+fn a_client_that_does_not_name_its_roots_is_served_where_the_server_stands() {
+    let workspace = small_tree();
+    let mut program = start_in(&workspace.root(), None);
+    program.client.initialize_with(&json!({ "roots": {} }));
+    program.client.roots_question();
+    let text = told(&mut program, "list_directory", &json!({}));
+    let wanted =
+        "notes.md\nsrc/\nNote: the client did not name its roots within 3 s\nNote: the root is ";
+    assert!(text.starts_with(wanted), "{text}");
+    // The end of the input ends the wait.
+    let mut program = start_in(&workspace.root(), None);
+    program.client.initialize_with(&json!({ "roots": {} }));
+    let id = program.client.begin("list_directory", &json!({}));
+    program.client.hang_up();
+    let rest = program.client.rest();
+    assert!(rest.iter().any(|message| message["id"] == id), "{rest:?}");
+    program.ends(0);
 }
 
 #[test]

@@ -407,3 +407,47 @@ mod unix {
         assert_eq!(tree.workspace.read(&format!("sub/{listed}")).unwrap(), b"x");
     }
 }
+
+#[test]
+fn several_directories_are_one_sandbox() {
+    let tree = tempfile::tempdir().unwrap();
+    let at = |path: &str| tree.path().join(path);
+    for path in ["x/app/f", "y/app/f", "y/app/in/f", "y/other/f", "x/apple/f", "f"] {
+        fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+        fs::write(at(path), "text").unwrap();
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(at("y/other"), at("x/app/out")).unwrap();
+        std::os::unix::fs::symlink(at("y/app"), at("x/app/over")).unwrap();
+    }
+    let roots = [at("y/app/in"), at("y/app"), at("x/app"), at("y/app")];
+    let workspace = Workspace::open_all(&roots).unwrap();
+    assert_eq!(workspace.root(), fs::canonicalize(tree.path()).unwrap());
+    let names = |path: &str| -> Vec<String> {
+        workspace.entries(path).unwrap().iter().map(|entry| entry.name.clone()).collect()
+    };
+    assert_eq!(
+        (names("."), names("x"), names("y")),
+        (vec!["x".to_owned(), "y".to_owned()], vec!["app".to_owned()], vec!["app".to_owned()],)
+    );
+    for path in ["x/app/f", "y/app/in/f", at("x/app/f").to_str().unwrap()] {
+        assert_eq!(workspace.read_to_string(path).unwrap(), "text", "{path}");
+    }
+    let denied = ["f", "x/apple/f", "y/other/f", "y/app/../other/f", "y/none", "none"];
+    for path in denied.into_iter().chain(cfg!(unix).then_some("x/app/out/f")) {
+        assert_eq!(workspace.read(path).unwrap_err().code(), ErrorCode::PolicyDenied, "{path}");
+        let written = workspace.write(path, b"new", &Call::default());
+        assert_eq!(written.unwrap_err().code(), ErrorCode::PolicyDenied, "{path}");
+    }
+    #[cfg(unix)]
+    assert_eq!(workspace.read_to_string("x/app/over/f").unwrap(), "text");
+    workspace.rename("x/app/f", "y/app/g", &Call::default()).unwrap();
+    assert_eq!(fs::read_to_string(at("y/app/g")).unwrap(), "text");
+    assert!(workspace.rename("y/app/g", "g", &Call::default()).is_err());
+    // One inside the other is one.
+    let one = Workspace::open_all([at("y/app/in"), at("y")]).unwrap();
+    assert!(one.read("other/f").is_ok());
+    assert!(Workspace::open_all(&roots).unwrap().relaxed().read("f").is_ok());
+    assert!(Workspace::open_all(Vec::<&str>::new()).is_err());
+}

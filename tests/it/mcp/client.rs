@@ -51,14 +51,36 @@ impl Client {
 
     /// Opens a session of the older kind.
     pub(super) fn initialize(&mut self) -> Value {
+        self.initialize_with(&json!({}))
+    }
+
+    /// Opens a session of a client with these capabilities.
+    pub(super) fn initialize_with(&mut self, capabilities: &Value) -> Value {
         let params = json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": {},
+            "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" },
         });
         let opened = self.ask("initialize", params);
         self.notify("notifications/initialized", &json!({}));
         opened["result"].clone()
+    }
+
+    /// Waits for a question about the roots and answers it.
+    #[track_caller]
+    pub(super) fn name_roots(&mut self, roots: &[&Path]) {
+        let id = self.roots_question();
+        let root = |path: &&Path| json!({ "uri": format!("file://{}", path.display()) });
+        let roots: Vec<Value> = roots.iter().map(root).collect();
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": roots } }));
+    }
+
+    /// The id of the next question about the roots.
+    #[track_caller]
+    pub(super) fn roots_question(&mut self) -> Value {
+        let question = self.message(PATIENCE).expect("a question");
+        assert_eq!(question["method"], "roots/list", "{question}");
+        question["id"].clone()
     }
 
     /// Says in every request from now on which revision it speaks.
@@ -181,9 +203,16 @@ fn check(message: &Value) {
     assert_eq!(message["jsonrpc"], "2.0", "{message}");
     match (has("method"), has("result"), has("error")) {
         (true, false, false) => {
-            assert!(!has("id"), "a server that asks nothing sent a request: {message}");
-            assert_eq!(message["method"], "notifications/progress", "{message}");
-            assert!(message["params"]["progress"].is_number(), "{message}");
+            let method = message["method"].as_str().expect("a name");
+            assert_eq!(has("id"), method == "roots/list", "{message}");
+            assert_eq!(
+                message["params"]["progress"].is_number(),
+                method == "notifications/progress",
+                "{message}"
+            );
+            let known =
+                ["roots/list", "notifications/progress", "notifications/tools/list_changed"];
+            assert!(known.contains(&method), "{message}");
         }
         (false, true, false) => {
             assert!(message["id"].is_u64() || message["id"].is_string(), "{message}");
@@ -207,7 +236,12 @@ pub(super) struct Program {
 
 impl Program {
     pub(super) fn start(root: &Path, words: &[&str]) -> Program {
-        let mut child = command(root, words).spawn().expect("the program starts");
+        Program::start_with(root, words, &root.join("no-home"))
+    }
+
+    pub(super) fn start_with(root: &Path, words: &[&str], home: &Path) -> Program {
+        let mut command = command(root, words);
+        let mut child = command.env("HOME", home).spawn().expect("the program starts");
         let to = child.stdin.take().expect("a pipe");
         let from = child.stdout.take().expect("a pipe");
         Program { client: Client::new(to, from), child }
