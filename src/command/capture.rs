@@ -37,7 +37,7 @@ pub(super) struct OutputReader<'a> {
     block: Vec<u8>,
     buffer: HeadTailBuffer,
     spool: OutputSpool<'a>,
-    /// No process holds the write end of the pipe any more.
+    /// No process has the write end of the pipe open any more.
     is_closed: bool,
 }
 
@@ -90,7 +90,8 @@ impl<'a> OutputReader<'a> {
         }
     }
 
-    /// Reads what is left in the pipe after the command has ended, until nothing came for `silence`.
+    /// Reads what is left in the pipe after the command has ended, until there was no output for
+    /// `silence`.
     pub(super) fn drain(&mut self, process: &mut Process, silence: Duration) {
         let started = Instant::now();
         let (mut last, mut total) = (started, 0);
@@ -219,7 +220,7 @@ impl CapturedOutput {
 #[derive(Debug)]
 struct OutputSpool<'a> {
     workspace: &'a Workspace,
-    /// None if no file is wanted.
+    /// `None` if the policy has no output file.
     settings: Option<&'a OutputFile>,
     has_begun: bool,
     file: Option<SpoolFile>,
@@ -248,7 +249,8 @@ impl<'a> OutputSpool<'a> {
         }
     }
 
-    /// Creates the file, if one is wanted and this is the first call, and writes the output so far.
+    /// Creates the file, if the policy has one and this is the first call, and writes the output so
+    /// far.
     fn begin(&mut self, so_far: [&[u8]; 3]) {
         let Some(settings) = self.settings.filter(|_| !self.has_begun) else { return };
         self.has_begun = true;

@@ -15,8 +15,8 @@ type Check = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 /// The shell, environment, limits and output of commands.
 ///
 /// By default a command runs with `/bin/sh -c`, has no environment but `PATH`, is stopped after the
-/// time limit of the call (at most ten minutes), and an answer shows 100 KiB of its output.
-/// This is not a sandbox: a command may do whatever the user of the process may.
+/// time limit of the call (at most ten minutes), and an answer shows 100 KiB of its output. This is
+/// not a sandbox: a command has all permissions of the user of the process.
 ///
 /// ```
 /// use ripkit::{Call, CommandPolicy, Toolkit, Workspace};
@@ -135,7 +135,8 @@ impl CommandPolicy {
         self.max_time
     }
 
-    /// Sets the longest time a command may run, whatever the call asks for. Default: 10 minutes.
+    /// Sets the longest time a command may run, even if the call requests more. Default: 10
+    /// minutes.
     pub fn with_max_time(mut self, time: Duration) -> CommandPolicy {
         self.max_time = time;
         self

@@ -13,8 +13,9 @@ use crate::os::process::{Ending, Launch, Process};
 use crate::text::escape;
 use crate::workspace::{Access, Workspace, WorkspacePath};
 
-/// How long to wait for more output after the command has ended while another process still holds
-/// the pipe: long enough for the end of a pipeline, short enough not to delay the answer noticeably.
+/// How long to wait for more output after the command has ended while another process still has the
+/// pipe open: long enough for the end of a pipeline, short enough not to delay the answer
+/// noticeably.
 const SILENCE: Duration = Duration::from_millis(50);
 
 /// How long a command that must stop has to clean up, for instance to remove its lock files.

@@ -74,7 +74,7 @@ fn copy_extended(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> Extended {
     let mut names = vec![0; MAX_VALUE];
     let length = match flistxattr(from, &mut names[..]) {
         Ok(length) => length,
-        // The file system target no extended attributes.
+        // The file system of the target has no extended attributes.
         Err(Errno::NOTSUP) => return Extended::Copied,
         Err(_) => return Extended::Lost,
     };

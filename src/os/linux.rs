@@ -163,7 +163,7 @@ impl Dir {
         Ok(())
     }
 
-    /// The kind of file system that holds this directory.
+    /// The kind of file system that contains this directory.
     pub(crate) fn volume(&self) -> Volume {
         volume_of(&self.0)
     }
@@ -282,7 +282,7 @@ impl File {
         attributes::is_own(self.0.as_fd())
     }
 
-    /// The kind of file system that holds this file.
+    /// The kind of file system that contains this file.
     pub(crate) fn volume(&self) -> Volume {
         volume_of(&self.0)
     }
@@ -320,7 +320,8 @@ impl File {
     pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<u64> {
         let slices = [io::IoSlice::new(bytes)];
         let flags = ReadWriteFlags::APPEND;
-        // The offset -1 stands for the position of the handle, which is at the end of the data afterwards.
+        // The offset -1 means the position of the handle, which is at the end of the data
+        // afterwards.
         let count = retry(|| rustix::io::pwritev2(&self.0, &slices, u64::MAX, flags))?;
         if count < bytes.len() {
             return Err(io::ErrorKind::WriteZero.into());
@@ -389,7 +390,7 @@ impl File {
         match taken {
             Ok(_) => {
                 let lease = Lease(self);
-                // Without this SIGURG would be sent, which is harmless.
+                // If this fails, SIGURG may be sent, which is harmless.
                 let _ = lease_control(self, libc::F_SETOWN, 0);
                 Leased::Held(lease)
             }

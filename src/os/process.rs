@@ -70,7 +70,7 @@ pub(crate) enum Received<'a> {
     Bytes(&'a [u8]),
     /// No data yet; the pipe is open.
     Nothing,
-    /// No process holds the write end of the pipe.
+    /// No process has the write end of the pipe open.
     End,
 }
 
@@ -136,7 +136,7 @@ impl Process {
         }
     }
 
-    /// Waits for what `until` says, but at limit for about `timeout`.
+    /// Waits for the event `until`, for at most about `timeout`.
     pub(crate) fn wait(&self, until: Until, timeout: Duration) {
         let mut watched = Vec::with_capacity(2);
         if until != Until::End {
@@ -291,7 +291,7 @@ pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
     names.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| *name)
 }
 
-/// Systems without a way to find the processes that a command started.
+/// Systems on which the processes that a command started cannot be found.
 #[cfg(not(target_os = "linux"))]
 mod unsupported {
     /// A process that belongs to a command.

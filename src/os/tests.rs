@@ -1,4 +1,4 @@
-//! Whichever backend is compiled does the same.
+//! Tests of the compiled backend; all backends behave the same.
 
 #![allow(
     clippy::disallowed_methods,

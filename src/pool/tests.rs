@@ -8,8 +8,8 @@ use super::*;
 use crate::context::{Cancel, Progress};
 use crate::error::ErrorCode;
 
-/// How often what depends on the order of threads is tried; fewer under Miri, which tries another
-/// order with each seed.
+/// How often tests that depend on the order of threads are repeated; less often under Miri, which
+/// uses another order for each seed.
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 300 };
 
 /// Work that ignores requests to stop until the gate opens.
@@ -72,7 +72,7 @@ fn cancelled() -> Call {
     Call::default().with_cancel(cancel)
 }
 
-/// A job at which `threads` threads work, while `caller` does what a caller does.
+/// A job at which `threads` threads work, while `caller` runs in place of a caller.
 fn latch(threads: usize, job: &impl Job, caller: impl FnOnce(&JobLatch)) {
     let latch = JobLatch::new(threads);
     thread::scope(|scope| {
@@ -83,7 +83,7 @@ fn latch(threads: usize, job: &impl Job, caller: impl FnOnce(&JobLatch)) {
     });
 }
 
-// The caller leaves and the last thread ends in whatever order.
+// The caller leaves and the last thread ends, in any order.
 #[test]
 fn a_job_that_was_left_behind_counts_until_it_ends_and_no_longer() {
     for round in 0..ROUNDS {
@@ -174,7 +174,8 @@ fn g10_a_caller_leaves_a_stuck_worker_at_its_deadline_and_the_ninth_is_refused()
             pool.run(&Arc::new(Quick), &Call::default()).unwrap();
         }
     }
-    // The grace, and a tick; the best of them, since a loaded machine is no fault of ours.
+    // The grace period and a tick. Only the fastest round counts, because the machine may be
+    // loaded.
     assert!(quickest < deadline + GRACE + Duration::from_millis(50), "{quickest:?}");
     let refused = pool.run(&Arc::new(Quick), &Call::default()).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ResourceExhausted);

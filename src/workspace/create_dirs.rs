@@ -1,5 +1,5 @@
-//! Creating directories: those above a new file, which are removed again if the write fails, and
-//! those that are asked for.
+//! Creating directories: parents of a new file, which are removed again if the write fails, and
+//! directories that a call requests.
 
 use std::io;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl CreatedDirs {
         Ok(created)
     }
 
-    /// The directory of the entry, and the name of the entry in there.
+    /// The directory of the entry, and the entry's name.
     pub(super) fn entry(&self) -> (&Dir, &[u8]) {
         (&self.dir, &self.name)
     }
@@ -93,7 +93,7 @@ impl CreatedDirs {
         self.created.iter().try_for_each(|(dir, _)| dir.sync())
     }
 
-    /// Lets the directories stay.
+    /// Keeps the directories.
     pub(super) fn keep(mut self) {
         self.created.clear();
     }

@@ -1,4 +1,4 @@
-//! What a host learns of the entries of a workspace: their kind, size and time.
+//! The kind, size and modification time of entries, for hosts.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use crate::workspace::{Workspace, WorkspacePath, entries};
 /// returns none.
 pub const MAX_ENTRIES: usize = 1_000_000;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -52,19 +52,19 @@ impl From<Kind> for EntryType {
 pub struct Entry {
     /// Its name. One that is not UTF-8 is escaped; as part of a path, the escaped form is accepted.
     pub name: String,
-    /// What it is; links are not followed.
+    /// Its kind; links are not followed.
     pub kind: EntryType,
-    /// Bytes of a regular file; `None` for anything else, and where the system refuses to tell.
+    /// Bytes of a regular file; `None` for anything else, and if its metadata cannot be read.
     pub size: Option<u64>,
 }
 
-/// What is known of an existing path without opening it.
+/// Metadata of an entry, read without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// What it is.
+    /// Its kind.
     pub kind: EntryType,
-    /// Bytes of a regular file; whatever the system reports for anything else.
+    /// Bytes of a regular file; the number that the system reports for anything else.
     pub size: u64,
     /// When its content was last changed; `None` for a time that the platform cannot represent.
     pub modified: Option<SystemTime>,

@@ -1,5 +1,5 @@
-//! Fingerprints of files and directories: stat data by which a later check, without opening the
-//! file, tells whether it changed, as git's index keeps them.
+//! Fingerprints of files and directories: stat data that later shows, without opening the file,
+//! whether it changed, as in git's index.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -98,7 +98,7 @@ mod tests {
             (long_ago, long_ago, TICK, false),
             (long_ago, long_ago, TICK + 1, true),
             (long_ago, long_ago, -MILLISECOND, false),
-            // The time of the content can be set, and says nothing.
+            // Programs can set the modification time, so it proves nothing.
             (0, long_ago, TICK, false),
             (long_ago + SECOND, long_ago, TICK + 1, true),
             (i64::MAX, long_ago, TICK + 1, true),
@@ -107,7 +107,7 @@ mod tests {
             (1_000 * SECOND, 1_000 * SECOND, COARSE_TICK, false),
             (1_000 * SECOND, 1_000 * SECOND, COARSE_TICK + 1, true),
             (0, 1_000 * SECOND, COARSE_TICK, false),
-            // One that is fine shows that both are.
+            // One fine-grained time shows that both are.
             (1_000 * SECOND, long_ago, TICK + 1, true),
             (long_ago, 1_000 * SECOND, TICK + 1, true),
             // Clocks that are wrong.

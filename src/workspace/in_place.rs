@@ -2,7 +2,7 @@
 //! its directory cannot be written, or another process has it open for writing.
 //!
 //! This is not atomic: a reader may see a part, and a killed process leaves one. Space is reserved
-//! before anything is changed, and a failure on the way puts the old content back.
+//! before anything is changed, and the old content is restored if the write fails.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,7 +15,7 @@ use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::written;
 use crate::workspace::{Durability, WorkspacePath};
 
-/// The largest file whose old content is kept in memory to put it back, in bytes.
+/// The largest file whose old content is kept in memory for restoring it, in bytes.
 const MAX_UNDO: usize = 256 << 20;
 
 /// Writes `content` over the file. Returns a note if the permissions could not be kept.

@@ -14,10 +14,10 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// How often a waiting call checks its deadline.
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Stands for the directory in keys that are whole paths.
+/// The placeholder for the directory in keys that are whole paths.
 const NO_DIRECTORY: Identity = Identity { device: 0, inode: 0 };
 
-/// A name in a directory, whichever path led there.
+/// A name in a directory, independent of the path that led there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LockKey {
     directory: Identity,
@@ -134,8 +134,7 @@ mod tests {
         });
     }
 
-    // Each wants two of three names, so that they wait for each other in a circle if each takes
-    // one and then the next.
+    // Each call locks two of three names. If it locked them one by one, the calls could deadlock.
     #[test]
     fn calls_that_want_overlapping_names_get_them_one_after_the_other() {
         const ROUNDS: usize = if cfg!(miri) { 3 } else { 200 };
@@ -145,7 +144,7 @@ mod tests {
             let wanted = [worker, (worker + 1) % 3];
             let keys = wanted.map(|number| key(["a", "b", "c"][number])).to_vec();
             let lock = locks.lock(keys, &Call::default()).unwrap();
-            // Relaxed: the lock alone makes one see what the other did.
+            // Relaxed: only the lock makes the writes of one call visible to the other.
             for user in wanted.map(|number| &users[number]) {
                 assert_eq!(user.load(Ordering::Relaxed), 0, "another call has it");
                 user.store(1, Ordering::Relaxed);

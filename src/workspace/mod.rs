@@ -56,10 +56,10 @@ pub(crate) use version::{Expected, VersionHasher, VersionToken};
 /// [`Limits::file_bytes`](crate::Limits::file_bytes).
 pub const MAX_FILE_BYTES: usize = 64 << 20;
 
-/// A directory tree that tools may access, and the rules for doing so.
+/// A directory tree that tools may access, and its access rules.
 ///
-/// Cheap to clone. The root is held as a handle: a later rename of the directory does not move the
-/// workspace, and no link, `..` or absolute path leaves it.
+/// Cheap to clone. The root is kept open as a directory handle: a later rename of the directory
+/// does not move the workspace. No link, `..` or absolute path leads out of it.
 ///
 /// ```
 /// use ripkit::{Workspace, workspace::Access};
@@ -162,7 +162,7 @@ impl Workspace {
         self.with_policy(|policy| policy.relaxed = true)
     }
 
-    /// Refuses everything that writes with `READ_ONLY`. Default: writing is allowed.
+    /// Refuses all writes with `READ_ONLY`. Default: writing is allowed.
     pub fn read_only(self) -> Workspace {
         self.with_policy(|policy| policy.read_only = true)
     }
@@ -210,7 +210,7 @@ impl Workspace {
         self.with_policy(|policy| policy.deny_hard_links = true)
     }
 
-    /// Sets what a successful write has on stable storage. Default: [`Durability::File`].
+    /// Sets what is on stable storage when a write succeeds. Default: [`Durability::File`].
     pub fn with_durability(mut self, durability: Durability) -> Workspace {
         Arc::make_mut(&mut self.0).durability = durability;
         self
@@ -303,7 +303,7 @@ impl Workspace {
         entry::list(self, &self.resolve(path, Access::Read)?)
     }
 
-    /// The kind, size and time of what is at a path. Links are followed.
+    /// The kind, size and modification time of an entry. Links are followed.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`].
@@ -313,17 +313,17 @@ impl Workspace {
         metadata.ok_or_else(missing)
     }
 
-    /// Gives a file this content, whatever it had before: entirely or not at all, and on stable
-    /// storage as [`Workspace::with_durability`] says. Creates the file and the directories above it
-    /// if they do not exist; keeps owner, permissions and attributes if it does. Links are followed.
+    /// Replaces the content of a file, entirely or not at all; [`Workspace::with_durability`] sets
+    /// what is then on stable storage. Creates the file and the directories above it if they do not
+    /// exist; keeps owner, permissions and attributes if it does. Links are followed.
     ///
-    /// Returns notes, a sentence each, on what could not be kept, and on a file that had to be
-    /// written in place, for instance because it has several hard links: such a write is not atomic
-    /// for readers, but undone if it fails.
+    /// Returns notes, one sentence each: on attributes that could not be preserved, and on a write
+    /// in place, for instance because the file has several hard links. A write in place is not
+    /// atomic for readers, but undone if it fails.
     ///
     /// A tool passes the call of its [`ToolContext`](crate::ToolContext): then nothing is written
-    /// once the caller has left, and [`Call::commit`] is called when the change begins. Elsewhere
-    /// `Call::default()` does.
+    /// after the caller has left, since the write calls [`Call::commit`] before the change begins.
+    /// Other code can pass `Call::default()`.
     ///
     /// ```
     /// use ripkit::{Call, Workspace};
@@ -346,12 +346,12 @@ impl Workspace {
         Ok(self.lock_for_write(path, Access::Write, call)?.replace(content, call)?.notes)
     }
 
-    /// Changes a file as [`Workspace::write`], to what `change` makes of its content, which is `None`
-    /// if the file does not exist. No other call changes the file meanwhile, and a change by another
-    /// process is a `CONFLICT`, so that none is lost. Nothing is written if the content stays the
-    /// same.
+    /// Replaces the content of a file, as [`Workspace::write`] does, by the result of `change`,
+    /// which gets the current content, or `None` if the file does not exist. Other calls that
+    /// change the file wait, and a change by another process is a `CONFLICT`, so that no update is
+    /// lost. Nothing is written if the content stays the same.
     ///
-    /// `change` must not change the same file in another way, because that would wait for this call.
+    /// `change` must not write the same file by another call, which would wait for this one.
     ///
     /// ```
     /// use ripkit::{Call, Workspace};
@@ -395,10 +395,10 @@ impl Workspace {
         self.remove_file(path, None, call).map(drop)
     }
 
-    /// Renames a file, or a link but not its target, and creates the directories above the new name.
-    /// Never takes the place of an existing entry. To another file system the file is copied, and
-    /// removed when the copy is complete. Returns notes, a sentence each, on what could not be kept.
-    /// For `call` see [`Workspace::write`].
+    /// Renames a file, or a link but not its target, and creates the directories above the new
+    /// name. Never replaces an existing entry. Between file systems the file is copied, and removed
+    /// when the copy is complete. Returns notes, one sentence each, on attributes that could not be
+    /// preserved. For `call` see [`Workspace::write`].
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a file or a link,
@@ -410,7 +410,7 @@ impl Workspace {
         Ok(self.move_file(from, to, None, call)?.notes)
     }
 
-    /// Resolves the bytes of a path for reading; `None` if nothing is there.
+    /// Resolves the bytes of a path for reading; `None` if it does not exist.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
@@ -419,8 +419,9 @@ impl Workspace {
         found.map(|found| self.permitted(&escape::exact_path(path), found)).transpose()
     }
 
-    /// Resolves the only existing path that looks like this one, which does not exist: names may be
-    /// composed differently, or have another kind of space. The deny rules apply to what is found.
+    /// Resolves the only existing path that is confusable with this one, which does not exist: for
+    /// example, its names differ in Unicode composition or in kinds of spaces. The deny rules apply
+    /// to the result.
     ///
     /// # Errors
     /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
@@ -520,7 +521,7 @@ impl Workspace {
     /// Creates a directory and its parents; also returns whether it existed.
     ///
     /// # Errors
-    /// Those of [`Workspace::resolve`]; `FILE_ALREADY_EXISTS` if there is something else, `TIMEOUT`
+    /// Those of [`Workspace::resolve`]; `FILE_ALREADY_EXISTS` for another kind of entry, `TIMEOUT`
     /// and `CANCELLED` before anything was created.
     pub(crate) fn make_directory(
         &self,
@@ -544,7 +545,7 @@ impl Workspace {
         self.0.policy.read_only
     }
 
-    /// The deny rules, for walks, which meet real paths only.
+    /// The deny rules, for walks, whose paths contain no links.
     pub(crate) fn policy(&self) -> &PathPolicy {
         &self.0.policy
     }

@@ -1,4 +1,4 @@
-//! An existing file that is about to be changed, opened and locked, with what is needed to notice
+//! An existing file that is about to be changed, opened and locked, with the data needed to detect
 //! a concurrent change.
 
 use std::io;
@@ -14,7 +14,7 @@ use crate::workspace::path::{changed, gone, not_a_file};
 use crate::workspace::version::{Version, VersionToken};
 
 /// How long to wait for the lock of another process. After that the change proceeds without the
-/// lock; a change by the other process is noticed when the file is replaced.
+/// lock; a change by the other process is detected when the file is replaced.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long to wait for another process to close the file that it has open for writing.
@@ -40,13 +40,14 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Opens a file and takes its lock, which other processes see; `None` if it does not exist.
+    /// Opens a file and takes its advisory lock; `None` if it does not exist.
     ///
-    /// The stat data with which the path was resolved decides whether it may be opened. What was
-    /// opened is checked again under the lock, and looked for anew if it is another file by then.
+    /// The stat data with which the path was resolved decides whether it may be opened. The opened
+    /// file is checked again under the lock; if the name belongs to another file by then, that one
+    /// is opened.
     pub(super) fn open(path: &WorkspacePath, call: &Call) -> Result<Option<OpenFile>, Error> {
         let (parent, name) = path.entry();
-        // Where parents are missing there are several names here, and no file.
+        // If parents are missing, this is several names, and there is no file.
         if name.contains(&b'/') {
             return Ok(None);
         }
@@ -107,8 +108,8 @@ impl OpenFile {
         self.content.as_deref()
     }
 
-    /// Takes a lease, which keeps other processes from opening the file for writing, where the system
-    /// has leases. Waits a moment for a process that has it open for writing.
+    /// Takes a lease, which keeps other processes from opening the file for writing, if the system
+    /// has leases. Waits up to [`WRITER_TIMEOUT`] for a process that has it open for writing.
     pub(super) fn lease(&self, call: &Call) -> Leased<'_> {
         let until = Instant::now() + WRITER_TIMEOUT;
         loop {
@@ -177,7 +178,7 @@ impl OpenFile {
         now.is_alike(&self.stat) && now.changed == self.stat.changed
     }
 
-    /// Whether this stat data, taken after a rename, is of the same file, and the file still holds
+    /// Whether this stat data, taken after a rename, is of the same file, and the file still has
     /// the content that was read. A rename sets the time of the last change.
     pub(super) fn is_as_read(&self, now: &Stat) -> io::Result<bool> {
         Ok(now.is_alike(&self.stat) && self.has_same_content()?)
@@ -210,7 +211,7 @@ impl OpenFile {
     }
 }
 
-/// Whether a file holds exactly this content.
+/// Whether a file has exactly this content.
 fn is_content(file: &File, content: &[u8]) -> io::Result<bool> {
     let mut buffer = vec![0; (content.len() + 1).min(BUFFER)];
     let mut offset = 0;

@@ -5,8 +5,8 @@
 //! directory of a submodule, `<repository>/modules/<name>`, has no `commondir` and its own exclude
 //! file.
 //!
-//! The tree that holds a `.git` file may be hostile. [`exclude_below`] therefore resolves each path
-//! in the workspace like one from a model. [`exclude_ambient`], for paths that the host named,
+//! The tree that contains a `.git` file may be hostile. [`exclude_below`] therefore resolves each
+//! path in the workspace like one from a model. [`exclude_ambient`], for paths that the host named,
 //! follows a `.git` file only to a git directory that refers back to it.
 
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::os;
 use crate::workspace::policy::as_path;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// The most bytes of a `.git`, `commondir` or `gitdir` file: a path and a few words.
+/// The maximum size of a `.git`, `commondir` or `gitdir` file, in bytes: a path and a few words.
 const MAX_GIT_FILE_BYTES: usize = 8192;
 
-/// How much of an ignore file is used, in bytes.
+/// How many bytes of an ignore file are used.
 pub(crate) const MAX_IGNORE_BYTES: usize = 1 << 20;
 
 /// The kind of ignore file that a rule comes from, in order of precedence.
@@ -98,10 +98,12 @@ impl OuterIgnores {
     /// the root of the repository that it lies in, if any.
     ///
     /// If `root` or a directory above it is a linked worktree or a submodule, its exclude file is
-    /// read from where git keeps it, provided that the repository there knows of it. That of a
-    /// linked worktree below the root is read by the workspace, if it lies below the root too.
+    /// read from where git keeps it, provided that the repository there refers back to it. The
+    /// exclude file of a linked worktree below the root is read by the workspace, if that file is
+    /// below the root too.
     ///
-    /// Files that cannot be read, are not regular, or lie past the first mebibyte are left out.
+    /// Files that cannot be read or are not regular are skipped, and only the first mebibyte of a
+    /// file is used.
     pub fn above(root: &Path) -> OuterIgnores {
         let has_git = |directory: &Path| os::exists_ambient(&directory.join(".git"));
         // Where `.git` is a directory, the workspace reads the exclude file in it.
@@ -155,7 +157,7 @@ impl OuterDirectory {
     }
 }
 
-/// The exclude file of the repository whose `.git` file lies in the directory `prefix`, which is
+/// The exclude file of the repository whose `.git` file is in the directory `prefix`, which is
 /// empty or ends in `/`. None if there is none, or if it is outside the workspace or denied.
 pub(crate) fn exclude_below(workspace: &Workspace, prefix: &[u8]) -> Option<WorkspacePath> {
     let text = read_below(workspace, &[prefix, b".git"].concat())?;
@@ -169,8 +171,9 @@ pub(crate) fn exclude_below(workspace: &Workspace, prefix: &[u8]) -> Option<Work
 }
 
 /// The content of `info/exclude` of the repository with the root `directory`, an absolute path
-/// without links. Opens nothing that only a `.git` file names: the git directory of a linked worktree
-/// must refer back to it, that of a submodule must lie in that of the repository around it.
+/// without links. Opens nothing that only a `.git` file names: the git directory of a linked
+/// worktree must refer back to it, and the git directory of a submodule must be inside that of the
+/// enclosing repository.
 fn exclude_ambient(directory: &Path) -> Option<Vec<u8>> {
     let git_directory = git_directory_ambient(directory)?;
     let common = match git_directory.parent() {

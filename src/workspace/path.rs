@@ -1,4 +1,4 @@
-//! Resolved paths: what the tools pass around instead of text.
+//! Resolved paths, which the tools pass around instead of text.
 
 use std::fmt;
 use std::io;
@@ -12,10 +12,10 @@ use crate::text::escape;
 use crate::workspace::temp::is_temporary;
 use crate::workspace::{Access, Metadata, Workspace};
 
-/// The proof that a path was resolved inside a workspace, and the handle to act on.
+/// The proof that a path was resolved inside a workspace, with a handle for operations on it.
 ///
-/// Only [`Workspace::resolve`](crate::Workspace::resolve) makes one. It holds the parent
-/// directory open, so a rename or a swapped link afterwards does not change what it means.
+/// Only [`Workspace::resolve`](crate::Workspace::resolve) creates one. It keeps the parent
+/// directory open, so a later rename or swapped link does not change which entry it refers to.
 ///
 /// ```
 /// use ripkit::Workspace;
@@ -31,7 +31,7 @@ use crate::workspace::{Access, Metadata, Workspace};
 #[derive(Clone, Debug)]
 pub struct WorkspacePath {
     parent: Arc<Dir>,
-    /// The last name, `.` for the root. Where parents are missing too, the path from the last
+    /// The last name, `.` for the root. If parents are missing too, the path from the last
     /// directory that exists, with `/` between the names.
     name: Vec<u8>,
     /// The real path relative to the root, without links; empty for the root.
@@ -98,7 +98,7 @@ impl WorkspacePath {
         self.read_whole(&file, size, max_bytes, "read")
     }
 
-    /// Reads this file, whose stat data reports `size` bytes; `verb` is what it is read for.
+    /// Reads this file, whose stat data reports `size` bytes; `verb` is the purpose, for messages.
     ///
     /// # Errors
     /// `TOO_LARGE` over `limit` bytes, and failures to read.
@@ -144,7 +144,7 @@ impl WorkspacePath {
         self.stat.map(|stat| stat.identity)
     }
 
-    /// The directory that holds the entry, and its name in there.
+    /// The directory that contains the entry, and the entry's name.
     pub(crate) fn entry(&self) -> (&Arc<Dir>, &[u8]) {
         (&self.parent, &self.name)
     }
@@ -255,7 +255,7 @@ pub(crate) fn entries(
         if !is_temporary(name) && !workspace.policy().denies(&path, kind == Kind::Directory) {
             entries.push(DirectoryEntry { name: name.to_vec(), kind });
         }
-        // Not only now and then: a slow file system may need seconds for the next entry.
+        // After every entry: a slow file system may need seconds for the next one.
         check(entries.len())
     });
     listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
@@ -294,7 +294,7 @@ pub(crate) fn link_target(
     Some([root, b"/", directory.relative(), b"/", &text].concat())
 }
 
-/// `CONFLICT`: the file is not as it was found.
+/// `CONFLICT`: the file changed since it was resolved.
 pub(super) fn changed(path: &WorkspacePath, why: &str) -> Error {
     Error::new(ErrorCode::Conflict, format!("{path} has changed: {why}; it was left as it is"))
         .at(path.as_str())
@@ -306,7 +306,7 @@ pub(super) fn written(path: &WorkspacePath) -> Error {
     changed(path, "another process wrote it meanwhile")
 }
 
-/// `CONFLICT`: what another process wrote could not be put back and stays under the name `aside`.
+/// `CONFLICT`: the file of another process could not get its name back, and is kept as `aside`.
 pub(super) fn stranded(path: &WorkspacePath, aside: &[u8], error: io::Error) -> Error {
     let aside = String::from_utf8_lossy(aside);
     let message = format!(

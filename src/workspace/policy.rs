@@ -1,5 +1,4 @@
-//! What the host decides: which paths are denied, whether anything may be written, and how durable
-//! a write is.
+//! The policy of the host: denied paths, write access, and the durability of writes.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -14,7 +13,7 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{File, Kind, Stat};
 use crate::text::escape;
 
-/// What a path is resolved for.
+/// The purpose for which a path is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
@@ -31,13 +30,13 @@ pub enum Access {
     Entry,
 }
 
-/// What a successful write has on stable storage.
+/// What is on stable storage when a write succeeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
     /// Nothing: a power cut may leave the old content, the new, or an empty file.
     Fast,
-    /// The new content, before it takes the place of the old: a power cut leaves one of the two.
+    /// The new content, before it replaces the old: a power cut leaves one of the two.
     #[default]
     File,
     /// The directory too: after a success a power cut leaves the new content.
@@ -200,7 +199,7 @@ impl Denial {
         if is_directory { self.directory } else { self.file }
     }
 
-    /// Whether it is denied whatever its kind, so that the file system need not be asked.
+    /// Whether it is denied for every kind, so that the file system need not be queried.
     pub(super) fn is_certain(self) -> bool {
         self.file && self.directory
     }

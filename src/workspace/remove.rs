@@ -42,9 +42,9 @@ pub(super) fn remove_file(
     Ok(path)
 }
 
-/// Removes a locked file if it is as it was read. The file is renamed to a temporary name first, so
-/// that the file that is checked is the one that is removed; otherwise it gets its name back.
-/// `begin` is called before anything is changed.
+/// Removes a locked file if it still has the content that was read. The file is renamed to a
+/// temporary name first, so that the file that is checked is the one that is removed; otherwise it
+/// gets its name back. `begin` is called before anything is changed.
 pub(super) fn remove_if(
     path: &WorkspacePath,
     file: &OpenFile,
@@ -58,7 +58,7 @@ pub(super) fn remove_if(
         Err(error) => Err(failed(error)),
     };
     // A file that was replaced already is not renamed: it is not locked by this call, so a sweep
-    // would take it for abandoned.
+    // would remove it as abandoned.
     check(name)?;
     begin()?;
     let aside = random_name();

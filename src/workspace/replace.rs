@@ -27,7 +27,7 @@ const PRIVATE: u32 = 0o600;
 /// The result of a replacement.
 #[derive(Debug)]
 pub(crate) struct Replaced {
-    /// What could not be preserved, a sentence each.
+    /// What could not be preserved, one sentence each.
     pub(crate) notes: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct WriteGuard {
     path: WorkspacePath,
     /// `None` if the file does not exist.
     file: Option<OpenFile>,
-    /// The caller wants to create the file, not to overwrite one.
+    /// The caller requires that the file does not exist.
     expects_none: bool,
     _lock: FileLock,
 }
@@ -120,7 +120,7 @@ impl WriteGuard {
     /// Refuses a file of another version than `expected`.
     ///
     /// # Errors
-    /// `CONFLICT`, which names the present version; `FILE_ALREADY_EXISTS` where none was expected.
+    /// `CONFLICT`, which names the present version; `FILE_ALREADY_EXISTS` if no file was expected.
     pub(crate) fn expect(&mut self, expected: Expected, call: &Call) -> Result<(), Error> {
         match (&mut self.file, expected) {
             (None, Expected::Absent) => {
@@ -137,12 +137,12 @@ impl WriteGuard {
         }
     }
 
-    /// Gives the file this content; creates it and its parents if it does not exist.
+    /// Replaces the content of the file; creates it and its parents if it does not exist.
     ///
     /// # Errors
     /// `CONFLICT` if another process changed or created it meanwhile, `NO_SPACE`,
     /// `PERMISSION_DENIED`, `READ_ONLY` and other failures of the system, `CANCELLED` and `TIMEOUT`
-    /// before the new content took its place. After any error the old content is in place.
+    /// before the new content replaced it. After any error the old content is in place.
     pub(crate) fn replace(self, content: &[u8], call: &Call) -> Result<Replaced, Error> {
         if let Some(why) = call.stop_reason() {
             let path = self.path.as_str();
@@ -310,7 +310,8 @@ impl WriteGuard {
         let came_out = parent.stat(temp.name());
         match (back, ours, came_out) {
             (Ok(()), Ok(ours), Ok(out)) if ours.identity == out.identity => Ok(()),
-            // Ours was replaced meanwhile; what replaced it is the newest and goes back.
+            // The new file was replaced meanwhile: its replacement is the newest and gets the name
+            // back.
             (Ok(()), _, Ok(_)) => {
                 let again = parent.rename(temp.name(), (parent, name), Rename::Exchange);
                 again.map_err(|error| stranded(&self.path, &temp.keep_aside(), error))

@@ -35,7 +35,7 @@ const MAX_COMPARED_ENTRIES: usize = 10_000;
 /// second otherwise.
 const MAX_COMPARED_PAIRS: usize = 16 << 20;
 
-/// The similarity from which on a name is suggested, from 0 to 1.
+/// The minimum similarity of a suggested name, from 0 to 1.
 const MIN_SIMILARITY: f64 = 0.85;
 
 const MAX_SUGGESTIONS: usize = 3;
@@ -51,8 +51,8 @@ pub(super) fn resolve(
         Ok(path) => !path.exists(),
         Err(error) => error.code() == ErrorCode::FileNotFound,
     };
-    // Names that are not UTF-8 are shown escaped. A file whose name is the escaped text itself takes
-    // precedence; a new entry gets the bytes that the text stands for.
+    // Names that are not UTF-8 are shown escaped. A file whose name is the escaped text itself
+    // takes precedence; a new entry gets the unescaped bytes as its name.
     let found = match escape::unescape(text).filter(|_| missing) {
         Some(bytes) => match resolve_bytes(workspace, text, &bytes, access) {
             Ok(path) if path.exists() || str::from_utf8(&bytes).is_err() => Ok(path),
@@ -66,7 +66,7 @@ pub(super) fn resolve(
     found.and_then(refuse_too_long)
 }
 
-/// Refuses to create what other programs could not open by its path.
+/// Refuses to create an entry whose path is too long for other programs.
 fn refuse_too_long(path: WorkspacePath) -> Result<WorkspacePath, Error> {
     let length = path.relative().len();
     if path.exists() || length <= MAX_NEW_PATH_BYTES {
@@ -141,8 +141,8 @@ fn direct(names: &PathNames, follow: bool) -> Option<Target> {
     Some(Target { parent, real: names.list.clone(), state, outside: names.outside })
 }
 
-/// A hint with the existing paths that look like the missing one, and what differs. The characters
-/// that differ are escaped; [`resolve`] accepts these escapes.
+/// A hint with the existing paths that are confusable with the missing one, and the differences.
+/// Differing characters are escaped; [`resolve`] accepts these escapes.
 fn lookalike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
     let mut found = lookalikes(workspace, target);
     found.truncate(MAX_SUGGESTIONS);
@@ -166,7 +166,7 @@ fn lookalike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
     }
 }
 
-/// Existing paths that look like the missing one and are not denied.
+/// Existing paths that are confusable with the missing one and not denied.
 fn lookalikes(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
     let policy = &workspace.0.policy;
     let from_start =
@@ -187,8 +187,8 @@ pub(super) fn find_lookalike(
     replace_lookalikes(workspace, text, bytes).map(|(_, found)| found)
 }
 
-/// Replaces missing names by the existing names that look like them. Returns the new path, and what
-/// it leads to if all of it exists.
+/// Replaces missing names by confusable existing names. Returns the new path, and its target if all
+/// of it exists.
 fn replace_lookalikes(
     workspace: &Workspace,
     text: &str,
@@ -230,7 +230,7 @@ fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
     }
 }
 
-/// What a path leads to.
+/// The entry that a path leads to.
 struct Target {
     parent: Arc<Dir>,
     /// The names from the start directory without links; the last is the entry itself.
@@ -241,7 +241,7 @@ struct Target {
     outside: bool,
 }
 
-/// The names of a real path of which not all exist.
+/// The names of a real path, some of which do not exist.
 struct MissingAt<'a> {
     existing: &'a [Vec<u8>],
     /// The first name that does not exist.
@@ -556,7 +556,7 @@ impl<'a> LinkWalk<'a> {
     fn restart(&mut self, target: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         let names: Vec<Vec<u8>> = split(target).map(<[u8]>::to_vec).collect();
         if !self.outside {
-            // Only the prefix is compared as text; `..` after it goes by handles.
+            // Only the prefix is compared as text; `..` after it is resolved through handles.
             if let Some(below) = strip_root(self.workspace, &names) {
                 self.passed.clear();
                 return Ok(below);
@@ -654,7 +654,7 @@ fn similar_paths(target: &Target, policy: &PathPolicy) -> Vec<String> {
 
 /// Paths in which the first missing name is replaced by that of an entry that looks the same: one
 /// composed differently, or with confusable or invisible characters. In byte order. `is_allowed` is
-/// asked about each path that ends with the name of an entry.
+/// called with each path that ends with the name of an entry.
 fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
     let Some(MissingAt { existing, first: wanted, below }) = target.split_at_missing() else {
         return Vec::new();
@@ -668,7 +668,7 @@ fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<V
         |name| is_allowed(&path(name)),
         |name| {
             let is_alike = |name: &str| {
-                // Two different names in ASCII look different.
+                // Different ASCII names are never confusable.
                 !(name.is_ascii() && wanted.is_ascii())
                     && confusable::skeleton(name) == wanted_folded
             };

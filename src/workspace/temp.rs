@@ -1,4 +1,4 @@
-//! Temporary files, in which new content is written before it takes the place of old.
+//! Temporary files, to which new content is written before it replaces the old.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -10,7 +10,7 @@ use crate::os::{Dir, File, Kind, Rename};
 /// Names of temporary files beside a file that is changed.
 const NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit~" };
 
-/// The suffix of files written by others that could not be put back and must not be lost.
+/// The suffix of files of other processes that could not get their name back and must not be lost.
 const KEPT_SUFFIX: &[u8] = b".ripkit-kept";
 
 /// How many random names are tried.
@@ -58,8 +58,8 @@ pub(super) struct TempFile<'a> {
 }
 
 impl<'a> TempFile<'a> {
-    /// Creates an empty file and locks it, so that [`sweep`] can tell that it is in use. `mode` is
-    /// restricted by the umask.
+    /// Creates an empty file and locks it, so that [`sweep`] recognizes that it is in use. `mode`
+    /// is restricted by the umask.
     pub(super) fn create(dir: &'a Dir, mode: u32) -> io::Result<TempFile<'a>> {
         for _ in 0..ATTEMPTS {
             let name = random_name();

@@ -28,7 +28,7 @@ const MAX_BEYOND_SIZE: u64 = 1 << 30;
 pub(crate) struct Transferred {
     pub(crate) source: WorkspacePath,
     pub(crate) destination: WorkspacePath,
-    /// What could not be preserved, a sentence each.
+    /// What could not be preserved, one sentence each.
     pub(crate) notes: Vec<String>,
 }
 
@@ -254,7 +254,7 @@ impl<'a> StagedCopy<'a> {
         StagedCopy { transfer, identity, notes: Vec::new(), is_kept: false }
     }
 
-    /// Lets the copy stay.
+    /// Keeps the copy.
     fn keep(mut self) -> Vec<String> {
         self.is_kept = true;
         std::mem::take(&mut self.notes)
@@ -292,8 +292,8 @@ fn open(source: &WorkspacePath) -> Result<(File, Stat), Error> {
     Ok((file, stat))
 }
 
-/// Copies the content up to its end, whatever size the file system reports. Shares the blocks if the
-/// file system can.
+/// Copies the content to its end, even beyond the size that the file system reports. Shares the
+/// blocks if the file system can.
 fn copy_content(
     to: &File,
     from: &File,
@@ -405,7 +405,7 @@ impl ContentCopy<'_> {
 }
 
 /// Resolves a destination that must not exist, except as another spelling of the source; returns
-/// whether it is that.
+/// whether it is such a spelling.
 fn free_place(
     workspace: &Workspace,
     text: &str,
@@ -417,7 +417,7 @@ fn free_place(
         None => Ok((place, false)),
         Some(Kind::Directory) => Err(into_directory(&place, source)),
         Some(Kind::Link) => {
-            // A link that leads out is refused for that.
+            // A link that leads out of the workspace is refused with that error.
             workspace.resolve(text, Access::Write)?;
             Err(taken(&place))
         }
@@ -430,7 +430,7 @@ fn free_place(
     }
 }
 
-/// Whether the destination is the source, or what the source leads to, by another name.
+/// Whether the destination is the source, or the target of the source, by another name.
 fn is_same_file(workspace: &Workspace, place: &WorkspacePath, source: &WorkspacePath) -> bool {
     let target = workspace.resolve(source.as_str(), Access::Read);
     let target = target.map_or_else(|_| source.identity(), |target| target.identity());

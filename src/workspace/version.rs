@@ -1,4 +1,5 @@
-//! Versions: tokens for the content of a file, by which a caller says what it expects to change.
+//! Versions: tokens that identify the content of a file, with which a caller states what it expects
+//! to change.
 
 use std::fmt;
 use std::io;
@@ -19,7 +20,7 @@ const SHORT_DIGITS: u32 = 10;
 
 /// A token for the content of a file: 128 bits of its BLAKE3 hash.
 ///
-/// Equal content has an equal version, whatever its name and time.
+/// Equal content has an equal version, independent of name and time.
 ///
 /// ```
 /// use ripkit::workspace::Version;
@@ -132,7 +133,7 @@ pub(crate) enum VersionToken {
 }
 
 impl VersionToken {
-    /// Whether it stands for this version.
+    /// Whether this token denotes the version.
     pub(crate) fn matches(&self, version: Version) -> bool {
         match self {
             VersionToken::Full(full) => *full == version,

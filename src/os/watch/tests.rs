@@ -47,7 +47,7 @@ mod events {
             Fixture { temporary, watcher, dir, id }
         }
 
-        /// What is queued, as words, each once.
+        /// The queued events as words, without duplicates.
         fn events(&self) -> Vec<String> {
             let mut events = Vec::new();
             self.watcher.drain(&mut |event| events.push(self.words(event))).unwrap();

@@ -42,8 +42,8 @@ impl Changing {
     }
 }
 
-// Loom's clock stands still, so a thread wakes the caller as the end of a tick would: the first
-// time it sees that it is cancelled, the second time that its grace is over.
+// Loom has no clock, so a thread wakes the caller as the end of a tick would: the first time it
+// sees that it is cancelled, the second time that its grace is over.
 #[test]
 fn what_a_caller_that_leaves_at_any_moment_says_of_the_change_holds() {
     let (left, returned) = (Arc::new(Tally::new(0)), Arc::new(Tally::new(0)));

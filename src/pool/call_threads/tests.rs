@@ -5,8 +5,8 @@ use super::*;
 use crate::context::{Cancel, Progress, TextStream};
 use crate::error::ErrorCode;
 
-/// How often what depends on the order of threads is tried; fewer under Miri, which tries another
-/// order with each seed.
+/// How often tests that depend on the order of threads are repeated; less often under Miri, which
+/// uses another order for each seed.
 const ROUNDS: u64 = if cfg!(miri) { 3 } else { 2000 };
 
 fn hurried() -> Call {

@@ -9,7 +9,7 @@ use super::*;
 use crate::context::Cancel;
 use crate::sync::in_every_order;
 
-/// Work that leaves a trace, which only the shift's lock makes others see.
+/// Work whose effect only the lock of the latch makes visible to other threads.
 #[derive(Default)]
 struct Traced(AtomicUsize);
 
@@ -30,7 +30,7 @@ struct Panicking;
 
 impl Job for Panicking {
     fn work(&self) {
-        // Without the panic hook, which would print once in every order.
+        // Not through the panic hook, which would print in every order.
         resume_unwind(Box::new("the worker fell"));
     }
 
@@ -69,7 +69,7 @@ fn start(latch: &Arc<JobLatch>, job: &Arc<impl Job>) -> thread::JoinHandle<()> {
     thread::spawn(move || latch.work(&*job))
 }
 
-/// Runs a model in every order; fails unless it was true in some of them, and in some not.
+/// Runs a model in every order; fails unless it returns true in some of them and false in others.
 fn in_every_order_with_both_ends(model: impl Fn() -> bool + Send + Sync + 'static) {
     let tally = Arc::new(Tally::new(0));
     let held = tally.clone();
@@ -116,8 +116,8 @@ fn the_text_of_a_panic_is_there_when_the_caller_hears_of_the_end() {
     });
 }
 
-// Loom's clock stands still, so a thread wakes the caller as the end of a tick would: the first
-// time it sees that it is cancelled, the second time that its grace is over.
+// Loom has no clock, so a thread wakes the caller as the end of a tick would: the first time it
+// sees that it is cancelled, the second time that its grace is over.
 #[test]
 fn a_caller_whose_time_runs_out_at_any_moment_leaves_or_hears_of_the_end() {
     in_every_order_with_both_ends(|| {

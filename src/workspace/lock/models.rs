@@ -25,10 +25,10 @@ impl Names {
         self.locks.lock(keys, &Call::default()).unwrap()
     }
 
-    /// Takes names, works on them and gives them back.
+    /// Locks names, works on them and releases them.
     fn work_on(&self, wanted: &[usize]) {
         let lock = self.take(wanted);
-        // Relaxed: the lock alone makes one see what the other did.
+        // Relaxed: only the lock makes the writes of one call visible to the other.
         for user in wanted.iter().map(|number| &self.users[*number]) {
             assert_eq!(user.load(Ordering::Relaxed), 0, "another call has it");
             user.store(1, Ordering::Relaxed);
@@ -45,8 +45,8 @@ impl Names {
     }
 }
 
-// Here and in the circle one name is held at first: who takes names one by one would wait for it
-// and keep another meanwhile.
+// Here and in the cycle one name is locked at first: a call that locked names one by one would wait
+// for it with another name locked.
 #[test]
 fn two_calls_that_name_the_same_two_files_crosswise_both_get_them() {
     in_every_order(|| {

@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorCode};
 use crate::os::faults::{counted, disturbed, failing};
 use crate::workspace::{Access, Durability, Expected, Version, Workspace, is_temporary};
 
-/// What may fail, and the code that a caller is told.
+/// Errors of system calls, and the codes that callers get.
 const ERRORS: [(Errno, ErrorCode); 7] = [
     (Errno::IO, ErrorCode::IoError),
     (Errno::NOSPC, ErrorCode::NoSpace),
@@ -81,12 +81,12 @@ fn leftovers(tree: &Tree) -> Vec<&String> {
     tree.keys().filter(|path| is_temporary(name(path).as_bytes())).collect()
 }
 
-/// A directory where nothing waits for a disk, if there is one.
+/// A directory on a file system in memory, if there is one.
 fn quick_directory() -> TempDir {
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }
 
-/// Lets each call of `work` fail in turn, with each error, on a tree of its own.
+/// Lets each system call of `work` fail in turn, with each error, on a tree of its own.
 fn each_call_fails(
     what: &str,
     durability: Durability,
@@ -124,8 +124,7 @@ fn each_call_fails(
     assert!(calls > ERRORS.len() * 3, "{what}: only {calls} calls were made to fail");
 }
 
-/// What was asked is done; a temporary file may be left where it could not be removed, and then
-/// the next write removes it.
+/// The operation is done. A temporary file that could not be removed is removed by the next write.
 fn assert_done(workspace: &Workspace, base: &Path, before: &Tree, now: &Tree, place: &str) {
     let mut wanted = tree(base);
     wanted.retain(|path, _| !leftovers(now).contains(&path));
@@ -254,7 +253,8 @@ fn a_move_to_another_file_system_leaves_exactly_one_file() {
     }
 }
 
-/// Lets somebody write another file in each directory before each call of `work` in turn.
+/// Runs `work` repeatedly: another writer creates a file in each directory before the n-th system
+/// call.
 fn each_call_has_a_neighbour(what: &str, work: impl Fn(&Workspace, &Path) -> Result<(), Error>) {
     let (here, there) = (quick_directory(), TempDir::new().unwrap());
     for after in 0.. {
@@ -306,7 +306,7 @@ fn a_neighbour_that_sweeps_disturbs_nobody() {
     }
 }
 
-/// How many system calls `work` makes on a tree of its own, with nothing to tell.
+/// How many system calls `work` makes on a tree of its own, without returning notes.
 fn calls(durability: Durability, work: impl Fn(&Workspace) -> Vec<String>) -> u32 {
     let base = quick_directory();
     fixture(base.path());
@@ -316,7 +316,7 @@ fn calls(durability: Durability, work: impl Fn(&Workspace) -> Vec<String>) -> u3
     calls
 }
 
-/// Gives a file the name, and tells its notes.
+/// Moves or copies a file to the name, and returns the notes.
 type Transfer<'a> = &'a dyn Fn(&Workspace, &str) -> Vec<String>;
 
 #[test]
@@ -413,8 +413,8 @@ fn edit_first_line(workspace: &Workspace, line: &str) -> Result<Vec<String>, Err
     guard.replace(format!("{line}\n{rest}").as_bytes(), &call).map(|replaced| replaced.notes)
 }
 
-/// Edits the log while `disturb` appends to it before each system call in turn; tells for how many
-/// of them nothing was lost, and for how many it was.
+/// Edits the log while `disturb` appends to it before each system call in turn. Returns for how
+/// many of them nothing was lost, and for how many something was.
 fn appended_before_each_call(
     line: &str,
     prepare: impl Fn(&Path) -> Box<dyn FnOnce()>,
