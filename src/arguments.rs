@@ -78,14 +78,15 @@ pub(crate) const MAX_FILE_TYPES: usize = 64;
 /// The maximum length of a file type, a skill name or a version, in characters.
 pub(crate) const MAX_NAME_CHARS: usize = 256;
 
-/// The maximum length of a regular expression in characters, whatever the limits of the host.
+/// The maximum length of a regular expression in characters, independent of the limits of the host.
 pub(crate) const MAX_PATTERN_CHARS: usize = 64 * 1024;
 
 /// The maximum length of a command in characters, as Linux accepts no longer argument.
 #[cfg(all(unix, feature = "command"))]
 pub(crate) const MAX_COMMAND_CHARS: usize = 128 * 1024;
 
-/// The maximum length of a cursor in characters; it holds a path of which each byte may be escaped.
+/// The maximum length of a cursor in characters; it contains a path whose every byte may be
+/// escaped.
 pub(crate) const MAX_CURSOR_CHARS: usize = 5 * MAX_PATH_BYTES;
 
 /// A list of strings that may also be given as a single string.
@@ -249,8 +250,8 @@ pub(crate) fn at_least_one(name: &str, value: u32) -> Result<usize, Error> {
     }
 }
 
-/// Refuses new text with a placeholder line such as `// ... existing code ...`, unless the `old` text
-/// has that line. `argument` names the argument that holds `new`.
+/// Refuses new text with a placeholder line such as `// ... existing code ...`, unless the `old`
+/// text has that line. `argument` is the name of the argument with `new`.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT`.

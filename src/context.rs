@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::sync::AtomicUsize;
 
-/// A flag that stops every call that was given a clone of it.
+/// A flag that stops every call that has a clone of it.
 ///
 /// A tokio `CancellationToken` is bridged by one task:
 /// `async move { token.cancelled().await; cancel.cancel() }`.
@@ -15,7 +15,7 @@ use crate::sync::AtomicUsize;
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Makes a flag that is not yet raised.
+    /// Creates a flag that is not yet raised.
     pub fn new() -> Cancel {
         Cancel::default()
     }
@@ -63,7 +63,8 @@ type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 pub struct TextStream(Arc<Mutex<dyn fmt::Write + Send>>);
 
 impl TextStream {
-    /// Makes a stream that writes to `writer`; keep a clone of the `Arc` to read it after the call.
+    /// Creates a stream that writes to `writer`; keep a clone of the `Arc` to read it after the
+    /// call.
     pub fn new<W: fmt::Write + Send + 'static>(writer: Arc<Mutex<W>>) -> TextStream {
         TextStream(writer)
     }
@@ -99,8 +100,8 @@ impl fmt::Write for ClosableText {
     }
 }
 
-/// Decides between the thread that wants to make its change and the caller that wants to leave the
-/// call. The first of them wins, and the decision is final.
+/// Decides between a thread that is about to make its change and a caller that is about to leave
+/// the call. The first one wins, and the decision is final.
 #[derive(Debug, Default)]
 struct CommitPoint(AtomicUsize);
 
@@ -326,7 +327,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// Why a call returned before it had looked at everything.
+/// Why a call returned before it was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -346,7 +347,7 @@ impl fmt::Display for Incomplete {
     }
 }
 
-/// The limits that a host can change. An answer that exceeds one is cut and says so.
+/// The limits that a host can change. An answer that exceeds one is truncated and says so.
 ///
 /// ```
 /// use ripkit::{Call, Limits, Toolkit, Workspace};
@@ -371,7 +372,7 @@ pub struct Limits {
     /// Maximum length of a shown line, in bytes; of a longer line, a window around the match is
     /// shown. Default: 500.
     pub line_bytes: usize,
-    /// Maximum time of one call, whatever its arguments. Default: 10 minutes.
+    /// Maximum time of one call, regardless of its arguments. Default: 10 minutes.
     pub time: Duration,
     /// Threads of one search or listing. With 0, calls run on the thread of their caller, which then
     /// cannot leave a call that is blocked in the file system. Default: the available parallelism.

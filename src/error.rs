@@ -39,7 +39,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error with a sentence that says what failed and why.
+    /// Creates an error with a sentence on what failed and why.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Error {
         Error(Box::new(Inner {
             code,
@@ -88,7 +88,7 @@ impl Error {
         &self.0.hints
     }
 
-    /// The hints in words, for the tools that are offered; `None` if there is nothing to say.
+    /// The hints as text, for the tools that are offered; `None` if there are none.
     pub fn hint(&self, format: &TextFormat) -> Option<String> {
         let hints: Vec<String> = self.0.hints.iter().filter_map(|hint| hint.text(format)).collect();
         (!hints.is_empty()).then(|| hints.join(" "))
@@ -190,7 +190,7 @@ error_codes! {
     InvalidArgument = "INVALID_ARGUMENT",
     /// A regular expression or a glob cannot be compiled.
     InvalidPattern = "INVALID_PATTERN",
-    /// The file is binary where text is needed.
+    /// The file is not text.
     NotText = "NOT_TEXT",
     /// The file or the argument is over a documented size limit.
     TooLarge = "TOO_LARGE",
@@ -210,11 +210,11 @@ error_codes! {
     Timeout = "TIMEOUT",
     /// A file that should begin with front matter does not.
     NoFrontmatter = "NO_FRONTMATTER",
-    /// The front matter has no end.
+    /// The front matter is not terminated.
     UnterminatedFrontmatter = "UNTERMINATED_FRONTMATTER",
-    /// The front matter is no YAML, or not what it should be.
+    /// The front matter is not YAML, or violates a rule of the standard.
     InvalidFrontmatter = "INVALID_FRONTMATTER",
-    /// The front matter lacks a field that must be there.
+    /// The front matter lacks a required field.
     MissingField = "MISSING_FIELD",
     /// A rule of the host refuses the path or the operation.
     PolicyDenied = "POLICY_DENIED",
@@ -245,8 +245,8 @@ impl ErrorCode {
         }
     }
 
-    /// Numbers for which the standard library has no stable kind: ENFILE, EMFILE, and ELOOP,
-    /// for which FreeBSD says EMLINK.
+    /// Numbers for which the standard library has no stable kind: ENFILE, EMFILE, and ELOOP, which
+    /// is EMLINK on FreeBSD.
     fn of_number(number: Option<i32>) -> ErrorCode {
         match number {
             Some(23 | 24) if cfg!(unix) => ErrorCode::ResourceExhausted,

@@ -1,4 +1,4 @@
-//! What to try next, as data that is put into words for the tools that are offered.
+//! Suggested next steps, as data that is formatted for the tools that are offered.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use crate::text_format::TextFormat;
 pub enum Hint {
     /// A sentence that names no tool and no argument.
     Text(Cow<'static, str>),
-    /// Paths of which one may be meant, most likely first.
+    /// Existing paths, one of which may be meant, most likely first.
     DidYouMean(Vec<String>),
     /// A sentence about one or several tools, between which the reader may choose. It is left out if
     /// none of them is offered.
@@ -68,7 +68,7 @@ impl Hint {
         Hint::Argument { before: before.into(), name, value, after: after.into() }
     }
 
-    /// A sentence about an argument, whatever its value.
+    /// A sentence about an argument without a value.
     pub fn argument_name(
         before: impl Into<Cow<'static, str>>,
         name: &'static str,

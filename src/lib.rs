@@ -1,8 +1,8 @@
 //! File tools for LLM agents inside the host's process: search, list, find, read, write, edit, move
 //! and copy, built on ripgrep's libraries, without starting a program.
 //!
-//! A [`Workspace`] is a directory tree and its access rules. A [`Toolkit`] holds the tools over one
-//! workspace: it describes them to a model and runs the model's calls.
+//! A [`Workspace`] is a directory tree and its access rules. A [`Toolkit`] contains the tools for
+//! one workspace: it describes them to a model and runs the model's calls.
 //!
 //! ```
 //! use ripkit::{Call, Toolkit, Workspace};
@@ -55,7 +55,7 @@
 //!
 //! # What to expect
 //!
-//! - Nothing outside the root is accessed, whatever the arguments, the symbolic links in the tree, or
+//! - Nothing outside the root is accessed, regardless of arguments, symbolic links in the tree, and
 //!   concurrent renames by other processes.
 //! - Answers are in path order and the same for any number of threads. A truncated answer says so and
 //!   has a cursor for the rest; [`ScanStats`] says what was skipped and why.
@@ -68,10 +68,10 @@
 //!
 //! # From async code
 //!
-//! The library has no async functions and needs no runtime. A call is made on a blocking thread, and
-//! stopped by a [`Cancel`] that a token or a timer raises. It then returns what it has found so far,
-//! or that nothing was changed. `examples/own_tool.rs` also shows progress and streamed text, and
-//! tools of the host.
+//! The library has no async functions and needs no runtime. A call is made on a blocking thread,
+//! and stopped by a [`Cancel`] that a token or a timer raises. It then returns its partial results,
+//! or reports that nothing was changed. `examples/own_tool.rs` also shows progress and streamed
+//! text, and tools of the host.
 //!
 //! ```
 //! use ripkit::{Answer, Call, Cancel, Toolkit};

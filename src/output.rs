@@ -16,7 +16,7 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
         Outcome::Done
     }
 
-    /// Notes on repairs and unexpected findings, a sentence each. Default: none.
+    /// Notes on repairs and unexpected findings, one sentence each. Default: none.
     fn notes(&self) -> &[String] {
         &[]
     }
@@ -68,12 +68,12 @@ pub enum Content {
     },
 }
 
-/// Where and why an answer was cut.
+/// Where and why an answer was truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Truncation {
-    /// The asked number of results is reached and at least one more exists.
+    /// The requested number of results is reached and at least one more exists.
     Results,
     /// The text reached its byte limit and at least one more result exists.
     Bytes,
@@ -100,9 +100,9 @@ impl fmt::Display for Truncation {
     }
 }
 
-/// What a search or a listing looked at, and what it left out and why.
+/// What a search or a listing scanned, and what it skipped and why.
 ///
-/// An empty answer with this receipt says which kind of empty it is.
+/// It shows why an answer is empty: nothing matched, or entries were skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -116,15 +116,14 @@ pub struct ScanStats {
     /// The first entries that could not be read, at most 20, in path order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trouble: Vec<ReadError>,
-    /// Paths that the call named and that could not be looked at, where others could, in the order
-    /// of the call.
+    /// Paths of the call that could not be scanned although others could, in the order of the call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<ReadError>,
     /// Sentences on ignore files that were not read whole, and on names left out by default, at
-    /// most 20; where there were more, the last says how many.
+    /// most 20; if there were more, the last one says how many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What an index spared; absent where none is kept.
+    /// What the index saved; absent without an index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexUse>,
     /// Files that the index excluded.
@@ -138,7 +137,7 @@ pub struct ScanStats {
     pub(crate) bytes: u64,
 }
 
-/// What an index spared a search.
+/// What an index saved a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -146,7 +145,8 @@ pub struct IndexUse {
     /// Files that were not opened, as they cannot match; the receipt counts them like those that
     /// were.
     pub excluded: u64,
-    /// Whether the pattern says anything that an index knows; if not, every text was searched.
+    /// Whether the pattern contains n-grams that the index can filter on; if not, every text was
+    /// searched.
     pub asked: bool,
 }
 
@@ -172,22 +172,22 @@ pub struct Skipped {
     pub unreadable: u64,
     /// FIFOs, sockets and devices.
     pub special: u64,
-    /// Files that the kernel makes as they are read, as in `/proc` and `/sys`; only one that is
-    /// named is searched.
+    /// Files that the kernel generates when they are read, as in `/proc` and `/sys`; they are
+    /// searched only if the call names them.
     pub kernel: u64,
     /// Symbolic links, which are not followed.
     pub links: u64,
-    /// Files that the host denies because they have several names (hard links). What its deny globs
-    /// name is not counted, so that no answer tells whether it exists.
+    /// Files that the host denies because they have several names (hard links). Paths that match
+    /// its deny globs are not counted, so that no answer reveals whether they exist.
     pub denied: u64,
 }
 
-/// An entry or a named path that could not be read, and why.
+/// An entry or a path of the call that could not be read, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
 pub struct ReadError {
-    /// The path, relative to the workspace, or as it was named.
+    /// The path, relative to the workspace, or as the call gave it.
     pub path: String,
     /// The reason, for an entry in the words of the operating system.
     pub reason: String,
@@ -264,7 +264,7 @@ impl ScanStats {
         (more > 0).then(|| format!("and {}", counted(more, "more warning", "more warnings")))
     }
 
-    /// A clause on what could not be read, with `verb_past` such as "searched"; `None` if everything
+    /// A clause about unreadable entries, with `verb_past` such as "searched"; `None` if everything
     /// was read.
     pub(crate) fn shortfall(&self, verb_past: &str) -> Option<String> {
         let reasons = nonzero(&[
@@ -344,7 +344,7 @@ fn nonzero(counts: &[(u64, &str, &str)]) -> Vec<String> {
     counts.map(|(count, one, many)| counted(*count, one, many)).collect()
 }
 
-/// The line that says how to go on after a cut.
+/// The line that says how to continue after truncation.
 pub(crate) fn continuation(format: &TextFormat, cursor: &str) -> String {
     match format.syntax() {
         Syntax::Json => format!("To go on, pass cursor: {cursor:?}"),

@@ -1,5 +1,5 @@
-//! What the `ripkit` program needs of an answer besides its text. Not part of the library's
-//! interface: it may change at any time.
+//! Properties of an answer that the `ripkit` program needs besides its text. Not part of the
+//! library's interface: it may change at any time.
 
 use std::time::Duration;
 

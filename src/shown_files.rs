@@ -1,4 +1,4 @@
-//! Which files a model has seen, so that it overwrites none that it does not know.
+//! Which files a model has seen, so that it cannot overwrite content that it does not know.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,8 @@ use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::workspace::{Version, WorkspacePath};
 
-/// The most files that are remembered; of more, the one that was shown longest ago is forgotten.
+/// The maximum number of files that are recorded; beyond it the least recently shown one is
+/// dropped.
 const MAX_FILES: usize = 10_000;
 
 /// The version of each file that was last shown or written, and how much of it.
@@ -17,14 +18,14 @@ pub(crate) struct ShownFiles(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     files: HashMap<Vec<u8>, Shown>,
-    /// Counts what was shown, to find the oldest.
+    /// A logical clock, to find the least recently shown file.
     clock: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     version: Version,
-    /// All lines before this one were shown; `None` if all of the file was.
+    /// All lines before this one were shown; `None` if the whole file was shown.
     next_line: Option<i64>,
     at: u64,
 }
@@ -38,7 +39,7 @@ pub(crate) struct ShownPage {
 }
 
 impl ShownFiles {
-    /// Remembers a page of a file; pages that follow each other add up.
+    /// Records a page of a file; consecutive pages add up.
     pub(crate) fn record_page(&self, path: &WorkspacePath, version: Version, page: ShownPage) {
         let known = self.get(path).filter(|known| known.version == version);
         let before = known.map_or(Some(1), |known| known.next_line);
@@ -51,20 +52,20 @@ impl ShownFiles {
         self.set(path, version, next_line);
     }
 
-    /// Remembers that the model knows all of a file, since it wrote it.
+    /// Records that the model knows all of a file, since it wrote it.
     pub(crate) fn record_whole(&self, path: &WorkspacePath, version: Version) {
         self.set(path, version, None);
     }
 
-    /// Remembers an edit of a file: what was known of it still is.
+    /// Records an edit of a file: lines that were known before still are.
     pub(crate) fn record_edit(&self, path: &WorkspacePath, old: Version, new: Version) {
         if let Some(known) = self.get(path).filter(|known| known.version == old) {
             self.set(path, new, known.next_line);
         }
     }
 
-    /// Refuses to overwrite a file of this version, unless all of it was shown; `None` stands for a
-    /// file that is too large to read.
+    /// Refuses to overwrite a file of this version, unless all of it was shown; `None` means a file
+    /// that is too large to read.
     ///
     /// # Errors
     /// `CONFLICT`.

@@ -8,15 +8,15 @@ pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
 #[cfg(not(all(test, ripkit_loom)))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
 
-/// Locks a mutex. One that is poisoned is used as it is: the panic has been reported, and code that
-/// holds a lock leaves nothing half done.
+/// Locks a mutex. A poisoned mutex is used nevertheless: the panic has been reported, and no code
+/// leaves inconsistent data behind while it has a lock.
 pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Runs a model in every order of its threads that can make a difference, and tells how many
-/// those are.
-// In two conditions, here and above the models, since clippy knows tests by `cfg(test)` alone.
+/// Runs a model in all distinguishable orders of its threads, and returns their number.
+// Two attributes, here and above the models, since clippy recognizes tests only by a plain
+// `cfg(test)`.
 #[cfg(test)]
 #[cfg(ripkit_loom)]
 pub(crate) fn in_every_order(model: impl Fn() + Send + Sync + 'static) -> usize {

@@ -75,7 +75,7 @@ pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     /// The name of its command in a shell. Default: the name on the wire.
     const COMMAND: &'static str = Self::NAME;
-    /// A short description of its command for people, in the imperative, without a full stop.
+    /// A short description of its command for the help, in the imperative, without a full stop.
     /// Default: empty; a front end then shows the beginning of the description.
     const SUMMARY: &'static str = "";
     /// Other names by which it can be called. Default: none.
@@ -144,12 +144,12 @@ pub struct ToolContext<'a> {
 }
 
 impl ToolContext<'_> {
-    /// What earlier walks saw, for a walk that begins now.
+    /// The view of the index for one call, which begins now.
     pub(crate) fn index_view(&self) -> Option<IndexView> {
         self.index.map(Index::begin)
     }
 
-    /// The same as the source of the walk's directories.
+    /// The same, as the source of directories for a walk.
     pub(crate) fn dir_source(&self) -> Option<Arc<dyn DirSource>> {
         self.index_view().map(|view| Arc::new(view) as Arc<dyn DirSource>)
     }
@@ -171,13 +171,13 @@ pub enum Effect {
     Create,
     /// Replaces or removes existing files.
     Change,
-    /// Runs programs, which may do anything.
+    /// Runs programs, which have arbitrary effects.
     Execute,
 }
 
 impl_wire_names!(Effect; parse);
 
-/// The description of a tool, from which the form of each provider is rendered.
+/// The description of a tool, from which the format of each provider is rendered.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
@@ -199,7 +199,7 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// Whether a second call with the same arguments has no further effect.
     pub is_idempotent: bool,
-    /// Whether a call may take long, as [`Tool::LONG`] says.
+    /// Whether a call may take long; see [`Tool::LONG`].
     pub is_long: bool,
     /// Arguments of typical calls, each valid by the schema.
     pub examples: Vec<Value>,

@@ -7,7 +7,7 @@ use memchr::{memchr, memchr_iter};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How the text of a file is written down.
+/// The encoding of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -77,7 +77,7 @@ pub enum LineEnding {
     Lf,
     /// With a carriage return and a line feed.
     Crlf,
-    /// Some so, some so.
+    /// Both occur.
     Mixed,
     /// There is at most one line, and no line feed.
     None,
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn line_ends_are_counted_alike_in_bytes_and_utf16() {
-        // U+0A0A and U+0D0A hold the bytes of line ends and are none.
+        // U+0A0A and U+0D0A contain the bytes of line ends but are not line ends.
         let cases = [
             ("", 0, 0),
             ("a\nb\n", 2, 0),

@@ -37,7 +37,7 @@ pub(crate) const MAX_COUNTED_BYTES: u64 = 16 << 20;
 pub(crate) struct PageOptions {
     /// The first line, from 1; negative counts from the end; 0 means 1.
     pub(crate) offset: i64,
-    /// The maximum number of lines; with 0, all lines are counted, whatever the size of the file.
+    /// The maximum number of lines; with 0, all lines are counted, even in a large file.
     pub(crate) max_lines: u64,
     /// The maximum size of the text as shown, in bytes.
     pub(crate) max_bytes: usize,

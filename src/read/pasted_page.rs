@@ -4,7 +4,7 @@
 //! Writing a page back as the whole file would delete the rest of the file. The detection keeps no
 //! state about earlier reads: it recognizes what is shown besides the text (numbers, header,
 //! notice), that the content begins or ends exactly where a page of the current file does, or that
-//! it is an unchanged run of its lines such as a page with a `limit` is.
+//! it is an unchanged run of its lines, like a page with a `limit`.
 
 use std::collections::HashMap;
 

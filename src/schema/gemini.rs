@@ -33,7 +33,7 @@ fn node(schema: &Value) -> Value {
     Value::Object(node)
 }
 
-/// A map becomes a string that holds JSON, which the check of arguments parses.
+/// A map becomes a string that contains JSON, which the check of arguments parses.
 fn object(schema: &Map<String, Value>, node: &mut Map<String, Value>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     let Some(properties) = properties.filter(|properties| !properties.is_empty()) else {
@@ -63,7 +63,7 @@ fn value(schema: &Map<String, Value>, kind: &str, node: &mut Map<String, Value>)
 }
 
 /// A value or a list of such values becomes a list. Any other union stays `anyOf`, and its
-/// description moves into the first option, since no keyword may stand beside `anyOf`.
+/// description moves into the first option, since the API allows no keyword beside `anyOf`.
 fn union(schema: &Map<String, Value>, options: &[Value]) -> Value {
     let is_list = |option: &&Value| {
         let items = option.get("items");

@@ -37,9 +37,9 @@ pub enum Format {
     Mcp,
     /// The Messages API of Anthropic.
     Anthropic,
-    /// The Chat Completions API of OpenAI and of the many servers that speak it.
+    /// The Chat Completions API of OpenAI and of the many servers that implement it.
     OpenAi,
-    /// The same in strict mode, which holds the model to the schema.
+    /// The same in strict mode, which forces the model to follow the schema.
     OpenAiStrict,
     /// The Gemini API of Google.
     Gemini,

@@ -190,7 +190,7 @@ fn merge_enums(node: &mut Map<String, Value>) {
     }
 }
 
-/// Runs last, because the description of a property replaces that of its type.
+/// Runs last, because the description of a property replaces the description of its type.
 fn describe_values(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
     if let Some(Value::String(values)) = node.shift_remove(VALUES) {
@@ -259,7 +259,7 @@ pub(super) fn append_sentence(node: &mut Map<String, Value>, sentence: &str) {
     node.insert("description".to_owned(), Value::String(whole));
 }
 
-/// A minimum of 0 or 1 is left out, as that is what a count is.
+/// A minimum of 0 or 1 is left out, since every count has it.
 fn describe_limit(node: &mut Map<String, Value>, keyword: &str, before: &str, after: &str) {
     let Some(limit) = node.get(keyword).and_then(Value::as_number) else { return };
     if keyword.starts_with("min") && limit.as_u64().is_some_and(|limit| limit <= 1) {
@@ -296,7 +296,7 @@ fn mentions(description: &str, words: &str, limit: &str) -> bool {
 }
 
 fn describe_default(node: &mut Map<String, Value>) {
-    // A flag that is off, and a count of nothing, need no words.
+    // A default of `false` or 0 is obvious and not mentioned.
     let is_told = |default: &&Value| !default.is_null() && **default != false && **default != 0;
     let Some(default) = node.get("default").filter(is_told) else { return };
     if description(node).contains("Default:") {

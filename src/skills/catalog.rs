@@ -1,4 +1,4 @@
-//! The skills that were found, by name.
+//! The catalog of skills, by name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ struct Inner {
     findings: Vec<SkillFinding>,
 }
 
-/// A skill that a later one with the same name replaced.
+/// A skill that is replaced by a later one with the same name.
 ///
 /// ```
 /// use ripkit::skills::SkillCatalog;
@@ -67,13 +67,13 @@ pub struct ShadowedSkill {
 }
 
 impl SkillCatalog {
-    /// Makes a catalog of loaded skills, such as a selection from another catalog. Of two skills with
-    /// the same name, the later wins.
+    /// Creates a catalog of loaded skills, such as a selection from another catalog. Of two skills
+    /// with the same name, the later one takes precedence.
     pub fn new(skills: impl IntoIterator<Item = Skill>) -> SkillCatalog {
         SkillCatalog::merged(skills, Vec::new())
     }
 
-    /// Sorts skills by name; of two with the same name, the later wins.
+    /// Sorts skills by name; of two with the same name, the later one takes precedence.
     pub(super) fn merged(
         skills: impl IntoIterator<Item = Skill>,
         mut findings: Vec<SkillFinding>,
@@ -131,7 +131,7 @@ impl SkillCatalog {
         &self.0.findings
     }
 
-    /// The skills that a later one with the same name replaced.
+    /// Skills that are replaced by a later one with the same name.
     pub fn shadowed(&self) -> &[ShadowedSkill] {
         &self.0.shadowed
     }

@@ -1,4 +1,4 @@
-//! Findings on skills, each in one line of safe characters.
+//! Findings about skills, each in one line without control characters.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A finding on a skill or a directory of skills.
+/// A finding about a skill or a directory of skills.
 ///
 /// ```
 /// use ripkit::skills::{Severity, SkillCatalog};
@@ -82,7 +82,7 @@ impl fmt::Display for SkillFinding {
 
 impl SkillFinding {
     /// The error of strict loading, which has one code for front matter that is missing,
-    /// unterminated or invalid; the message and [`SkillFinding::code`] say which.
+    /// unterminated or invalid; the message and [`SkillFinding::code`] distinguish them.
     pub(super) fn to_error(&self) -> Option<Error> {
         let path = escape::display_path(self.path.as_bytes());
         let code = match self.code? {

@@ -17,7 +17,7 @@ use crate::text::decode::{UTF8_MARK, is_utf16};
 /// The maximum number of values to which missing quotes are added.
 const MAX_REPAIRS: usize = 16;
 
-/// What a SKILL.md says about itself.
+/// The front matter of a SKILL.md.
 ///
 /// ```
 /// let text = "---\nname: fix-tests\ndescription: Fix failing tests.\n---\n# How\n";
@@ -46,7 +46,7 @@ pub struct Frontmatter {
     /// What the skill needs to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compatibility: Option<String>,
-    /// The tools that the skill may use without asking, such as `Bash(git:*)`.
+    /// The tools that the skill may use without confirmation, such as `Bash(git:*)`.
     #[serde(rename = "allowed-tools", skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
     /// Further keys and values.
@@ -62,8 +62,8 @@ pub struct Frontmatter {
 /// Reads the front matter at the top of a SKILL.md, and returns it with the byte offset of the body.
 ///
 /// The reader is left at that offset; the body is not read. Blank lines and a byte order mark may
-/// come first. Values with a colon may lack quotes. Missing fields are no error here, but in
-/// [`Frontmatter::validate`].
+/// come first. Values with a colon may lack quotes. Missing fields are not an error here;
+/// [`Frontmatter::validate`] reports them.
 ///
 /// # Errors
 /// `NO_FRONTMATTER` if the first line that is not blank is not `---`, `UNTERMINATED_FRONTMATTER`
@@ -366,7 +366,7 @@ pub(super) fn check(frontmatter: &Frontmatter, directories: &[String]) -> Vec<Fi
     findings
 }
 
-/// The finding on fields that the standard does not define.
+/// The finding about fields that the standard does not define.
 fn unknown_fields(frontmatter: &Frontmatter) -> Option<Finding> {
     let keys = frontmatter.fields().keys().map(String::as_str);
     let keys: Vec<&str> = keys.filter(|key| !FIELDS.contains(key)).collect();
@@ -387,8 +387,8 @@ impl Frontmatter {
     /// Checks the fields against the rules of the standard.
     ///
     /// # Errors
-    /// `MISSING_FIELD` without name or description, `INVALID_FRONTMATTER` for the first rule that
-    /// is broken.
+    /// `MISSING_FIELD` without name or description, `INVALID_FRONTMATTER` for the first violated
+    /// rule.
     pub fn validate(&self) -> Result<(), Error> {
         let findings = check(self, &[]);
         let broken = findings.into_iter().find(Finding::is_refused);
@@ -410,7 +410,7 @@ fn name(name: &str, directories: &[String], findings: &mut Vec<Finding>) {
         findings.push(Finding::skipped(ErrorCode::InvalidFrontmatter, message));
         return;
     }
-    // Composed and decomposed letters are the same, as some file systems write one for the other.
+    // Composed and decomposed letters are equal, since some file systems convert them.
     let name = &normal(name);
     length("name", name, MAX_NAME_LEN, findings);
     if one_line(name).is_empty() {
@@ -436,7 +436,7 @@ fn no_name(directories: &[String]) -> String {
     }
 }
 
-/// The rules for names that this one breaks.
+/// The rules that this name violates.
 fn broken_rules(name: &str, directories: &[String]) -> Vec<String> {
     let shown = quoted_name(name);
     let mut broken = Vec::new();

@@ -15,7 +15,8 @@ use crate::text::clip;
 use crate::walk::VERSION_CONTROL;
 use crate::workspace::{DirectoryEntry, Kind, Workspace, WorkspacePath, link_target};
 
-/// Loads skills from several directories. Of two skills with the same name, the later wins.
+/// Loads skills from several directories. Of two skills with the same name, the later one takes
+/// precedence.
 ///
 /// ```
 /// use ripkit::Workspace;
@@ -63,7 +64,7 @@ impl SkillLoader {
         SkillLoader::default()
     }
 
-    /// Adds a directory; a missing one is an empty one. Links in it are followed if they lead into
+    /// Adds a directory; a missing one counts as empty. Links in it are followed if they lead into
     /// this or another directory of the loader.
     pub fn directory(mut self, directory: impl AsRef<Path>) -> SkillLoader {
         self.sources.push(SkillSource::Directory(directory.as_ref().to_owned()));
@@ -77,7 +78,7 @@ impl SkillLoader {
         self
     }
 
-    /// Lets links lead into this directory too, without looking for skills in it.
+    /// Allows links into this directory too, without searching it for skills.
     pub fn allow(mut self, directory: impl AsRef<Path>) -> SkillLoader {
         self.allowed.push(directory.as_ref().to_owned());
         self
@@ -90,14 +91,14 @@ impl SkillLoader {
         self
     }
 
-    /// Sets the maximum number of skills; a finding says if there are more. Later directories take
-    /// precedence. Default: [`MAX_SKILLS`].
+    /// Sets the maximum number of skills; a finding reports if there are more. Later directories
+    /// take precedence. Default: [`MAX_SKILLS`].
     pub fn at_most(mut self, count: usize) -> SkillLoader {
         self.max = count;
         self
     }
 
-    /// Loads all valid skills; [`SkillCatalog::warnings`] says what is wrong with the others.
+    /// Loads all valid skills; [`SkillCatalog::warnings`] reports the others.
     pub fn load(&self) -> SkillCatalog {
         let mut findings = Vec::new();
         let sources: Vec<_> =
@@ -110,7 +111,7 @@ impl SkillLoader {
         let extra = self.allowed.iter().filter_map(|directory| open(directory, &mut findings));
         allowed.extend(extra.map(SkillRoot::whole));
         let mut scan = SkillScan::new(&allowed, self.depth, self.max);
-        // Last directory first, because later directories win if a limit is reached.
+        // Last directory first, because later directories take precedence if a limit is reached.
         for (index, source) in sources.into_iter().enumerate().rev() {
             if let Some((workspace, path)) = source {
                 scan.run(&SkillRoot::whole(workspace), &path, index);
@@ -126,9 +127,9 @@ impl SkillLoader {
     /// Loads all skills, or fails with the first invalid one.
     ///
     /// # Errors
-    /// What is wrong with the first invalid skill: `INVALID_FRONTMATTER` for front matter that is missing,
-    /// has no end, is no YAML or breaks a rule of the standard, `MISSING_FIELD` for a missing name
-    /// or description, or why the file cannot be read.
+    /// The error of the first invalid skill: `INVALID_FRONTMATTER` for front matter that is
+    /// missing, unterminated, not YAML or violates a rule of the standard, `MISSING_FIELD` for a
+    /// missing name or description, or why the file cannot be read.
     pub fn load_strict(&self) -> Result<SkillCatalog, Error> {
         let catalog = self.load();
         let refused = |finding: &&SkillFinding| finding.severity <= Severity::Violation;
@@ -139,8 +140,8 @@ impl SkillLoader {
 
 /// Loading with the default options.
 impl SkillCatalog {
-    /// Loads the skills below a directory; a missing one is an empty one. Invalid skills are left
-    /// out; [`warnings`](SkillCatalog::warnings) says why.
+    /// Loads the skills below a directory; a missing one counts as empty. Invalid skills are left
+    /// out; [`warnings`](SkillCatalog::warnings) reports why.
     pub fn scan(directory: impl AsRef<Path>) -> SkillCatalog {
         SkillLoader::new().directory(directory).load()
     }
@@ -151,7 +152,7 @@ impl SkillCatalog {
         loader(directories).load()
     }
 
-    /// The same, but fails if a skill is invalid.
+    /// Like [`SkillCatalog::load`], but fails if a skill is invalid.
     ///
     /// # Errors
     /// As [`SkillLoader::load_strict`].
@@ -198,12 +199,13 @@ fn open(directory: &Path, findings: &mut Vec<SkillFinding>) -> Option<Workspace>
 }
 
 /// The directories of skills that clients share, below a home directory and below a project; the
-/// later wins. `.claude/skills` is Claude's, `.agents/skills` the one for all.
+/// later one takes precedence. `.claude/skills` belongs to Claude Code, `.agents/skills` is shared
+/// by all clients.
 pub const CLIENT_DIRECTORIES: [&str; 2] = [".claude/skills", ".agents/skills"];
 
 /// The [`CLIENT_DIRECTORIES`] of a user and of a project, in the order for
-/// [`SkillCatalog::load`](crate::skills::SkillCatalog::load): a project's skill wins over the
-/// user's of the same name.
+/// [`SkillCatalog::load`](crate::skills::SkillCatalog::load): a skill of the project takes
+/// precedence over a skill of the user with the same name.
 ///
 /// Leave out a project that the user does not trust. Missing directories are skipped. Links are
 /// followed within and between these directories; a
@@ -257,7 +259,7 @@ struct PendingDirectory {
 }
 
 impl PendingDirectory {
-    /// The SKILL.md in it, under the name that it has, in the directory without links.
+    /// The SKILL.md in it, under its actual name, in the directory without links.
     fn found(&self, file: WorkspacePath, directory: Vec<u8>, name: &[u8]) -> FoundSkill<'_> {
         let mut names = vec![self.root.last_name(&directory)];
         let linked = self.root.last_name(&self.path);
@@ -531,14 +533,14 @@ fn brief(message: &str) -> String {
     clip::ellipsize(&line, MAX_MESSAGE).into_owned()
 }
 
-/// A SKILL.md that was found.
+/// A SKILL.md found by the search.
 struct FoundSkill<'a> {
     root: &'a SkillRoot,
     file: WorkspacePath,
     /// The real paths of its directory and of itself.
     directory: Vec<u8>,
     path: Vec<u8>,
-    /// The name of its directory, then that of the link that led there.
+    /// The name of its directory, then the name of the link that led there.
     names: Vec<String>,
     /// The index of the source that led to it.
     source: usize,
@@ -570,7 +572,7 @@ impl FoundSkill<'_> {
     }
 }
 
-/// The name of a skill: that in its front matter, otherwise that of its directory.
+/// The name of a skill: from its front matter, otherwise from its directory.
 fn name_of(frontmatter: &Frontmatter, directories: &[String]) -> String {
     let name = one_line(&frontmatter.name);
     match directories.first() {

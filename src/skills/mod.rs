@@ -1,4 +1,4 @@
-//! Skills: directories with a SKILL.md, which says what they are for and how to do it.
+//! Skills: directories with a SKILL.md, which describes a task and how to do it.
 //!
 //! Finding skills reads only their front matter, so that a catalog of hundreds is cheap; the text of
 //! a skill is read on demand. A SKILL.md is untrusted input, and an invalid one never hides the

@@ -9,7 +9,8 @@ use crate::skills::skill::Skill;
 use crate::text::escape::{display_path, xml};
 
 /// The maximum size of the list in bytes. Descriptions are shortened until it fits, all to the same
-/// length and at least 40 characters; then the last skills are left out, and a comment says so.
+/// length and at least 40 characters; then the last skills are left out, and a comment gives their
+/// number.
 pub const MAX_PROMPT_BYTES: usize = 64 * 1024;
 
 /// The minimum length of a shortened description, in characters.

@@ -116,7 +116,7 @@ impl SkillFile {
     /// Opens a regular file of at most [`MAX_SKILL_BYTES`].
     ///
     /// # Errors
-    /// `INVALID_PATH` for what is no regular file, `TOO_LARGE`, and failures to open.
+    /// `INVALID_PATH` for anything but a regular file, `TOO_LARGE`, and failures to open.
     pub(super) fn open(path: &WorkspacePath) -> Result<SkillFile, Error> {
         if !path.is_file() {
             let message = "it is no regular file, and only those are read";

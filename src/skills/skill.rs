@@ -1,4 +1,4 @@
-//! One skill: what its front matter says, its text, and the files beside its SKILL.md.
+//! One skill: its front matter, its text, and the files beside its SKILL.md.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -10,10 +10,10 @@ use crate::skills::root::{SkillFile, SkillRoot, joined, list_entries, read_rest,
 use crate::text::escape::{self, display_path, xml};
 use crate::workspace::{Kind, WorkspacePath};
 
-/// The maximum number of files that are listed of a skill.
+/// The maximum number of listed files of a skill.
 pub const MAX_RESOURCES: usize = 100;
 
-/// How many levels of directories of a skill are listed.
+/// The maximum depth of listed directories of a skill.
 const MAX_DEPTH: usize = 4;
 
 /// After this many entries of any kind, no further directory of a skill is listed.
@@ -82,7 +82,7 @@ impl Skill {
         &self.source
     }
 
-    /// Where the body began when the skill was found, in bytes.
+    /// The offset of the body in bytes, when the skill was found.
     pub fn body_offset(&self) -> u64 {
         self.body_offset
     }
@@ -127,12 +127,12 @@ impl Skill {
         let mut files = Vec::new();
         let mut ahead = VecDeque::from([(Vec::new(), 1)]);
         let mut has_more = false;
-        // Level by level, so that what is cut lies deep.
+        // Level by level, so that the deepest files are omitted first.
         let mut entries = 0;
         while entries < MAX_ENTRIES && files.len() <= MAX_RESOURCES {
             let Some((below, depth)) = ahead.pop_front() else { break };
             let (directories, found) = match self.listed(&below, &mut entries) {
-                // What cannot be listed is no file that could be read.
+                // A subdirectory that cannot be listed is left out.
                 Err(_) if depth > 1 => continue,
                 listed => listed?,
             };
@@ -172,13 +172,14 @@ impl Skill {
     /// are not UTF-8 become U+FFFD.
     ///
     /// # Errors
-    /// `INVALID_PATH` for what is outside its directory, links followed, or hidden in it;
-    /// `FILE_NOT_FOUND`; `TOO_LARGE` over [`MAX_SKILL_BYTES`](crate::skills::MAX_SKILL_BYTES).
+    /// `INVALID_PATH` for a hidden path, and for one that is outside its directory after links are
+    /// followed; `FILE_NOT_FOUND`; `TOO_LARGE` over
+    /// [`MAX_SKILL_BYTES`](crate::skills::MAX_SKILL_BYTES).
     pub fn read_resource(&self, path: &str) -> Result<String, Error> {
         self.bytes_of(path).map(into_text)
     }
 
-    /// The bytes of one of its files; its SKILL.md is one of them.
+    /// The bytes of one of its files; its SKILL.md is included.
     pub(crate) fn bytes_of(&self, path: &str) -> Result<Vec<u8>, Error> {
         let file = match path {
             // Which may be called skill.md.
@@ -189,7 +190,7 @@ impl Skill {
         read_rest(opened.reader(), path)
     }
 
-    /// Finds one of its files, relative to its directory or by an absolute path in there.
+    /// Finds one of its files, relative to its directory or by an absolute path below it.
     pub(crate) fn resource(&self, path: &str) -> Result<WorkspacePath, Error> {
         let own = path.strip_prefix(&self.base_dir).and_then(|rest| rest.strip_prefix('/'));
         let relative = own.unwrap_or(path);
@@ -206,7 +207,7 @@ impl Skill {
         };
         let found = found.filter(|found| !found.is_directory());
         let found = found.ok_or_else(|| self.no_such_file(path))?;
-        // A link inside may lead anywhere in the workspace, which is more than the skill.
+        // A link inside may lead anywhere in the workspace, also out of the skill.
         match rest_below(found.relative(), &self.directory) {
             Some(rest) if !rest.split(|byte| *byte == b'/').any(is_left_out) => Ok(found),
             _ => Err(self.not_its_file(path)),

@@ -1,9 +1,10 @@
-//! Placeholder lines such as `// ... existing code ...`, which stand for omitted text.
+//! Placeholder lines such as `// ... existing code ...`, which models write in place of omitted
+//! text.
 //!
 //! Models abbreviate the files they write with such comments; written to disk as they are, they
-//! would delete the omitted text. A line is a placeholder only if its comment says nothing except
-//! that text is omitted. Any other comment is ordinary, and `...` outside a comment is code or
-//! prose.
+//! would delete the omitted text. A line is a placeholder only if its comment contains nothing but
+//! the statement that text is omitted. Any other comment is ordinary, and `...` outside a comment
+//! is code or prose.
 
 use std::collections::HashSet;
 
@@ -27,7 +28,7 @@ const BLOCK_COMMENTS: [(&str, &str); 11] = [
     ("/*", "*/"),
 ];
 
-/// Extensions of prose, in which `#` begins a heading and fenced blocks hold examples, which are
+/// Extensions of prose, in which `#` begins a heading and fenced blocks contain examples, which are
 /// often abbreviated on purpose.
 const PROSE: [&str; 8] = ["md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org"];
 
@@ -41,7 +42,7 @@ const LONE_STATES: [&str; 6] = ["unchanged", "unmodified", "omitted", "elided", 
 /// lines.
 const MAX_DOTS: usize = 8;
 
-/// A line that stands for omitted text.
+/// A line in place of omitted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placeholder<'a> {
     /// The number of the line, from 1.
@@ -371,7 +372,7 @@ impl Phrase {
             && (self.has(&["same", "as"]) || self.means(Meaning::State) || self.unknown == 0)
     }
 
-    /// Whether a comment says nothing except that text is omitted.
+    /// Whether a comment contains nothing but the statement that text is omitted.
     fn stands_for_text(&self) -> bool {
         let (is_text, is_kept) = (self.names_text(), self.is_left_as_it_was());
         let is_core = self.means(Meaning::Core);

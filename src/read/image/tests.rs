@@ -95,7 +95,7 @@ fn text_is_not_taken_for_an_image() {
     {
         assert_eq!(detect(text.as_bytes()), None, "{text:?}");
     }
-    // These letters promise an image, and then there is none.
+    // Text that begins with the signature of an image.
     assert_eq!(detect(b"GIF89a is a format"), Some(ImageFormat::Gif));
     assert!(pixels(ImageFormat::Gif, b"GIF89a is a format").is_err());
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Lines that models have written in the place of code.
+/// Lines that models have written in place of code.
 const PLACEHOLDERS: &[&str] = &[
     "# ... rest of the code remains the same ...",
     "// ... existing code ...",
@@ -91,7 +91,7 @@ const PLACEHOLDERS: &[&str] = &[
     "<div>{/* ... existing content ... */}</div>",
 ];
 
-/// Lines that mean what they say.
+/// Lines that are not placeholders.
 const LINES: &[&str] = &[
     "...",
     "    ...",
