@@ -16,7 +16,7 @@ const STARTERS: [&str; 5] = ["fork", "execvp", "posix_spawnp", "pidfd_spawnp", "
 pub(crate) fn names(program: &[u8], function: &str) -> bool {
     let name = format!("\0{function}\0");
     let loaded = program.get(..loaded_bytes(program)).unwrap_or(program);
-    loaded.windows(name.len()).any(|part| part == name.as_bytes())
+    memchr::memmem::find(loaded, name.as_bytes()).is_some()
 }
 
 /// Up to where a program of 64 bits in the ELF format is loaded; of another one, all.

@@ -34,7 +34,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 // Design: results are in path order and the same for any thread count.
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    for seed in 0..rounds(20) {
+    for seed in 0..rounds(6) {
         let workspace = random_tree(seed);
         let tools = [1, 2, 8].map(|threads| toolkit(&workspace, threads));
         for (tool, arguments) in calls() {
@@ -70,7 +70,7 @@ fn the_same_call_twice_gives_the_same_bytes() {
 // The cursor goes on exactly where the answer was cut.
 #[test]
 fn the_pages_of_an_answer_are_the_whole_answer() {
-    for seed in 0..rounds(12) {
+    for seed in 0..rounds(5) {
         let workspace = random_tree(seed);
         let tools = toolkit(&workspace, 2);
         for (tool, mut arguments) in calls() {
@@ -107,7 +107,7 @@ fn the_pages_of_a_large_directory_are_the_whole_directory() {
 
 #[test]
 fn an_answer_is_truncated_only_when_more_exists() {
-    for seed in 0..rounds(12) {
+    for seed in 0..rounds(5) {
         let workspace = random_tree(seed);
         let tools = toolkit(&workspace, 2);
         for (tool, arguments) in calls() {
@@ -227,7 +227,7 @@ fn no_sequence_of_path_parts_and_links_shows_what_is_outside() {
         "a.txt",
         "loop",
     ];
-    for seed in 0..rounds(40) {
+    for seed in 0..rounds(10) {
         let mut dice = Dice::new(seed);
         let workspace = tree_with_doors();
         let tools = toolkit(&workspace, 2);
