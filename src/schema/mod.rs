@@ -13,8 +13,8 @@
 //! ```
 
 mod gemini;
+mod openai_strict;
 mod portable;
-mod strict;
 
 use std::fmt;
 use std::str::FromStr;
@@ -166,7 +166,7 @@ pub fn openai(spec: &ToolSpec) -> Value {
 /// keys, is rendered as by [`openai`], with `strict` off.
 pub fn openai_strict(spec: &ToolSpec) -> Value {
     let described = described(spec);
-    let strict = strict::parameters(&described);
+    let strict = openai_strict::parameters(&described);
     let mut tool = function(spec, strict.as_ref().unwrap_or(&described));
     tool["function"]["strict"] = strict.is_some().into();
     tool
