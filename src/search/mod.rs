@@ -137,7 +137,7 @@ fn search_skipped(
     let (report, _) = builder.finish(None, None);
     let file = report.files.first()?;
     let line = file.matches().next()?.line;
-    let hidden = skipped.iter().any(|entry| entry.hidden && entry.contains(&file.path));
+    let hidden = skipped.iter().any(|entry| entry.hidden && entry.contains(file.path.as_bytes()));
     let path = escape::exact_path(&aliases.shown(file.resolved_path())).into_owned();
     Some(LeftOutMatch { path, line, hidden })
 }

@@ -16,7 +16,9 @@ use crate::text::escape;
 use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{ListStatus, cursor, default_timeout};
-use crate::walk::list::{self, ListOptions};
+use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
+use crate::walk::list::ListOptions;
+use crate::walk::unmatched;
 use crate::walk::{PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
 use crate::workspace::{Access, Workspace};
 
@@ -180,18 +182,29 @@ impl Tool for FindFiles {
     ) -> Result<FindFilesOutput, Error> {
         let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;
         let existing = existing_file(context.workspace, &path, &pattern);
-        let (begin, glob) = existing.unwrap_or_else(|| {
-            let glob = literal_first(context.workspace, &path, &pattern);
-            (path, glob)
-        });
-        let globs = PathGlobs::new(&[glob.as_str()])?;
+        let glob_use = if args.kind == FindKind::File { GlobUse::Files } else { GlobUse::Entries };
+        let (begin, include) = existing.map_or_else(
+            || {
+                let glob = literal_first(context.workspace, &path, &pattern);
+                let searched = std::slice::from_ref(&path);
+                let globs = RepairedGlobs::new(context.workspace, searched, &[glob], glob_use);
+                (path.clone(), globs)
+            },
+            |(file, glob)| (file, RepairedGlobs { globs: vec![glob], notes: Vec::new() }),
+        );
+        let exclude = RepairedGlobs::new(
+            context.workspace,
+            std::slice::from_ref(&args.path),
+            args.exclude.as_slice(),
+            GlobUse::Entries,
+        );
         let roots = WalkRoot::resolve(context.workspace, std::slice::from_ref(&begin))?;
         let max_depth = args.max_depth.map(|depth| at_least_one("max_depth", depth));
         let walk = WalkOptions {
             roots,
             max_depth: max_depth.transpose()?,
-            filter: PathFilter::new(&[], args.exclude.as_slice(), &[])?,
-            hidden: args.hidden || PathGlobs::names_hidden(&glob),
+            filter: PathFilter::new(&[], &exclude.globs, &[])?,
+            hidden: args.hidden || names_hidden(&include.globs),
             no_ignore: args.no_ignore,
             drop_noise: true,
             directories: args.kind != FindKind::File,
@@ -199,7 +212,7 @@ impl Tool for FindFiles {
             ..WalkOptions::default()
         };
         let arguments = (
-            (walk.root_keys(), &glob, &args.exclude, args.max_depth),
+            (walk.root_keys(), &include.globs, &args.exclude, args.max_depth),
             args.kind,
             walk.hidden,
             args.no_ignore,
@@ -207,7 +220,6 @@ impl Tool for FindFiles {
         );
         let query = QueryId::of(Self::NAME, &arguments)?;
         let options = ListOptions {
-            globs: Some(globs),
             files: args.kind != FindKind::Directory,
             newest_first: args.sort == Sort::Modified,
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
@@ -217,10 +229,22 @@ impl Tool for FindFiles {
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
-        let report = list::list(context.workspace, (context.pool, &call), options)?;
+        let with_globs = |globs: &[String]| {
+            let hidden = args.hidden || names_hidden(globs);
+            let walk = WalkOptions { hidden, ..options.walk.clone() };
+            Ok(ListOptions { walk, globs: Some(PathGlobs::new(globs)?), ..options.clone() })
+        };
+        let globs = (include.globs.as_slice(), exclude.globs.as_slice());
+        let (report, empty) =
+            unmatched::list(context.workspace, (context.pool, &call), globs, with_globs)?;
         let (paths, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
-        Ok(FindFilesOutput { paths, total, status })
+        let notes = [include.notes, exclude.notes].concat();
+        Ok(FindFilesOutput { paths, total, status: status.explained(notes, empty) })
     }
+}
+
+fn names_hidden(globs: &[String]) -> bool {
+    globs.iter().any(|glob| PathGlobs::names_hidden(glob))
 }
 
 /// Splits an absolute pattern into a directory and a pattern below it.
@@ -289,7 +313,7 @@ impl Output for FindFilesOutput {
     }
 
     fn notes(&self) -> &[String] {
-        &self.status.receipt.warnings
+        &self.status.notes
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {

@@ -13,11 +13,14 @@ use crate::arguments::{
 };
 use crate::context::Incomplete;
 use crate::error::Error;
+use crate::hint::Hint;
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
 use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::walk::list::{self, ListEntry, ListOptions, ListReport};
+use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
+use crate::walk::list::{ListEntry, ListOptions, ListReport};
+use crate::walk::unmatched::{self, EmptyListing};
 use crate::walk::{Cursor, FileCount, PathFilter, QueryId, WalkOptions, WalkRoot};
 
 /// How many bytes of paths are written at once.
@@ -165,11 +168,45 @@ pub struct ListStatus {
     /// Why the listing ended early; absent when it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<Incomplete>,
+    /// Files that match but are ignored or hidden, when there were none elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOutFiles>,
+    /// Surprises worth a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The closest thing that exists, when nothing was found.
+    #[serde(skip)]
+    pub closest: Option<Hint>,
     /// The limit that truncated the listing, if one did.
     #[serde(skip)]
     pub truncation: Option<Truncation>,
     #[serde(skip)]
     pub(crate) text_bytes: usize,
+}
+
+/// Files that a listing left out.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct LeftOutFiles {
+    /// The first paths, relative to the workspace, at most 3.
+    pub paths: Vec<String>,
+    /// Whether there are more.
+    pub more: bool,
+    /// Whether they were left out for their names; else an ignore rule did.
+    pub hidden: bool,
+}
+
+impl LeftOutFiles {
+    fn hint(&self, format: &TextFormat) -> String {
+        let (what, name) =
+            if self.hidden { ("hidden", "hidden") } else { ("ignored", "no_ignore") };
+        let shown = self.paths.iter().map(|path| escape::display_path(path.as_bytes()));
+        let more = if self.more { " and more" } else { "" };
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        let how = format.argument(name, true);
+        format!("These match but are {what}: {shown}{more}; include them with {how}.")
+    }
 }
 
 /// Lists the files below a directory to a given depth.
@@ -210,8 +247,16 @@ impl Tool for ListFiles {
         context: &ToolContext<'_>,
         args: ListFilesArgs,
     ) -> Result<ListFilesOutput, Error> {
-        let globs: Vec<String> = args.pattern.iter().cloned().collect();
-        let filter = PathFilter::new(&globs, args.exclude.as_slice(), &[])?;
+        let pattern: Vec<String> = args.pattern.iter().cloned().collect();
+        let searched = std::slice::from_ref(&args.path);
+        let include = RepairedGlobs::new(context.workspace, searched, &pattern, GlobUse::Files);
+        let exclude = RepairedGlobs::new(
+            context.workspace,
+            searched,
+            args.exclude.as_slice(),
+            GlobUse::Entries,
+        );
+        let filter = PathFilter::new(&include.globs, &exclude.globs, &[])?;
         let default_depth = args.pattern.is_none().then_some(DEFAULT_MAX_DEPTH);
         let max_depth = args.max_depth.or(default_depth);
         let max_depth = max_depth.map(|depth| at_least_one("max_depth", depth)).transpose()?;
@@ -244,9 +289,19 @@ impl Tool for ListFiles {
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
-        let mut report = list::list(context.workspace, (context.pool, &call), options)?;
+        let with_globs = |globs: &[String]| {
+            let filter = PathFilter::new(globs, &exclude.globs, &[])?;
+            let hidden = args.hidden || filter.names_hidden();
+            let walk = WalkOptions { filter, hidden, ..options.walk.clone() };
+            Ok(ListOptions { walk, ..options.clone() })
+        };
+        let globs = (include.globs.as_slice(), exclude.globs.as_slice());
+        let (mut report, empty) =
+            unmatched::list(context.workspace, (context.pool, &call), globs, with_globs)?;
         let directories = CountedDirectory::take(&mut report.entries);
         let (files, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
+        let notes = [include.notes, exclude.notes].concat();
+        let status = status.explained(notes, empty);
         Ok(ListFilesOutput { files, directories, total, status })
     }
 }
@@ -290,6 +345,9 @@ impl ListStatus {
         let paths =
             report.entries.into_iter().map(|entry| escape::into_exact(entry.path)).collect();
         let status = ListStatus {
+            notes: report.stats.warnings.clone(),
+            left_out: None,
+            closest: None,
             truncated: report.truncation.is_some(),
             cursor: report.cursor.map(|cursor| query.cursor(&cursor)),
             receipt: report.stats,
@@ -298,6 +356,18 @@ impl ListStatus {
             text_bytes,
         };
         (paths, report.total, status)
+    }
+
+    /// Adds the notes on repaired globs, and what is said of an empty listing.
+    pub(crate) fn explained(mut self, mut notes: Vec<String>, empty: EmptyListing) -> ListStatus {
+        notes.extend(empty.notes);
+        notes.append(&mut self.notes);
+        let left_out = empty.left_out.map(|found| LeftOutFiles {
+            paths: found.paths.into_iter().map(escape::into_exact).collect(),
+            more: found.more,
+            hidden: found.hidden,
+        });
+        ListStatus { notes, left_out, closest: empty.closest, ..self }
     }
 
     pub(crate) fn outcome(&self, shown: usize) -> Outcome {
@@ -321,6 +391,11 @@ impl ListStatus {
                 None => f.write_str("No files found")?,
             }
             write!(f, "\n{}", self.receipt.sentence("Looked at"))?;
+            let left_out = self.left_out.as_ref().map(|left_out| left_out.hint(format));
+            let closest = self.closest.as_ref().and_then(|hint| hint.text(format));
+            for hint in [left_out, closest].into_iter().flatten() {
+                write!(f, "\n{hint}")?;
+            }
         }
         // A stream takes one long piece in less time than many short ones.
         let mut piece = String::new();
@@ -368,7 +443,7 @@ impl Output for ListFilesOutput {
     }
 
     fn notes(&self) -> &[String] {
-        &self.status.receipt.warnings
+        &self.status.notes
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {

@@ -435,8 +435,8 @@ pub(crate) struct SkippedEntry {
 
 impl SkippedEntry {
     /// Whether `path` is this entry or lies below it.
-    pub(crate) fn contains(&self, path: &str) -> bool {
-        let rest = path.as_bytes().strip_prefix(self.path.as_slice());
+    pub(crate) fn contains(&self, path: &[u8]) -> bool {
+        let rest = path.strip_prefix(self.path.as_slice());
         rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
     }
 }

@@ -120,6 +120,7 @@ impl<'a> EntryFilter<'a> {
         }
         if self.drop_noise && is_directory && NOISE.contains(&name) {
             skipped.ignored_directories += 1;
+            self.report_skipped(is_directory, false, report);
             report.stats.warnings.push(
                 "left out target and node_modules, as no ignore file says what to leave out"
                     .to_owned(),
@@ -165,7 +166,8 @@ impl<'a> EntryFilter<'a> {
 
     /// Reports what a rule left out, so that a hint can look into it.
     fn report_skipped(&self, is_directory: bool, hidden: bool, report: &mut DirectoryReport) {
-        if self.options.contents && report.skipped_entries.len() < MAX_SKIPPED_UNFILTERED {
+        let is_wanted = self.options.contents || self.options.drop_noise;
+        if is_wanted && report.skipped_entries.len() < MAX_SKIPPED_UNFILTERED {
             let path = self.path.clone();
             report.skipped_entries.push(SkippedEntry { path, is_directory, hidden });
         }

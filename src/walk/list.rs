@@ -11,7 +11,7 @@ use crate::output::{ScanStats, Truncation};
 use crate::pool::{Pool, lock};
 use crate::text::escape;
 use crate::walk::cursor::Cursor;
-use crate::walk::directory::DirectoryReport;
+use crate::walk::directory::{DirectoryReport, SkippedEntry};
 use crate::walk::file_count::{self, FileCount, MAX_COUNT_BYTES};
 use crate::walk::globs::PathGlobs;
 use crate::walk::parallel::Walk;
@@ -44,6 +44,8 @@ pub(crate) struct ListOptions {
     pub(crate) cursor: Option<Cursor>,
     /// How the paths are shown.
     pub(crate) aliases: PathAliases,
+    /// How many files are looked at until the listing ends.
+    pub(crate) max_scanned: u64,
     /// Whether directories at the depth limit are listed, with the number of files below each. Those
     /// without files are left out.
     pub(crate) counts_below_limit: bool,
@@ -61,6 +63,7 @@ impl ListOptions {
             text_bytes: usize::MAX,
             cursor: None,
             aliases: PathAliases::default(),
+            max_scanned: u64::MAX,
             counts_below_limit: false,
         }
     }
@@ -104,7 +107,12 @@ pub(crate) struct ListReport {
     pub(crate) cursor: Option<Cursor>,
     pub(crate) stats: ScanStats,
     pub(crate) incomplete: Option<Incomplete>,
+    /// What ignore rules and hidden names left out, at most [`MAX_SKIPPED_ENTRIES`].
+    pub(crate) skipped_entries: Vec<SkippedEntry>,
 }
+
+/// The maximum number of skipped entries that a report keeps.
+const MAX_SKIPPED_ENTRIES: usize = 1000;
 
 /// Runs a listing.
 ///
@@ -122,7 +130,8 @@ pub(crate) fn list(
     } else {
         options.walk.resume = options.cursor.as_ref().map(resume);
         let sink = ListSink::new(options.budget(), options.cursor.clone());
-        ListSink { aliases: options.aliases.clone(), ..sink }
+        let (aliases, max_scanned) = (options.aliases.clone(), options.max_scanned);
+        ListSink { aliases, max_scanned, ..sink }
     };
     let visitor = ListVisitor {
         globs: options.globs.take(),
@@ -130,7 +139,7 @@ pub(crate) fn list(
         directories: options.walk.directories && counted.is_none(),
         depth_limit: counted.as_ref().and_then(|walk| walk.max_depth),
         times: options.newest_first,
-        may_stop_early: sink.budget.is_bounded(),
+        may_stop_early: sink.budget.is_bounded() || options.max_scanned < u64::MAX,
     };
     let walk = std::mem::take(&mut options.walk);
     let (sink, incomplete) = Walk::run(workspace, walk, (pool, call), (visitor, sink))?;
@@ -341,13 +350,15 @@ struct ListSink {
     budget: OutputBudget,
     gap: bool,
     aliases: PathAliases,
+    max_scanned: u64,
 }
 
 impl ListSink {
     /// A sink of the entries after `cursor`.
     fn new(budget: OutputBudget, cursor: Option<Cursor>) -> ListSink {
         let report = ListReport { cursor, ..ListReport::default() };
-        ListSink { report, budget, gap: false, aliases: PathAliases::default() }
+        let aliases = PathAliases::default();
+        ListSink { report, budget, gap: false, aliases, max_scanned: u64::MAX }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
@@ -371,9 +382,14 @@ impl ListSink {
 impl ResultSink<FoundEntries> for ListSink {
     fn directory(&mut self, report: DirectoryReport) {
         self.report.stats.absorb(report.stats);
+        let room = MAX_SKIPPED_ENTRIES.saturating_sub(self.report.skipped_entries.len());
+        self.report.skipped_entries.extend(report.skipped_entries.into_iter().take(room));
     }
 
     fn results(&mut self, found: FoundEntries) -> ControlFlow<()> {
+        if self.report.stats.files >= self.max_scanned {
+            return ControlFlow::Break(());
+        }
         self.report.stats.absorb(found.stats);
         for entry in found.entries {
             self.report.total += u64::from(entry.below.is_none());

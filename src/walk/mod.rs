@@ -19,6 +19,7 @@ mod disk_dirs;
 mod entry_filter;
 mod file_count;
 mod file_types;
+pub(crate) mod glob_repair;
 pub(crate) mod globs;
 mod ignore_rules;
 pub(crate) mod list;
@@ -28,6 +29,7 @@ mod reorder_buffer;
 mod roots;
 mod rule_names;
 mod selection;
+pub(crate) mod unmatched;
 mod visitor;
 mod work_queue;
 

@@ -149,6 +149,12 @@ impl WalkOptions {
         self.roots.get(root).map_or(0, |root| root.base_len)
     }
 
+    /// The same for a path below one of the roots.
+    pub(crate) fn base_len_of(&self, path: &[u8]) -> usize {
+        let is_above = |root: &&WalkRoot| root.is_directory && path.starts_with(&root.key());
+        self.roots.iter().find(is_above).map_or(0, |root| root.base_len)
+    }
+
     /// Whether a directory itself, regardless of its entries, lies past the position to resume at.
     pub(super) fn reaches_itself(&self, path: &[u8]) -> bool {
         self.resume.as_ref().is_none_or(|resume| resume.precedes(path, b"/"))

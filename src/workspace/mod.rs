@@ -447,6 +447,13 @@ impl Workspace {
         [Some(plain), escaped].into_iter().flatten().find(leads)
     }
 
+    /// What follows the path of the root in an absolute path or glob.
+    pub(crate) fn below_root<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let roots = [&self.0.canonical, &self.0.given];
+        let below = roots.into_iter().filter_map(|root| text.strip_prefix(root.to_str()?));
+        below.filter_map(|rest| rest.strip_prefix('/')).find(|rest| !rest.is_empty())
+    }
+
     /// Applies the deny rules to the real path.
     fn permitted(&self, path: &str, resolved: WorkspacePath) -> Result<WorkspacePath, Error> {
         let policy = &self.0.policy;

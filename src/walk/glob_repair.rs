@@ -1,0 +1,403 @@
+//! Globs as models write them: lists in one text, names of directories and of extensions, paths from
+//! the root of the file system.
+
+use crate::text::clip;
+use crate::walk::globs::PathGlobs;
+use crate::workspace::{Access, Workspace};
+
+/// How much of a glob a note repeats, in bytes.
+const MAX_SHOWN_BYTES: usize = 200;
+
+/// The maximum length of an extension that a glob may consist of.
+const MAX_EXTENSION_CHARS: usize = 12;
+
+/// Globs in place of those of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RepairedGlobs {
+    pub(crate) globs: Vec<String>,
+    /// A sentence on each change.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What globs are for, which decides what a directory among them means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GlobUse {
+    /// They select files.
+    Files,
+    /// They select directories or leave things out, and a directory means itself.
+    Entries,
+}
+
+impl RepairedGlobs {
+    /// Repairs that can be made without a look at all files, because the globs match what they matched
+    /// before, too: a list in one text, an absolute glob below the root, and the name of a directory
+    /// in the workspace root or in one of the searched directories.
+    pub(crate) fn new(
+        workspace: &Workspace,
+        searched: &[String],
+        globs: &[String],
+        glob_use: GlobUse,
+    ) -> RepairedGlobs {
+        let mut repaired = RepairedGlobs::default();
+        for glob in globs {
+            let (negation, text) = split_negation(glob);
+            let parts = parts(text);
+            if parts.len() > 1 {
+                repaired.note(glob, &parts);
+            }
+            if is_split_by_mark(text, &parts) {
+                repaired.globs.push(glob.clone());
+            }
+            for part in parts {
+                let below = workspace.below_root(&part).map(from_root);
+                let is_absolute = below.is_some();
+                let part = below.unwrap_or(part);
+                if is_absolute {
+                    repaired.note(glob, std::slice::from_ref(&part));
+                }
+                let names_directory = negation.is_empty()
+                    && glob_use == GlobUse::Files
+                    && is_directory(workspace, searched, &part);
+                if names_directory {
+                    let below = format!("{}/**", part.trim_end_matches('/'));
+                    let note = format!(
+                        "{} is a directory and was taken for {}",
+                        code(&part),
+                        code(&below)
+                    );
+                    repaired.notes.push(note);
+                    repaired.globs.push(below);
+                }
+                repaired.globs.push(format!("{negation}{part}"));
+            }
+        }
+        repaired
+    }
+
+    fn note(&mut self, glob: &str, parts: &[String]) {
+        let parts: Vec<String> = parts.iter().map(|part| code(part)).collect();
+        self.notes.push(format!("{} was taken for {}", code(glob), parts.join(" and ")));
+    }
+}
+
+/// Other readings of globs that match nothing, the likeliest first: as directories at any depth, as
+/// extensions, and ignoring case.
+pub(crate) fn readings(globs: &[String]) -> Vec<RepairedGlobs> {
+    let mut readings = Vec::new();
+    let mut add = |change: &dyn Fn(&str) -> Option<String>, ignores_case: bool| {
+        let changed: Vec<_> = globs.iter().map(|glob| change(glob)).collect();
+        let pairs = globs.iter().zip(&changed);
+        let globs = pairs.clone().map(|(glob, changed)| changed.as_ref().unwrap_or(glob).clone());
+        let globs: Vec<String> = globs.collect();
+        let note = |(glob, changed): (&String, &Option<String>)| {
+            let taken = if ignores_case {
+                "case was ignored".to_owned()
+            } else {
+                format!("it was taken for {}", code(changed.as_ref()?))
+            };
+            changed.as_ref().map(|_| format!("nothing matches {}, so {taken}", code(glob)))
+        };
+        let notes: Vec<String> = pairs.filter_map(note).collect();
+        if !notes.is_empty() {
+            readings.push(RepairedGlobs { globs, notes });
+        }
+    };
+    add(&as_directory, false);
+    add(&as_extension, false);
+    add(&ignoring_case, true);
+    add(&|glob| ignoring_case(&as_extension(glob)?), true);
+    readings
+}
+
+/// The `!` of a glob that excludes, and the rest.
+fn split_negation(glob: &str) -> (&str, &str) {
+    match glob.strip_prefix('!') {
+        Some(rest) => ("!", rest),
+        None => ("", glob),
+    }
+}
+
+/// The globs of a text that holds several: a list in JSON, or globs with `,` or `|` between them.
+fn parts(text: &str) -> Vec<String> {
+    if text.starts_with('[') && text.ends_with(']') {
+        if let Ok(list) = serde_json::from_str::<Vec<String>>(text) {
+            return list;
+        }
+    }
+    let parts = split_at_marks(text);
+    let is_glob = |part: &&str| part.chars().any(char::is_alphanumeric);
+    if parts.len() > 1 && parts.iter().all(is_glob) {
+        return parts.into_iter().map(str::to_owned).collect();
+    }
+    vec![text.to_owned()]
+}
+
+/// Whether the parts of a text were joined by marks that a name may hold, too.
+fn is_split_by_mark(text: &str, parts: &[String]) -> bool {
+    parts.len() > 1 && !text.starts_with('[')
+}
+
+/// The parts between `,` and `|` that stand outside of braces and brackets, without blanks around them.
+fn split_at_marks(text: &str) -> Vec<&str> {
+    let (mut parts, mut begin) = (Vec::new(), 0);
+    let (mut braces, mut is_class, mut is_escaped) = (0_usize, false, false);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '[' => is_class = true,
+            ']' => is_class = false,
+            _ if is_class => {}
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            ',' | '|' if braces == 0 => {
+                parts.push(text[begin..at].trim());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[begin..].trim());
+    parts
+}
+
+/// A glob from the workspace root: one of several names is matched from there anyway.
+fn from_root(rest: &str) -> String {
+    if rest.contains('/') { rest.to_owned() } else { format!("/{rest}") }
+}
+
+/// Whether a glob is the path of a directory, from the root or from one of the searched directories.
+fn is_directory(workspace: &Workspace, searched: &[String], glob: &str) -> bool {
+    let path = glob.trim_start_matches('/');
+    if path.is_empty() || glob.ends_with('/') || !PathGlobs::is_literal(glob) {
+        return false;
+    }
+    let below = searched.iter().filter(|searched| *searched != ".");
+    let below = below.map(|searched| format!("{}/{path}", searched.trim_end_matches('/')));
+    below
+        .chain([path.to_owned()])
+        .any(|path| workspace.resolve(&path, Access::Read).is_ok_and(|found| found.is_directory()))
+}
+
+/// `tests` for the files in all directories of this name.
+fn as_directory(glob: &str) -> Option<String> {
+    let is_name = PathGlobs::is_literal(glob) && !glob.contains('/') && !glob.starts_with('!');
+    is_name.then(|| format!("{glob}/"))
+}
+
+/// `rs` and `.rs` for `*.rs`.
+fn as_extension(glob: &str) -> Option<String> {
+    let extension = glob.strip_prefix('.').unwrap_or(glob);
+    let is_extension = !extension.is_empty()
+        && extension.len() <= MAX_EXTENSION_CHARS
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_extension.then(|| format!("*.{extension}"))
+}
+
+/// The glob with both cases of each letter. Letters outside of ASCII stay as they are.
+fn ignoring_case(glob: &str) -> Option<String> {
+    if !glob.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        return None;
+    }
+    let mut folded = String::new();
+    let mut letters = glob.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some(letter) if letter.is_ascii_alphabetic() => push_both(&mut folded, letter),
+                escaped => {
+                    folded.push('\\');
+                    folded.extend(escaped);
+                }
+            },
+            '[' => {
+                let class: String = letters.by_ref().take_while(|letter| *letter != ']').collect();
+                let (negation, class) = match class.strip_prefix(['!', '^']) {
+                    Some(rest) => ("!", rest),
+                    None => ("", class.as_str()),
+                };
+                // A `-` at its end would become a range.
+                let (class, dash) = match class.strip_suffix('-') {
+                    Some(rest) => (rest, "-"),
+                    None => (class, ""),
+                };
+                let (lower, upper) = (class.to_ascii_lowercase(), class.to_ascii_uppercase());
+                let other = if lower == upper { String::new() } else { upper };
+                folded.extend(["[", negation, &other, &lower, dash, "]"]);
+            }
+            letter if letter.is_ascii_alphabetic() => push_both(&mut folded, letter),
+            letter => folded.push(letter),
+        }
+    }
+    // One that is too long or that cannot be folded is none.
+    PathGlobs::new(&[&folded]).is_ok().then_some(folded)
+}
+
+fn push_both(folded: &mut String, letter: char) {
+    folded.extend(['[', letter.to_ascii_lowercase(), letter.to_ascii_uppercase(), ']']);
+}
+
+fn code(glob: &str) -> String {
+    format!("`{}`", clip::ellipsize(glob, MAX_SHOWN_BYTES))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests make their own trees")]
+mod tests {
+    use super::*;
+
+    fn owned(globs: &[&str]) -> Vec<String> {
+        globs.iter().map(ToString::to_string).collect()
+    }
+
+    fn repaired(
+        globs: &[&str],
+        searched: &[&str],
+        glob_use: GlobUse,
+    ) -> (Vec<String>, Vec<String>) {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["src/tests", "lib/only", "a,b"] {
+            std::fs::create_dir_all(root.path().join(name)).unwrap();
+        }
+        std::fs::write(root.path().join("file"), "").unwrap();
+        let workspace = Workspace::open(root.path()).unwrap();
+        let path = workspace.root().to_str().unwrap().to_owned();
+        let globs: Vec<_> = globs.iter().map(|glob| glob.replace("{root}", &path)).collect();
+        let repaired = RepairedGlobs::new(&workspace, &owned(searched), &globs, glob_use);
+        let shown = |text: String| text.replace(&path, "{root}");
+        let notes = repaired.notes.into_iter().map(shown);
+        (repaired.globs, notes.collect())
+    }
+
+    #[test]
+    fn a_glob_that_needs_no_repair_stays_as_it_is() {
+        let globs = [
+            "*.rs",
+            "*.{rs,toml}",
+            "[a,b]*.c",
+            "src/",
+            "src/**",
+            "file",
+            "*,*.txt",
+            "a\\,b.c",
+            "missing",
+            "/src/*.rs",
+            "!src",
+            "[abc]",
+            "{a|b,c}",
+            "",
+            "..",
+            "lib/only/x",
+        ];
+        for glob in globs {
+            let expected = (owned(&[glob]), Vec::new());
+            assert_eq!(repaired(&[glob], &["."], GlobUse::Files), expected, "{glob}");
+        }
+    }
+
+    #[test]
+    fn what_is_meant_is_added_and_noted() {
+        let cases: [(&str, &[&str], &str); 11] = [
+            (
+                "*.go,*.py",
+                &["*.go,*.py", "*.go", "*.py"],
+                "`*.go,*.py` was taken for `*.go` and `*.py`",
+            ),
+            (
+                "*.rs|*.toml",
+                &["*.rs|*.toml", "*.rs", "*.toml"],
+                "`*.rs|*.toml` was taken for `*.rs` and `*.toml`",
+            ),
+            (
+                "!*.go, *.py",
+                &["!*.go, *.py", "!*.go", "!*.py"],
+                "`!*.go, *.py` was taken for `*.go` and `*.py`",
+            ),
+            (
+                "*.{a,b},c.d",
+                &["*.{a,b},c.d", "*.{a,b}", "c.d"],
+                "`*.{a,b},c.d` was taken for `*.{a,b}` and `c.d`",
+            ),
+            (
+                r#"["*.a","*.b"]"#,
+                &["*.a", "*.b"],
+                r#"`["*.a","*.b"]` was taken for `*.a` and `*.b`"#,
+            ),
+            ("src", &["src/**", "src"], "`src` is a directory and was taken for `src/**`"),
+            (
+                "src/tests",
+                &["src/tests/**", "src/tests"],
+                "`src/tests` is a directory and was taken for `src/tests/**`",
+            ),
+            ("only", &["only/**", "only"], "`only` is a directory and was taken for `only/**`"),
+            ("/src", &["/src/**", "/src"], "`/src` is a directory and was taken for `/src/**`"),
+            ("{root}/src/*.rs", &["src/*.rs"], "`{root}/src/*.rs` was taken for `src/*.rs`"),
+            ("{root}/*.rs", &["/*.rs"], "`{root}/*.rs` was taken for `/*.rs`"),
+        ];
+        for (glob, globs, note) in cases {
+            let expected = (owned(globs), owned(&[note]));
+            assert_eq!(repaired(&[glob], &["lib"], GlobUse::Files), expected, "{glob}");
+        }
+        let outside = "{root}x/src/*.rs";
+        assert!(repaired(&[outside], &["."], GlobUse::Files).1.is_empty());
+    }
+
+    #[test]
+    fn a_directory_means_itself_where_directories_are_meant() {
+        let expected = (owned(&["src"]), Vec::new());
+        assert_eq!(repaired(&["src"], &["."], GlobUse::Entries), expected);
+    }
+
+    fn reading(globs: &[&str]) -> Vec<(Vec<String>, Vec<String>)> {
+        let readings = readings(&owned(globs)).into_iter();
+        readings.map(|reading| (reading.globs, reading.notes)).collect()
+    }
+
+    #[test]
+    fn globs_that_match_nothing_have_other_readings() {
+        let one = |glob: &str, note: &str| (owned(&[glob]), owned(&[note]));
+        assert_eq!(
+            reading(&["rs"]),
+            [
+                one("rs/", "nothing matches `rs`, so it was taken for `rs/`"),
+                one("*.rs", "nothing matches `rs`, so it was taken for `*.rs`"),
+                one("[rR][sS]", "nothing matches `rs`, so case was ignored"),
+                one("*.[rR][sS]", "nothing matches `rs`, so case was ignored"),
+            ]
+        );
+        let globs: Vec<_> =
+            reading(&[".RS"]).into_iter().map(|(globs, _)| globs[0].clone()).collect();
+        assert_eq!(globs, [".RS/", "*.RS", ".[rR][sS]", "*.[rR][sS]"]);
+        let several = reading(&["*.go", "py"]);
+        assert_eq!(several[1].0, ["*.go", "*.py"]);
+        assert_eq!(several[1].1, ["nothing matches `py`, so it was taken for `*.py`"]);
+        assert!(reading(&["**", "1*"]).is_empty());
+    }
+
+    #[test]
+    fn both_cases_match_and_nothing_else() {
+        let cases: [(&str, &[&str], &[&str]); 6] = [
+            ("*.RS", &["a.rs", "a.Rs", "A.RS"], &["a.rx"]),
+            ("[a-c]x", &["aX", "Cx"], &["dx"]),
+            ("[!a]x", &["bX"], &["ax", "Ax"]),
+            ("src/**/*.{RS,Toml}", &["src/a.rs", "SRC/b/c.TOML"], &["lib/a.rs"]),
+            ("\\[A\\]", &["[a]", "[A]"], &["a"]),
+            ("[A-]", &["a", "-"], &["b", "B"]),
+        ];
+        for (glob, yes, no) in cases {
+            let folded = ignoring_case(glob).unwrap();
+            let globs = PathGlobs::new(&[&folded]).unwrap();
+            for (paths, expected) in [(yes, true), (no, false)] {
+                for path in paths {
+                    assert_eq!(
+                        globs.matches(path.as_bytes(), 0),
+                        expected,
+                        "{glob} {folded} {path}"
+                    );
+                }
+            }
+        }
+        assert_eq!(ignoring_case("**/1?"), None);
+        assert_eq!(ignoring_case(&"x".repeat(1000)), None, "over the limit of a glob");
+    }
+}

@@ -1,0 +1,383 @@
+//! What to say of globs that match nothing: other readings of them, ignored files that they match, and
+//! the closest thing that exists.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::context::Call;
+use crate::error::Error;
+use crate::hint::Hint;
+use crate::pool::Pool;
+use crate::text::escape;
+use crate::text::similar::most_similar;
+use crate::walk::directory::{OpenCount, SkippedEntry};
+use crate::walk::glob_repair::{self, RepairedGlobs};
+use crate::walk::globs::{PathFilter, PathGlobs};
+use crate::walk::list::{self, ListOptions, ListReport};
+use crate::walk::roots::{WalkOptions, WalkRoot};
+use crate::workspace::Workspace;
+
+/// How many entries are compared with globs that match nothing.
+const MAX_COMPARED: usize = 100_000;
+
+/// How many files in ignored directories are compared with them.
+const MAX_IGNORED_SCANNED: u64 = 20_000;
+
+/// How many ignored entries are looked into.
+const MAX_IGNORED_ROOTS: usize = 500;
+
+/// How many ignored files, names and extensions an answer shows.
+const MAX_SHOWN: usize = 3;
+
+/// How many names are compared with one that does not exist.
+const MAX_COMPARED_NAMES: usize = 20_000;
+
+/// The similarity from which on a name is suggested, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.85;
+
+/// The same for the name of a directory, of which there are fewer and which are shorter.
+const MIN_DIRECTORY_SIMILARITY: f64 = 0.8;
+
+/// The entries that a walk visits, whatever they are called.
+#[derive(Debug)]
+pub(crate) struct EntrySample {
+    /// Each path, and how many bytes of it the globs do not see.
+    paths: Vec<(Vec<u8>, usize)>,
+    /// Whether there are files among them.
+    files: bool,
+}
+
+impl EntrySample {
+    /// Lists what `walk` visits without its filter, but for what `exclude` leaves out.
+    pub(crate) fn of(
+        workspace: &Workspace,
+        (pool, call): (&Pool, &Call),
+        walk: &WalkOptions,
+        exclude: &[String],
+        files: bool,
+    ) -> Result<EntrySample, Error> {
+        let filter = PathFilter::new(&[], exclude, &[])?;
+        let everything = WalkOptions { filter, resume: None, ..walk.clone() };
+        let options =
+            ListOptions { max_results: MAX_COMPARED, files, ..ListOptions::new(everything) };
+        let call = call.clone().without_progress();
+        let report = list::list(workspace, (pool, &call), options)?;
+        let with_base = |mut path: Vec<u8>| {
+            if path.ends_with(b"/") {
+                path.pop();
+            }
+            let base_len = walk.base_len_of(&path);
+            (path, base_len)
+        };
+        let paths = report.entries.into_iter().map(|entry| with_base(entry.path)).collect();
+        Ok(EntrySample { paths, files })
+    }
+
+    /// Whether one of the entries passes.
+    pub(crate) fn any(&self, mut passes: impl FnMut(&[u8], usize) -> bool) -> bool {
+        self.paths.iter().any(|(path, base_len)| passes(path, *base_len))
+    }
+
+    /// The first reading of globs under which they match something, if they match nothing as they are.
+    pub(crate) fn reading(&self, globs: &[String]) -> Option<RepairedGlobs> {
+        let matches = |globs: &[String]| {
+            let globs = PathFilter::new(globs, &[], &[]);
+            globs.is_ok_and(|globs| self.any(|path, base_len| globs.passes(path, base_len)))
+        };
+        if globs.is_empty() || matches(globs) {
+            return None;
+        }
+        glob_repair::readings(globs).into_iter().find(|reading| matches(&reading.globs))
+    }
+
+    /// What exists that is closest to globs that match nothing.
+    pub(crate) fn closest(&self, globs: &[String]) -> Option<Hint> {
+        let wanted = globs.iter().find(|glob| !glob.starts_with('!'))?;
+        let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
+        let elsewhere = self.paths.iter().filter(|(path, _)| last_name(path) == name.as_bytes());
+        let elsewhere = elsewhere.take(MAX_SHOWN).map(|(path, _)| escape::display_path(path));
+        let elsewhere: Vec<String> = elsewhere.map(Cow::into_owned).collect();
+        if !elsewhere.is_empty() {
+            return Some(Hint::DidYouMean(elsewhere));
+        }
+        if let Some(missing) = self.missing_directory(directory) {
+            return Some(missing);
+        }
+        if PathGlobs::is_literal(name) && !name.is_empty() {
+            return self.similar_names(name);
+        }
+        let is_extension = self.files && name.starts_with("*.");
+        is_extension.then(|| self.extensions()).flatten()
+    }
+
+    /// A hint if the directories before the first wildcard do not exist.
+    fn missing_directory(&self, directory: &str) -> Option<Hint> {
+        let plain = directory.split('/').filter(|name| !matches!(*name, "" | "."));
+        let plain: Vec<&str> = plain.take_while(|name| PathGlobs::is_literal(name)).collect();
+        let exists = |directory: &[u8]| {
+            let lies_in = |path: &[u8]| {
+                path.strip_prefix(directory).is_some_and(|rest| rest.first() == Some(&b'/'))
+            };
+            self.any(|path, base_len| lies_in(path) || path.get(base_len..).is_some_and(lies_in))
+        };
+        let known = (0..=plain.len())
+            .rev()
+            .find(|count| *count == 0 || exists(plain[..*count].join("/").as_bytes()))?;
+        let missing = plain.get(..=known)?.join("/");
+        let shown = escape::display_path(missing.as_bytes()).into_owned();
+        let wanted = plain.get(known)?;
+        let mut named: Vec<String> = self.directories_called(wanted);
+        named.truncate(MAX_SHOWN);
+        Some(match named.as_slice() {
+            [] => format!("There is no directory {shown}.").into(),
+            named => format!("There is no directory {shown}. Did you mean {}?", named.join(" or "))
+                .into(),
+        })
+    }
+
+    /// Directories of this name or a similar one, the most similar first.
+    fn directories_called(&self, wanted: &str) -> Vec<String> {
+        let mut directories: Vec<&[u8]> = Vec::new();
+        for (path, _) in &self.paths {
+            let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            for (end, _) in slashes {
+                if directories.last().is_none_or(|last| *last != &path[..end]) {
+                    directories.push(&path[..end]);
+                }
+            }
+        }
+        directories.sort_unstable();
+        directories.dedup();
+        similar(wanted, directories.into_iter(), MIN_DIRECTORY_SIMILARITY)
+    }
+
+    fn similar_names(&self, name: &str) -> Option<Hint> {
+        let paths = self.paths.iter().map(|(path, _)| path.as_slice());
+        let similar = similar(name, paths, MIN_SIMILARITY);
+        (!similar.is_empty()).then_some(Hint::DidYouMean(similar))
+    }
+
+    /// The most frequent extensions.
+    fn extensions(&self) -> Option<Hint> {
+        let mut counts: HashMap<&[u8], u64> = HashMap::new();
+        for (path, _) in &self.paths {
+            let name = last_name(path);
+            if let Some(dot) = name.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0) {
+                *counts.entry(&name[dot..]).or_default() += 1;
+            }
+        }
+        let mut counts: Vec<(&[u8], u64)> = counts.into_iter().collect();
+        counts.sort_by_key(|(extension, count)| (Reverse(*count), *extension));
+        let shown: Vec<String> = counts
+            .iter()
+            .take(2 * MAX_SHOWN)
+            .map(|(extension, count)| format!("{} ({count})", escape::display_path(extension)))
+            .collect();
+        (!shown.is_empty()).then(|| format!("Files here end in {}.", shown.join(", ")).into())
+    }
+}
+
+/// The paths whose names are similar to `wanted`, the most similar first.
+fn similar<'a>(wanted: &str, paths: impl Iterator<Item = &'a [u8]>, min: f64) -> Vec<String> {
+    let names =
+        paths.take(MAX_COMPARED_NAMES).map(|path| (String::from_utf8_lossy(last_name(path)), path));
+    let ranked = most_similar(wanted, names, |(name, _)| name);
+    let near = ranked.into_iter().take_while(|(similarity, _)| *similarity >= min);
+    near.take(MAX_SHOWN).map(|(_, (_, path))| escape::display_path(path).into_owned()).collect()
+}
+
+fn last_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// Entries that a listing would have had but for an ignore rule or a hidden name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LeftOut {
+    /// The first of them.
+    pub(crate) paths: Vec<Vec<u8>>,
+    /// Whether there are more.
+    pub(crate) more: bool,
+    /// Whether their names were the reason; otherwise an ignore rule was.
+    pub(crate) hidden: bool,
+}
+
+/// What is said of a listing that found nothing.
+#[derive(Debug, Default)]
+pub(crate) struct EmptyListing {
+    /// Sentences on globs that were read differently.
+    pub(crate) notes: Vec<String>,
+    pub(crate) left_out: Option<LeftOut>,
+    pub(crate) closest: Option<Hint>,
+}
+
+/// Runs a listing that `options` makes of globs. If they match nothing, the listing is that of their
+/// first reading that matches something, or else there is something to be said of it.
+pub(crate) fn list(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    (globs, exclude): (&[String], &[String]),
+    options: impl Fn(&[String]) -> Result<ListOptions, Error>,
+) -> Result<(ListReport, EmptyListing), Error> {
+    let first = options(globs)?;
+    let report = list::list(workspace, (pool, call), first.clone())?;
+    let mut empty = EmptyListing::default();
+    if !report.entries.is_empty() || report.incomplete.is_some() {
+        return Ok((report, empty));
+    }
+    let is_file = !first.walk.roots.iter().any(WalkRoot::is_directory);
+    let sample = if globs.is_empty() || is_file {
+        None
+    } else {
+        Some(EntrySample::of(workspace, (pool, call), &first.walk, exclude, first.files)?)
+    };
+    if let Some(reading) = sample.as_ref().and_then(|sample| sample.reading(globs)) {
+        let report = list::list(workspace, (pool, call), options(&reading.globs)?)?;
+        return Ok((report, EmptyListing { notes: reading.notes, ..empty }));
+    }
+    if first.cursor.is_none() {
+        let skipped = &report.skipped_entries;
+        empty.left_out = LeftOut::find(workspace, (pool, call), &first, skipped)?;
+        let sample = sample.filter(|_| empty.left_out.is_none());
+        empty.closest = sample.and_then(|sample| sample.closest(globs));
+    }
+    Ok((report, empty))
+}
+
+impl LeftOut {
+    /// The entries that `options` would list among those that its walk left out. Where some are
+    /// ignored and others hidden, those of the kind that comes first.
+    fn find(
+        workspace: &Workspace,
+        (pool, call): (&Pool, &Call),
+        options: &ListOptions,
+        skipped: &[SkippedEntry],
+    ) -> Result<Option<LeftOut>, Error> {
+        let walk = &options.walk;
+        let matches = |entry: &&SkippedEntry| {
+            let is_listed = if entry.is_directory { walk.directories } else { options.files };
+            let base_len = walk.base_len_of(&entry.path);
+            let globs = options.globs.as_ref();
+            is_listed && globs.is_none_or(|globs| globs.matches(&entry.path, base_len))
+        };
+        let slash = |entry: &SkippedEntry| if entry.is_directory { &b"/"[..] } else { b"" };
+        let path = |entry: &SkippedEntry| [&entry.path, slash(entry)].concat();
+        let mut found: Vec<Vec<u8>> = skipped.iter().filter(matches).map(path).collect();
+        found.extend(LeftOut::below(workspace, (pool, call), options, skipped)?);
+        found.sort_unstable();
+        let is_hidden =
+            |path: &[u8]| skipped.iter().any(|entry| entry.hidden && entry.contains(path));
+        let Some(first) = found.first() else { return Ok(None) };
+        let hidden = is_hidden(first);
+        found.retain(|path| is_hidden(path) == hidden);
+        let more = found.len() > MAX_SHOWN;
+        found.truncate(MAX_SHOWN);
+        Ok(Some(LeftOut { paths: found, more, hidden }))
+    }
+
+    /// The entries that `options` would list below directories that its walk left out.
+    fn below(
+        workspace: &Workspace,
+        (pool, call): (&Pool, &Call),
+        options: &ListOptions,
+        skipped: &[SkippedEntry],
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let (count, walk) = (OpenCount::default(), &options.walk);
+        let directories = skipped.iter().filter(|entry| entry.is_directory);
+        let roots = directories.take(MAX_IGNORED_ROOTS).filter_map(|entry| {
+            let root = WalkRoot::reopen(workspace, &entry.path, walk.source.as_deref(), &count)?;
+            Some(root.seen_from(&walk.roots))
+        });
+        let below = WalkOptions {
+            roots: roots.collect(),
+            missing: Vec::new(),
+            hidden: true,
+            no_ignore: true,
+            resume: None,
+            ..walk.clone()
+        };
+        let options = ListOptions {
+            globs: options.globs.clone(),
+            files: options.files,
+            max_results: MAX_COMPARED,
+            max_scanned: MAX_IGNORED_SCANNED,
+            ..ListOptions::new(below)
+        };
+        let report = list::list(workspace, (pool, &call.clone().without_progress()), options)?;
+        Ok(report.entries.into_iter().map(|entry| entry.path).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text_format::TextFormat;
+
+    fn sample(paths: &[&str], base_len: usize) -> EntrySample {
+        let paths = paths.iter().map(|path| (path.as_bytes().to_vec(), base_len));
+        EntrySample { paths: paths.collect(), files: true }
+    }
+
+    fn closest(sample: &EntrySample, glob: &str) -> Option<String> {
+        sample.closest(&[glob.to_owned()])?.text(&TextFormat::default())
+    }
+
+    const PATHS: &[&str] = &[
+        "Makefile",
+        "src/main.rs",
+        "src/mode.rs",
+        "src/tools/search.rs",
+        "web/a.ts",
+        "web/b.d.ts",
+    ];
+
+    #[test]
+    fn the_closest_thing_is_a_name_a_directory_or_an_extension() {
+        let cases = [
+            ("mian.rs", Some("Did you mean src/main.rs?")),
+            ("src/mian.rs", Some("Did you mean src/main.rs?")),
+            ("lib/search.rs", Some("Did you mean src/tools/search.rs?")),
+            ("srk/*.rs", Some("There is no directory srk. Did you mean src?")),
+            ("src/tool/**", Some("There is no directory src/tool. Did you mean src/tools?")),
+            ("xyz/*.rs", Some("There is no directory xyz.")),
+            ("*.js", Some("Files here end in .rs (3), .ts (2).")),
+            ("src/**/*.js", Some("Files here end in .rs (3), .ts (2).")),
+            ("*probe*", None),
+            ("nothing-like-it", None),
+            ("!*.rs", None),
+        ];
+        for (glob, expected) in cases {
+            assert_eq!(closest(&sample(PATHS, 0), glob).as_deref(), expected, "{glob}");
+        }
+        assert_eq!(closest(&sample(&[], 0), "*.rs"), None);
+    }
+
+    #[test]
+    fn directories_count_from_the_searched_one_too() {
+        let below = sample(&["src/tools/search.rs"], 4);
+        for glob in ["tools/*.js", "src/tools/*.js", "./tools/*.js"] {
+            assert_eq!(
+                closest(&below, glob).as_deref(),
+                Some("Files here end in .rs (1)."),
+                "{glob}"
+            );
+        }
+        let missing = Some("There is no directory tools/src. Did you mean src?");
+        assert_eq!(closest(&sample(&["src/tools/a"], 4), "tools/src/*").as_deref(), missing);
+    }
+
+    #[test]
+    fn a_reading_is_taken_only_where_the_globs_match_nothing() {
+        let reading = |globs: &[&str]| {
+            let globs: Vec<String> = globs.iter().map(ToString::to_string).collect();
+            sample(PATHS, 0).reading(&globs).map(|reading| reading.globs)
+        };
+        assert_eq!(reading(&["*.rs"]), None);
+        assert_eq!(reading(&["*.rs", "ts"]), None, "one of them matches");
+        assert_eq!(reading(&["ts"]), Some(vec!["*.ts".to_owned()]));
+        assert_eq!(reading(&["tools"]), Some(vec!["tools/".to_owned()]));
+        assert_eq!(reading(&["makefile"]).map(|globs| globs.len()), Some(1));
+        assert_eq!(reading(&["*.js"]), None);
+        assert_eq!(reading(&[]), None);
+    }
+}
