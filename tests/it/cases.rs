@@ -1,6 +1,6 @@
 //! Runs `fixtures/cases/<tool>/*.case`; `fixtures/cases/README.md` explains the files.
 //!
-//! With `BLESS=1` in the environment the expectations are rewritten to what was answered.
+//! With `BLESS=1` in the environment the expectations are replaced by the actual answers.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -43,7 +43,7 @@ fn a_case_file_survives_being_rewritten() {
     for file in case_files() {
         let written = fs::read_to_string(&file).unwrap();
         let case = Case::parse(&written).unwrap();
-        // Blessing writes all of them in that very form.
+        // Blessing writes all files in this form.
         assert!(
             blessing() || case.render() == written,
             "{} is not in the usual form: BLESS=1 rewrites it",
@@ -94,7 +94,7 @@ fn case_files() -> Vec<PathBuf> {
     files
 }
 
-/// One file: comments, a tree, and calls with what they answer.
+/// One file: a comment, a tree, and calls with their expected answers.
 #[derive(Clone, Debug, PartialEq)]
 struct Case {
     comment: String,
@@ -122,7 +122,7 @@ struct Exchange {
     after: Vec<(String, State)>,
 }
 
-/// What is at a path after a call.
+/// The state of a path after a call.
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     Nothing,
@@ -190,7 +190,7 @@ impl Case {
         self.calls.iter().any(|exchange| exchange.tool == "run_command")
     }
 
-    /// The same case, with what was answered wherever that is not what was expected.
+    /// The same case, with the actual answers where they differ from the expected ones.
     fn run(&self) -> Case {
         let workspace = self.build();
         let mut limits = Limits::default();
@@ -203,7 +203,7 @@ impl Case {
                 "pattern_bytes" => limits.pattern_bytes = *value,
                 "file_bytes" => limits.file_bytes = *value,
                 "page_lines" => limits.page_lines = *value,
-                // Of the policy for commands.
+                // A limit of the policy for commands.
                 "output_bytes" => {}
                 _ => panic!("no limit is called {name}"),
             }
@@ -351,15 +351,15 @@ impl Case {
 
 impl Exchange {
     fn update(&mut self, said: &Said, workspace: &TestWorkspace) {
-        // The place of the temporary tree differs from run to run.
+        // The path of the temporary tree differs from run to run.
         let root = workspace.root().display().to_string();
-        // Not every editor keeps a carriage return or a byte order mark.
+        // Some editors drop carriage returns and byte order marks.
         let visible = |text: &str| text.replace('\r', "\\r").replace('\u{feff}', "\\u{feff}");
         let text = visible(&said.text).replace(&root, "{root}");
         let told = said.details.to_string().replace(&root, "{root}");
         let told: Value = serde_json::from_str(&told).unwrap();
         let error = said.code.map(|code| code.as_str().to_owned());
-        // An error that nobody expected must show its message.
+        // An unexpected error must show its message.
         let surprise = error != self.error;
         self.error = error;
         if surprise && self.text.is_none() {
@@ -389,7 +389,7 @@ impl Exchange {
 }
 
 impl State {
-    /// What is there, in the form of what was expected where that can show it.
+    /// The state of a path, in the form of the expected state if possible.
     fn of(path: &Path, expected: &State) -> State {
         let Ok(metadata) = fs::symlink_metadata(path) else { return State::Nothing };
         if metadata.is_symlink() {
@@ -472,7 +472,7 @@ fn lines_of(body: &str) -> String {
     if body.is_empty() { String::new() } else { format!("{body}\n") }
 }
 
-/// Takes `\n`, `\r`, `\t`, `\\` and `\xHH` for what they stand for; real line ends count nothing.
+/// Decodes `\n`, `\r`, `\t`, `\\` and `\xHH`; actual line ends are ignored.
 fn unescaped(body: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = body.bytes().filter(|byte| *byte != b'\n');
@@ -497,7 +497,7 @@ fn unescaped(body: &str) -> Vec<u8> {
     bytes
 }
 
-/// The opposite of [`unescaped`], a line for each line.
+/// The inverse of [`unescaped`], with one line for each line of the content.
 fn escaped(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in bytes {
@@ -515,8 +515,8 @@ fn escaped(bytes: &[u8]) -> String {
     text.trim_end_matches('\n').to_owned()
 }
 
-/// Whether `said` is `expected`, where `[..]` stands for any part of a line and a line `[...]`
-/// for any lines, also for none.
+/// Whether `said` matches `expected`, where `[..]` matches any part of a line and a line `[...]`
+/// matches any number of lines.
 fn text_matches(expected: &str, said: &str) -> bool {
     let expected: Vec<_> = expected.lines().collect();
     let said: Vec<_> = said.lines().collect();
@@ -540,8 +540,8 @@ fn line_matches(expected: &str, said: &str) -> bool {
     ends.into_iter().any(|at| line_matches(rest, &said[at..]))
 }
 
-/// Objects may have more fields than expected, `null` stands for an absent one, and arrays must
-/// have as many items.
+/// Objects may have more fields than expected, `null` means an absent field, and arrays must have
+/// the same length.
 fn details_match(expected: &Value, said: &Value) -> bool {
     match (expected, said) {
         (Value::Object(expected), Value::Object(said)) => expected
@@ -556,7 +556,7 @@ fn details_match(expected: &Value, said: &Value) -> bool {
     }
 }
 
-/// What was said, reduced to the fields that the expectation names.
+/// The actual details, reduced to the fields of the expectation.
 fn same_shape(expected: &Value, said: &Value) -> Value {
     match (expected, said) {
         (Value::Object(expected), Value::Object(said)) => {

@@ -1,4 +1,4 @@
-//! Many calls that change the same files at the same time, from threads and from processes.
+//! Concurrent changes of the same files, by threads and by processes.
 
 use std::fs;
 use std::sync::Barrier;
@@ -31,7 +31,7 @@ fn call(tools: &Toolkit, tool: &str, arguments: Value) -> Said {
     Said::new(&tools.call(tool, arguments, &Call::default()))
 }
 
-/// Runs `work` in `count` threads that begin together.
+/// Runs `work` in `count` threads that start at the same time.
 fn together<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let start = Barrier::new(count);
     thread::scope(|scope| {
@@ -48,7 +48,7 @@ fn together<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     })
 }
 
-/// Nothing that a call made for itself is left, nor set aside.
+/// No temporary file of a call is left, and none was kept aside.
 fn assert_no_leftovers(workspace: &TestWorkspace) {
     let left = leftovers(workspace);
     assert!(left.is_empty(), "{left:?}");
@@ -86,7 +86,7 @@ fn f1_toolkits_of_the_same_workspace_share_its_locks() {
     assert_eq!(now.matches("new").count(), LINES);
 }
 
-/// What two parties that know nothing of each other, `edit`, report as applied is there.
+/// Every edit that one of two independent parties reports as applied is in the file.
 fn assert_nothing_is_lost(
     parties: usize,
     edit: impl Fn(&TestWorkspace, usize) -> Option<String> + Sync,
@@ -159,7 +159,7 @@ fn f5_a_stale_version_is_a_conflict_that_tells_the_present_one() {
     assert!(!workspace.root().join("b").exists());
 }
 
-/// Of calls that want the same name, one gets it and all others are told that it is there.
+/// Of calls that create the same name, one succeeds and all others fail with FILE_ALREADY_EXISTS.
 fn assert_one_wins(arguments: impl Fn(usize) -> (&'static str, Value) + Sync) {
     for _ in 0..50 {
         let mut workspace = TestWorkspace::new();
@@ -327,7 +327,7 @@ fn a_change_that_runs_out_of_time_is_made_or_told_and_never_made_later() {
         assert_eq!(fs::read_to_string(&path).unwrap(), present, "{round}: {}", answer.text());
     }
     assert!(made > 0 && late > 0, "{made} made, {late} late");
-    // A call that was left may still be removing the file that it had prepared.
+    // A call that its caller left may still be removing its temporary file.
     let deadline = Instant::now() + Duration::from_secs(10);
     while !leftovers(&workspace).is_empty() && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(5));

@@ -1,8 +1,8 @@
-//! What the deny globs name is answered the same way whether it exists or not, and whatever it is.
+//! Answers do not depend on whether a denied path exists, nor on what it is.
 //!
-//! One tree is built in several variants that differ only in what is denied. Every tool is asked
-//! for every argument that takes a path or a glob, in every form of a path that leads to something
-//! denied, and the complete answers must be equal byte by byte.
+//! One tree is built in several variants that differ only in denied entries. Every tool is called
+//! with every argument that takes a path or a glob, and with every form of a path that leads to a
+//! denied entry. The complete answers must be equal byte by byte.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,14 +17,14 @@ use crate::harness::{Said, ask, is_thorough, put, run_program};
 
 const SKILL: &str = "---\nname: s\ndescription: A skill.\n---\nText.\n";
 
-/// What the denied names are in one variant of the tree.
+/// The denied entries in one variant of the tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Variant {
-    /// Nothing is there.
+    /// They do not exist.
     Absent,
     /// Directories with files, directories and links.
     Full,
-    /// Directories in which the same names are other things.
+    /// Directories in which the same names are entries of other kinds.
     OtherKinds,
     /// Directories without entries.
     Empty,
@@ -32,7 +32,7 @@ enum Variant {
     Files,
     /// Links to a directory that is not denied.
     Links,
-    /// Links that lead nowhere.
+    /// Dangling links.
     Dangling,
     /// FIFOs.
     Special,
@@ -52,7 +52,7 @@ const ALL: [Variant; 8] = [
 /// Those in which `private` is a directory, for globs that deny only what is in it.
 const DIRECTORIES: [Variant; 3] = [Variant::Full, Variant::OtherKinds, Variant::Empty];
 
-/// The directories called so, and the files that the other globs deny.
+/// The directories with the denied name, and the files that the other globs deny.
 const PRIVATE: [&str; 3] = ["private", "open/private", "skills/s/private"];
 const NAMED: [&str; 3] = ["a.key", "open/a.key", ".env"];
 
@@ -69,7 +69,7 @@ impl Tree {
         self.dir.path().join("root")
     }
 
-    /// Builds the tree anew.
+    /// Rebuilds the tree.
     fn build(&self, variant: Variant) {
         for left in fs::read_dir(self.dir.path()).unwrap().flatten() {
             let path = left.path();
@@ -161,7 +161,7 @@ fn make_named(path: &Path, variant: Variant) {
     }
 }
 
-/// Paths that lead to something denied.
+/// Paths of denied entries.
 fn refused(root: &Path) -> Vec<String> {
     let mut paths: Vec<String> = [
         "private/customers.db",
@@ -238,7 +238,7 @@ const ITSELF: [&str; 9] = [
     "door-through",
 ];
 
-/// Paths that lead elsewhere, in answers about which denied names could show.
+/// Other paths, whose answers could reveal denied names.
 fn others() -> Vec<String> {
     [
         ".",
@@ -332,7 +332,7 @@ fn matching(path: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// All that is asked: each call, and whether it must be refused by policy.
+/// All calls, and whether each must be refused by policy.
 fn calls(root: &Path, itself: bool) -> Vec<(&'static str, Value, bool)> {
     let mut calls = Vec::new();
     let mut add = |asked: Vec<(&'static str, Value)>, refused: bool| {
@@ -383,7 +383,7 @@ fn answers(
     let mut said = Vec::with_capacity(calls.len());
     for (tool, arguments, _) in calls {
         let answer = ask(&tools, tool, arguments.clone());
-        // What changed nothing needs no other tree.
+        // A call that changed nothing can share the tree with the next one.
         let changed = !is_reading(tool) && answer.code.is_none();
         said.push(answer);
         if changed {
@@ -404,7 +404,7 @@ fn all_variants_answer_alike(
     let itself = !globs.iter().any(|glob| glob.ends_with("**"));
     let mut calls = calls(&tree.root(), itself);
     if !is_thorough() {
-        // A prime, so that the sample has every tool and every form of a path.
+        // A prime step, so that the sample contains every tool and every form of a path.
         calls = calls.into_iter().step_by(7).collect();
     }
     let tools = || open(Workspace::open(tree.root()).unwrap().deny(globs.iter().copied()).unwrap());
@@ -469,7 +469,7 @@ fn an_index_tells_no_more_of_what_is_denied() {
         let options = IndexOptions::default().in_the_foreground();
         let tools = Toolkit::new(workspace).with_index(options).unwrap();
         let mut said = Vec::new();
-        // What is known after the first round, the second takes from memory.
+        // Later rounds use what the first round has indexed.
         for _ in 0..3 {
             for path in ["private", "door", "open", "."] {
                 for (tool, arguments) in resolving(path).into_iter().chain(matching(path)) {
@@ -480,7 +480,7 @@ fn an_index_tells_no_more_of_what_is_denied() {
             }
         }
         for said in &mut said {
-            // How many files had settled when they were learned is a matter of time.
+            // How many files were still racy when they were indexed depends on timing.
             if let Some(receipt) = said.details.get_mut("receipt") {
                 receipt.as_object_mut().unwrap().remove("index");
             }
@@ -535,7 +535,7 @@ fn a_command_starts_nowhere_in_what_is_denied_and_the_refusal_tells_nothing() {
     }
 }
 
-// A rule for directories only, in front of a name that could be anything.
+// A rule for directories only, and a name that could be of any kind.
 #[test]
 fn a_rule_for_directories_leaves_files_alone_and_hides_whether_a_directory_exists() {
     let tree = Tree::new();
@@ -578,7 +578,8 @@ fn a_second_deny_adds_to_the_first_and_takes_nothing_back() {
     }
     assert_eq!(read(both(), "public.txt"), None);
     ask(&Toolkit::new(both()), "find_files", json!({ "pattern": "*.key", "path": "." })).lists([]);
-    // In one call a glob takes back what those before it deny, but not below a denied directory.
+    // Within one call a later glob can allow what an earlier one denies, except below a denied
+    // directory.
     let one = || open().deny(["*.key", "!a.key", "private", "!private/customers.db"]).unwrap();
     assert_eq!(read(one(), "a.key"), None);
     assert_eq!(read(one(), "private/twin.key"), Some(ErrorCode::PolicyDenied));

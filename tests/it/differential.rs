@@ -1,8 +1,8 @@
-//! The same answers as `rg` and `git` on the same trees.
+//! Compares answers with those of `rg` and `git` on the same trees.
 //!
-//! What a search finds is compared line by line and match by match with `rg --json`; what a
-//! listing shows with `rg --files` and `git ls-files`. Every difference that is meant stands in
-//! [`ACCEPTED`], and the code that allows for it names its row.
+//! What a search finds is compared line by line and match by match with `rg --json`; what a listing
+//! shows with `rg --files` and `git ls-files`. Every intended difference is listed in [`ACCEPTED`],
+//! and the code that allows it names the entry.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::harness::{
 };
 use crate::oracles::{self, Choices};
 
-/// What differs from the other program on purpose, and why.
+/// Intended differences from the other program, with reasons.
 const ACCEPTED: &[(&str, &str)] = &[
     (
         "letter case",
@@ -114,7 +114,7 @@ fn every_accepted_difference_has_a_reason() {
     }
 }
 
-/// A search, as we are asked and as rg is asked.
+/// A search, as arguments for our tool and for rg.
 struct Query {
     arguments: Value,
     rg: Vec<String>,
@@ -133,7 +133,7 @@ fn query(arguments: Value, rg: &[&str]) -> Query {
     Query { arguments, rg, keep: |_| true }
 }
 
-/// Patterns by themselves: ours, with all defaults but `case_sensitive`.
+/// Patterns on their own, with all defaults except `case_sensitive`.
 const PATTERNS: &[&str] = &[
     "needle",
     "Needle",
@@ -189,7 +189,7 @@ const PATTERNS: &[&str] = &[
     "😀",
 ];
 
-/// Patterns that can match nothing.
+/// Patterns that can match the empty text.
 const EMPTY_PATTERNS: &[&str] =
     &[r"\w*", "a?", "[a-z]*", r"\b", r"\B", "(?:foo|)", "o*?", "^|a", "a|$", r"(?-u:[\xc3\xe9])*"];
 
@@ -248,7 +248,7 @@ fn queries() -> Vec<Query> {
         json!({ "pattern": r"o\n", "multiline": true, "context": 2 }),
         &["--multiline", "-C2"],
     ));
-    // Asked for or not, a pattern with a line end is searched across lines.
+    // A pattern with a line end is always searched across lines.
     queries.push(query(json!({ "pattern": r"foo\nbar" }), &["--multiline"]));
     for (name, flag) in [("context", "-C"), ("before", "-B"), ("after", "-A")] {
         for count in ["1", "3", "100"] {
@@ -308,7 +308,8 @@ fn a_search_of_generated_trees_finds_what_rg_finds() {
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
 }
 
-// T5: the patterns of the oracle, with what it leaves out: encodings, NUL bytes, ignore files.
+// T5: the patterns of the oracle, on content that it leaves out: encodings, NUL bytes, ignore
+// files.
 #[test]
 fn a_search_for_random_patterns_finds_what_rg_finds() {
     if !has_program("rg") {
@@ -334,7 +335,7 @@ fn a_search_for_random_patterns_finds_what_rg_finds() {
                 arguments["word"] = json!(true);
                 rg.push("--word-regexp");
             }
-            // A repetition of nothing, say, is no pattern.
+            // Some generated texts are not patterns, such as a repetition of nothing.
             if regex::bytes::Regex::new(&pattern).is_err() {
                 continue;
             }
@@ -454,7 +455,7 @@ fn a_listing_of_a_repository_shows_what_git_shows() {
     }
     for seed in 0..rounds(30) {
         let workspace = generated_tree(seed, GIT_IGNORE_LINES);
-        // These are no ignore files to git.
+        // git does not read these ignore files.
         for name in [".ignore", ".rgignore"] {
             remove_everywhere(&workspace.root(), name);
         }
@@ -483,7 +484,7 @@ fn a_listing_of_a_repository_shows_what_git_shows() {
     }
 }
 
-/// Compares one search, and gives the number of matches.
+/// Compares one search; returns the number of matches.
 fn compare_search(root: &Path, query: &Query, tree: &str) -> Result<usize, String> {
     let mut arguments = query.arguments.clone();
     arguments["max_results"] = json!(1_000_000);
@@ -514,7 +515,7 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(ours: &[T], theirs: &[T], what: &
     same(ours, theirs, what).unwrap_or_else(|difference| panic!("{difference}"));
 }
 
-/// Tells the first difference rather than two long lists.
+/// Reports the first difference instead of two long lists.
 fn same<T: PartialEq + std::fmt::Debug>(
     ours: &[T],
     theirs: &[T],
@@ -561,10 +562,10 @@ struct Found<M = Match> {
     context: Vec<(String, u64, String)>,
 }
 
-/// Whether a line of rg's has a line end.
+/// Whether a line of rg has a line end.
 pub(crate) type HasEnd = bool;
 
-/// Makes the same what is known to differ in the places of matches.
+/// Removes the accepted differences in the positions of matches.
 fn allow_for_places(ours: &mut Match, (theirs, has_end): &mut (Match, HasEnd)) {
     // Accepted: "empty match at the end".
     let end = [ours.text.len(); 2];
@@ -582,7 +583,8 @@ fn allow_for_places(ours: &mut Match, (theirs, has_end): &mut (Match, HasEnd)) {
     }
     for found in [ours, theirs] {
         let column = found.spans.first().map_or(0, |[start, _]| *start as u64 + 1);
-        // A column is that of the byte, also within a character; a place is that of the character.
+        // A column counts bytes, also within a character; a position is that of the whole
+        // character.
         if found.text.is_ascii() && !found.spans.is_empty() {
             assert!(found.column == 0 || found.column == column, "{found:?}");
         }
@@ -669,7 +671,7 @@ pub(crate) fn lines_of_block(data: &Value) -> impl Iterator<Item = (Match, HasEn
     lines.into_iter()
 }
 
-/// Places in bytes as those in the text that is shown for them, of whole characters.
+/// Converts byte positions to positions in the shown text, extended to whole characters.
 fn lossy_places(bytes: &[u8], places: &[(usize, usize)]) -> Vec<[usize; 2]> {
     // Where each character ends, in the bytes and in the text.
     let mut ends = vec![(0, 0)];
@@ -725,7 +727,7 @@ fn bytes_of(data: &Value) -> Vec<u8> {
     }
 }
 
-/// Bytes that are no text become U+FFFD, as ours do.
+/// Invalid bytes become U+FFFD, as in our answers.
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -824,7 +826,7 @@ fn real_trees() -> Vec<PathBuf> {
     }
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--offline"])
-        // Crates of other systems were never fetched.
+        // Crates for other systems are not downloaded.
         .args(["--filter-platform", &format!("{}-unknown-linux-gnu", std::env::consts::ARCH)])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
@@ -843,7 +845,7 @@ fn real_trees() -> Vec<PathBuf> {
     trees
 }
 
-/// Lines of ignore files that rg and git read alike.
+/// Lines of ignore files that rg and git interpret in the same way.
 const GIT_IGNORE_LINES: &[&str] = &[
     "*.log",
     "!keep.log",
@@ -872,7 +874,7 @@ const GIT_IGNORE_LINES: &[&str] = &[
     "!.gitignore",
 ];
 
-/// The same and lines that are wrong, odd or hostile.
+/// The same lines, and lines that are invalid, unusual or hostile.
 const IGNORE_LINES: &[&str] = &[
     "*.log",
     "!keep.log",
@@ -948,7 +950,7 @@ const NAMES: &[&str] = &[
     "tmp",
 ];
 
-/// Names that only some systems allow.
+/// Names that not all systems allow.
 const UNIX_NAMES: &[&str] =
     &["trail ", "[x].txt", "{a,b}.txt", "back\\slash.txt", "new\nline.txt", "\u{202e}rtl.txt", "*"];
 
@@ -1033,7 +1035,7 @@ fn generated_tree(seed: u64, ignore_lines: &[&str]) -> TestWorkspace {
             fs::write(directory.join(name), lines).unwrap();
         }
     }
-    // Governs every tree, so that no directory is left out for its name alone.
+    // Applies to every tree, so that no directory is left out because of its name.
     if !root.join(".gitignore").exists() {
         workspace.put(".gitignore", "nothing-of-that-name\n");
     }
@@ -1068,7 +1070,7 @@ fn generated_content(dice: &mut Dice) -> Vec<u8> {
         0 => utf16(&text, u16::to_le_bytes, [0xff, 0xfe]),
         1 => utf16(&text, u16::to_be_bytes, [0xfe, 0xff]),
         2 => [b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat(),
-        // Latin-1, without what it does not have.
+        // Latin-1, without characters that it lacks.
         3 => text.chars().filter_map(|character| u8::try_from(character).ok()).collect(),
         _ => text.into_bytes(),
     };
@@ -1077,7 +1079,7 @@ fn generated_content(dice: &mut Dice) -> Vec<u8> {
         bytes.insert(at, 0);
     }
     if dice.once_in(25) {
-        // A NUL byte behind the 64 KiB that are read first; long words keep the matches few.
+        // A NUL byte after the first 64 KiB; long words limit the number of matches.
         bytes.extend(("h".repeat(799) + "\n").repeat(90).bytes());
         bytes.push(0);
         bytes.extend(b"\nneedle\n");

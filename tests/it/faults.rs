@@ -1,7 +1,8 @@
-//! The program with its system calls failing, killed in the middle, and disturbed by others.
+//! Fault injection: system calls of the program fail, the program is killed, or another process
+//! interferes.
 //!
-//! `strace` counts the calls of a run and then spoils one of them in each further run. Whatever
-//! it spoils, the tree afterwards is the old one or the new one.
+//! `strace` counts the calls of a run, and injects a fault into one of them in each further run.
+//! After every fault the tree is the old one or the new one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +26,7 @@ const OLD: &str = "old first line\nold second line\n";
 const NEW: &str = "new\n";
 const ATTRIBUTE: &str = "user.ripkit-test";
 
-/// The calls that are spoilt; all others touch no file.
+/// The calls that get faults; all others do not access files.
 const KINDS: [&str; 29] = [
     "openat",
     "openat2",
@@ -58,7 +59,7 @@ const KINDS: [&str; 29] = [
     "close",
 ];
 
-/// What is made to fail everywhere, and the code for it.
+/// Errors that are injected everywhere, and their codes.
 const ERRORS: [(&str, &str); 4] = [
     ("EIO", "IO_ERROR"),
     ("ENOSPC", "NO_SPACE"),
@@ -66,7 +67,7 @@ const ERRORS: [(&str, &str); 4] = [
     ("EINTR", "IO_ERROR"),
 ];
 
-/// What is made to fail now and then.
+/// Errors that are injected into a sample of the calls.
 const MORE_ERRORS: [(&str, &str); 4] = [
     ("EMFILE", "RESOURCE_EXHAUSTED"),
     ("ENOMEM", "RESOURCE_EXHAUSTED"),
@@ -77,7 +78,7 @@ const MORE_ERRORS: [(&str, &str); 4] = [
 /// Every path of the trees with its kind, permissions and content.
 type Tree = BTreeMap<PathBuf, String>;
 
-/// A root, and a directory on another file system where there is one.
+/// A root, and a directory on another file system if there is one.
 struct Place {
     workspace: TestWorkspace,
     far: TempDir,
@@ -90,7 +91,7 @@ impl Place {
         let file = place.root().join("d/file");
         put(&file, OLD.as_bytes());
         set_mode(&file, 0o640);
-        // Where the file system has no attributes, there is one less thing to go wrong.
+        // Ignored if the file system has no extended attributes.
         let _ = setxattr(&file, ATTRIBUTE, b"kept", XattrFlags::empty());
         put(&place.root().join("d/twice"), OLD.as_bytes());
         fs::hard_link(place.root().join("d/twice"), place.root().join("other")).unwrap();
@@ -107,7 +108,7 @@ impl Place {
         device(self.far.path()) != device(&self.root())
     }
 
-    /// The words of a command, in which `FAR` is the other file system.
+    /// The words of a command, with `FAR` replaced by the other file system.
     fn words(&self, words: &[&str]) -> Vec<String> {
         let far = self.far.path().to_str().unwrap();
         words.iter().map(|word| word.replace("FAR", far)).collect()
@@ -127,7 +128,7 @@ impl Place {
         command.stdin(Stdio::null()).output().unwrap()
     }
 
-    /// Runs the program under `strace` with these options; gives the trace too.
+    /// Runs the program under `strace` with these options; also returns the trace.
     fn trace(&self, options: &[String], words: &[&str]) -> (Output, String) {
         let (mut command, trace) = self.tracing(options, words);
         let output = command.output().unwrap();
@@ -157,7 +158,7 @@ impl Place {
         (command, trace)
     }
 
-    /// Writes beside each leftover; then there are none.
+    /// Writes a file beside each leftover, after which no leftovers may exist.
     fn assert_swept(&self, what: &str) {
         for path in self.tree().keys().filter(|path| is_leftover(path)) {
             let beside = match path.strip_prefix("far") {
@@ -216,7 +217,7 @@ const fn operation(name: &'static str, words: &'static [&'static str]) -> Operat
 const OPERATIONS: [Operation; 11] = [
     operation("write over", &["write", "d/file", NEW]),
     operation("write new", &["write", "d/x/y/new", NEW]),
-    // Longer than the old content: in place, it is one call that is done or not.
+    // Longer than the old content: in place, this is a single call.
     operation(
         "write in place",
         &["write", "d/twice", "new first line\nnew second line\nnew third\n"],
@@ -231,7 +232,7 @@ const OPERATIONS: [Operation; 11] = [
     operation("mkdir", &["mkdir", "x/y"]),
 ];
 
-/// The program with nothing spoilt: its calls on files, and the tree before and after.
+/// A run without faults: its calls on files, and the tree before and after.
 struct Recorded {
     /// Each call: its kind, and which of its kind it is, counted from the start of the program.
     calls: Vec<(String, usize)>,
@@ -240,7 +241,7 @@ struct Recorded {
 }
 
 impl Operation {
-    /// Nothing if it needs another file system and there is none.
+    /// `None` if it needs another file system and there is none.
     fn record(&self) -> Option<Recorded> {
         let place = Place::new();
         if self.far && !place.has_far() {
@@ -258,7 +259,7 @@ impl Operation {
         Some(Recorded { calls, before, after })
     }
 
-    /// Spoils each of the calls by each of `disturbances`, or a sample of them, and counts.
+    /// Injects each of `disturbances` into each call, or into a sample; returns the number of runs.
     fn spoil(&self, disturbances: &[(&str, &str)], sample: usize, dice: &mut Dice) -> usize {
         let Some(recorded) = self.record() else { return 0 };
         let mut spoilt = 0;
@@ -277,7 +278,7 @@ impl Operation {
                 } else if trace.contains("(INJECTED)") {
                     assert_failed(&place, &recorded, &output, (kind, code), &what);
                 } else {
-                    // A file that was changed just now is read once more, and then is not.
+                    // A recently changed file is read once more, so the number of calls may differ.
                     assert_eq!(place.tree(), recorded.after, "{what}: {trace}");
                     continue;
                 }
@@ -309,7 +310,7 @@ fn assert_failed(
 ) {
     let mut tree = place.tree();
     if kind == "unlinkat" && output.status.success() {
-        // What could not be removed is left to the next write.
+        // The next write removes temporary files that could not be removed.
         place.assert_swept(what);
         tree = place.tree();
     }
@@ -323,8 +324,8 @@ fn assert_failed(
     assert_eq!(answer["code"], code, "{what}: {answer}");
 }
 
-/// The calls of the tool: all after the handler of interrupts was set, which is the last thing
-/// that the program does before.
+/// The calls of the tool: all after the handler of interrupts was installed, which the program does
+/// last.
 fn calls(trace: &str) -> Vec<(String, usize)> {
     let main = trace.split_whitespace().next().unwrap();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -342,7 +343,7 @@ fn calls(trace: &str) -> Vec<(String, usize)> {
     calls
 }
 
-/// Of how many calls one is spoilt: all of them when many rounds are asked for.
+/// The step of the sample: every n-th call gets a fault; every call if many rounds are requested.
 fn sample(default: usize) -> usize {
     if rounds(1) > 1 { 1 } else { default }
 }
@@ -399,14 +400,13 @@ fn g2_a_failed_fsync_is_an_error_and_not_tried_again() {
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["code"], "IO_ERROR", "{answer}");
         assert_eq!(place.tree(), before);
-        // In place, what is put back is made durable too.
+        // In place, the restored content is synced too.
         let synced = trace.matches("fsync(").count();
         assert!(synced <= most, "{}: {trace}", operation.name);
     }
 }
 
-// New content is on stable storage before it gets its name, and the name before the answer where
-// that is asked for: a failure to close has nothing left to tell.
+// New content is on stable storage before it gets its name, so a failure to close is harmless.
 #[test]
 fn g3_a_failed_close_loses_nothing() {
     if !has_program("strace") {
@@ -436,7 +436,7 @@ fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
         return;
     }
     let place = Place::new();
-    // Each read of that file takes five seconds before it even begins.
+    // Each read of that file is delayed by five seconds.
     let path = place.root().join("d/file").display().to_string();
     let inject = "inject=read,pread64:delay_enter=5000000:when=1+".to_owned();
     let options = ["-P".to_owned(), path, "-e".to_owned(), inject];
@@ -456,7 +456,7 @@ fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
     assert!(trace.contains("read"), "nothing was read: {trace}");
 }
 
-/// The calls that make and rename the stored index, in order.
+/// The calls that write and rename the stored index, in order.
 const STORING: &str = "trace=pwrite64,fsync,renameat,renameat2";
 
 #[test]
@@ -508,12 +508,13 @@ fn disturbed(
     disturb: impl Fn(&Path),
 ) -> (Value, Place) {
     let attempt = |delay| disturbed_in_time(words, (delayed, delay), fresh, &disturb);
-    // On a busy machine the others may need longer than the call waits.
+    // On a busy machine the other process may need longer than the call waits.
     let delays = [700, 3000, 15_000].map(Duration::from_millis);
     delays.into_iter().find_map(attempt).expect("others never come in time")
 }
 
-/// The same, if the others were done before the call went on, or it made way for them.
+/// The same, if the other process finished before the call continued, or the call failed with a
+/// conflict.
 fn disturbed_in_time(
     words: &[&str],
     (delayed, delay): (&str, Duration),
@@ -523,7 +524,7 @@ fn disturbed_in_time(
     let place = Place::new();
     let file = place.root().join("d/file");
     if fresh {
-        // A file from the future is one whose times say nothing.
+        // A modification time in the future makes the file racy.
         let opened = fs::File::options().write(true).open(&file).unwrap();
         opened.set_modified(SystemTime::now() + Duration::from_hours(1)).unwrap();
     } else {
@@ -534,17 +535,18 @@ fn disturbed_in_time(
     let (mut command, trace) = place.tracing(&options, words);
     let child = command.spawn().unwrap();
     let started = Instant::now();
-    // The call is written to the trace when it is entered, and waits then.
+    // The trace shows the call when it is entered; then it waits.
     while !fs::read_to_string(&trace).is_ok_and(|text| text.contains(delayed)) {
         assert!(started.elapsed() < Duration::from_secs(30), "{delayed} was never called");
         thread::sleep(Duration::from_millis(5));
     }
     disturb(&file);
-    // What the call gave is written when it is over.
+    // The trace shows the result of the call when it returns.
     let in_time = !fs::read_to_string(&trace).unwrap().contains("(DELAYED)");
     let output = child.wait_with_output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    // Who opens a file for writing while it is exchanged waits until that was taken back.
+    // A process that opens the file for writing during an exchange waits until the exchange was
+    // undone.
     let is_in_time = in_time || answer["code"] == "CONFLICT";
     is_in_time.then_some((answer, place))
 }
@@ -679,8 +681,8 @@ fn g11_a_source_that_cannot_be_removed_stays_and_the_copy_goes() {
     }
 }
 
-/// Runs a shell script that may mount what it likes, below the root of a workspace; `None`, told,
-/// where that is not allowed. What it prints is the answer.
+/// Runs a shell script that may mount file systems below the root of a workspace; returns its
+/// output. `None`, with a message, if mounting is not allowed.
 fn with_mounts(script: &str) -> Option<String> {
     let workspace = TestWorkspace::new().dir("m");
     let flags: &[&str] = if running_as_root() { &["-m"] } else { &["-r", "-m"] };
@@ -698,9 +700,9 @@ fn with_mounts(script: &str) -> Option<String> {
     Some(printed)
 }
 
-// The image of a mounted disk is what a power cut would leave. The file system is told not to
-// write new content by itself before its name, and the journal is written for another file's sake:
-// a program that renames without waiting for its content leaves an empty file here.
+// The image of a mounted disk is the state after a power failure. The mount option keeps the file
+// system from writing content before names by itself, and another file forces a commit of the
+// journal: a program that renames without syncing the content leaves an empty file here.
 #[test]
 fn g5_a_power_cut_after_a_write_leaves_the_new_content() {
     if !running_as_root() || !has_program("mkfs.ext4") {

@@ -15,12 +15,12 @@ use ripkit::{Answer, Call, ErrorCode, Limits, Toolkit, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Long enough for a loaded machine, short enough to tell a hang from work.
+/// Long enough for a loaded machine, short enough to detect a hang.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A directory that is the root of a workspace, with another directory beside it.
+/// A temporary directory that is the root of a workspace, with another directory beside it.
 ///
-/// The other directory, [`TestWorkspace::outside`], holds what no answer may show.
+/// The other directory, [`TestWorkspace::outside`], contains text that no answer may show.
 pub(crate) struct TestWorkspace {
     dir: TempDir,
     tools: OnceLock<Toolkit>,
@@ -45,12 +45,12 @@ impl TestWorkspace {
         self.dir.path().join("outside")
     }
 
-    /// The directory that holds the root and the outside.
+    /// The directory that contains the root and the outside.
     pub(crate) fn above(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Writes a file of the workspace, making its parents.
+    /// Writes a file of the workspace, and creates its parents.
     pub(crate) fn put(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) {
         put(&self.root().join(path), bytes.as_ref());
     }
@@ -71,7 +71,7 @@ impl TestWorkspace {
         self
     }
 
-    /// Makes a link at `path` that holds exactly `target`.
+    /// Creates a link at `path` with exactly this target.
     #[cfg(unix)]
     pub(crate) fn symlink(self, path: &str, target: impl AsRef<Path>) -> TestWorkspace {
         let link = self.root().join(path);
@@ -88,7 +88,7 @@ impl TestWorkspace {
         self
     }
 
-    /// Takes all permissions from a file or directory; the user root reads it all the same.
+    /// Removes all permissions of a file or directory; root can still read it.
     #[cfg(unix)]
     pub(crate) fn unreadable(self, path: &str) -> TestWorkspace {
         set_mode(&self.root().join(path), 0o000);
@@ -102,7 +102,7 @@ impl TestWorkspace {
         self
     }
 
-    /// What a file of the workspace holds.
+    /// The content of a file of the workspace.
     #[track_caller]
     pub(crate) fn content(&self, path: impl AsRef<Path>) -> Vec<u8> {
         fs::read(self.root().join(path)).unwrap()
@@ -113,7 +113,7 @@ impl TestWorkspace {
         tree_of(&self.root())
     }
 
-    /// Says that a worker may be stuck in one long step beyond the end of the test.
+    /// Declares that a worker may still be blocked when the test ends.
     pub(crate) fn is_left_to_workers(&self) {
         self.is_left_to_workers.store(true, Ordering::Relaxed);
     }
@@ -152,9 +152,9 @@ impl TestWorkspace {
     }
 }
 
-/// Every test ends clean: no temporary file is left, and none of its files is open.
+/// At the end of a test no temporary file is left, and none of its files is open.
 ///
-/// Directories may be: a toolkit that lives longer than its tree keeps the root.
+/// Directories may be open: a toolkit that outlives its tree keeps the root open.
 impl Drop for TestWorkspace {
     fn drop(&mut self) {
         if thread::panicking() {
@@ -165,7 +165,7 @@ impl Drop for TestWorkspace {
         if self.is_left_to_workers.load(Ordering::Relaxed) {
             return;
         }
-        // What runs for nobody any more, as after a cancel, has a while to end.
+        // Work that was abandoned, as after a cancel, gets some time to end.
         let patience = Instant::now() + Duration::from_secs(30);
         while !open_below(self.above()).is_empty() && Instant::now() < patience {
             thread::sleep(Duration::from_millis(5));
@@ -174,7 +174,7 @@ impl Drop for TestWorkspace {
     }
 }
 
-/// The files below a directory that this process has open, where the system tells.
+/// The files below a directory that this process has open, as far as the system reports them.
 fn open_below(directory: &Path) -> Vec<PathBuf> {
     let Ok(handles) = fs::read_dir("/proc/self/fd") else { return Vec::new() };
     let is_file = |handle: &Path| fs::metadata(handle).is_ok_and(|opened| opened.is_file());
@@ -183,7 +183,7 @@ fn open_below(directory: &Path) -> Vec<PathBuf> {
     open.filter(|path| path.starts_with(directory)).collect()
 }
 
-/// Calls a tool in a thread of its own and fails when there is no answer in [`PATIENCE`].
+/// Calls a tool in a thread of its own, and fails without an answer within [`PATIENCE`].
 #[track_caller]
 pub(crate) fn ask(tools: &Toolkit, tool: &str, arguments: Value) -> Said {
     ask_within(PATIENCE, tools, tool, arguments, Call::default())
@@ -246,7 +246,7 @@ pub(crate) fn tree_of(root: &Path) -> Vec<String> {
     paths
 }
 
-/// An answer, taken apart.
+/// The parts of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Said {
     pub(crate) text: String,
@@ -277,7 +277,7 @@ impl Said {
         self
     }
 
-    /// Fails with `code`; what is left to look at is the message.
+    /// Asserts that the call failed with `code`.
     #[track_caller]
     pub(crate) fn fails_with(self, code: ErrorCode) -> Said {
         assert_eq!(self.code, Some(code), "{}", self.text);
@@ -286,7 +286,7 @@ impl Said {
         self
     }
 
-    /// Is word for word this text.
+    /// Asserts that the text is exactly this.
     #[track_caller]
     pub(crate) fn reads(self, text: &str) -> Said {
         let said = self.succeeds();
@@ -320,7 +320,7 @@ impl Said {
         said
     }
 
-    /// Search: nothing, and says so.
+    /// Search: no matches, and the text says so.
     #[track_caller]
     pub(crate) fn finds_nothing(self) -> Said {
         let said = self.finds([]);
@@ -351,7 +351,7 @@ impl Said {
         self
     }
 
-    /// The receipt says something with this part, as a warning or as trouble with a path.
+    /// The receipt contains this part in a warning or in an error of a path.
     #[track_caller]
     pub(crate) fn warns_of(self, part: &str) -> Said {
         let receipt = &self.details["receipt"];
@@ -414,11 +414,11 @@ pub(crate) struct Match {
     pub(crate) column: u64,
     pub(crate) text: String,
     pub(crate) spans: Vec<[usize; 2]>,
-    /// Whether `spans` are not all.
+    /// Whether there are more matches than `spans`.
     pub(crate) more_spans: bool,
 }
 
-/// Limits of one thread count, and otherwise the defaults.
+/// Default limits with this number of threads.
 pub(crate) fn with_threads(threads: usize) -> Limits {
     let mut limits = Limits::default();
     limits.threads = threads;
@@ -453,17 +453,17 @@ pub(crate) fn pages(
     }
 }
 
-/// Runs `check` in a process of its own, for what would disturb the other tests.
+/// Runs `check` in a separate process, so that it does not disturb other tests.
 ///
-/// `test` is the full name of the calling test: the process is this binary, asked for that test
-/// alone, and comes back here with the root in its environment.
+/// `test` is the full name of the calling test: the process runs this binary with only that test,
+/// and gets here with the root in its environment.
 #[cfg(unix)]
 #[track_caller]
 pub(crate) fn in_child(test: &str, who: Who, workspace: &TestWorkspace, check: impl FnOnce(&Path)) {
     printed_by_child(test, who, workspace, check);
 }
 
-/// The same, and gives what the process printed; in that process itself, nothing.
+/// The same; returns the output of the process, and nothing in that process itself.
 #[cfg(unix)]
 #[track_caller]
 pub(crate) fn printed_by_child(
@@ -480,7 +480,7 @@ pub(crate) fn printed_by_child(
     let mut command = Command::new(std::env::current_exe().unwrap());
     if who == Who::Nobody && running_as_root() {
         use std::os::unix::process::CommandExt;
-        // Neither the build directory nor the temporary one need be open to others.
+        // Other users may have no access to the build directory.
         let program = workspace.above().join("tests");
         fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
         set_mode(&program, 0o755);
@@ -523,9 +523,9 @@ pub(crate) fn is_child() -> bool {
 #[cfg(unix)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
-    /// The same as of the tests.
+    /// The same user as the tests.
     Same,
-    /// One without privileges, even when the tests run as root.
+    /// An unprivileged user, even if the tests run as root.
     Nobody,
 }
 
@@ -539,7 +539,7 @@ const CHILD_TEST: &str = "RIPKIT_TEST_CHILD_NAME";
 #[cfg(unix)]
 pub(crate) fn running_as_root() -> bool {
     use std::os::unix::fs::MetadataExt;
-    // A new file belongs to whoever made it.
+    // A new file belongs to the current user.
     tempfile::tempfile().unwrap().metadata().unwrap().uid() == 0
 }
 
@@ -549,13 +549,13 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Writes a file, making its parents.
+/// Writes a file, and creates its parents.
 pub(crate) fn put(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// Runs a program that must succeed, and gives what it printed.
+/// Runs a program that must succeed, and returns its output.
 #[track_caller]
 pub(crate) fn run_program<S: AsRef<OsStr> + Debug>(program: &str, arguments: &[S]) -> Vec<u8> {
     let output = Command::new(program).args(arguments).output();
@@ -565,8 +565,8 @@ pub(crate) fn run_program<S: AsRef<OsStr> + Debug>(program: &str, arguments: &[S
     output.stdout
 }
 
-/// Whether the comparison with `program` can run. On a developer's machine its absence is told
-/// and skips the test; on a build server it fails the test.
+/// Whether the comparison with `program` can run. If it is missing, the test is skipped with a
+/// message; in CI the test fails.
 #[track_caller]
 pub(crate) fn has_program(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
@@ -578,7 +578,7 @@ pub(crate) fn has_program(program: &str) -> bool {
     found
 }
 
-/// Whether expectations are to be rewritten to what is answered now.
+/// Whether expectations are replaced by the actual answers.
 pub(crate) fn blessing() -> bool {
     std::env::var_os("BLESS").is_some_and(|bless| bless == "1")
 }
@@ -588,7 +588,7 @@ pub(crate) fn skill(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
 }
 
-/// A small generator of numbers, the same for the same seed everywhere (xorshift64*).
+/// A random number generator (xorshift64*) with the same sequence on every system.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 
@@ -619,13 +619,13 @@ impl Dice {
         items[self.below(items.len())]
     }
 
-    /// At most so many bytes of any value.
+    /// At most this many random bytes.
     pub(crate) fn bytes(&mut self, most: usize) -> Vec<u8> {
         (0..self.below(most + 1)).map(|_| self.roll().to_le_bytes()[0]).collect()
     }
 }
 
-/// Whether slow tests try everything: where `RIPKIT_ROUNDS` asks for more than one round.
+/// Whether slow tests run all of their cases: if `RIPKIT_ROUNDS` is more than 1.
 pub(crate) fn is_thorough() -> bool {
     rounds(1) > 1
 }

@@ -1,7 +1,7 @@
-//! Hostile trees, paths, patterns and surroundings: the matrix of [`README.md`](hostile/README.md).
+//! Hostile trees, paths, patterns and environments: the matrix of [`README.md`](hostile/README.md).
 //!
-//! The names of the tests begin with the row that they cover. Every call is made in a thread of
-//! its own with a deadline, so that a hang is a failure and not a wait.
+//! The names of the tests begin with the row that they cover. Every call runs in a thread of its
+//! own with a deadline, so that a call that hangs fails the test.
 
 mod attack;
 mod columns;

@@ -1,5 +1,5 @@
-//! Ignore files in places that are easily missed, beside `git` and `rg`: exclude files of linked
-//! worktrees and submodules, and ignore files above the workspace.
+//! Compares ignore files in unusual places with `git` and `rg`: exclude files of linked worktrees
+//! and submodules, and ignore files above the workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::harness::{Said, TestWorkspace, ask, has_program};
 
-/// Runs `git` away from the settings of whoever runs the tests.
+/// Runs `git` without the settings of the user who runs the tests.
 fn git(directory: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.current_dir(directory).env("GIT_CONFIG_GLOBAL", "/dev/null").args(arguments);
@@ -45,7 +45,7 @@ fn rg_files(directory: &Path) -> Vec<String> {
     files
 }
 
-/// A toolkit that reads above its root, as that of the program does.
+/// A toolkit that reads ignore files above its root, as the program does.
 fn outer_tools(root: &Path) -> Toolkit {
     let workspace = Workspace::open(root).unwrap();
     let outer = OuterIgnores::above(workspace.root());
@@ -57,7 +57,7 @@ fn list(tools: &Toolkit) -> Said {
 }
 
 /// A repository `root` with a worktree `root/inner`, another beside it, `outside/linked`, and a
-/// submodule `root/sub`. Each holds `common.txt` and `module.txt`, which the exclude file of the
+/// submodule `root/sub`. Each contains `common.txt` and `module.txt`, which the exclude file of the
 /// repository and of the submodule name, and `shown.txt`.
 fn repository() -> TestWorkspace {
     let workspace = TestWorkspace::new().file("tracked.txt", "x");
@@ -104,7 +104,7 @@ fn the_exclude_file_of_a_linked_worktree_lies_in_the_common_directory() {
         if has_program("rg") && !directory.ends_with("sub") {
             assert_eq!(shown, rg_files(&directory), "{}", directory.display());
         }
-        // Above a subdirectory, the same files are found.
+        // The same files are found for a root below.
         let below = directory.join("below");
         fs::create_dir(&below).unwrap();
         for name in ["common.txt", "module.txt", "shown.txt"] {
@@ -136,7 +136,7 @@ fn worktrees_below_the_root_need_nothing_from_outside() {
         "tracked.txt",
     ];
     assert_eq!(paths, expected);
-    // The walk may begin inside of them as well.
+    // The walk may also begin inside them.
     for (path, file) in [("inner", "inner/common.txt"), ("sub", "sub/module.txt")] {
         let said = ask(&tools, "list_files", json!({ "path": path })).succeeds();
         assert!(!said.paths().contains(&file.to_owned()), "{file}");
@@ -248,7 +248,7 @@ fn ignore_files_above_the_root_hold_as_in_rg() {
         let paths = list(&outer_tools(&root)).paths();
         assert!(!paths.contains(&"ignore0.txt".to_owned()), "{repositories:?}");
         if has_program("rg") {
-            // Under the root, a `.gitignore` holds without a repository as well.
+            // Below the root, a `.gitignore` also applies without a repository.
             let mut theirs = rg_files(&root);
             let ours_only = match repositories {
                 [] => &["git2.txt", "c/git2.txt", "c/git3.txt"][..],
@@ -261,10 +261,10 @@ fn ignore_files_above_the_root_hold_as_in_rg() {
     }
 }
 
-/// A rule that rg reads otherwise than git, by its row of the accepted differences.
+/// A rule that rg interprets differently than git; one of the accepted differences.
 struct Difference {
     rules: &'static str,
-    /// What only git leaves out, and what only rg does.
+    /// Files that only git ignores, and files that only rg ignores.
     git: &'static [&'static str],
     rg: &'static [&'static str],
 }
@@ -302,7 +302,7 @@ fn ignore_rules_that_git_reads_otherwise_are_read_as_by_rg() {
         Difference { rules: "*.{c,h}", git: &["a.{c,h}"], rg: &["a.c", "a.h"] },
         Difference { rules: "{a,b}.txt", git: &["{a,b}.txt"], rg: &["a.txt"] },
         Difference { rules: "a.*\n!", git: &["a.c", "a.h", "a.txt", "a.{c,h}"], rg: &[] },
-        // Alike, so that the table shows where the difference ends.
+        // The same for both, to show the limits of the difference.
         Difference { rules: "[a-z].txt\n[!a]", git: &[], rg: &[] },
         Difference { rules: "\\!\nd?a\n!\\!", git: &[], rg: &[] },
     ];
@@ -340,7 +340,7 @@ fn the_program_reads_ignore_files_above_where_it_stands() {
     let run = |words: &[&str]| crate::cli::run(&workspace.root().join("sub"), words);
     assert_eq!(run(&["list"]).1, "git.txt\n");
     assert_eq!(run(&["search", "x"]).1, "git.txt:1:x\n");
-    // As for rg, any `.git` makes a repository, in which the `.gitignore` above holds too.
+    // As in rg, any `.git` makes a repository, to which the `.gitignore` above applies too.
     workspace.put(".git", "gitdir: nowhere\n");
     assert_eq!(run(&["list"]).0, 1);
 }

@@ -1,4 +1,4 @@
-//! Arguments of absurd size: each is refused or cut at once, whatever the tool.
+//! Oversized arguments: every tool refuses or truncates them immediately.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Said, TestWorkspace, skill};
 
-/// How long an answer may take; most take microseconds.
+/// The time limit for an answer; most take microseconds.
 const SOON: Duration = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
 
-/// Bytes of the longest text that a file may hold here; a longer argument is refused for that.
+/// The maximum size of a file in these tests, in bytes; longer arguments are refused because of it.
 const FILE_BYTES: usize = 1 << 20;
 
-/// A toolkit with every tool there is.
+/// A toolkit with all tools.
 fn tools(workspace: &TestWorkspace) -> Toolkit {
     let skills = ripkit::SkillCatalog::scan(workspace.outside().join("skills"));
     let mut limits = Limits::default();
@@ -29,7 +29,7 @@ fn workspace() -> TestWorkspace {
     workspace.outside_file("skills/known/SKILL.md", skill("known", "For tests."))
 }
 
-/// Arguments of a call that succeeds, for the required ones.
+/// Values for the required arguments, with which a call succeeds.
 fn sensible(tool: &ToolSpec) -> Map<String, Value> {
     let args = match tool.name.as_str() {
         "search" | "find_files" => json!({ "pattern": "old" }),
@@ -48,10 +48,10 @@ fn sensible(tool: &ToolSpec) -> Map<String, Value> {
     args.as_object().unwrap().clone()
 }
 
-/// What is wrong in one property: what was sent, and which codes may answer it.
+/// One wrong property: the value, and the error codes that are allowed.
 struct Trial {
     value: Value,
-    /// Without any, the value may also be taken, cut to a limit.
+    /// If empty, the value may be accepted and cut to a limit.
     codes: &'static [ErrorCode],
 }
 
@@ -66,7 +66,7 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                 trials.push(Trial { value: "x".repeat(2 << 20).into(), codes: REFUSED });
             }
             "string" => {
-                // The bytes of contents are limited by the host, and told as for files.
+                // The host limits the size of contents, with the same error as for files.
                 let codes: &[ErrorCode] = match name {
                     "content" | "new_text" => &[TooLarge],
                     _ => REFUSED,
@@ -80,7 +80,7 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                 };
                 let most = usize::try_from(most).unwrap();
                 trials.push(Trial { value: "x".repeat(most + 1).into(), codes: REFUSED });
-                // Within the limit of characters, more bytes have answers of their own.
+                // Values within the limit of characters may exceed a limit of bytes.
                 trials.push(Trial {
                     value: "é".repeat(most).into(),
                     codes: &[InvalidArgument, InvalidPath, InvalidPattern, ErrorCode::FileNotFound],
@@ -111,7 +111,7 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                 trials.push(Trial { value: u32::MAX.into(), codes });
                 trials.push(Trial { value: u64::MAX.into(), codes: &[] });
                 trials.push(Trial { value: i64::MAX.into(), codes: &[] });
-                // Only the offset of a page counts from the end too.
+                // Only the offset of a page may be negative.
                 let codes =
                     if name == "offset" && option["minimum"].is_null() { &[] } else { REFUSED };
                 trials.push(Trial { value: (-1).into(), codes });
@@ -177,7 +177,7 @@ fn ten_thousand_file_types_are_refused_in_no_time() {
     let told =
         "file_type: at most 64 different values are taken, got 10000 values [INVALID_ARGUMENT]";
     assert_eq!(answer.text(), told);
-    // The list itself is made before; some scheduling aside, this takes 20 microseconds.
+    // The list is created before; apart from scheduling, this takes 20 microseconds.
     assert!(elapsed < Duration::from_millis(50), "{elapsed:?}");
     let typed = ripkit::tools::search::SearchArgs::new("old")
         .with_file_type(names.iter().collect::<OneOrMany>());
@@ -244,7 +244,7 @@ fn long_lists_and_the_largest_globs_fit_into_little_memory() {
         let file = workspace.above().join("arguments.json");
         std::fs::write(&file, args.to_string()).unwrap();
         let program = env!("CARGO_BIN_EXE_ripkit");
-        // Of address space, which the stacks of threads take most of.
+        // A limit on address space, most of which is for stacks of threads.
         let script = format!(
             "ulimit -v 600000; exec {program} --threads 2 call search - < ../arguments.json"
         );

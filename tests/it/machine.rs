@@ -1,4 +1,4 @@
-//! Random sequences of calls, held against a model of the files in memory.
+//! Random sequences of calls, compared with a model of the files in memory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Dice, Said, TestWorkspace, rounds};
 
-/// So few that they often meet; some lie below what may be a file.
+/// Only few, so that calls often conflict; some are below paths that may be files.
 const PATHS: [&str; 14] = [
     "x", "y", "a", "a/x", "a/y", "a/b", "a/b/x", "a/b/c/x", "b", "b/x", "x/z", "n/o/p", "n/o",
     "x/y/z",
@@ -25,11 +25,11 @@ enum Node {
     File(String),
 }
 
-/// The files as they should be.
+/// The expected files.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model(BTreeMap<String, Node>);
 
-/// What a call must answer: nothing to say, or a code.
+/// The expected result of a call: success, or an error code.
 type Verdict = Result<(), ErrorCode>;
 
 impl Model {
@@ -51,7 +51,7 @@ impl Model {
         }
     }
 
-    /// What has a path; a file above it hides it.
+    /// The node at a path; a file above it hides it.
     fn get(&self, path: &str) -> Result<Option<&Node>, ErrorCode> {
         for (end, _) in path.match_indices('/') {
             if let Some(Node::File(_)) = self.0.get(&path[..end]) {
@@ -69,7 +69,7 @@ impl Model {
         }
     }
 
-    /// Puts a node, and the directories above it.
+    /// Adds a node, and the directories above it.
     fn put(&mut self, path: &str, node: Node) {
         for (end, _) in path.match_indices('/') {
             self.0.insert(path[..end].to_owned(), Node::Directory);
@@ -144,7 +144,7 @@ fn some_text(dice: &mut Dice) -> String {
     (0..dice.below(4)).flat_map(|_| [dice.pick(&WORDS), "\n"]).collect()
 }
 
-/// A version that is right, one that is wrong, or none.
+/// A correct version, a wrong one, or none.
 fn some_expectation(model: &Model, path: &str, dice: &mut Dice) -> Option<String> {
     match (dice.below(6), model.get(path)) {
         (0, _) => Some("absent".to_owned()),
@@ -154,11 +154,11 @@ fn some_expectation(model: &Model, path: &str, dice: &mut Dice) -> Option<String
     }
 }
 
-/// Makes one random call, and does the same to the model.
+/// Makes one random call, and applies it to the model.
 fn step(workspace: &TestWorkspace, model: &mut Model, dice: &mut Dice) -> (String, Said, Verdict) {
     let (any, other) = (dice.pick(&PATHS), dice.pick(&PATHS));
     let files: Vec<&str> = PATHS.into_iter().filter(|path| model.file(path).is_ok()).collect();
-    // Most calls are about a file that is there.
+    // Most calls use a file that exists.
     let path = if files.is_empty() || dice.once_in(3) { any } else { dice.pick(&files) };
     let (tool, arguments, verdict) = match dice.below(9) {
         0 | 1 => {

@@ -13,105 +13,106 @@
     reason = "a test fails by panicking and says why it was skipped"
 )]
 
-// The workspace builder, the sentences about answers, deadlines and child processes. No tests.
+// The workspace builder, assertions on answers, deadlines and child processes. No tests.
 mod harness;
 
-// A tiny tool set for tests of the toolkit itself.
+// A small tool set for tests of the toolkit itself.
 mod tools;
 
-// Examples for people: runs every file of `fixtures/cases`.
+// Runs every file of `fixtures/cases`.
 mod cases;
 // The `ripkit` program, from its arguments to its exit status.
 #[cfg(feature = "cli")]
 mod cli;
-// What the program tells of itself: help, suggestions, completions, pages of the manual.
+// The program's help, suggestions, completions and manual pages.
 #[cfg(feature = "cli")]
 mod cli_help;
-// Command lines of rg, with the same bytes.
+// Command lines of rg, with the same output byte for byte.
 #[cfg(feature = "cli")]
 mod cli_rg;
 // Terminals, pipes that close, interrupts.
 #[cfg(all(feature = "cli", unix))]
 mod cli_terminal;
-// Answers in other forms: events beside `rg --json`, counts, nothing.
+// Other forms of answers: events as in `rg --json`, counts, no output.
 #[cfg(feature = "cli")]
 mod cli_views;
 // Calls that change the same files at the same time.
 mod concurrent;
-// Arguments of absurd size, of every tool.
+// Oversized arguments of every tool.
 #[cfg(unix)]
 mod limits;
-// The same answers as `rg` and `git` on the same trees.
+// Comparison with `rg` and `git` on the same trees.
 mod differential;
-// Ignore files that lie elsewhere: above the root, and in the repository of a `.git` file.
+// Ignore files in other places: above the root, and in the repository of a `.git` file.
 #[cfg(unix)]
 mod ignored;
-// Calls that fail, kills, full disks, and others who write at the same moment.
+// Fault injection: failing system calls, kills, full disks, concurrent writers.
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;
-// What the deny globs name, and that no answer tells whether it exists.
+// Denied paths: no answer reveals whether they exist.
 #[cfg(unix)]
 mod denied;
-// Hostile trees, paths, patterns and surroundings: the matrix, row by row.
+// Hostile trees, paths, patterns and environments: the matrix, row by row.
 #[cfg(unix)]
 mod hostile;
 // The server of the Model Context Protocol, line by line.
 #[cfg(all(feature = "cli", feature = "mcp"))]
 mod mcp;
-// What an index must not change, and what it must spare; elsewhere there is none.
+// Answers with an index are the same, and files that it excludes are not opened; Linux only.
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod index;
-// What is left of the library in its host: threads, descriptors, memory, settings.
+// Side effects in the host: threads, descriptors, memory, settings.
 #[cfg(target_os = "linux")]
 mod neutrality;
-// Random sequences of calls beside a model in memory.
+// Random sequences of calls, compared with a model in memory.
 mod machine;
-// What holds for any bytes, in one place for the fuzz targets and for the tests on stable.
+// Oracles for arbitrary bytes, shared by the fuzz targets and the tests.
 mod oracles;
-// What holds for any tree and any arguments: order, pages, cuts, containment.
+// Invariants for all trees and arguments: order, pages, truncation, containment.
 mod properties;
-// The oracles with random bytes, and with what fuzzing has found.
+// The oracles with random bytes, and with inputs found by fuzzing.
 mod regressions;
-// The command `ripkit index`, and `--index` of others.
+// The command `ripkit index`, and the option `--index` of other commands.
 #[cfg(feature = "cli")]
 mod index_command;
-// What a protocol is told about each tool.
+// The schemas of the tools.
 mod schema;
-// What the README says of the tools.
+// The table of tools in the README.
 mod readme;
 // Files whose size is not what the file system reports.
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod sizes;
-// What each provider is told: the files of `fixtures/specs`, the rules, calls that come back.
+// Descriptions for each provider: the files of `fixtures/specs`, the provider's rules, calls in its
+// format.
 mod specs;
 // Pages of files: any bytes, any encoding, files that are huge or change, and the command.
 mod read_file;
 // Edits with the mistakes that models make.
 mod replay;
-// The search tool where an answer is easily wrong: interrupted, cut, in pieces, or beside rg.
+// The search tool in difficult cases: interrupted, truncated, in pages, compared with rg.
 mod search;
-// The behaviour that the founding descriptions of the tools ask for, sentence by sentence.
+// The original requirements of the tools, sentence by sentence.
 mod seeds;
-// Which programs are started: none, but for the tool that is there for it.
+// That only `run_command` starts programs.
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod programs;
-// Commands: what they get, how they end, what is left of them.
+// Commands: their environment, how they end, and remaining processes.
 #[cfg(all(unix, feature = "command"))]
 mod run_command;
 // The same for skills.
 mod seeds_skills;
 // Finding and reading skills, good and hostile.
 mod skills;
-// The command for skills, and the corpus beside the reference validator.
+// The command for skills, and the corpus compared with the reference validator.
 #[cfg(feature = "cli")]
 mod skills_command;
-// File systems that do not answer, and files and directories without end.
+// File systems that do not answer, and endless files and directories.
 #[cfg(target_os = "linux")]
 mod stalled;
-// Changes while files and directories are exchanged for links.
+// Changes while files and directories are swapped with links.
 #[cfg(target_os = "linux")]
 mod swaps;
-// The house itself: floors, sizes, names, lists.
+// Conventions of the source: layers, names, lists.
 mod tidy;
-// Calls, arguments and their repair, whatever the tool.
+// Calls, and the repair of arguments, independent of the tool.
 mod toolkit;

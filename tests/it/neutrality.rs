@@ -1,6 +1,6 @@
-//! What the library leaves of itself in its host: no thread, no descriptor, no memory, no setting.
+//! The library leaves nothing in its host: no threads, descriptors, memory or changed settings.
 //!
-//! Each test counts what belongs to a process, and so has one of its own. `RIPKIT_ROUNDS=10` makes
+//! Each test counts resources of a process, and so runs in a separate one. `RIPKIT_ROUNDS=10` makes
 //! ten thousand calls and a thousand toolkits.
 
 use std::ffi::OsString;
@@ -19,10 +19,10 @@ use crate::harness::{
     PATIENCE, TestWorkspace, Who, in_child, is_child, printed_by_child, rounds, with_threads,
 };
 
-/// Bytes by which memory may grow from noise: an allocator keeps what threads gave back.
+/// How much memory may grow because of the allocator, which keeps freed memory, in bytes.
 const NOISE: usize = 24 << 20;
 
-/// What a process has now.
+/// The resources of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Holdings {
     threads: usize,
@@ -43,7 +43,7 @@ impl Holdings {
         }
     }
 
-    /// It comes to no more than this soon: threads that were told to end need a moment.
+    /// Waits until there are no more resources than this: threads need some time to end.
     #[track_caller]
     fn come_back(self) {
         let until = Instant::now() + PATIENCE;
@@ -60,7 +60,7 @@ impl Holdings {
         }
     }
 
-    /// What the threads are called and where the descriptors lead, for who has to find a leak.
+    /// The names of the threads and the targets of the descriptors, for messages about leaks.
     fn names() -> Vec<String> {
         let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
         let threads = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
@@ -76,7 +76,7 @@ fn resident_bytes() -> usize {
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
 }
 
-/// Does something so many times, and fails if memory grows after the first third.
+/// Runs `work` `times` times, and fails if memory grows after the first third.
 #[track_caller]
 fn in_bounded_memory(times: u64, mut work: impl FnMut(u64)) {
     let mut settled = 0;
@@ -90,7 +90,7 @@ fn in_bounded_memory(times: u64, mut work: impl FnMut(u64)) {
     assert!(grown < NOISE, "{grown} bytes more after {times} times");
 }
 
-/// What belongs to a process as a whole and to whoever runs it.
+/// Settings of the whole process.
 #[derive(Debug, PartialEq)]
 struct Settings {
     /// Masks and dispositions of signals, the file mode mask, privileges, processors.
@@ -140,7 +140,7 @@ fn tree() -> TestWorkspace {
     workspace
 }
 
-/// Every tool, with calls that succeed and calls that fail; all together leave the tree as it was.
+/// Calls of every tool that succeed and that fail; together they leave the tree unchanged.
 fn requests() -> Vec<(&'static str, Value)> {
     let mut requests = vec![
         ("search", json!({ "pattern": "needle" })),
@@ -182,7 +182,7 @@ fn requests() -> Vec<(&'static str, Value)> {
     requests
 }
 
-/// Takes the text of an answer until it is enough.
+/// Accepts a part of the text of an answer, then fails.
 struct Hasty {
     left: usize,
     cancel: Cancel,
@@ -198,7 +198,8 @@ impl fmt::Write for Hasty {
     }
 }
 
-/// A call as hosts make them: usually whole, sometimes cancelled before or meanwhile, or late.
+/// Calls as hosts make them: usually complete, sometimes cancelled before or during the call, or
+/// past their deadline.
 fn call_of(number: u64) -> Call {
     let (call, cancel) = (Call::default(), Cancel::new());
     match number % 11 {
@@ -216,7 +217,7 @@ fn call_of(number: u64) -> Call {
     }
 }
 
-/// Tools of all kinds over a tree, with what they remember or without.
+/// Toolkits of all kinds over a tree, with and without an index.
 struct Tools(Vec<Toolkit>);
 
 impl Tools {
@@ -236,7 +237,7 @@ impl Tools {
         tools.call(tool, arguments.clone(), &call_of(number))
     }
 
-    /// One round of every request, and so whatever is made once and kept.
+    /// One round of every request, which creates everything that is created once and kept.
     fn warm_up(&self) {
         for tools in &self.0 {
             for (tool, arguments) in &requests() {
@@ -265,7 +266,7 @@ fn after_ten_thousand_calls_no_thread_descriptor_or_memory_is_left() {
         let tools = Tools::over(root);
         tools.warm_up();
         let mut warm = Holdings::now();
-        // Whoever learns when a round begins has a thread and some directories.
+        // Background indexing may have a thread and some open directories when a round begins.
         warm.threads += tools.0.len();
         warm.descriptors += 4 * tools.0.len();
         let (requests, mut failed) = (requests(), 0);
@@ -280,7 +281,7 @@ fn after_ten_thousand_calls_no_thread_descriptor_or_memory_is_left() {
     });
 }
 
-/// Makes and drops toolkits that search, each of another kind, and looks for what is left.
+/// Creates, uses and drops toolkits of different kinds, and checks that nothing is left.
 fn made_and_dropped(root: &Path, within: impl Fn(&(dyn Fn() + Send + Sync))) {
     let start = Holdings::now();
     let stored = root.parent().unwrap().join("outside/index");
@@ -332,7 +333,7 @@ fn a_thousand_toolkits_in_an_async_runtime_of_the_host_leave_nothing() {
     let test = "neutrality::a_thousand_toolkits_in_an_async_runtime_of_the_host_leave_nothing";
     in_child(test, Who::Same, &tree(), |root| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        // On the thread of the runtime itself, where nothing may be dropped that blocks.
+        // On the thread of the runtime itself, where dropping must not block.
         made_and_dropped(root, |work| runtime.block_on(async { work() }));
     });
 }
@@ -393,7 +394,8 @@ fn no_setting_of_the_process_is_changed() {
     });
 }
 
-// What the kernel does not show of a process is shown by what its program names.
+// Settings that the kernel does not show cannot change if the program does not import the
+// functions.
 #[cfg(feature = "cli")]
 #[test]
 fn the_program_has_no_call_that_changes_a_setting() {

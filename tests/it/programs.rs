@@ -1,4 +1,4 @@
-//! That this crate starts no program, told by the program itself and by the kernel.
+//! That this crate starts no program, according to its binary and to the kernel.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,15 +11,15 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_ripkit");
 /// its end.
 const STARTERS: [&str; 5] = ["fork", "execvp", "posix_spawnp", "pidfd_spawnp", "waitpid"];
 
-/// Whether a program names a function that it takes from elsewhere. What only a debugger reads of
-/// the file names others too.
+/// Whether a program imports a function. Sections that only a debugger reads are ignored, since
+/// they name other functions too.
 pub(crate) fn names(program: &[u8], function: &str) -> bool {
     let name = format!("\0{function}\0");
     let loaded = program.get(..loaded_bytes(program)).unwrap_or(program);
     memchr::memmem::find(loaded, name.as_bytes()).is_some()
 }
 
-/// Up to where a program of 64 bits in the ELF format is loaded; of another one, all.
+/// The end of the loaded part of a 64-bit ELF program; the length of any other file.
 fn loaded_bytes(program: &[u8]) -> usize {
     let number = |at: usize, bytes: usize| {
         let part = program.get(at..at + bytes).unwrap_or_default();
@@ -36,14 +36,14 @@ fn loaded_bytes(program: &[u8]) -> usize {
 #[test]
 fn without_the_feature_no_code_that_starts_programs_is_compiled_in() {
     let program = fs::read(PROGRAM).unwrap();
-    // Whatever else is missing, this is always there.
+    // At least one of these functions is always imported.
     assert!(names(&program, "getcwd") || names(&program, "openat64"), "the names were not found");
     for function in STARTERS {
         assert_eq!(names(&program, function), cfg!(feature = "command"), "{function}");
     }
 }
 
-/// The programs that a run of ours starts, the first of which is ours.
+/// The programs that are started by a run of ripkit; the first is ripkit itself.
 fn started(words: &[&str]) -> Vec<String> {
     let workspace = TestWorkspace::new().file("a.txt", "one\n").file("b/c.rs", "fn one() {}\n");
     let trace = workspace.above().join("trace");

@@ -1,6 +1,6 @@
-//! What holds for any tree and any arguments.
+//! Invariants for all trees and arguments.
 //!
-//! The trees come from numbered seeds, so a failure names a seed that brings it back.
+//! The trees are generated from seeds, so a failure names the seed that reproduces it.
 //! `RIPKIT_ROUNDS` sets how many seeds are tried.
 
 use std::collections::BTreeSet;
@@ -67,14 +67,14 @@ fn the_same_call_twice_gives_the_same_bytes() {
     }
 }
 
-// The cursor goes on exactly where the answer was cut.
+// The cursor continues exactly where the answer was truncated.
 #[test]
 fn the_pages_of_an_answer_are_the_whole_answer() {
     for seed in 0..rounds(5) {
         let workspace = random_tree(seed);
         let tools = toolkit(&workspace, 2);
         for (tool, mut arguments) in calls() {
-            // Lines of context at the edge of a page belong to both.
+            // Context lines at the boundary of two pages belong to both.
             arguments.as_object_mut().unwrap().remove("context");
             arguments["max_results"] = json!(100_000);
             let whole = ask(&tools, tool, arguments.clone()).succeeds().truncated(false);
@@ -187,7 +187,7 @@ fn the_pages_of_a_listing_that_its_bytes_cut_are_the_whole_listing() {
     }
 }
 
-// T14: what else is in the tree does not change what is found in a file.
+// T14: other files in the tree do not change the results in a file.
 #[test]
 fn another_file_adds_its_matches_and_changes_no_other() {
     for seed in 0..rounds(10) {
@@ -201,7 +201,7 @@ fn another_file_adds_its_matches_and_changes_no_other() {
     }
 }
 
-// P1, T1: no answer shows what is outside.
+// P1, T1: no answer shows content from outside.
 #[test]
 fn no_sequence_of_path_parts_and_links_shows_what_is_outside() {
     let parts = [
@@ -284,7 +284,7 @@ fn no_sequence_of_path_parts_and_links_shows_what_is_outside() {
     }
 }
 
-/// An answer may repeat the words that were asked for; nothing else from outside may be in it.
+/// An answer may repeat the arguments of the call, but contain nothing else from outside.
 #[track_caller]
 fn assert_shows_no_secret(said: &Said, what: &str) {
     let details = said.details.to_string();
@@ -324,7 +324,7 @@ fn tree_with_doors() -> TestWorkspace {
     workspace
 }
 
-/// The results that a page holds, one value each: matches, paths or entries.
+/// The results of a page, one value each: matches, paths or entries.
 fn results(said: &Said) -> Vec<Value> {
     let details = &said.details;
     for list in ["paths", "entries"] {

@@ -10,7 +10,7 @@ fn read(workspace: &TestWorkspace, arguments: Value) -> Said {
     workspace.call("read_file", arguments)
 }
 
-/// A content, and the text in it as the file stores it.
+/// The content of a file, and its decoded text.
 fn random_content(dice: &mut Dice) -> (Vec<u8>, String) {
     paging::content(&mut Choices::new(&dice.bytes(200)))
 }
@@ -203,8 +203,7 @@ mod strange {
         file.write_all(b"\nlast but one\nlast\n").unwrap();
     }
 
-    /// The quickest of several answers: what is slow by itself always is, and what only waits for
-    /// a busy machine is not.
+    /// The fastest of several answers, to exclude delays by a busy machine.
     fn quickest(answer: impl Fn() -> Said) -> (Duration, Said) {
         let timed = |_| {
             let started = Instant::now();
@@ -356,7 +355,7 @@ mod strange {
             );
             assert!(documented, "{path}: {:?} {}", said.code, said.text);
         }
-        // Such files tell a size of 0 and have content all the same.
+        // Such files report a size of 0 and have content nevertheless.
         ask(&tools, "read_file", json!({ "path": "version" })).mentions("   1 | Linux version");
     }
 
@@ -412,7 +411,7 @@ mod strange {
                 let (start, end) = (number("start_line"), number("end_line"));
                 assert_eq!(content.split_inclusive('\n').count() as u64, end + 1 - start);
                 assert!(end <= number("total_lines"), "{}", said.text);
-                // The cut can fall within a line.
+                // The truncation can hit the middle of a line.
                 let lines = content.lines();
                 assert!(lines.clone().all(|line| "0123456789".starts_with(line)), "{content:?}");
             }
@@ -431,7 +430,7 @@ mod strange {
             loop {
                 let said = read(&workspace, json!({ "path": "a.log", "limit": 1 })).succeeds();
                 assert!(said.details["total_lines"].as_u64() >= Some(4_000_000), "{}", said.text);
-                // It did not grow while whoever lets it grow had to wait for the machine.
+                // The file did not grow while the writer waited for the processor.
                 if said.details.get("version").is_some() && started.elapsed() < PATIENCE {
                     continue;
                 }
@@ -540,7 +539,7 @@ mod command {
     }
 }
 
-/// Text files that have more than one page, each for its own reason.
+/// Text files with more than one page, for different reasons.
 fn paged() -> Vec<(&'static str, Vec<u8>)> {
     let line = |number: usize| {
         format!("    let value_{number} = compute({number}); // {}\n", "x".repeat(number % 40))
@@ -561,7 +560,7 @@ fn paged() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What a model may do to a page before it writes it, besides an edit in its midst.
+/// Changes that a model may make to a page before it writes it, besides an edit in the middle.
 fn written_back(answer: &str) -> Vec<String> {
     let without_numbers = |text: &str| -> String {
         let bare = |line: &str| line.split_once(" | ").map_or(line, |(_, text)| text).to_owned();
@@ -597,7 +596,7 @@ fn a_page_that_was_read_is_never_written_over_the_whole_file() {
                 let middle = text.lines().nth(text.lines().count() / 2).unwrap_or_default();
                 let edited = text.replacen(middle, "edited();", 1);
                 let longer = text.replacen(middle, &format!("{middle}\nadded();\nadded();"), 1);
-                // The one line of such a page is all of it.
+                // Such a page consists of one line.
                 let one_line = what.contains("long line") && text.lines().count() < 4;
                 let all = [text, edited, longer];
                 for text in all.iter().take(if one_line { 1 } else { 3 }) {
@@ -668,7 +667,7 @@ fn a_page_is_not_written_over_a_file_that_is_too_large_to_edit() {
 
 #[test]
 fn a_name_that_looks_so_is_not_told_where_it_is_denied() {
-    // What is there, what is asked for, what is denied, and what of it an answer would show.
+    // The files, the requested path, the deny rules, and the text that an answer would show.
     let cases = [
         ("cafe\u{301}.txt", "caf\u{e9}.txt", "cafe\u{301}.txt", "{301}"),
         ("a\u{a0}b/it\u{2019}s.txt", "a b/it's.txt", "it\u{2019}s.txt", "{2019}"),

@@ -16,7 +16,7 @@ fn the_table_of_tools_is_what_the_tools_say_of_themselves() {
     let (before, rest) = readme.split_once(BEGIN).expect("the table begins");
     let (table, after) = rest.split_once(END).expect("the table ends");
     let specs = toolkit::standard_specs();
-    // What starts programs is not in every build, and has a section of its own.
+    // The tool that starts programs is not in every build, and has its own section.
     let rows = specs.iter().filter(|spec| spec.effect != Effect::Execute).map(row);
     let head = "| tool | what it does | arguments |\n|---|---|---|\n";
     let wanted = rows.fold(head.to_owned(), |table, row| table + &row);

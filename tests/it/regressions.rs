@@ -1,6 +1,6 @@
-//! The oracles of the fuzz targets, with what fuzzing has found and with random bytes.
+//! The oracles of the fuzz targets, with inputs found by fuzzing and with random bytes.
 //!
-//! A file of `fixtures/regressions/<target>` holds the bytes that once made a target fail.
+//! A file of `fixtures/regressions/<target>` contains an input that once made the target fail.
 //! `RIPKIT_ROUNDS` sets how many seeds are tried.
 
 use std::fs;
@@ -20,7 +20,7 @@ impl Drop for Tried<'_> {
     }
 }
 
-/// Tries the findings of a target, then random bytes behind `start`.
+/// Runs the findings of a target, then random bytes after `start`.
 fn hold(target: &str, check: fn(&[u8]), start: &[u8], seeds: u64) {
     replay(target, check);
     for seed in 0..rounds(seeds) {

@@ -54,7 +54,7 @@ fn results() -> &'static (Vec<Edit>, Vec<Kind>, Results) {
     })
 }
 
-/// Explains the first edits of this kind that were made wrongly.
+/// Explains the first edits of this kind with a wrong result.
 fn explained(kind: Option<usize>) -> String {
     let (edits, kinds, results) = results();
     let wrong = results.wrong.iter().filter(|(_, other)| *other == kind);
@@ -94,8 +94,8 @@ fn every_kind_of_mistake_is_made_in_the_fixture() {
     assert_eq!(unused, Vec::<&str>::new());
 }
 
-// Refusing everything would be no wrong edit either. A block with other indentation is not among
-// these: where its new lines may indent by other steps than the file, the edit is refused.
+// Ensures that not all edits are refused. Blocks with another indentation are excluded: if their
+// new lines may use other indentation steps than the file, the edit is refused.
 #[test]
 fn mistakes_that_leave_no_doubt_are_repaired() {
     let (_, kinds, results) = results();

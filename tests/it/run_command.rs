@@ -1,6 +1,6 @@
-//! Commands: what they get, what is told of them, how they end, and what is left of them.
+//! Commands: their environment, their answers, how they end, and remaining processes.
 //!
-//! Tests of the matrix of bad commands begin with the row.
+//! Tests of the matrix of hostile inputs begin with the row.
 
 use std::ffi::OsString;
 use std::fs;
@@ -35,14 +35,14 @@ fn said(command: &str) -> Said {
     run(&TestWorkspace::new(), CommandPolicy::new(), command)
 }
 
-/// A time of sleep that nobody else uses, by which a process is found again.
+/// A unique sleep time, by which a process is found.
 fn unique_nap() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{}.{:05}", 600 + NEXT.fetch_add(1, Ordering::Relaxed), std::process::id() % 100_000)
 }
 
-/// The numbers of the living processes that have `word` in their command line.
+/// The IDs of the living processes with `word` in their command line.
 #[cfg(target_os = "linux")]
 fn running(word: &str) -> Vec<u32> {
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ fn kill(ids: &[u32]) {
     }
 }
 
-/// Waits a moment for what was killed to be gone.
+/// Waits until killed processes have ended.
 #[cfg(target_os = "linux")]
 #[track_caller]
 fn assert_none_runs(word: &str) {
@@ -82,12 +82,12 @@ fn assert_none_runs(word: &str) {
     }
 }
 
-// I1: a background process does not hold the answer.
+// I1: a background process does not delay the answer.
 
 #[test]
 fn i1_a_background_process_that_holds_the_pipe_does_not_hold_the_answer() {
     let workspace = TestWorkspace::new();
-    // The best of a few: a loaded machine is no fault of ours.
+    // The fastest of several calls, since the machine may be loaded.
     let best = (0..5).map(|_| {
         let started = Instant::now();
         let said = run(&workspace, CommandPolicy::new(), "sleep 60 & echo hi");
@@ -131,11 +131,11 @@ fn i1_a_host_can_leave_background_processes_alone() {
 
 #[test]
 fn i1_the_end_of_a_pipeline_that_nobody_waits_for_is_still_heard() {
-    // The shell ends at once, the other prints a moment later.
+    // The shell ends immediately, and the background process prints shortly afterwards.
     said("(sleep 0.02; echo late) & echo early").mentions("early\nlate\n");
 }
 
-// I2: what does not want to die.
+// I2: processes that ignore signals or hide.
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -202,7 +202,7 @@ fn i2_a_process_that_may_not_be_killed_is_told() {
     }
 }
 
-/// A process that left the session, dropped its environment and has no parent of ours.
+/// A process that left the session, cleared its environment and has no parent in the command.
 #[cfg(target_os = "linux")]
 const HIDDEN: &str = "(env -i setsid sleep NAP >/dev/null 2>&1 &) ; sleep 0.05";
 
@@ -266,7 +266,7 @@ fn a_control_group_that_cannot_be_made_fails_the_call() {
     let run =
         |directory: &Path| run(&workspace, CommandPolicy::new().with_cgroup(directory), "echo hi");
     run(Path::new("/no/such/directory")).fails_with(ErrorCode::FileNotFound);
-    // A directory of another file system; nothing is left in it.
+    // A directory of another file system; no group may be left in it.
     run(&workspace.outside()).fails_with(ErrorCode::FileNotFound);
     assert_eq!(fs::read_dir(workspace.outside()).unwrap().count(), 0);
 }
@@ -310,7 +310,7 @@ impl Drop for Delegated {
     }
 }
 
-// I3: more output than anybody wants.
+// I3: too much output.
 
 #[test]
 fn i3_endless_output_ends_at_the_deadline_with_both_ends() {
@@ -329,7 +329,7 @@ fn i3_endless_output_ends_at_the_deadline_with_both_ends() {
     let shown = (head.len() + tail.len()) as u64;
     assert!((102_390..=102_400).contains(&shown), "{shown}");
     assert!(number("output_bytes") > 10_000_000, "{}", number("output_bytes"));
-    // The line end before the cut is the output's.
+    // The line end before the omission belongs to the output.
     assert_eq!(number("output_bytes"), shown + 1 + number("dropped_bytes"));
     assert!(said.text.ends_with("y\n[Timed out after 500ms]"), "{said:?}");
 }
@@ -346,7 +346,7 @@ fn i3_endless_output_takes_no_more_memory_than_is_shown() {
             let arguments = json!({ "command": command, "timeout_ms": 2000 });
             tools.call("run_command", arguments, &Call::default())
         };
-        // What is allocated once is there now.
+        // Buffers that are allocated once exist now.
         drop(run("head -c 102400 /dev/zero"));
         let before = peak_kilobytes();
         let answer = run("yes");
@@ -356,7 +356,7 @@ fn i3_endless_output_takes_no_more_memory_than_is_shown() {
     });
 }
 
-/// The most memory that this process ever had.
+/// The peak memory of this process.
 #[cfg(target_os = "linux")]
 fn peak_kilobytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
@@ -382,16 +382,16 @@ fn i3_the_whole_output_is_in_a_file_that_the_text_names() {
     let dropped = said.details["dropped_bytes"].as_u64().unwrap();
     let line = format!("[... {dropped} bytes left out; the whole output is in {path} ...]");
     said.mentions(&line);
-    // Lines stay whole, so a few bytes more are left out.
+    // Only whole lines are shown, so a few more bytes are left out.
     let least = whole.len() as u64 - 1000;
     assert!((least..least + 12).contains(&dropped), "{dropped}");
-    // Neither git nor a search sees it, but it can be read.
+    // git and searches ignore it, but it can be read.
     assert_eq!(workspace.content(".ripkit/.gitignore"), b"*\n");
     workspace.search("13579").finds(["a.txt:1"]);
     workspace.call("list_files", json!({})).lists(["a.txt"]);
     let page = json!({ "path": path, "offset": 9000, "limit": 1 });
     workspace.call("read_file", page).mentions("9000 | 9000");
-    // As much as is shown is not written.
+    // Output that is shown completely is not written to a file.
     let said = call("head -c 1000 /dev/zero | tr '\\0' x");
     assert_eq!(said.details["output_file"], json!(null));
     assert_eq!(fs::read_dir(workspace.root().join(".ripkit/output")).unwrap().count(), 1);
@@ -420,12 +420,12 @@ fn i3_a_file_that_cannot_be_made_is_a_note() {
     assert_eq!(said.details["output_file"], json!(null));
     said.mentions("\n[... 197600 bytes left out ...]\n")
         .notes_mention("the whole output could not be kept in a file: ");
-    // A link that leads outside is not followed.
+    // A link that leads out of the workspace is not followed.
     let workspace = TestWorkspace::new().symlink(".ripkit", "../outside");
     let said = run(&workspace, CommandPolicy::new(), long).succeeds();
     said.notes_mention("the whole output could not be kept in a file: ");
     assert_eq!(fs::read_dir(workspace.outside()).unwrap().count(), 0);
-    // And a host that wants none gets none, without a word.
+    // A host without an output file gets no file and no note.
     let workspace = TestWorkspace::new();
     let said = run(&workspace, CommandPolicy::new().without_output_file(), long).succeeds();
     assert_eq!((said.notes.len(), workspace.tree().len()), (0, 0));
@@ -452,7 +452,7 @@ fn numbers_to(last: u32) -> String {
     lines.join("\n") + "\n"
 }
 
-// I4: nobody is there to answer.
+// I4: no input and no terminal.
 
 #[test]
 fn i4_standard_input_is_empty() {
@@ -480,7 +480,7 @@ fn i4_the_terminal_of_the_host_is_not_the_commands() {
         program(&workspace).get_program().display(),
         workspace.root().display()
     );
-    // Under `script` there is a terminal, which a command without us finds.
+    // Under `script` there is a terminal, which a command that is not run by ripkit can open.
     for (command, printed) in [(ask, "password?"), (&ours, "none")] {
         let script = Command::new("script").args(["-qec", command, "/dev/null"]).output().unwrap();
         let text = String::from_utf8(script.stdout).unwrap();
@@ -540,7 +540,7 @@ fn i6_a_command_has_no_handle_of_the_host() {
     let number = file.as_fd().as_raw_fd();
     let workspace = TestWorkspace::new();
     let test = "run_command::i6_a_command_has_no_handle_of_the_host";
-    // In a process of its own: a handle that is inherited would reach the other tests' programs.
+    // In a separate process: an inherited handle would also reach the programs of other tests.
     in_child(test, Who::Same, &workspace, |root| {
         rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
         let command = "for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do \
@@ -555,7 +555,7 @@ fn i6_a_command_has_no_handle_of_the_host() {
     });
 }
 
-// I7: output that is no text.
+// I7: output that is not text.
 
 #[test]
 fn i7_bytes_that_are_no_text_are_replaced_and_told() {
@@ -640,7 +640,7 @@ fn i8_a_shell_that_cannot_be_run_is_an_error() {
     let said = with_shell(&plain).fails_with(ErrorCode::PermissionDenied);
     said.mentions("Permission denied");
     with_shell(Path::new("/bin/sh")).reads("hi\n");
-    // A name is looked for in the PATH of the policy.
+    // A name is looked up in the PATH of the policy.
     with_shell(Path::new("sh")).reads("hi\n");
 }
 
@@ -734,7 +734,7 @@ fn b7_a_directory_swapped_with_a_link_never_starts_a_command_outside() {
             }
         });
         let (mut started, mut leaked, mut rounds) = (0, 0, 0);
-        // Until the attack has failed often, and some commands ran.
+        // Until many attacks were refused, and some commands ran.
         while rounds < 200 || (started == 0 && rounds < 20_000) {
             rounds += 1;
             let arguments = json!({ "command": "ls", "cwd": "d" });
@@ -794,7 +794,7 @@ fn the_host_bounds_the_time() {
     assert_eq!(said.details["timed_out"], true);
 }
 
-// What the host decides.
+// The policy of the host.
 
 #[test]
 fn without_a_policy_no_toolkit_has_the_tool() {
@@ -851,7 +851,7 @@ fn other_names_are_understood() {
     assert_eq!((report.exit_code, report.output.as_str()), (Some(3), ""));
 }
 
-// Many of them.
+// Concurrent commands.
 
 #[test]
 #[cfg(target_os = "linux")]

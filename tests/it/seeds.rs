@@ -1,6 +1,6 @@
-//! The behaviour that the founding descriptions of these tools ask for, sentence by sentence.
+//! The original requirements of these tools, sentence by sentence.
 //!
-//! Where the descriptions disagree, the test says which one the default follows.
+//! Where the requirements disagree, a comment says which one the default follows.
 
 use std::fs;
 use std::time::Duration;
@@ -123,7 +123,7 @@ fn a_listing_refuses_the_cursor_of_another_query() {
             }
         }
     }
-    // How much is shown and how long it may take is no part of the query.
+    // Limits on results and time are not part of the query.
     let cursor = one("list_files", &json!({}));
     let more = json!({ "max_results": 2, "timeout_ms": 60_000, "path": "./" });
     with("list_files", &more, &cursor).lists(["b", "sub/c"]);
@@ -145,7 +145,7 @@ fn list_files_leaves_out_target_git_and_node_modules() {
         .file("sub/target/c", "")
         .file("node_modules/d", "");
     workspace.call("list_files", json!({})).lists(["a.txt"]).warns_of("target");
-    // In a repository its ignore files alone say what is left out.
+    // In a repository only its ignore files decide what is left out.
     let workspace = workspace.file(".git/config", "");
     let listed = workspace.call("list_files", json!({}));
     listed.lists(["a.txt", "node_modules/d", "sub/target/c", "target/debug/b"]);
@@ -348,7 +348,7 @@ fn search_says_what_to_do_instead_of_look_around_and_backreferences() {
 fn search_keeps_its_matches_when_a_part_cannot_be_read() {
     use crate::harness::{Who, in_child};
 
-    // The descriptions' exit status 2 threw them away.
+    // In the requirements, exit status 2 discarded the matches.
     let workspace = TestWorkspace::new().file("a.txt", "needle\n").file("b.txt", "needle\n");
     let workspace = workspace.unreadable("b.txt");
     let test = "seeds::search_keeps_its_matches_when_a_part_cannot_be_read";
@@ -406,8 +406,8 @@ fn find_files_gives_relative_paths() {
 
 #[test]
 fn find_files_gives_paths_that_the_other_tools_accept() {
-    // The description is relative to the searched directory; ours is to the workspace, so that a
-    // path can be handed on as it is.
+    // In the requirements paths are relative to the searched directory; ours are relative to the
+    // workspace, so that they can be passed to other tools.
     let workspace = TestWorkspace::new().file("src/a.ts", "needle\n");
     let found = workspace.call("find_files", json!({ "pattern": "*.ts", "path": "src" }));
     let found = found.lists(["src/a.ts"]);
@@ -446,7 +446,7 @@ fn find_files_finds_a_bare_name_at_any_depth() {
 fn find_files_takes_a_name_literally_only_where_the_glob_would_miss_it() {
     let workspace = TestWorkspace::new().file("[id].tsx", "").file("i.tsx", "");
     workspace.call("find_files", json!({ "pattern": "[id].tsx" })).lists(["[id].tsx"]);
-    // A file of this name would otherwise hide all others.
+    // Otherwise a file of this name would hide all others.
     #[cfg(unix)]
     {
         let workspace = TestWorkspace::new().file("*", "").file("a.txt", "");
@@ -576,13 +576,13 @@ fn read_file_starts_at_offset_and_ends_after_limit() {
         .reads("[Lines 2-4 of 5]\n   2 | 2\n   3 | 3\n   4 | 4");
     read(json!({ "path": "a.txt", "offset": 5 })).reads("[Lines 5-5 of 5]\n   5 | 5");
     read(json!({ "path": "a.txt", "limit": 1 })).reads("[Lines 1-1 of 5]\n   1 | 1");
-    // A limit beyond the end is no part.
+    // A limit beyond the end is ignored.
     let all = "[5 lines]\n   1 | 1\n   2 | 2\n   3 | 3\n   4 | 4\n   5 | 5";
     read(json!({ "path": "a.txt", "offset": 1, "limit": 100 })).reads(all);
 }
 
-// One description refuses a large file before it looks at the offset, with the advice to use one.
-// Here the advice is true.
+// One of the requirements refuses a large file before it checks the offset, with the advice to use
+// an offset. Here an offset works.
 #[test]
 fn read_file_reads_a_part_of_a_file_of_any_size() {
     let workspace = TestWorkspace::new().file("a.txt", "a line of text\n".repeat(1_000_000));
@@ -591,7 +591,7 @@ fn read_file_reads_a_part_of_a_file_of_any_size() {
     workspace.call("read_file", read).reads(wanted);
 }
 
-// The descriptions have no default limit; here a page is bounded and says how to go on.
+// The requirements have no default limit; here a page is bounded and says how to continue.
 #[test]
 fn read_file_ends_a_page_at_2000_lines_or_50_kilobytes() {
     let workspace = TestWorkspace::new()
@@ -679,7 +679,7 @@ fn read_file_needs_a_regular_file() {
     workspace.call("read_file", json!({ "path": "a" })).fails_with(ErrorCode::InvalidPath);
 }
 
-// The descriptions disagree on floats: whole ones are taken, others refused.
+// The requirements disagree on floats: integral ones are accepted, others refused.
 #[test]
 fn read_file_takes_whole_numbers_only() {
     let workspace = TestWorkspace::new().file("a.txt", "1\n2\n3\n");
@@ -944,7 +944,7 @@ fn a_relaxed_workspace_writes_wherever_a_path_leads() {
 #[test]
 fn paths_are_normalised_by_their_text() {
     let workspace = TestWorkspace::new().file("a/b.txt", "");
-    // `nowhere` need not exist for `..` to take it back.
+    // `nowhere` need not exist, since `..` removes it.
     let list = json!({ "path": "nowhere/../a" });
     workspace.call("list_directory", list).lists(["b.txt"]);
 }
@@ -971,7 +971,7 @@ fn a_denied_path_is_in_no_answer_and_refused_by_name() {
         let search = json!({ "pattern": "needle", "path": path });
         ask(&tools, "search", search).fails_with(ErrorCode::PolicyDenied);
         ask(&tools, "read_file", json!({ "path": path })).fails_with(ErrorCode::PolicyDenied);
-        // Nor is it understood behind another spelling.
+        // Nor is it accepted in another spelling.
         let at_line = json!({ "path": format!("{path}:1") });
         ask(&tools, "read_file", at_line).fails_with(ErrorCode::FileNotFound);
     }
@@ -1002,8 +1002,8 @@ fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
 
 #[test]
 fn whole_floats_and_digits_are_taken_as_integers_with_a_note() {
-    // The description of the file tools refuses floats; models send them, so ours repairs whole
-    // ones and says so.
+    // The requirements of the file tools refuse floats; models send them, so ours repairs integral
+    // ones and adds a note.
     let workspace = TestWorkspace::new().file("a", "needle\n".repeat(5));
     for value in [json!(2.0), json!("2")] {
         let said = workspace.call("search", json!({ "pattern": "needle", "max_results": value }));
@@ -1058,7 +1058,7 @@ mod commands {
     #[test]
     fn run_command_stops_the_shell_and_all_its_children() {
         let started = Instant::now();
-        // The one that is left would hold the pipe.
+        // The remaining process would keep the pipe open.
         run("sh -c 'sleep 60; echo never' | cat; echo never", 300)
             .reads("(no output)\n[Timed out after 300ms]");
         assert!(started.elapsed() < Duration::from_millis(1300), "{:?}", started.elapsed());

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::harness::{TestWorkspace, skill};
 
-/// `SkillSet::load`: subdirectories with a SKILL.md, missing directories passed over, later
-/// directories over earlier ones, sorted by name.
+/// `SkillSet::load`: subdirectories with a SKILL.md; missing directories are skipped; later
+/// directories take precedence; sorted by name.
 #[test]
 fn skill_set_load() {
     let workspace = TestWorkspace::new()
@@ -28,7 +28,7 @@ fn skill_set_load() {
     assert_eq!(weather.file_path(), base.join("SKILL.md").to_str().unwrap());
 }
 
-/// Its errors: `InvalidFrontmatter` and `MissingField`, which end the loading.
+/// Its errors: `InvalidFrontmatter` and `MissingField`, which abort loading.
 #[test]
 fn skill_set_load_errors() {
     let cases = [
@@ -42,7 +42,7 @@ fn skill_set_load_errors() {
             TestWorkspace::new().file("a/SKILL.md", text).file("b/SKILL.md", skill("b", "fine"));
         let error = SkillCatalog::load_strict([workspace.root()]).unwrap_err();
         assert_eq!(error.code(), code, "{what}");
-        // The lenient reading keeps the other.
+        // Lenient loading keeps the other skill.
         assert!(SkillCatalog::load([workspace.root()]).by_name("b").is_some(), "{what}");
     }
 }
@@ -172,11 +172,11 @@ fn validate() {
     assert_eq!(of(&"a".repeat(64), &"b".repeat(1024)), None);
     assert_eq!(of(&"a".repeat(65), "b"), Some(ErrorCode::InvalidFrontmatter));
     assert_eq!(of("a", &"b".repeat(1025)), Some(ErrorCode::InvalidFrontmatter));
-    // The standard has no underscore, which the founding document leaves open.
+    // The standard allows no underscore; the requirements do not mention it.
     assert_eq!(of("a_b", "b"), Some(ErrorCode::InvalidFrontmatter));
 }
 
-/// `LoadSkillTool`: name, schema, safe to run beside others, the body; an unknown name lists the
+/// `LoadSkillTool`: name, schema, concurrency, the body; the error for an unknown name lists the
 /// available ones.
 #[test]
 fn load_skill_tool() {

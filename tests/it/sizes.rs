@@ -10,11 +10,11 @@ use serde_json::json;
 
 use crate::harness::{PATIENCE, TestWorkspace, ask, ask_within};
 
-/// Files that report 0 bytes, hold some, and do not change.
+/// Files that report a size of 0, have content, and do not change.
 const PSEUDO: [&str; 4] =
     ["/proc/version", "/proc/filesystems", "/proc/self/cmdline", "/proc/self/environ"];
 
-/// A regular file that reports 0 bytes and goes on for 512 GiB, nearly all zeros.
+/// A regular file that reports a size of 0 and has 512 GiB of content, nearly all zeros.
 const ENDLESS: &str = "/proc/self/pagemap";
 
 fn relaxed(workspace: &TestWorkspace) -> Toolkit {

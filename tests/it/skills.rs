@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::harness::{TestWorkspace, skill, within};
 
-/// Much more than a test needs, much less than a hang.
+/// Longer than any test needs, to detect a hang.
 const SOON: Duration = Duration::from_secs(20);
 
 fn loaded(workspace: &TestWorkspace) -> SkillCatalog {
@@ -36,7 +36,7 @@ fn warned(catalog: &SkillCatalog, part: &str) {
     assert!(told.iter().any(|warning| warning.contains(part)), "{part:?} is not in {told:#?}");
 }
 
-/// Tags close as they open and no character is left that XML does not take.
+/// Asserts that tags are balanced and all characters are allowed in XML.
 #[track_caller]
 fn assert_well_formed(xml: &str) {
     let mut open: Vec<&str> = Vec::new();
@@ -122,7 +122,7 @@ fn h2_a_hostile_name_is_told_and_the_prompt_stays_well_formed() {
     assert_well_formed(&prompt);
     assert!(prompt.contains("<name>two lines</name>"), "{prompt}");
     assert!(prompt.contains("<name>esc[31m</name>"), "{prompt}");
-    // Whatever the prompt calls a skill, it is found by that name.
+    // A skill is found by the name that the prompt gives it.
     for name in ["two lines", "esc[31m", "</skill><skill>", "&amp;]]>"] {
         assert!(catalog.by_name(name).is_some(), "{name}: {:?}", names(&catalog));
     }
@@ -172,7 +172,7 @@ fn h4_front_matter_that_would_grow_is_skipped_at_once() {
     }
     let began = Instant::now();
     let catalog = loaded(&workspace);
-    // Half a second for each in a build without optimisation; it is some milliseconds with it.
+    // Half a second each in an unoptimised build; a few milliseconds otherwise.
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     assert_eq!(names(&catalog), ["fine"]);
     let skipped = catalog.warnings().filter(|warning| warning.severity == Severity::Skipped);
@@ -239,7 +239,7 @@ fn h6_the_later_directory_wins_and_the_shadowed_are_listed() {
     let catalog = SkillCatalog::load(&directories);
     assert_eq!(names(&catalog), ["only", "pdf"]);
     let winner = catalog.by_name("pdf").unwrap();
-    // In one directory the last by path.
+    // Within one directory the last one by path.
     assert_eq!((winner.description(), winner.source()), ("second", "dir:1"));
     let path = |below: &str| workspace.root().join(below).display().to_string();
     let losers: Vec<_> = catalog.shadowed().iter().map(|shadowed| shadowed.path.clone()).collect();
@@ -261,7 +261,7 @@ fn h7_of_ten_thousand_skills_some_are_loaded_and_the_prompt_is_bounded() {
     let directories = ["many", "few"].map(|name| workspace.root().join(name));
     let catalog = within(SOON, "loading", move || SkillCatalog::load(directories));
     assert_eq!(catalog.len(), MAX_SKILLS);
-    // The cut takes those that would lose.
+    // The limit drops the skills with lower precedence.
     assert_eq!(names(&catalog)[..2], ["mine", "skill-00000"]);
     warned(
         &catalog,
@@ -274,7 +274,7 @@ fn h7_of_ten_thousand_skills_some_are_loaded_and_the_prompt_is_bounded() {
     let shown = prompt.matches("<skill>").count();
     let comment = format!("<!-- {} skills are left out of this list -->", MAX_SKILLS - shown);
     assert!(prompt.contains(&comment), "{shown} are shown");
-    // A hundred are all shown, with less of each description.
+    // A hundred skills are all shown, with shortened descriptions.
     let some = SkillCatalog::new(catalog.skills()[..100].iter().cloned()).format_for_prompt();
     assert!((MAX_PROMPT_BYTES * 9 / 10..=MAX_PROMPT_BYTES).contains(&some.len()), "{}", some.len());
     assert_eq!(some.matches("…</description>").count(), 100);
@@ -338,11 +338,11 @@ fn links_lead_into_allowed_directories_only_and_once() {
         .file("skills/AGENTS.md", "x")
         .symlink("skills/CLAUDE.md", "AGENTS.md");
     let at = |name: &str| workspace.root().join(name);
-    // Only its own directory: nothing but refusals.
+    // Only its own directory is allowed: all links are refused.
     let alone = SkillCatalog::scan(at("skills"));
     assert_eq!(names(&alone), Vec::<&str>::new());
     warned(&alone, "skills/pdf: skipped: ");
-    // With the other directory of the list, and with one that is merely allowed.
+    // The other directory is in the list, or merely allowed.
     let both = SkillCatalog::load([at("store"), at("skills")]);
     let allowed = SkillLoader::new().directory(at("skills")).allow(at("store")).load();
     for catalog in [both, allowed] {
@@ -354,15 +354,15 @@ fn links_lead_into_allowed_directories_only_and_once() {
         assert!(!format!("{:?}", catalog.findings()).contains("CLAUDE.md"));
         assert_eq!(catalog.load_body("pdf").unwrap(), "# pdf\n");
     }
-    // Below a workspace links may lead anywhere in it, but for what is denied.
+    // In a workspace links may lead anywhere except to denied paths.
     let open = workspace.open().deny(["private/"]).unwrap();
     let below = SkillLoader::new().below(&open, "skills").load();
     assert_eq!(names(&below), ["pdf"]);
     warned(&below, "skills/key: skipped: ");
 }
 
-/// Rules of a workspace hold whoever leads there, and what encloses a directory of skills is not
-/// open to others.
+/// The deny rules of a workspace apply to all links into it, and directories above a skill
+/// directory are not accessible.
 #[cfg(unix)]
 #[test]
 fn h5_a_project_reaches_neither_the_home_directory_nor_what_it_denies() {
@@ -390,7 +390,7 @@ fn h5_a_project_reaches_neither_the_home_directory_nor_what_it_denies() {
         warned(&catalog, &format!("repo/.agents/skills/{name}: skipped: "));
     }
     assert!(!format!("{:?}", catalog.findings()).contains("SECRET"));
-    // What is linked in later is not read either.
+    // A link that is created later is not followed either.
     let own = home.join(".agents/skills/own");
     fs::remove_file(own.join("SKILL.md")).unwrap();
     std::os::unix::fs::symlink(home.join("private/diary.md"), own.join("SKILL.md")).unwrap();
@@ -474,7 +474,7 @@ fn a_strict_reading_allows_no_violation() {
         assert_eq!(error.code(), code, "{what}");
         assert!(error.to_string().contains("b/SKILL.md: "), "{error}");
     }
-    // What the standard does not know is no reason to refuse.
+    // Fields that the standard does not define are accepted.
     workspace.put("b/SKILL.md", "---\nname: b\ndescription: x\ntags: [a]\nversion: 1.0\n---\n");
     let catalog = strict().unwrap();
     let frontmatter = catalog.by_name("b").unwrap().frontmatter();
@@ -497,7 +497,7 @@ fn a_toolkit_offers_skills_only_if_there_are_some() {
     let spec = some.spec("load_skill").unwrap();
     assert_eq!(spec.input_schema["properties"]["name"]["enum"], json!(["a", "b"]));
     assert_eq!(some.call("load_skill", json!({ "name": "a" }), &Call::default()).text(), "# a\n");
-    // Taken away again, it is gone.
+    // Without skills the tool is no longer offered.
     assert!(some.with_skills(SkillCatalog::default()).spec("load_skill").is_none());
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestWorkspace, skill};
 
-/// The program for somebody whose home is the directory beside the workspace.
+/// The program for a user whose home is the directory beside the workspace.
 fn ripkit(workspace: &TestWorkspace) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
     command

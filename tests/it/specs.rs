@@ -1,5 +1,5 @@
-//! What each provider is told of the standard tools: `fixtures/specs`, the rules of the provider,
-//! the examples, and calls that come back in the provider's form.
+//! The descriptions of the standard tools for each provider: `fixtures/specs`, the rules of the
+//! provider, the examples, and calls in the provider's format.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +32,7 @@ fn every_format_is_as_its_file_says() {
         let rendered = schema::render(&specs, format);
         assert_eq!(told.len(), tools(&rendered).len(), "{name}: BLESS=1 rewrites it");
         for (told, tool) in told.into_iter().zip(tools(&rendered)) {
-            // As texts: the order of properties is part of what a model reads.
+            // Compared as text, because a model also sees the order of properties.
             assert_eq!(told.to_string(), tool.to_string(), "{name}: BLESS=1 rewrites it");
         }
     }
@@ -58,7 +58,7 @@ fn parameters(tool: &Value) -> &Value {
     keys.iter().find_map(|key| function(tool).get(key)).expect("the schema of the arguments")
 }
 
-/// Every schema within a schema, with where it is.
+/// All subschemas of a schema, with their positions.
 fn nodes(schema: &Value) -> Vec<(String, &Map<String, Value>)> {
     let mut ahead = vec![(String::new(), schema)];
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ fn nodes(schema: &Value) -> Vec<(String, &Map<String, Value>)> {
     found
 }
 
-/// The standard tools, and one whose arguments are as awkward as they get.
+/// The standard tools, and one with unusual arguments.
 fn awkward_specs() -> Vec<ToolSpec> {
     let workspace = TestWorkspace::new();
     let toolkit = Toolkit::new(workspace.open()).with(Odd).with(Nested);
@@ -156,7 +156,7 @@ fn defaults_and_limits_stand_once_in_the_description() {
                 let at = format!("{} {} {name}: {told}", format.as_str(), spec.name);
                 let defaults = told.matches("Default:").count();
                 assert!(defaults <= 1, "{at}");
-                // A flag that is off, a count of nothing and a least of 1 need no words.
+                // Defaults of `false` and 0 and a minimum of 1 are not mentioned.
                 let is_plain =
                     |value: &Value| [json!(null), json!(false), json!(0)].contains(value);
                 let needed = property.get("default").is_some_and(|value| !is_plain(value));
@@ -286,7 +286,7 @@ fn only_what_is_the_same_a_second_time_is_idempotent() {
     assert!(specs.iter().filter(|spec| spec.effect == Effect::Read).all(|spec| is_hinted(&spec)));
 }
 
-/// A small tree on which every example does what it says.
+/// A small tree on which every example works.
 fn tree() -> TestWorkspace {
     let skill = "---\nname: pdf\ndescription: Fills in forms.\n---\n# PDF\n";
     TestWorkspace::new()
@@ -335,13 +335,13 @@ fn an_example_that_cannot_be_asked_for_is_left_out() {
     assert_eq!(schema::anthropic(spec).get("input_examples"), None);
 }
 
-/// The arguments as a model writes them in strict mode: `null` for all that it does not give.
+/// The arguments as a model writes them in strict mode: `null` for every omitted argument.
 fn with_nulls(strict: &Value, given: &Value) -> Value {
     let properties = strict["properties"].as_object().unwrap();
     properties.keys().map(|name| (name.clone(), given[name].clone())).collect::<Map<_, _>>().into()
 }
 
-/// Tells whether a value satisfies a schema of the strict subset.
+/// Whether a value satisfies a schema of the strict subset.
 fn fits(schema: &Value, value: &Value) -> bool {
     if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
         return options.iter().any(|option| fits(option, value));
@@ -370,7 +370,7 @@ fn fits(schema: &Value, value: &Value) -> bool {
     kinds.contains(&json!(kind)) && is_listed && fit_within
 }
 
-/// A value for a schema, likely to be one that means something to the tools.
+/// A value for a schema, likely to be useful for the tools.
 fn any_value(dice: &mut Dice, name: &str, schema: &Value) -> Value {
     if let Some(options) = schema["anyOf"].as_array() {
         let option = options[dice.below(options.len())].clone();
@@ -381,7 +381,7 @@ fn any_value(dice: &mut Dice, name: &str, schema: &Value) -> Value {
     }
     let words = ["src", "src/main.rs", "notes.md", "*.rs", "one", "none", "rust", "absent", "pdf"];
     match schema["type"].as_str().unwrap_or_default() {
-        // A search that ran out of time would differ by itself.
+        // The answers of a search that runs out of time differ.
         "integer" if name == "timeout_ms" => json!(60_000),
         "integer" => json!(1 + dice.below(4)),
         "boolean" => json!(dice.once_in(2)),
@@ -395,7 +395,7 @@ fn any_value(dice: &mut Dice, name: &str, schema: &Value) -> Value {
     }
 }
 
-/// Either an example, or required arguments and some of the others, out of the air.
+/// An example, or random required arguments and some of the others.
 fn any_arguments(dice: &mut Dice, spec: &ToolSpec) -> Value {
     if dice.once_in(3) && spec.effect != Effect::Execute {
         return spec.examples[dice.below(spec.examples.len())].clone();
@@ -425,7 +425,7 @@ fn a_strict_call_is_answered_as_the_plain_one() {
     }
 }
 
-/// What both calls answer: on the same tree where nothing changes, else each on its own.
+/// The answers of both calls: on the same tree if they change nothing, otherwise each on its own.
 fn answers(spec: &ToolSpec, calls: [Value; 2]) -> [Said; 2] {
     let shared = tree();
     calls.map(|arguments| {

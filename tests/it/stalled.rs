@@ -1,7 +1,7 @@
-//! Calls on a file system that does not answer, or that has no end.
+//! Calls on a file system that does not answer, or that has endless entries.
 //!
-//! It is our own, behind `/dev/fuse`: it keeps answers back as long as a test wants, and notes what
-//! it was asked.
+//! The test implements it with `/dev/fuse`: it delays answers as long as a test requires, and
+//! records requests.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -29,19 +29,19 @@ const READDIR: u32 = 28;
 const RELEASEDIR: u32 = 29;
 const RENAME2: u32 = 45;
 
-/// To forget, and to interrupt: these want no answer.
+/// FORGET, INTERRUPT and BATCH_FORGET, which get no answer.
 const UNANSWERED: [u32; 3] = [2, 36, 42];
 
-/// What changes something: symlink, mknod, mkdir, unlink, rmdir, rename, link, write, create,
-/// fallocate, rename2; attributes are set by number 4.
+/// Requests that change something: symlink, mknod, mkdir, unlink, rmdir, rename, link, write,
+/// create, fallocate, rename2; attributes are set by number 4.
 const CHANGES: [u32; 12] = [4, 6, 8, 9, 10, 11, 12, 13, 16, 35, 43, RENAME2];
 
-/// The limit of the time of a call that has 200 ms, on a busy machine.
+/// The time limit for a call with a deadline of 200 ms, on a busy machine.
 const SOON: Duration = Duration::from_secs(3);
 
 #[derive(Default)]
 struct State {
-    /// The kind of question whose answers are kept back.
+    /// The kind of request whose answers are delayed.
     stalled: Option<u32>,
     kept_back: Vec<Vec<u8>>,
     asked: Vec<u32>,
@@ -56,7 +56,7 @@ struct Fuse {
 }
 
 impl Fuse {
-    /// Nothing, and that is told, where nothing can be mounted.
+    /// `None`, with a message, if mounting is not allowed.
     fn mount() -> Option<Fuse> {
         let workspace = TestWorkspace::new().dir("slow").file("here.txt", "here\n");
         let mount = workspace.root().join("slow");
@@ -73,7 +73,7 @@ impl Fuse {
 
     fn mount_at(place: &PathBuf) -> Option<File> {
         let device = File::options().read(true).write(true).open("/dev/fuse").ok()?;
-        // The mount takes the descriptor by its number, which is that of the standard input.
+        // The mount gets the descriptor by its number, which is that of the standard input.
         let options = "fd=0,rootmode=40000,user_id=0,group_id=0";
         let mut mount = Command::new("mount");
         mount.args(["-i", "-t", "fuse", "-o", options, "stalled"]).arg(place);
@@ -85,7 +85,7 @@ impl Fuse {
         self.state.lock().unwrap().stalled = Some(operation);
     }
 
-    /// Gives all answers that were kept back, and keeps none back from now on.
+    /// Sends all delayed answers, and delays none from now on.
     fn go_on(&self) {
         let mut state = self.state.lock().unwrap();
         state.stalled = None;
@@ -95,7 +95,7 @@ impl Fuse {
         }
     }
 
-    /// What was asked so far, once nothing more is asked.
+    /// The requests so far, once no more arrive.
     fn asked(&self) -> Vec<u32> {
         loop {
             let before = self.state.lock().unwrap().asked.len();
@@ -118,12 +118,12 @@ impl Fuse {
 impl Drop for Fuse {
     fn drop(&mut self) {
         self.go_on();
-        // By force: what still waits fails then.
+        // By force: pending requests fail.
         let _ = Command::new("umount").args(["-f", "-l"]).arg(&self.mount).status();
     }
 }
 
-/// Answers the kernel until it has no more questions.
+/// Answers requests of the kernel until the device is closed.
 fn serve(mut device: File, state: &Mutex<State>) {
     let mut request = vec![0; 1 << 20];
     while let Ok(length) = device.read(&mut request) {
@@ -148,7 +148,7 @@ fn serve(mut device: File, state: &Mutex<State>) {
     }
 }
 
-/// The error and the bytes by which a question is answered, as `linux/fuse.h` has them.
+/// The error and the bytes of the answer to a request, as in `linux/fuse.h`.
 fn answer(operation: u32, node: u64, body: &[u8]) -> (i32, Vec<u8>) {
     const NOT_KNOWN: i32 = -38;
     const NOT_FOUND: i32 = -2;
@@ -167,7 +167,7 @@ fn answer(operation: u32, node: u64, body: &[u8]) -> (i32, Vec<u8>) {
                 b"many\0" => 12,
                 _ => return (NOT_FOUND, Vec::new()),
             };
-            // Names are forgotten at once.
+            // Entries are not cached.
             let mut entry = longs(&[node, 0, 0, 0, 0]);
             entry.extend(attributes(node));
             (0, entry)
@@ -218,7 +218,7 @@ fn words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
 }
 
-/// A call that has 200 ms.
+/// A call with a deadline of 200 ms.
 #[track_caller]
 fn hurried(tools: &Toolkit, (tool, arguments): (&str, Value)) -> Answer {
     let call = Call::default().with_timeout(Duration::from_millis(200));
@@ -231,7 +231,7 @@ fn hurried(tools: &Toolkit, (tool, arguments): (&str, Value)) -> Answer {
 
 const WRONG: &str = "00000000000000000000000000000000";
 
-/// A call of every tool that names something on the file system.
+/// A call of every tool with a path on the file system.
 fn calls() -> Vec<(&'static str, Value)> {
     let calls = vec![
         ("search", json!({ "pattern": "x", "path": "slow/file" })),

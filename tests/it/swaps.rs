@@ -1,7 +1,7 @@
-//! The tools that change files while somebody exchanges what they change for links.
+//! The tools that change files, while these files are swapped with links.
 //!
 //! The names of the tests begin with the row of the test matrix that they cover; the example
-//! `proof` does the same at length.
+//! `proof` does the same with more rounds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::harness::{Said, TestWorkspace, ask, rounds};
 use crate::hostile::{exchange, under_attack};
 
-/// Every tool that writes, asked to write `path`; what it reads is `calm`.
+/// Calls of every tool that writes, with the destination `path` and the source `calm`.
 fn every_write_to(path: &str) -> [(&'static str, Value); 4] {
     [
         ("write_file", json!({ "path": path, "content": "written\n" })),
@@ -26,7 +26,7 @@ fn every_write_to(path: &str) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Every tool that writes and needs a file at `path`.
+/// Calls of every tool that writes and needs a file at `path`.
 fn every_change_of(path: &str) -> [(&'static str, Value); 5] {
     [
         ("write_file", json!({ "path": path, "content": "written\n" })),
@@ -63,8 +63,8 @@ fn contested() -> TestWorkspace {
         .outside_file("leaf", "inside SECRET\n")
 }
 
-/// Calls every tool that changes files while `attack` goes on; nothing outside may change, and
-/// nothing of it come in.
+/// Calls every tool that changes files during `attack`. Nothing outside may change, and no content
+/// from outside may come in.
 fn assert_contained(
     workspace: &TestWorkspace,
     opened: Workspace,
@@ -140,7 +140,7 @@ fn b9_a_file_swapped_with_a_link_never_lets_a_change_out() {
     let workspace = contested().symlink("swap", "../outside/leaf");
     let (one, other) = (workspace.root().join("leaf"), workspace.root().join("swap"));
     assert_contained(&workspace, workspace.open(), move || {
-        // The tools remove and move both, too; neither is made by following the other.
+        // The tools also remove and move both; each is created again without following a link.
         let _ = fs::File::create_new(&one).map(|mut file| file.write_all(b"inside\n"));
         let _ = symlink("../outside/leaf", &other);
         let _ = rustix::fs::renameat_with(

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories and files of `src`, from the ground up; a module imports lower floors only.
-/// Those in one row may not import each other.
+/// The layers of `src`, from the bottom; a module imports only lower layers. Modules of one layer
+/// may not import each other.
 const FLOORS: [&[&str]; 15] = [
     &["sync"],
     &["text", "context", "os", "text_format"],
@@ -22,7 +22,7 @@ const FLOORS: [&[&str]; 15] = [
     &["cli"],
 ];
 
-/// Words that say nothing about what is in a file.
+/// Words that do not describe the content of a file.
 const EMPTY_WORDS: [&str; 8] =
     ["util", "utils", "helper", "helpers", "common", "manager", "handler", "misc"];
 
@@ -88,7 +88,7 @@ fn only_the_workspace_commands_and_the_store_name_the_operating_system_floor() {
     }
 }
 
-/// The index's own file lies where the host says, outside the workspace.
+/// The stored index is a file outside the workspace, in a directory of the host.
 fn is_store(path: &Path) -> bool {
     let index = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/index");
     let below = path.strip_prefix(index).unwrap_or(Path::new(""));

@@ -180,7 +180,7 @@ fn toolkits_and_answers_cross_threads() {
     assert!(format!("{:?}", toolkit()).contains("search_text"));
 }
 
-/// An answer that panics whenever it is asked for more than its text.
+/// An output that panics when anything but its text is used.
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Fragile;
 
@@ -239,7 +239,7 @@ fn arguments_answers_and_names_have_the_standard_conversions() {
     assert_eq!((&spec["name"], &spec["effect"]), (&json!("search"), &json!("read")));
 }
 
-/// What a model reads of a failed call.
+/// The text of a failed call.
 fn refused(tools: &Toolkit, name: &str, args: &Value) -> String {
     let answer = tools.call(name, args.clone(), &Call::default());
     assert!(answer.is_error(), "{}", answer.text());

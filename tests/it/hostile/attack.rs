@@ -1,4 +1,4 @@
-//! Somebody who changes the tree while tools are called.
+//! Changes the tree concurrently while tools are called.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::thread;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// Runs `attack` over and over in a thread until `work` is done.
+/// Runs `attack` repeatedly in a thread until `work` is done.
 pub(crate) fn under_attack(attack: impl Fn() + Send + 'static, work: impl FnOnce()) {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);

@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-/// What has to be at a path for a tool to succeed.
+/// The kind of entry that a tool needs at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wants {
     File,
     Directory,
-    /// Nothing; it is made.
+    /// No entry; the tool creates it.
     New,
 }
 
@@ -18,13 +18,13 @@ impl Wants {
         [("file", Wants::File), ("directory", Wants::Directory), ("new", Wants::New)];
 }
 
-/// One argument of one tool, wanted for one thing.
+/// One argument of one tool, for one kind of entry.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) tool: &'static str,
     pub(super) argument: &'static str,
     pub(super) wants: Wants,
-    /// Tells columns of the same tool apart; empty where there is one.
+    /// Distinguishes columns of the same tool; empty if there is only one.
     label: &'static str,
     others: Value,
 }
@@ -80,7 +80,7 @@ pub(super) fn columns() -> Vec<Column> {
     ]
 }
 
-/// Arguments that hold something else than a path, whichever the tool.
+/// Arguments that are not paths, of any tool.
 const NO_PATHS: [&str; 18] = [
     "command",
     "content",

@@ -43,7 +43,7 @@ fn c7_every_line_ending_is_left_out_of_the_text() {
         .file("mixed.txt", "one\ntwo\r\nlast");
     let said = workspace.search("^two|last$").finds(["crlf.txt:2", "mixed.txt:2", "mixed.txt:3"]);
     assert!(said.matches().iter().all(|found| !found.text.contains('\r')), "{}", said.details);
-    // A lone CR ends no line, as in rg.
+    // A CR without LF does not end a line, as in rg.
     let search = json!({ "pattern": "two", "path": "cr.txt" });
     let said = workspace.call("search", search).finds(["cr.txt:1"]);
     assert_eq!(said.text.lines().count(), 1, "{:?}", said.text);
@@ -67,7 +67,7 @@ fn c8_a_file_that_changes_while_it_is_searched_does_no_harm() {
             let found = said.matches();
             assert_eq!(found.last().unwrap().path, "b.txt");
             for found in found.iter().filter(|found| found.path == "a.txt") {
-                // The cut can fall within a line, and the rest may be zeros by then.
+                // The truncation can hit the middle of a line, and the rest may be zeros by then.
                 let whole = found.text == "a needle";
                 assert!(whole || found.text.starts_with("a needle"), "{found:?}");
             }

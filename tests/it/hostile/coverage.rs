@@ -1,10 +1,10 @@
-//! The table of `README.md` held against the sources: every row, and tests that exist.
+//! Checks the table of `README.md` against the sources: rows are complete, and tests exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The groups of the matrix, with how many rows each has.
+/// The groups of the matrix, with their numbers of rows.
 const GROUPS: [(char, usize); 10] = [
     ('A', 11),
     ('B', 12),
@@ -18,14 +18,14 @@ const GROUPS: [(char, usize); 10] = [
     ('J', 5),
 ];
 
-/// Where files are that name their rows in their first line.
+/// Directories with files that name their rows in the first line.
 const FIXTURES: [&str; 2] = ["fixtures/cases", "fixtures/layouts"];
 
 fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// One line of the table: the row, what comes, what is answered, who shows it, what is left open.
+/// One row of the table: its id, the input, the expected behaviour, the tests, and their limits.
 struct Row(Vec<String>);
 
 impl Row {
@@ -33,7 +33,7 @@ impl Row {
         &self.0[0]
     }
 
-    /// What stands between backquotes in the column of tests.
+    /// The names in backquotes in the column of tests.
     fn named(&self) -> BTreeSet<String> {
         self.0[3].split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
@@ -47,7 +47,7 @@ fn table() -> Vec<Row> {
     rows.filter(|row| !["row", "---"].contains(&row.id())).collect()
 }
 
-/// The full names of all tests: of the library as `cargo test --lib` tells them, and of this
+/// The full names of all tests: of the library as `cargo test --lib` prints them, and of this
 /// program.
 fn tests() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
@@ -163,7 +163,7 @@ fn a_row_names_the_fixtures_exactly_if_some_of_them_name_it() {
         let mut claimed = BTreeSet::new();
         for file in files_below(&at(directory)) {
             let text = fs::read_to_string(&file).unwrap();
-            // The format is explained with rows that are no claims.
+            // The README names rows only as examples of the format.
             let is_readme = file.ends_with("README.md");
             let comment = text.split("\n== ").next().filter(|_| !is_readme).unwrap_or_default();
             for group in comment.split('(').skip(1).filter_map(|rest| rest.split(')').next()) {

@@ -1,4 +1,4 @@
-//! Every tool that takes a path, asked for one path.
+//! Calls of every tool that takes a path, with one path.
 
 use ripkit::ErrorCode;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::TestWorkspace;
 use crate::hostile::surroundings::Surroundings;
 
-/// Every tool that takes a path, asked for `path`.
+/// Calls of every tool that reads a path, with `path`.
 pub(super) fn every_tool_on(path: &str) -> [(&'static str, Value); 5] {
     [
         ("search", json!({ "pattern": "", "path": path })),
@@ -29,7 +29,7 @@ pub(super) fn every_tool_refuses(workspace: &TestWorkspace, path: &str, code: Er
     assert_eq!(workspace.tree(), inside, "{path:?} left something inside");
 }
 
-/// Every way to change something at `path`; `from.txt` is a file of the workspace.
+/// All calls that change the entry at `path`; `from.txt` is a file of the workspace.
 pub(super) fn every_change_at(path: &str) -> [(&'static str, Value); 8] {
     [
         ("write_file", json!({ "path": path, "content": "new\n" })),

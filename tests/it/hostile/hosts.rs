@@ -27,7 +27,7 @@ fn f8_searches_from_a_parallel_iterator_complete() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         pool.install(|| {
             (0..32).into_par_iter().for_each(|_| {
-                // While a call waits, its thread must not begin with another piece of work.
+                // While a call waits, its thread must not start other work.
                 INSIDE.with(|inside| assert!(!inside.replace(true), "a call inside a call"));
                 assert_finds_all(&tools);
                 INSIDE.with(|inside| inside.set(false));

@@ -59,7 +59,7 @@ fn x2_a_huge_ignore_file_takes_less_than_100_megabytes() {
             assert!(used < 100, "{used} MB");
         });
         if is_child() {
-            // The process was started for one of them, and knows it by its root.
+            // The child process runs one of them, which it identifies by the root.
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! Rows E7 to E9: what a change keeps, and what it leaves when it fails.
+//! Rows E7 to E9: attributes that a change preserves, and the state after a failed change.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

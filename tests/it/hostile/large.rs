@@ -13,7 +13,7 @@ use crate::harness::{TestWorkspace, with_threads};
 #[cfg(target_os = "linux")]
 use crate::harness::{Who, ask, in_child, is_child};
 
-/// The most memory that this process ever held, in megabytes.
+/// The peak memory of this process, in megabytes.
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_megabytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
@@ -59,7 +59,7 @@ fn c3_a_sparse_file_of_8_gigabytes_is_not_edited_and_its_copy_is_as_sparse() {
         let edit = json!({ "path": "sparse", "old_text": "a", "new_text": "b" });
         ask(&tools, "edit_file", edit).fails_with(ErrorCode::TooLarge);
         assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
-        // Where holes cannot be asked for, every byte would be copied.
+        // On systems that do not report holes, every byte would be copied.
         if cfg!(not(ripkit_portable)) {
             let copy = json!({ "source": "sparse", "destination": "copy" });
             ask(&tools, "copy_file", copy).succeeds();
@@ -89,7 +89,7 @@ fn c5_a_huge_line_costs_bounded_memory_and_hides_no_other_file() {
             let said = ask(&tools, "search", json!({ "pattern": pattern })).succeeds();
             let paths = said.paths();
             assert!(paths.contains(&"small.txt".into()), "{pattern}: {}", said.text);
-            // The huge file was either searched or told about; never passed over in silence.
+            // The huge file was searched, or its omission was reported.
             let receipt = &said.details["receipt"];
             let told =
                 receipt["skipped"]["too_large"] == 1 || receipt["skipped"]["unreadable"] == 1;

@@ -7,10 +7,10 @@ use crate::cases::split_sections;
 use crate::harness::{TestWorkspace, put};
 use crate::hostile::columns::{Wants, columns};
 
-/// The word before an answer of a relaxed workspace that is an error too.
+/// The prefix of an answer of a relaxed workspace that is also an error.
 const STILL: &str = "still ";
 
-/// A tree, the paths that are asked for, and what every column answers.
+/// A tree, paths, and the answers of every column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
     comment: String,
@@ -18,7 +18,7 @@ pub(super) struct Layout {
     pub(super) asked: BTreeMap<Wants, String>,
     pub(super) sandboxed: Answers,
     pub(super) relaxed: Answers,
-    /// The columns whose relaxed answer is marked as an error that has another reason.
+    /// The columns whose relaxed answer is marked as an error with another reason.
     pub(super) still: BTreeSet<String>,
 }
 
@@ -74,7 +74,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Whether there is a file outside that could be reached, and not only a way through.
+    /// Whether there is a file outside that could be reached.
     pub(super) fn has_something_outside(&self) -> bool {
         let is_outside = |path: &str| path.starts_with("../");
         self.tree.iter().any(|entry| matches!(entry, Entry::File(path, _) if is_outside(path)))
@@ -128,7 +128,7 @@ impl Layout {
     }
 }
 
-/// A text of a layout, with the directories of this run in it.
+/// A text of a layout, with the directories of this run inserted.
 pub(super) fn placed(text: &str, workspace: &TestWorkspace) -> String {
     let root = workspace.root().display().to_string();
     let outside = workspace.outside().display().to_string();

@@ -1,6 +1,6 @@
-//! Runs `fixtures/layouts`: small trees, and what every tool answers about a path in them.
+//! Runs `fixtures/layouts`: small trees, and the answers of every tool for a path in them.
 //!
-//! With `BLESS=1` in the environment the expectations are rewritten to what was answered.
+//! With `BLESS=1` in the environment the expectations are replaced by the actual answers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use crate::hostile::columns::{Column, columns};
 use crate::hostile::layout::{Layout, placed};
 use crate::hostile::surroundings::Surroundings;
 
-/// What stands in every answer that is refused for leaving the workspace.
+/// A part of every answer that refuses a path outside the workspace.
 const OUTSIDE: &str = ": outside the workspace ";
 
-/// What stands outside and nowhere inside.
+/// Text that occurs only in files outside.
 const SECRET: &str = "SECRET";
 
 const SKILL: &str = "---\nname: layout\ndescription: A layout.\n---\n";
@@ -33,7 +33,7 @@ enum Fence {
 #[test]
 fn every_layout_is_answered_as_its_file_says() {
     let mut failures = String::new();
-    // Each layout asks every tool twice, in trees of their own.
+    // Each layout calls every tool twice, in separate trees, which is slow.
     let step = if is_thorough() || blessing() { 1 } else { 4 };
     for (file, written, layout) in layouts().into_iter().step_by(step) {
         let answered = layout.run(&mut failures);
@@ -67,7 +67,7 @@ fn what_the_sandbox_refuses_succeeds_without_it() {
                 continue;
             }
             assert_eq!(relaxed != "ok", is_marked, "{what}");
-            // A skill is not relaxed, only larger.
+            // There are no relaxed skills, only a skill with a larger directory.
             assert!(!leaves(relaxed) || column == "load_skill", "{what}");
             *let_through.entry(column.clone()).or_default() += usize::from(relaxed == "ok");
         }
@@ -93,7 +93,7 @@ fn no_layout_leaves_a_thread_or_a_handle() {
         for (_, _, layout) in all.iter().step_by(if is_thorough() { 5 } else { 20 }) {
             layout.run(&mut String::new());
         }
-        // A thread is gone some moments after it was told to end.
+        // A thread ends some time after it was asked to.
         for _ in 0..500 {
             if counts() == before {
                 return;
@@ -126,7 +126,7 @@ fn leaves(answer: &str) -> bool {
 }
 
 impl Layout {
-    /// The same layout, with what is answered now; what must not be is told in `failures`.
+    /// The same layout with the actual answers; violations are appended to `failures`.
     fn run(&self, failures: &mut String) -> Layout {
         let mut answered = self.clone();
         for column in columns().into_iter().filter(Column::is_built) {
@@ -137,7 +137,8 @@ impl Layout {
             };
             let sandboxed = self.cell(&column, path, Fence::Sandboxed);
             let is_refused = leaves(&sandboxed.answer);
-            // There is no relaxed skill: the control is a larger one, and it for these alone.
+            // There are no relaxed skills: the control is a skill with a larger directory, for
+            // refused paths only.
             let is_same = column.tool == "load_skill" && !is_refused;
             let fence = if is_same { Fence::Sandboxed } else { Fence::Relaxed };
             let relaxed = self.cell(&column, path, fence);
@@ -172,7 +173,7 @@ impl Layout {
 
 struct Cell {
     answer: String,
-    /// Whether something outside was shown, copied or changed.
+    /// Whether a file outside was shown, copied or changed.
     reached: bool,
 }
 
@@ -193,7 +194,7 @@ fn prepare(
         "load_skill" => {
             let mut home = workspace.root();
             if fence == Fence::Relaxed {
-                // What lies outside is a part of this one.
+                // This skill contains the outside directory.
                 home.pop();
                 path = format!("root/{path}");
             }
@@ -232,7 +233,7 @@ fn told(said: &Said, workspace: &TestWorkspace) -> String {
     text
 }
 
-/// Whether a file of the workspace holds what was outside only.
+/// Whether a file of the workspace contains text from outside.
 fn secret_is_inside(workspace: &TestWorkspace) -> bool {
     tree_of(&workspace.root()).into_iter().any(|path| {
         let path = workspace.root().join(path);

@@ -85,7 +85,7 @@ fn b5_links_in_a_circle_are_refused_at_once() {
             workspace.call("read_file", json!({ "path": path }));
             started.elapsed()
         });
-        // The best of some: a loaded machine is no fault of ours.
+        // The fastest of several calls, since the machine may be loaded.
         assert!(quickest.min() < Some(Duration::from_millis(10)), "{path}");
     }
     workspace.search("needle").finds(["in.txt:1"]).skipped("links", 3);
@@ -126,7 +126,7 @@ fn b1_a_link_that_leads_out_is_never_written_through() {
     assert_eq!(workspace.tree(), ["from.txt"]);
 }
 
-/// The arguments that a tool knows.
+/// Only those arguments that a tool has.
 fn only(mut arguments: Value, tool: &str) -> Value {
     let unknown: &[&str] =
         if tool == "write_file" { &["old_text", "new_text"] } else { &["content"] };
@@ -211,7 +211,7 @@ fn b10_a_hard_link_is_kept_and_can_be_denied() {
     let workspace = with_secret().file("inside.txt", "in\n");
     fs::hard_link(workspace.outside().join("secret.txt"), workspace.root().join("hard.txt"))
         .unwrap();
-    // Inside is inside, whatever other names it has.
+    // A file inside counts as inside, even if it has names outside.
     let edit = json!({ "path": "hard.txt", "old_text": "SECRET", "new_text": "PUBLIC" });
     let said = workspace.call("edit_file", edit).succeeds();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Row G12: what panics.
+//! Row G12: panics.
 
 use ripkit::{Call, Effect, Error, ErrorCode, Output, Tool, ToolContext, Toolkit};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use crate::harness::{PATIENCE, TestWorkspace, ask, ask_within};
 /// The arguments of the tool that panics.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Panics {
-    /// Where: `run` or `display`.
+    /// Where it panics: `run` or `display`.
     place: String,
 }
 

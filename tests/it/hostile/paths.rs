@@ -43,7 +43,7 @@ fn a2_a_path_that_leaves_the_root_is_invalid() {
     let workspace = TestWorkspace::new()
         .file("a/b.txt", "x")
         .outside_file("secret.txt", "this is a SECRET line\n");
-    // A sibling whose name begins like the root's.
+    // A sibling whose name has the root's name as a prefix.
     put(&workspace.above().join("root-evil/s"), b"this is a SECRET line\n");
     let root = workspace.root().display().to_string();
     let outside = workspace.outside().display().to_string();
@@ -148,7 +148,8 @@ fn a6_a_long_path_is_fine_while_the_system_takes_it() {
 
 #[test]
 fn a6_a_file_at_the_end_of_a_long_path_is_changed_like_any_other() {
-    // The longest that is made; a root with a name of its own is longer than the system takes.
+    // The longest path that is created; with the path of the root it is longer than the system
+    // accepts.
     let deep = vec!["d".repeat(200); 20].join("/");
     let workspace = with_secret();
     let longest = format!("{deep}/{}", "n".repeat(4095 - deep.len() - 1));
@@ -183,7 +184,7 @@ fn calls_for(workspace: &TestWorkspace, tool: &str, arguments: &Value) -> String
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let calls = fs::read_to_string(&trace).unwrap();
     fs::remove_file(trace).unwrap();
-    // The arguments of the program are not what it asks for, nor is what it answers.
+    // Ignores the arguments of the program and its output.
     let is_asked = |line: &&str| !line.contains("execve(") && !line.contains("write(");
     calls.lines().filter(is_asked).map(|line| line.to_owned() + "\n").collect()
 }

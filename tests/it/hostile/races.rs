@@ -1,4 +1,4 @@
-//! Rows B7 and B8: links and directories that change places while tools read.
+//! Rows B7 and B8: links and directories that are swapped while tools read.
 
 use ripkit::skills::SkillLoader;
 use ripkit::{ErrorCode, Toolkit};
@@ -18,12 +18,12 @@ fn assert_nothing_leaked(said: &Said) {
         said.code,
         None | Some(ErrorCode::InvalidPath | ErrorCode::FileNotFound | ErrorCode::IoError)
     );
-    // So the other backend says that a path leads out.
+    // The portable backend reports a path that leads out in this form.
     let refused = said.code == Some(ErrorCode::PermissionDenied) && said.text.contains("outside");
     assert!(documented || refused, "{:?}: {}", said.code, said.text);
 }
 
-// The names outside differ from those inside, so that a listing would tell them apart.
+// Names outside differ from names inside, so that a listing would reveal them.
 fn contested() -> TestWorkspace {
     let mut workspace = TestWorkspace::new();
     for number in 0..30 {
@@ -110,7 +110,8 @@ fn b7_a_parent_that_is_renamed_away_never_shows_the_outside() {
         move || exchange(&inside, &away),
         || {
             for _ in 0..rounds(60) {
-                // What was moved in is inside; but `..` after it must not climb out of the root.
+                // A directory that was moved in counts as inside, but `..` after it must not lead
+                // out of the root.
                 for path in ["d/00/../../../outside", "d/../../outside/leaf.txt"] {
                     for (tool, arguments) in every_tool_on(path) {
                         assert_nothing_leaked(&workspace.call(tool, arguments));

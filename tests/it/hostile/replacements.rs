@@ -1,4 +1,4 @@
-//! Rows B11 and B12: something else stands where something was.
+//! Rows B11 and B12: entries that were replaced by others.
 
 use std::fs;
 use std::time::Duration;

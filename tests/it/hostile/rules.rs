@@ -1,4 +1,4 @@
-//! What the host denies, under whichever name.
+//! Denied paths under other spellings.
 
 use ripkit::{ErrorCode, Toolkit};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Rows C1, C2 and C4: what is no regular file.
+//! Rows C1, C2 and C4: files that are not regular.
 
 use std::os::unix::net::UnixListener;
 use std::process::Command;
@@ -96,7 +96,7 @@ fn c4_a_search_of_proc_or_sys_ends_in_time_and_says_what_it_left_out_and_why() {
         let count = said.details["receipt"]["skipped"]["kernel"].as_u64().unwrap();
         assert!(count > 100, "{root}: {}", said.text);
         said.mentions(&format!("{count} files made by the kernel"));
-        // Beside matches, too: what was left out might hold more.
+        // Also beside matches: skipped files might contain more.
         if std::path::Path::new(root).join(file).exists() {
             let arguments =
                 json!({ "pattern": "", "path": [file, "self", "module"], "output": "files" });

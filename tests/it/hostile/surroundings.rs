@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::harness::{TestWorkspace, tree_of};
 
-/// What there is beside the root, down to the last byte and the time of the last change.
+/// The entries beside the root, with their contents and modification times.
 #[derive(Debug, PartialEq)]
 pub(super) struct Surroundings(BTreeMap<String, Facts>);
 
@@ -48,7 +48,8 @@ impl Surroundings {
         Surroundings(paths.into_iter().map(facts).collect())
     }
 
-    /// Nothing was made, changed, renamed or removed there, and the workspace still answers.
+    /// Asserts that no entry there was created, changed, renamed or removed, and that the workspace
+    /// still answers.
     #[track_caller]
     pub(super) fn are_untouched(&self, workspace: &TestWorkspace, by: &str) {
         assert_eq!(Surroundings::of(workspace), *self, "{by} changed what is outside");

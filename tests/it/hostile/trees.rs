@@ -1,4 +1,4 @@
-//! Rows C9 to C12: trees that are deep, wide, closed or knotted.
+//! Rows C9 to C12: trees that are deep, wide, unreadable or linked in cycles.
 
 use std::fs;
 use std::process::Command;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::harness::{PATIENCE, Said, TestWorkspace, Who, ask, ask_within, in_child, within};
 use crate::hostile::every_tool::every_tool_on;
 
-/// Removes a tree that is too deep for everybody else.
+/// Removes a tree that is too deep for `remove_dir_all`.
 struct Deep(std::path::PathBuf);
 
 impl Drop for Deep {
@@ -122,7 +122,7 @@ fn c11_unreadable_entries_are_counted_and_named_and_the_rest_is_searched() {
         let search = json!({ "pattern": "needle", "path": "locked.txt" });
         ask(&tools, "search", search).fails_with(ErrorCode::PermissionDenied);
         for (tool, arguments) in every_tool_on("locked") {
-            // That it is a directory is known without opening it.
+            // `read_file` reports that it is a directory without opening it.
             let known = tool == "read_file";
             let code = if known { ErrorCode::InvalidPath } else { ErrorCode::PermissionDenied };
             ask(&tools, tool, arguments).fails_with(code);

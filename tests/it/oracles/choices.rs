@@ -1,6 +1,7 @@
-//! Choices that bytes make: a fuzzer that changes a byte changes a choice.
+//! Choices derived from bytes: a fuzzer that changes a byte changes a choice.
 
-/// Bytes that are used up from the front; once they are, every choice is the first one.
+/// Bytes that are consumed from the front; after the last one every choice is the first
+/// alternative.
 pub struct Choices<'a>(&'a [u8]);
 
 impl<'a> Choices<'a> {
@@ -8,7 +9,7 @@ impl<'a> Choices<'a> {
         Choices(bytes)
     }
 
-    /// Whether all bytes are used up.
+    /// Whether all bytes are consumed.
     pub fn is_over(&self) -> bool {
         self.0.is_empty()
     }
@@ -19,7 +20,7 @@ impl<'a> Choices<'a> {
         *first
     }
 
-    /// A number below `bound`, which takes one byte or, where that is not enough, two.
+    /// A number below `bound`, which consumes one byte, or two if `bound` is larger.
     pub fn below(&mut self, bound: usize) -> usize {
         let low = usize::from(self.byte());
         let high = if bound > 256 { usize::from(self.byte()) } else { 0 };
@@ -35,13 +36,13 @@ impl<'a> Choices<'a> {
         items[self.below(items.len())]
     }
 
-    /// At most so many pieces, one behind the other.
+    /// At most this many pieces, concatenated.
     pub fn text(&mut self, pieces: &[&str], most: usize) -> String {
         let count = self.below(most + 1);
         (0..count).map(|_| self.pick(pieces)).collect()
     }
 
-    /// At most so many of the bytes themselves.
+    /// At most this many of the bytes themselves.
     pub fn raw(&mut self, most: usize) -> &'a [u8] {
         let count = self.below(most + 1).min(self.0.len());
         let (raw, rest) = self.0.split_at(count);

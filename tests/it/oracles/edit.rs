@@ -1,4 +1,4 @@
-//! Edits beside ten lines that count places and splice.
+//! Edits, compared with ten lines of code that count matches and splice.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ const TEXTS: [&str; 18] = [
     "1 | ", "$1",
 ];
 
-/// How a text is stored in a file.
+/// The encoding of a text in a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stored {
     Plain,
@@ -70,7 +70,7 @@ impl Stored {
 
 #[derive(Debug)]
 struct Case {
-    /// What the file holds, as edits see it.
+    /// The content of the file, as edits see it.
     text: Vec<u8>,
     stored: Stored,
     changes: Vec<(String, String)>,
@@ -136,7 +136,7 @@ impl Case {
     }
 }
 
-/// Often a part of the file, or it would seldom be there.
+/// Often a part of the file, because other texts rarely match.
 fn old_text(choices: &mut Choices<'_>, text: &[u8]) -> String {
     if choices.once_in(3) || text.is_empty() {
         return choices.text(&TEXTS, 4);
@@ -152,7 +152,7 @@ fn old_text(choices: &mut Choices<'_>, text: &[u8]) -> String {
     }
 }
 
-/// What an exact edit must make of the text, and in how many places.
+/// The text after an exact edit, and the number of replacements.
 fn expected(case: &Case) -> Result<(Vec<u8>, usize), ErrorCode> {
     let text = &case.text;
     if text.contains(&0) && !case.stored.is_wide() {
@@ -194,7 +194,7 @@ fn expected(case: &Case) -> Result<(Vec<u8>, usize), ErrorCode> {
     Ok((spliced, places.len()))
 }
 
-/// The text without what a safe edit may overlook.
+/// The text without the characters that a tolerant match ignores.
 fn squeezed(text: &[u8]) -> String {
     let mut squeezed = String::new();
     for letter in String::from_utf8_lossy(text).chars() {
@@ -271,9 +271,9 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditFileOutpu
             if case.matching == Matching::Exact || !case.changes.iter().any(ends_lines) {
                 assert_eq!(report.version, version, "{}", told());
             } else if !case.dry_run && !case.stored.is_wide() {
-                // New line ends become those of the file. Blanks that the file has before a
-                // place or at the end of its line are not doubled.
-                // A terminator that only one of the texts has is the file's.
+                // New line ends are converted to those of the file. Blanks of the file before a
+                // match or at the end of its line are not duplicated. A terminator that only one of
+                // the texts has is that of the file.
                 let is_mixed =
                     |(old, new): &(String, String)| old.ends_with('\n') != new.ends_with('\n');
                 let is_mixed = case.changes.iter().any(is_mixed);
@@ -287,7 +287,8 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditFileOutpu
         (Err(expected), Err(error)) if case.matching == Matching::Exact => {
             assert_eq!(error.code(), *expected, "{}", told());
         }
-        // A match in the middle of CRLF is none for a safe edit, nor are less exact ones unique.
+        // Tolerant edits may differ from the model: they do not match inside CRLF, and less exact
+        // matches may not be unique.
         _ if case.matching == Matching::Exact => panic!("{}", told()),
         (_, Ok(report)) if !case.dry_run && case.changes.len() == 1 && !case.all => {
             assert_eq!(report.replacements, 1, "{}", told());
@@ -297,14 +298,14 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditFileOutpu
     }
 }
 
-/// A line without the number that it was shown with.
+/// A line without its line-number prefix.
 fn without_number(line: &str) -> &str {
     let rest = line.trim_start_matches(' ');
     let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
     [" |", "|", "\t", ":", "→"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(line)
 }
 
-/// What differs lies in a place that reads like `old_text`.
+/// Asserts that all differences are inside a match of `old_text`.
 fn assert_only_the_place_changed(case: &Case, before: &[u8], after: &[u8]) {
     if case.stored.is_wide() {
         return;
@@ -314,11 +315,11 @@ fn assert_only_the_place_changed(case: &Case, before: &[u8], after: &[u8]) {
     let (old, _) = &case.changes[0];
     let unnumbered: String = old.split_inclusive('\n').map(without_number).collect();
     let [old, unnumbered] = [old, &unnumbered].map(|text| squeezed(text.as_bytes()));
-    // What is beside the place may be like what it was or is, so any cut counts that leaves the
-    // rest as it was.
+    // Text beside the match can resemble the old or new text, so any position is accepted that
+    // leaves the rest unchanged.
     let is_place = |begin: usize, end: usize| {
         let fits = after.len() + end >= before.len() + begin;
-        // Bytes that are no text are like U+FFFD.
+        // Invalid bytes count as U+FFFD.
         let place = squeezed(&before[begin..end]);
         fits && (place == old || place == unnumbered)
     };

@@ -1,4 +1,4 @@
-//! Streams of bytes to the server, cut anywhere, beside a model of who is to be answered.
+//! Input streams of the server, cut anywhere, compared with a model of the expected responses.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Choices;
 use super::scratch::Scratch;
 
-/// How long answers may take, in a slow build on a busy machine.
+/// The time limit for responses, in a slow build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const IDS: [&str; 10] =
@@ -72,7 +72,7 @@ const GARBAGE: [&str; 16] = [
     "[[[[[[",
 ];
 
-/// What a line says that is well-formed.
+/// A well-formed message.
 fn message(choices: &mut Choices<'_>) -> String {
     let mut fields = vec!["\"jsonrpc\":\"2.0\"".to_owned()];
     if !choices.once_in(5) {
@@ -109,7 +109,7 @@ fn stream(choices: &mut Choices<'_>) -> Vec<u8> {
     stream
 }
 
-/// Takes the bytes as a stream, or, behind a byte that begins no text, as choices.
+/// Interprets the bytes as a stream, or, after a first byte that is not text, as choices.
 pub fn check(data: &[u8]) {
     thread_local!(static TOOLS: (Scratch, Toolkit) = tools());
     let (stream, cuts) = match data {
@@ -126,14 +126,14 @@ fn tools() -> (Scratch, Toolkit) {
     (scratch, tools)
 }
 
-/// Who is to be answered.
+/// The expected responses.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// Lines that get an answer.
+    /// Lines that get a response.
     sure: usize,
-    /// Lines that get one or none.
+    /// Lines that may get a response.
     unsure: usize,
-    /// Lines that are no JSON, whose answer may have the id that was read before that was seen.
+    /// Lines that are not JSON. Their response may have the id that was parsed before the error.
     broken: usize,
     /// How many requests have each id.
     ids: BTreeMap<String, usize>,
@@ -155,14 +155,14 @@ impl Wanted {
         let doubled = |key: &str| text.matches(key).count() > 1;
         let keys = ["\"id\"", "\"method\"", "\"result\"", "\"error\"", "\"jsonrpc\""];
         let message = match serde_json::from_slice::<Value>(line) {
-            // Those who count keys or levels may see it otherwise.
+            // Parsers may count duplicate keys and levels differently.
             _ if text.contains("\\u") || keys.into_iter().any(doubled) => return self.unsure += 1,
             Err(error) if error.to_string().contains("recursion") => return self.unsure += 1,
             Ok(Value::Object(message)) => message,
-            // What is no message is told so.
+            // Other lines get an error response.
             other => {
                 self.broken += usize::from(other.is_err());
-                // The broken text of a notification may be passed over with the rest of it.
+                // A notification with invalid text may be ignored.
                 let is_notification = other.is_err() && is_notification(&text);
                 let count = if is_notification { &mut self.unsure } else { &mut self.sure };
                 return *count += 1;
@@ -171,7 +171,7 @@ impl Wanted {
         let (method, id) = (message.get("method"), message.get("id"));
         let is_answer = message.contains_key("result") || message.contains_key("error");
         if is_answer && method.is_none() {
-            // A `null` is the same as nothing to some.
+            // Some parsers treat `null` as absent.
             self.unsure += 1;
             return;
         }
@@ -179,7 +179,7 @@ impl Wanted {
             method.is_some_and(Value::is_string) && message.get("jsonrpc") == Some(&"2.0".into());
         if is_sound && id.is_none() {
             if method == Some(&"notifications/cancelled".into()) {
-                // One answer less, perhaps.
+                // There may be one response less.
                 self.unsure += 1;
                 self.sure = self.sure.saturating_sub(1);
             }
@@ -197,7 +197,7 @@ fn is_notification(text: &str) -> bool {
         .is_ok_and(|message| message.get("method").is_some() && message.get("id").is_none())
 }
 
-/// What the server wrote.
+/// The output of the server.
 #[derive(Default)]
 struct Written {
     bytes: Mutex<Vec<u8>>,
@@ -211,7 +211,7 @@ impl Written {
         messages.filter(|message| message.get("method").is_none()).collect()
     }
 
-    /// Waits until so many answers are there; false if they never come.
+    /// Waits for this many responses; false if they do not arrive.
     fn wait_for(&self, count: usize) -> bool {
         let until = Instant::now() + PATIENCE;
         let mut bytes = self.bytes.lock().unwrap();
@@ -240,7 +240,7 @@ impl Write for Output {
     }
 }
 
-/// The stream in pieces, whose end comes once all are answered.
+/// The stream in pieces; it ends after all responses have arrived.
 struct Input {
     pieces: VecDeque<Vec<u8>>,
     written: Arc<Written>,
@@ -250,7 +250,7 @@ struct Input {
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(piece) = self.pieces.pop_front() else {
-            // That an answer is missing is seen when the server has ended.
+            // Missing responses are detected after the server has ended.
             self.written.wait_for(self.wanted);
             return Ok(0);
         };
@@ -265,7 +265,7 @@ impl Read for Input {
 
 fn serve(tools: Toolkit, stream: &[u8], cuts: usize) {
     let wanted = Wanted::of(stream);
-    // A line without an end is one once nothing more can come.
+    // At the end of the stream, a line without a terminator counts as a line.
     let ended = stream.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let before_end = Wanted::of(&stream[..ended]).sure;
     let written = Arc::new(Written::default());
@@ -301,7 +301,7 @@ fn serve(tools: Toolkit, stream: &[u8], cuts: usize) {
     }
 }
 
-/// One message in one line, as JSON-RPC has them.
+/// Asserts that a line is one JSON-RPC message.
 fn assert_sound(line: &[u8], told: &dyn Fn() -> String) {
     let message: Value =
         serde_json::from_slice(line).unwrap_or_else(|error| panic!("{error}: {}", told()));

@@ -1,4 +1,4 @@
-//! Front matter beside a YAML library of another family.
+//! Front matter, compared with an independent YAML library.
 
 use std::io::{BufReader, Read};
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ const LETTERS: [&str; 20] = [
     "\n", "\t",
 ];
 
-/// Takes the bytes as a file, or, behind a byte that begins no text, as choices.
+/// Interprets the bytes as a file, or, after a first byte that is not text, as choices.
 pub fn check(data: &[u8]) {
     match data {
         [0xFF, 0, choices @ ..] => check_file(&document(&mut Choices::new(choices))),
@@ -84,15 +84,16 @@ fn check_file(file: &[u8]) {
     assert!(body <= MAX_FRONTMATTER_BYTES, "{body} bytes were read");
     assert_eq!(file.len() - rest.len(), body, "the reader stands at the body");
     compare(&frontmatter, &file[..body]);
-    // What was read stays so when all that follows is gone.
+    // The result does not depend on the text after the front matter.
     let mut alone = &file[..body];
     assert_eq!(parse_frontmatter(&mut alone).ok().map(|read| read.0), Some(frontmatter));
 }
 
-/// Texts are those that the other library reads, where that reads anything.
+/// Strings are the same as in the other library, if it accepts the text.
 fn compare(frontmatter: &Frontmatter, fenced: &[u8]) {
     let yaml = between_fences(fenced);
-    // These are line ends in YAML 1.1, which the other library reads, and no more in YAML 1.2.
+    // These characters are line ends in YAML 1.1, which the other library implements, but not in
+    // YAML 1.2.
     if yaml.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}']) {
         return;
     }
@@ -104,8 +105,8 @@ fn compare(frontmatter: &Frontmatter, fenced: &[u8]) {
         ("compatibility", frontmatter.compatibility.as_ref()),
     ];
     for (key, ours) in ours {
-        // The other library takes tags that are none, and quoted text whose lines are not indented;
-        // of these ours makes text.
+        // The other library accepts invalid tags, and quoted text with unindented lines; ours
+        // treats these as plain text.
         let is_text = ours.is_some_and(|ours| ours.starts_with(['!', '\'', '"']));
         if let Some(Value::String(theirs)) = fields.get(key).filter(|_| !is_text) {
             assert_eq!(ours.map(String::as_str), Some(theirs.trim()), "{key} of {yaml:?}");
@@ -122,7 +123,7 @@ fn between_fences(fenced: &[u8]) -> &str {
     text.strip_suffix("---").expect("a closing fence")
 }
 
-/// Whatever the texts are, they come back from what the other library writes.
+/// All texts survive a round trip through the output of the other library.
 fn check_written(choices: &mut Choices<'_>) {
     let fields = ["name", "description", "license"].map(|key| (key, choices.text(&LETTERS, 12)));
     let mapping: serde_yaml_ng::Mapping =

@@ -1,4 +1,4 @@
-//! Globs beside a matcher that tries every way, and any text in place of a glob.
+//! Globs, compared with a matcher that tries all alternatives; and arbitrary text as a glob.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ fn simple(tree: &Tree, choices: &mut Choices<'_>) {
         });
     }
     if names.len() > 1 || is_anchored || is_directory {
-        // For globset, and so for rg, what is not `a` may be a slash.
+        // In globset, and so in rg, `[!a]` also matches a slash.
         for name in &mut names {
             *name = name.replace("[!a]", "[ab]");
         }
@@ -102,7 +102,7 @@ struct Plain {
     is_name: bool,
 }
 
-/// What a glob means by its documentation; nothing if it is none.
+/// The meaning of a glob by its documentation; `None` if it is invalid.
 fn model(glob: &str) -> Option<Vec<Plain>> {
     let names: Vec<&str> = glob.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     if glob.is_empty() || names.contains(&"..") {
@@ -127,7 +127,7 @@ fn model(glob: &str) -> Option<Vec<Plain>> {
     for name in names {
         let mut ways = expanded(&name);
         if name != "**" {
-            // Two stars that meet are no more than one.
+            // Two adjacent stars mean the same as one.
             let single =
                 |way: &String| way.replace("****", "*").replace("***", "*").replace("**", "*");
             ways = ways.iter().map(single).collect();
@@ -142,7 +142,7 @@ fn model(glob: &str) -> Option<Vec<Plain>> {
     Some(alternatives.into_iter().map(|names| Plain { names, is_name }).collect())
 }
 
-/// One name for each choice of what stands in braces, which are not nested here.
+/// One name for each alternative in braces, which are not nested here.
 fn expanded(name: &str) -> Vec<String> {
     let Some((head, rest)) = name.split_once('{') else { return vec![name.to_owned()] };
     let (choices, tail) = rest.split_once('}').expect("braces are closed");
@@ -162,7 +162,7 @@ impl Plain {
     }
 }
 
-/// `**` stands for any number of names, at the end for at least one.
+/// `**` matches any number of names, at the end at least one.
 fn is_path(names: &[String], path: &[&str]) -> bool {
     match (names, path) {
         ([], _) => path.is_empty(),

@@ -1,4 +1,4 @@
-//! Listings beside the walk of `rg --files`, from the library that rg has it from.
+//! Listings, compared with the walk of `rg --files`, through the crate that rg uses.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -54,13 +54,13 @@ fn plant(scratch: &Scratch, choices: &mut Choices<'_>) {
         let mut rules = Vec::new();
         for _ in 0..=choices.below(5) {
             match choices.below(12) {
-                // Behind a line that is not UTF-8 rg reads no further; git does, and so does ours.
+                // rg stops reading at a line that is not UTF-8; git and our walk continue.
                 0 => rules.extend_from_slice(String::from_utf8_lossy(choices.raw(8)).as_bytes()),
                 _ => rules.extend_from_slice(choices.text(&PARTS, 4).as_bytes()),
             }
             rules.push(b'\n');
         }
-        // Of several marks at the start git skips the first, as ours does, and rg all of them.
+        // Of several byte order marks git and our walk skip the first, rg all of them.
         while rules.starts_with("\u{feff}\u{feff}".as_bytes()) {
             rules.drain(.."\u{feff}".len());
         }
@@ -73,7 +73,7 @@ fn plant(scratch: &Scratch, choices: &mut Choices<'_>) {
     contradict(root, choices);
 }
 
-/// Sometimes a directory has more files than are handed on together.
+/// Sometimes a directory has more files than fit into one batch.
 fn crowd(root: &Path, choices: &mut Choices<'_>) {
     if choices.once_in(4) {
         let directory = root.join(choices.pick(&DIRECTORIES));
@@ -83,7 +83,7 @@ fn crowd(root: &Path, choices: &mut Choices<'_>) {
     }
 }
 
-/// Sometimes one ignore file of a directory brings back what another one leaves out.
+/// Sometimes one ignore file of a directory re-includes files that another one excludes.
 fn contradict(root: &Path, choices: &mut Choices<'_>) {
     if choices.once_in(3) {
         let (directory, name) = (root.join(choices.pick(&DIRECTORIES)), choices.pick(&NAMES[..5]));

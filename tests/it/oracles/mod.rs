@@ -1,8 +1,9 @@
-//! What must hold for any bytes: of each part a `check`, which makes a case of the bytes and holds
-//! what the library does with it against a model, another program's library or a plain look.
+//! Oracles for arbitrary bytes. Each `check` builds a test case from the bytes, and compares the
+//! behaviour of the library with a model, another library or a plain lookup.
 //!
-//! The seeded tests call these with random bytes and with the files of `fixtures/regressions`, the
-//! fuzz targets with what libFuzzer thinks of. So they use nothing but public items of the library.
+//! The seeded tests call it with random bytes and with the files of `fixtures/regressions`, the
+//! fuzz targets with the inputs of libFuzzer. Therefore oracles use only public items of the
+//! library.
 
 #![allow(unreachable_pub, dead_code, reason = "the fuzz targets are another crate")]
 

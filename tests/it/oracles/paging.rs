@@ -1,4 +1,4 @@
-//! Pages of a file beside a split of its text.
+//! Pages of a file, compared with a split of its text.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ const PIECES: [&[u8]; 13] = [
     b"GIF8",
 ];
 
-/// A content of a few lines, and the text in it as the file stores it.
+/// The content of a file with a few lines, and its decoded text.
 pub fn content(choices: &mut Choices<'_>) -> (Vec<u8>, String) {
     repeated_content(choices, 1)
 }
@@ -39,7 +39,7 @@ fn repeated_content(choices: &mut Choices<'_>, times: usize) -> (Vec<u8>, String
         0 => ([b"\xEF\xBB\xBF", &bytes[..]].concat(), text),
         1 | 2 => {
             let mut units: Vec<u16> = text.encode_utf16().collect();
-            // A half of a pair of surrogates has no character of its own.
+            // An unpaired surrogate is not a character.
             if broken && !units.is_empty() {
                 let at = at % units.len();
                 units[at] = 0xD83D;
@@ -62,7 +62,7 @@ fn plain(choices: &mut Choices<'_>) -> Vec<u8> {
             _ => bytes.extend_from_slice(choices.pick(&PIECES)),
         }
     }
-    // NUL bytes make it no text, and a text with this mark first has no second one.
+    // NUL bytes would make the file binary, and a second byte order mark would be ambiguous.
     bytes.retain(|byte| *byte != 0);
     while bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
@@ -76,7 +76,7 @@ fn wide(units: &[u16], little: bool, half: bool) -> (Vec<u8>, String) {
     let mut bytes = if little { vec![0xFF, 0xFE] } else { vec![0xFE, 0xFF] };
     bytes.extend(encoded);
     let mut text = String::from_utf16_lossy(units);
-    // The half of a unit; behind the half of a pair, both are one broken character.
+    // Half a code unit; after an unpaired surrogate, both are one invalid character.
     if half && units.last() != Some(&0xD83D) {
         bytes.push(b'\n');
         text.push('\u{fffd}');
@@ -96,7 +96,7 @@ pub fn check(data: &[u8]) {
         let (small, bytes) = (1 + choices.below(60), choices.below(90));
         let (offset, limit) = (choices.below(70), choices.below(70));
         let (raw, from_end) = (choices.once_in(2), choices.once_in(2));
-        // Now and then more than a page, and more than is read at once.
+        // Sometimes more than a page, and more than one read.
         let times = if choices.once_in(32) { 1 + choices.below(3000) } else { 1 };
         let (content, text) = repeated_content(&mut choices, times);
         fs::write(scratch.root().join("f"), &content).unwrap();
@@ -107,7 +107,7 @@ pub fn check(data: &[u8]) {
     });
 }
 
-/// Reads a page; nothing if the file passes for an image that is broken.
+/// Reads a page; `None` if the file is taken for a broken image.
 fn read(scratch: &Scratch, args: &ReadFileArgs) -> Option<ReadFileOutput> {
     let told = format!("{args:?}");
     let read: Result<ReadFileOutput, Error> =
@@ -123,7 +123,7 @@ fn read(scratch: &Scratch, args: &ReadFileArgs) -> Option<ReadFileOutput> {
     }
 }
 
-/// A page is those lines of the split that were asked for.
+/// A page consists of the requested lines of the split.
 fn one_page(
     scratch: &Scratch,
     text: &str,
@@ -144,7 +144,7 @@ fn one_page(
     let told = format!("{args:?} {told}");
     assert_eq!(page.total_lines, Some(total as u64), "{told}");
     if text.len() > 40_000 {
-        // The bytes of a page may be used up; the next claim looks after that.
+        // The page may have reached its size limit, which the next check covers.
         return;
     }
     let end = total.min(offset - 1 + limit as usize);
@@ -157,10 +157,10 @@ fn one_page(
     assert_eq!(page.next_offset, number(end + 1).filter(|_| end < total), "{told}");
 }
 
-/// The pages one after the other are the text.
+/// The concatenated pages are the text.
 fn all_pages(scratch: &Scratch, text: &str, mut args: ReadFileArgs, more: usize, told: &str) {
     let longest = lines(text).iter().map(|line| line.len()).max().unwrap_or(0);
-    // Enough for any line and its number, and for no more than some hundred pages.
+    // Enough for each line with its number, and so that there are at most a few hundred pages.
     let room = (longest + 16 + more).max(text.len() / 40);
     args.max_bytes = Some(u32::try_from(room).unwrap());
     let mut joined = String::new();
@@ -182,7 +182,7 @@ fn all_pages(scratch: &Scratch, text: &str, mut args: ReadFileArgs, more: usize,
     }
 }
 
-/// No page is longer than it may be, and none is empty but that of an empty file.
+/// No page exceeds its limit, and only the page of an empty file is empty.
 fn bounded_pages(scratch: &Scratch, text: &str, most: usize, told: &str) {
     let mut offset = Some(1);
     for _ in 0..40 {

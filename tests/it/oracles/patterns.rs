@@ -1,4 +1,5 @@
-//! Any text in place of a pattern: an answer or an error, soon, and no other by the short cuts.
+//! Arbitrary text as a pattern: an answer or an error within a time limit, and the same answer with
+//! optimizations.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,10 +11,10 @@ use serde_json::{Value, json};
 use super::Choices;
 use super::scratch::Scratch;
 
-/// What a call may take.
+/// The deadline of a call.
 const DEADLINE: Duration = Duration::from_millis(200);
 
-/// How much later the answer may come, in a slow build on a busy machine.
+/// How long after the deadline the answer may come, in a slow build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 const PIECES: [&str; 40] = [
@@ -59,13 +60,13 @@ const PIECES: [&str; 40] = [
     r"\b{start}",
 ];
 
-/// Text for the ASCII short cut; the same text with one more line is none.
+/// ASCII text, for which a shortcut exists; with one more line the text is not ASCII.
 const ASCII: &str = "a b c\nfoo bar 12\n\nAB_k-s\r\n\tx\nneedle.\nfoobar7\n";
 
-/// How long after a change an index believes the stamp of a file.
+/// How long after a change the fingerprint of a file is not racy.
 const SETTLING: Duration = Duration::from_millis(150);
 
-/// Some files, and tools that know them by an index.
+/// Some files, and tools with an index of them.
 struct Ground {
     scratch: Scratch,
     indexed: Toolkit,
@@ -119,7 +120,7 @@ pub fn check(data: &[u8]) {
     GROUND.with(|ground| judge(ground, &args));
 }
 
-/// Parts of patterns as they come, which seldom make one.
+/// Random parts of patterns, which are rarely valid.
 fn pieces(choices: &mut Choices<'_>) -> String {
     let mut pattern = String::new();
     while !choices.is_over() {
@@ -128,7 +129,7 @@ fn pieces(choices: &mut Choices<'_>) -> String {
     pattern
 }
 
-/// A part of a line, with something that matches it in the place of some of its characters.
+/// A part of a line, in which some characters are replaced by pattern syntax that matches them.
 fn likely_pattern(choices: &mut Choices<'_>) -> String {
     let lines: Vec<&str> = ASCII.lines().filter(|line| !line.is_empty()).collect();
     let line = choices.pick(&lines);
@@ -155,7 +156,7 @@ fn judge(ground: &Ground, args: &SearchArgs) {
     match (plain, indexed) {
         (Ok(plain), Ok(indexed)) if plain.incomplete.is_none() && indexed.incomplete.is_none() => {
             assert_eq!(json!(indexed.files), json!(plain.files), "by the index: {args:?}");
-            // Across lines, the one that is not ASCII may belong to a match.
+            // In multi-line mode the non-ASCII line may be part of a match.
             if !args.multiline && plain.notes.is_empty() {
                 let [ascii, wide] = ["ascii", "wide"].map(|name| lines(&plain, name));
                 assert_eq!(ascii, wide, "by the ASCII short cut: {args:?}");
@@ -172,14 +173,14 @@ fn judge(ground: &Ground, args: &SearchArgs) {
     }
 }
 
-/// The matching lines of a file, but for the one that only one of the two texts has.
+/// The matching lines of a file, without the line that only one of the two texts has.
 fn lines(report: &SearchOutput, name: &str) -> Vec<Value> {
     let file = report.files.iter().find(|file| file.path == name);
     let lines = file.into_iter().flat_map(FileMatches::matches);
     lines.filter(|line| line.line <= ASCII.lines().count() as u64).map(|line| json!(line)).collect()
 }
 
-/// A search that ran out of time is left behind, and there are many of these.
+/// Whether a search ran out of time, or was refused because too many earlier ones are blocked.
 fn is_late(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::Timeout | ErrorCode::ResourceExhausted)
 }

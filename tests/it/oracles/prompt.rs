@@ -1,4 +1,4 @@
-//! The list of skills beside what an XML reader makes of it.
+//! The list of skills, parsed by an XML library.
 
 use std::fs;
 
@@ -43,10 +43,10 @@ const PIECES: [&str; 30] = [
     "é",
 ];
 
-/// A name of a directory, which Unix lets be nearly anything.
+/// Names of directories, which may contain nearly any character on Unix.
 const DIRECTORIES: [&str; 6] = ["plain", "a b", "<b>", "a&b", "a\nb", "ünï"];
 
-/// A skill as it is written.
+/// A skill as written to disk.
 #[derive(Debug)]
 struct Written {
     directory: String,
@@ -66,7 +66,7 @@ impl Written {
         Written { directory, name, description, body: text(choices, 10) }
     }
 
-    /// A text of JSON is one of YAML.
+    /// A JSON string is also a YAML string.
     fn file(&self) -> String {
         let [name, description] = [&self.name, &self.description].map(|text| json!(text));
         format!("---\nname: {name}\ndescription: {description}\n---\n{}", self.body)
@@ -84,8 +84,8 @@ fn text(choices: &mut Choices<'_>, most: usize) -> String {
     text
 }
 
-/// The clean-up that is promised: one line, no controls or marks of direction, no more characters
-/// than the standard has.
+/// The documented clean-up: one line, no control characters or direction marks, and the length
+/// limit of the standard.
 fn cleaned(text: &str) -> String {
     let is_blank = |letter: char| letter.is_whitespace() || letter == '\u{85}';
     let is_hidden = |letter: &char| {
@@ -123,7 +123,7 @@ pub fn check(data: &[u8]) {
     });
 }
 
-/// The list is XML with one element for each skill, and its fields are those of the files.
+/// Asserts that the list is XML with one element for each skill, with the fields of the files.
 fn assert_listed(catalog: &SkillCatalog, written: &[Written]) {
     let prompt = catalog.format_for_prompt();
     assert!(prompt.len() <= MAX_PROMPT_BYTES, "{} bytes", prompt.len());
@@ -161,7 +161,7 @@ fn assert_listed(catalog: &SkillCatalog, written: &[Written]) {
     }
 }
 
-/// The text of a skill stays between its tags.
+/// Asserts that the text of a skill stays between its tags.
 fn assert_enveloped(scratch: &Scratch, catalog: &SkillCatalog) {
     let loading = LoadSkill::new(catalog.clone()).wrapped();
     let tools = Toolkit::new(scratch.tools.workspace().clone()).with(loading);

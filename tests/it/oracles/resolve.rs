@@ -1,4 +1,4 @@
-//! Paths beside plain look-ups in trees full of links.
+//! Paths in trees full of links, compared with plain lookups.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ const NAMES: [&str; 16] = [
     "a\nb",
 ];
 
-/// Where files and links are put.
+/// Paths of files and links.
 const PLACES: [&str; 10] =
     ["l0", "l1", "a/l2", "a/b/l3", "b/l0", "a/b/c/l1", "f", "a/f", "b/f", "a/b/f"];
 
@@ -59,14 +59,14 @@ fn plant(scratch: &Scratch, choices: &mut Choices<'_>) {
             1 => fs::write(place, "inside").unwrap(),
             _ => {
                 let target = path(scratch, choices);
-                // An empty link is none.
+                // A link must not be empty.
                 let _ = symlink(if target.is_empty() { "." } else { &target }, place);
             }
         }
     }
 }
 
-/// A path of some names, relative or from the root, the outside or the top.
+/// A path of some names, relative, or absolute from the root, the outside or `/`.
 fn path(scratch: &Scratch, choices: &mut Choices<'_>) -> String {
     let start = match choices.below(12) {
         0 => scratch.root().to_str().unwrap().to_owned() + "/",
@@ -79,7 +79,7 @@ fn path(scratch: &Scratch, choices: &mut Choices<'_>) -> String {
     start + &names.join("/")
 }
 
-/// The number of every file and directory that a walk reaches without following links.
+/// The inode number of every file and directory that a walk reaches without following links.
 fn numbers(root: &Path) -> BTreeMap<(u64, u64), PathBuf> {
     let mut found = BTreeMap::new();
     let mut ahead = vec![root.to_path_buf()];
@@ -98,7 +98,7 @@ fn contents(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     paths.map(|path| (path.clone(), fs::read(&path).unwrap_or_default())).collect()
 }
 
-/// What a walk without following links tells of a tree.
+/// The result of a walk of a tree that does not follow links.
 struct Tree {
     inside: BTreeMap<(u64, u64), PathBuf>,
     links: Vec<(PathBuf, PathBuf)>,
@@ -126,7 +126,7 @@ fn names_root(path: &Path) -> bool {
 /// The path by its text alone, below the root; none if it leaves it.
 fn normalised(root: &Path, path: &str) -> Option<PathBuf> {
     let below = match path.strip_prefix('/') {
-        // A path from the top is one of ours if its text leads to the root and down again.
+        // An absolute path belongs to the workspace if its text leads through the root.
         Some(_) => lexical(path)?.strip_prefix(root).ok()?.to_path_buf(),
         None => lexical(path)?,
     };
@@ -139,7 +139,7 @@ fn lexical(path: &str) -> Option<PathBuf> {
         match part {
             "" | "." => {}
             ".." => {
-                // At the top there is nothing above.
+                // `..` of `/` is `/`.
                 if names.pop().is_none() && !path.starts_with('/') {
                     return None;
                 }
@@ -151,13 +151,13 @@ fn lexical(path: &str) -> Option<PathBuf> {
     Some(PathBuf::from(start.to_owned() + &names.join("/")))
 }
 
-/// What resolves is what a plain look-up finds inside. What ends inside resolves, unless the way
-/// there leaves the root, which is told.
+/// A resolved path is the entry that a plain lookup finds inside. A path that ends inside resolves,
+/// unless it leaves the root on the way, which is an error.
 fn look_up(scratch: &Scratch, tree: &Tree, path: &str) {
     let (root, workspace) = (scratch.root(), scratch.tools.workspace());
     let resolved = workspace.resolve(path, Access::Read);
     let below = normalised(root, path);
-    // A path that ends so can only mean a directory.
+    // Such a path can only mean a directory.
     let wants_directory =
         ["/", "/.", "/.."].iter().any(|end| path.ends_with(end)) || matches!(path, "." | "..");
     let plain = below.as_ref().and_then(|below| fs::canonicalize(root.join(below)).ok());
@@ -188,7 +188,7 @@ fn look_up(scratch: &Scratch, tree: &Tree, path: &str) {
     }
 }
 
-/// Whether the kernel gets there without a step outside, not even one that comes back.
+/// Whether the kernel resolves the path without leaving the root at any step.
 #[cfg(target_os = "linux")]
 fn is_beneath(root: &Path, below: &Path) -> bool {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
@@ -206,7 +206,7 @@ fn is_beneath(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Whatever a change at this path does, it does it inside; the caller looks at the outside.
+/// A change at this path affects only the inside; the caller checks the outside.
 fn change(scratch: &Scratch, path: &str) {
     let written = json!({ "path": path, "content": "inside" });
     let other = json!({ "source": path, "destination": format!("{path}/new") });
@@ -219,6 +219,6 @@ fn change(scratch: &Scratch, path: &str) {
     ] {
         scratch.tools.call(tool, arguments, &Call::default());
     }
-    // The root itself may not be gone.
+    // The root itself must still exist.
     assert!(Workspace::open(scratch.root()).is_ok());
 }

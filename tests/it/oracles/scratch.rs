@@ -1,4 +1,4 @@
-//! A workspace that one thread uses for case after case.
+//! A workspace that one thread reuses for many cases.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ impl Scratch {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
         let workspace = Workspace::open(dir.path().join("root")).unwrap();
-        // Waiting for a disk finds nothing.
+        // Syncing to disk would only be slow.
         let workspace = workspace.with_durability(Durability::Fast);
         let mut limits = Limits::default();
-        // A pool of many threads is slow to wake, and finds nothing that two do not.
+        // A pool of many threads is slow to wake, and two threads find the same bugs.
         limits.threads = 2;
         Scratch { dir, tools: Toolkit::new(workspace).with_limits(limits) }
     }
@@ -45,7 +45,7 @@ impl Scratch {
         names
     }
 
-    /// Removes all that is in the root.
+    /// Removes all entries of the root.
     pub fn clear(&self) {
         for entry in fs::read_dir(self.root()).unwrap().flatten() {
             let is_directory = entry.file_type().unwrap().is_dir();

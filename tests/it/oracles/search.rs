@@ -1,4 +1,4 @@
-//! Searches beside a plain regular expression on line after line.
+//! Searches, compared with a plain regular expression on each line.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ const WORDS: [&str; 30] = [
 
 const ENDS: [&str; 6] = ["\n", "\n", "\n", "\r\n", "\n\n", "\r"];
 
-/// Parts of a pattern that stand for a character or an assertion.
+/// Parts of a pattern that match a character or are an assertion.
 const ATOMS: [&str; 40] = [
     "a",
     "b",
@@ -101,7 +101,7 @@ fn content(choices: &mut Choices<'_>) -> Vec<u8> {
             _ => bytes.extend_from_slice(choices.pick(&WORDS).as_bytes()),
         }
     }
-    // What makes a file binary or names an encoding is compared elsewhere.
+    // Binary files and encodings are compared elsewhere.
     bytes.retain(|byte| *byte != 0);
     if [&b"\xFF\xFE"[..], b"\xFE\xFF", b"\xEF\xBB\xBF"].iter().any(|mark| bytes.starts_with(mark)) {
         bytes.insert(0, b'x');
@@ -109,7 +109,7 @@ fn content(choices: &mut Choices<'_>) -> Vec<u8> {
     bytes
 }
 
-/// A search of some files, all named so that their order is that of the case.
+/// A search of some files, whose names are in the order of the case.
 #[derive(Debug)]
 struct Case {
     files: Vec<Vec<u8>>,
@@ -138,7 +138,7 @@ impl Case {
         Case { files, args }
     }
 
-    /// The pattern for one line, its line feed taken off.
+    /// The pattern for one line without its line feed.
     fn regex(&self) -> Option<Regex> {
         let SearchArgs { pattern, literal, word, case_sensitive, .. } = &self.args;
         let mut pattern = if *literal { regex::escape(pattern) } else { pattern.clone() };
@@ -149,7 +149,7 @@ impl Case {
     }
 }
 
-/// What a line is in an answer: its number, its column if it matches, and its text.
+/// A line of an answer: its number, its column if it matches, and its text.
 type Line = (u64, Option<u64>, String);
 
 /// The lines of a file that an answer shows, and how many of them match.
@@ -157,7 +157,7 @@ fn expected(regex: &Regex, content: &[u8], args: &SearchArgs) -> (Vec<Line>, u64
     let body = content.strip_suffix(b"\n").unwrap_or(content);
     let lines: Vec<&[u8]> =
         if content.is_empty() { vec![] } else { body.split(|byte| *byte == b'\n').collect() };
-    // What is counted is counted to the end.
+    // Counts include the whole file.
     let most = args.max_per_file.filter(|_| args.output != OutputMode::Count);
     let most = most.map_or(usize::MAX, |most| most as usize);
     let columns: Vec<Option<u64>> =
@@ -169,7 +169,7 @@ fn expected(regex: &Regex, content: &[u8], args: &SearchArgs) -> (Vec<Line>, u64
         |at: usize| matching.iter().any(|found| at + before >= *found && at <= *found + after);
     let shown = |at: usize| {
         let text = lines[at].strip_suffix(b"\r").unwrap_or(lines[at]);
-        // Of an empty match behind the text, the end of what is shown.
+        // The column of an empty match after the text is the end of the shown text.
         let column = columns[at].filter(|_| matching.contains(&at));
         let column = column.map(|column| column.min(text.len() as u64 + 1));
         (at as u64 + 1, column, String::from_utf8_lossy(text).into_owned())
