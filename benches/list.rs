@@ -44,11 +44,11 @@ fn everything() -> ListFilesArgs {
 }
 
 /// The programs that list; `rg` has no way to stop, and `fd` stops at any so many files.
-fn baselines(most: Option<u32>) -> Vec<Baseline> {
+fn baselines(max: Option<u32>) -> Vec<Baseline> {
     let mut rg = texts(RG_OPTIONS);
     rg.push("--files".to_owned());
     let mut fd = texts(FD_OPTIONS);
-    fd.extend(most.map(|most| format!("--max-results={most}")));
+    fd.extend(max.map(|max| format!("--max-results={max}")));
     vec![("rg --files", programs::rg(), rg), ("fd", programs::fd(), fd)]
 }
 

@@ -175,14 +175,14 @@ fn first_results(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(
 fn listings(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     let title = "Listings (`rg` lists no links, and cannot stop; `fd` stops at any 200)";
     let mut table = Table::begin(title, "files", out);
-    for (name, most) in [("everything, sorted", None), ("first 200", Some(200))] {
+    for (name, max) in [("everything, sorted", None), ("first 200", Some(200))] {
         let contestants = [
             field.rg_list(),
-            field.fd_list(most),
-            Some(field.list_in_process(most)),
-            field.list_as_process(most),
+            field.fd_list(max),
+            Some(field.list_in_process(max)),
+            field.list_as_process(max),
         ];
-        table.row(&row(name.to_owned(), contestants, rounds)?, most.is_none())?;
+        table.row(&row(name.to_owned(), contestants, rounds)?, max.is_none())?;
     }
     Ok(())
 }

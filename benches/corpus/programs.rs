@@ -16,9 +16,10 @@ pub(crate) fn fd() -> Option<PathBuf> {
 
 /// The first line of what a program says of its version.
 pub(crate) fn version(program: &Path) -> Option<String> {
-    let told = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
-    let told = told.status.success().then(|| String::from_utf8_lossy(&told.stdout).into_owned())?;
-    told.lines().next().map(str::to_owned)
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let output =
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())?;
+    output.lines().next().map(str::to_owned)
 }
 
 fn installed<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<PathBuf> {

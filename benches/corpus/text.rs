@@ -67,8 +67,8 @@ impl Numbers {
 
     /// A name; the first ones come much more often than the last ones.
     fn name(&mut self) -> &'static str {
-        let most = self.below(NAMES.len() as u64) + 1;
-        let index = usize::try_from(self.below(most)).unwrap_or_default();
+        let max = self.below(NAMES.len() as u64) + 1;
+        let index = usize::try_from(self.below(max)).unwrap_or_default();
         NAMES.get(index).copied().unwrap_or("lock")
     }
 }

@@ -212,25 +212,25 @@ impl Field {
     }
 
     /// `fd`, with everything or any so many.
-    pub(crate) fn fd_list(&self, most: Option<u32>) -> Option<Contestant<'static>> {
+    pub(crate) fn fd_list(&self, max: Option<u32>) -> Option<Contestant<'static>> {
         let mut arguments = texts(FD_OPTIONS);
-        arguments.extend(most.map(|most| format!("--max-results={most}")));
+        arguments.extend(max.map(|max| format!("--max-results={max}")));
         self.baseline("fd", self.fd.as_ref(), arguments)
     }
 
     /// The toolkit, with everything or the first so many.
-    pub(crate) fn list_in_process(&self, most: Option<u32>) -> Contestant<'_> {
-        let tools = if most.is_some() { &self.capped } else { &self.whole };
-        Contestant::in_process(IN_PROCESS, list(tools, most))
+    pub(crate) fn list_in_process(&self, max: Option<u32>) -> Contestant<'_> {
+        let tools = if max.is_some() { &self.capped } else { &self.whole };
+        Contestant::in_process(IN_PROCESS, list(tools, max))
     }
 
     /// The program `ripkit`, with everything or the first so many.
-    pub(crate) fn list_as_process(&self, most: Option<u32>) -> Option<Contestant<'static>> {
+    pub(crate) fn list_as_process(&self, max: Option<u32>) -> Option<Contestant<'static>> {
         let mut arguments = texts(["list", "--max-depth"]);
         arguments.push(u32::MAX.to_string());
         arguments.push(format!("--timeout-ms={LONG}"));
-        arguments.extend(most.map(|most| format!("--max-results={most}")));
-        self.as_process(most.is_none(), arguments)
+        arguments.extend(max.map(|max| format!("--max-results={max}")));
+        self.as_process(max.is_none(), arguments)
     }
 
     fn as_process(&self, all: bool, asked: Vec<String>) -> Option<Contestant<'static>> {
@@ -258,10 +258,10 @@ impl Field {
 }
 
 /// A listing with everything or the first so many.
-pub(crate) fn list(tools: &Toolkit, most: Option<u32>) -> impl Fn() -> Result<u64, BoxError> {
+pub(crate) fn list(tools: &Toolkit, max: Option<u32>) -> impl Fn() -> Result<u64, BoxError> {
     let args = list_files::ListFilesArgs::default()
         .with_max_depth(u32::MAX)
-        .with_max_results(most.unwrap_or(u32::MAX))
+        .with_max_results(max.unwrap_or(u32::MAX))
         .with_timeout_ms(LONG);
     move || {
         let list = tools.run::<ListFiles>(args.clone(), &Call::default())?;

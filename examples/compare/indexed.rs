@@ -117,20 +117,20 @@ impl Indexed<'_> {
     fn listings(&self, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
         let title = "With an index, listings (`fd` stops at any 200)";
         let mut table = Table::begin(title, "files", out);
-        for (name, most) in [("everything, sorted", None), ("first 200", Some(200))] {
-            let capped = |tools: &Toolkit| match most {
+        for (name, max) in [("everything, sorted", None), ("first 200", Some(200))] {
+            let capped = |tools: &Toolkit| match max {
                 Some(_) => tools.clone().with_limits(Limits::default()),
                 None => tools.clone(),
             };
             let (exact_tools, watched_tools) =
                 (capped(&self.exact), self.watched.as_ref().map(capped));
             let contestants = [
-                self.field.fd_list(most),
-                Some(self.field.list_in_process(most).into_baseline()),
-                Some(exact(list(&exact_tools, most))),
-                watched_tools.as_ref().map(|tools| watched(list(tools, most))),
+                self.field.fd_list(max),
+                Some(self.field.list_in_process(max).into_baseline()),
+                Some(exact(list(&exact_tools, max))),
+                watched_tools.as_ref().map(|tools| watched(list(tools, max))),
             ];
-            table.row(&row(name.to_owned(), contestants, rounds)?, most.is_none())?;
+            table.row(&row(name.to_owned(), contestants, rounds)?, max.is_none())?;
         }
         Ok(())
     }
@@ -156,12 +156,12 @@ impl Indexed<'_> {
 
     /// Every answer with an index is the one without, to the byte.
     fn check(&self, query: &Query) -> Result<(), BoxError> {
-        let told = |tools: &Toolkit| -> Result<String, BoxError> {
+        let text_of = |tools: &Toolkit| -> Result<String, BoxError> {
             Ok(tools.run::<Search>(query.uncapped(), &Call::default())?.to_string())
         };
-        let wanted = told(self.field.tools())?;
+        let wanted = text_of(self.field.tools())?;
         for tools in [Some(&self.exact), self.watched.as_ref()].into_iter().flatten() {
-            if told(tools)? != wanted {
+            if text_of(tools)? != wanted {
                 return Err(format!("{}: the answer with an index is another", query.name).into());
             }
         }

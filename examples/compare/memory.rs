@@ -40,7 +40,7 @@ fn shown(program: &Program) -> String {
 fn peak_kilobytes(program: &Program) -> Option<u64> {
     let mut command = Command::new(TIME);
     command.arg("-v").args(program.words()).current_dir(program.directory());
-    let told = command.stdin(Stdio::null()).stdout(Stdio::null()).output().ok()?;
-    let told = String::from_utf8_lossy(&told.stderr).into_owned();
-    told.lines().find_map(|line| line.trim_start().strip_prefix(PEAK))?.parse().ok()
+    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output().ok()?;
+    let output = String::from_utf8_lossy(&output.stderr).into_owned();
+    output.lines().find_map(|line| line.trim_start().strip_prefix(PEAK))?.parse().ok()
 }

@@ -58,9 +58,9 @@ pub(crate) fn latencies(
         let answered = Instant::now();
         other.join().map_err(|_| "the thread that cancels panicked")?;
         let cancelled = receive.recv()?;
-        let told = answer.details()["incomplete"] == "cancelled"
+        let is_reported = answer.details()["incomplete"] == "cancelled"
             || answer.error_code() == Some(ripkit::ErrorCode::Cancelled);
-        if told {
+        if is_reported {
             times.add(answered.saturating_duration_since(cancelled));
         }
     }

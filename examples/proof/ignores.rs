@@ -40,8 +40,8 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
             let taken = measure::call(&root, "search", &json!({ "pattern": "needle" }))?;
             times.add(taken.time);
             megabytes = megabytes.max(taken.megabytes);
-            let told = taken.answer.to_string();
-            kept &= told.contains("29.txt") && !told.contains("SECRET");
+            let text = taken.answer.to_string();
+            kept &= text.contains("29.txt") && !text.contains("SECRET");
         }
         let middle = times.quantile(0.5);
         let small = middle < Duration::from_millis(100) && megabytes < 20.0;

@@ -114,8 +114,9 @@ pub(crate) fn subject(
     let seconds = begun.elapsed().as_secs_f64();
     let kilobytes = kilobytes("VmHWM:")?.saturating_sub(before);
     let code = answer.error_code().map(ripkit::ErrorCode::as_str);
-    let told = serde_json::json!({ "code": code, "details": answer.details() });
-    let printed = serde_json::json!({ "seconds": seconds, "kilobytes": kilobytes, "answer": told });
+    let result = serde_json::json!({ "code": code, "details": answer.details() });
+    let printed =
+        serde_json::json!({ "seconds": seconds, "kilobytes": kilobytes, "answer": result });
     writeln!(out, "{printed}")?;
     Ok(true)
 }

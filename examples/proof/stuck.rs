@@ -48,10 +48,10 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
         let why = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
         return report.left_out("calls beside 8 that are stuck", why.trim());
     }
-    let told: Value = serde_json::from_slice(&output.stdout)?;
-    let text = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
+    let results: Value = serde_json::from_slice(&output.stdout)?;
+    let text = |name: &str| results[name].as_str().unwrap_or_default().to_owned();
     for tool in ["read_file", "search"] {
-        let swift = told["swift"][tool] == true;
+        let swift = results["swift"][tool] == true;
         report.line(
             &format!("`{tool}` of an ordinary file while {STUCK} calls are stuck in the kernel"),
             "under 50 ms",
@@ -60,11 +60,11 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
         )?;
     }
     for tool in ["search", "read_file"] {
-        let late = told["late"][tool].as_str().unwrap_or_default();
+        let late = results["late"][tool].as_str().unwrap_or_default();
         report.line(
             &format!("`{tool}` stuck in the kernel: released after its deadline"),
             "under 250 ms",
-            (late.to_owned(), Goal::within(told["released"][tool] == true)),
+            (late.to_owned(), Goal::within(results["released"][tool] == true)),
             format!("{STUCK} calls"),
         )?;
     }
@@ -80,7 +80,7 @@ pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, BoxErro
     let _mounted = Mounted(place.clone());
     let waiting = mount(&place)?;
     let tools = Toolkit::new(Workspace::open(root.path())?);
-    let mut told = json!({});
+    let mut results = json!({});
     for (number, stuck) in ["search", "read_file"].into_iter().enumerate() {
         let answers = get_stuck(&tools, stuck, number * STUCK);
         wait_for(&waiting, (number + 1) * STUCK)?;
@@ -91,8 +91,8 @@ pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, BoxErro
             // Searches that were left behind stay stuck here, and keep new ones out.
             if stuck == "search" {
                 let times = time(&tools, tool, &arguments, count)?;
-                told[tool] = times.to_string().into();
-                told["swift"][tool] = (times.p99() < GOAL).into();
+                results[tool] = times.to_string().into();
+                results["swift"][tool] = (times.p99() < GOAL).into();
             }
         }
         let mut late = Times::default();
@@ -100,14 +100,14 @@ pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, BoxErro
             late.add(lateness);
         }
         let all = late.count() == STUCK;
-        told["late"][stuck] = match late.count() {
+        results["late"][stuck] = match late.count() {
             0 => format!("none of {STUCK} after {} more", shown(PATIENCE)),
             count => format!("{count} of {STUCK}, {late}"),
         }
         .into();
-        told["released"][stuck] = (all && late.p99() < Duration::from_millis(250)).into();
+        results["released"][stuck] = (all && late.p99() < Duration::from_millis(250)).into();
     }
-    writeln!(out, "{told}")?;
+    writeln!(out, "{results}")?;
     Ok(true)
 }
 

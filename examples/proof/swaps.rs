@@ -154,8 +154,8 @@ impl Arena {
             let (path, result) = PATHS[usize::try_from(round)? % PATHS.len()];
             let answer = tools.call(tool, arguments(path, result), &Call::default());
             tally.succeeded += u64::from(!answer.is_error());
-            let told = format!("{}{}", answer.text(), answer.details());
-            let shown = told.contains(SECRET) || told.contains("secret.txt");
+            let text = format!("{}{}", answer.text(), answer.details());
+            let shown = text.contains(SECRET) || text.contains("secret.txt");
             tally.escapes += u64::from(shown || self.has_secret());
             if round % 500 == 0 || round + 1 == count {
                 tally.escapes += u64::from(self.outside()? != outside);

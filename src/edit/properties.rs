@@ -22,8 +22,8 @@ impl Dice {
         usize::try_from((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) % bound as u64).unwrap()
     }
 
-    pub(super) fn text(&mut self, pieces: &[&str], most: usize) -> String {
-        (0..self.below(most + 1)).map(|_| pieces[self.below(pieces.len())]).collect()
+    pub(super) fn text(&mut self, pieces: &[&str], max: usize) -> String {
+        (0..self.below(max + 1)).map(|_| pieces[self.below(pieces.len())]).collect()
     }
 }
 
@@ -98,7 +98,7 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         let Ok(edited) = run(content.as_bytes(), change, Matching::Safe) else { continue };
         let kind = edited.match_kinds[0];
         applied[kind as usize] += 1;
-        let told = format!("seed {seed}, {kind:?}: {content:?} {old_text:?} {new_text:?}");
+        let context = format!("seed {seed}, {kind:?}: {content:?} {old_text:?} {new_text:?}");
         let after = String::from_utf8(edited.content).expect("UTF-8 stays UTF-8");
         if kind == MatchKind::Indentation {
             continue;
@@ -106,7 +106,7 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         // The same replacement made in the folded text.
         let kind = kind.max(MatchKind::LineEndings);
         let (file, old) = (folded(&content, kind), folded(&old_text, kind));
-        assert!(file.contains(&old), "{told}");
+        assert!(file.contains(&old), "{context}");
         let (start, rest) = (file.find(&old).unwrap(), file.len());
         let places =
             (start..=rest).filter(|&at| file.is_char_boundary(at) && file[at..].starts_with(&old));
@@ -124,7 +124,7 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
             if is_mixed { text.replace('\n', "") } else { text }
         };
         let is_near = |model: &String| squeezed(model) == squeezed(&read);
-        assert!(models.iter().any(is_near), "{told}: {after:?}");
+        assert!(models.iter().any(is_near), "{context}: {after:?}");
     }
     // Most random texts say too little for their indentation to be decided.
     assert!(
@@ -160,21 +160,21 @@ fn bytes_outside_the_splices_stay_and_the_diff_leads_to_the_new_content() {
             continue;
         };
         applied += 1;
-        let told = format!("seed {seed}: {:?} {changes:?}", String::from_utf8_lossy(&content));
+        let context = format!("seed {seed}: {:?} {changes:?}", String::from_utf8_lossy(&content));
         let (mut old, mut new) = (0, 0);
         for splice in &edited.splices {
             let (kept, copied) = (&content[old..splice.old.start], new..splice.new.start);
-            assert_eq!(*kept, edited.content[copied], "{told}");
+            assert_eq!(*kept, edited.content[copied], "{context}");
             (old, new) = (splice.old.end, splice.new.end);
         }
-        assert_eq!(content[old..], edited.content[new..], "{told}");
+        assert_eq!(content[old..], edited.content[new..], "{context}");
         let unified =
             diff::unified("f", &content, &edited.content, &edited.splices, usize::MAX).unwrap();
         let compared = diff::compare("f", Some(&content), &edited.content, usize::MAX).unwrap();
         for diff in [unified, compared] {
             let old = String::from_utf8_lossy(&content);
             let patched = diff::tests::patch(&old, &diff);
-            assert_eq!(patched, String::from_utf8_lossy(&edited.content), "{told}\n{diff}");
+            assert_eq!(patched, String::from_utf8_lossy(&edited.content), "{context}\n{diff}");
         }
     }
     assert!(applied > 1000, "{applied}");
@@ -230,7 +230,7 @@ fn places_that_are_all_refused_are_looked_at_once() {
     for (content, old_text, places) in cases {
         for replace_all in [false, true] {
             let started = std::time::Instant::now();
-            let told = old_text.chars().next().zip(old_text.chars().next_back());
+            let ends = old_text.chars().next().zip(old_text.chars().next_back());
             let change = Replacement::new(old_text.clone(), "x");
             let options =
                 EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
@@ -242,9 +242,9 @@ fn places_that_are_all_refused_are_looked_at_once() {
                 2 if !replace_all => Some(ErrorCode::PatternNotUnique),
                 _ => None,
             };
-            assert_eq!(code, expected, "{told:?}");
+            assert_eq!(code, expected, "{ends:?}");
             assert!(edited.is_err() || edited.is_ok_and(|edited| edited.match_counts == [places]));
-            assert!(started.elapsed().as_secs() < 60, "{told:?}: {:?}", started.elapsed());
+            assert!(started.elapsed().as_secs() < 60, "{ends:?}: {:?}", started.elapsed());
         }
     }
 }

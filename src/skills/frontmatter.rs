@@ -492,7 +492,7 @@ mod tests {
             ParsedFrontmatter::read(&mut text.as_bytes()).unwrap()
         }
 
-        fn told(parsed: &ParsedFrontmatter) -> Vec<(Severity, &str)> {
+        fn messages(parsed: &ParsedFrontmatter) -> Vec<(Severity, &str)> {
             let findings = parsed.findings.iter();
             findings.map(|finding| (finding.severity, finding.message.as_str())).collect()
         }
@@ -531,7 +531,7 @@ mod tests {
             let parsed = read("name: a\ndescription: Use when: asked");
             assert_eq!(parsed.frontmatter.description, "Use when: asked");
             let message = "`description` needs quotes; read as if it had them";
-            assert_eq!(told(&parsed), [(Severity::Violation, message)]);
+            assert_eq!(messages(&parsed), [(Severity::Violation, message)]);
             let hopeless = "---\nname: a\ndescription: Use: it\nother: [\n---\n";
             let error = ParsedFrontmatter::read(&mut hopeless.as_bytes()).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InvalidFrontmatter);
@@ -547,18 +547,21 @@ mod tests {
                 read("name: [a]\ncompatibility:\n  a: b\nmetadata: x\nallowed-tools:\n  - Read");
             assert_eq!(parsed.frontmatter.name, "");
             assert_eq!(parsed.frontmatter.allowed_tools, ["Read"]);
-            let told = told(&parsed);
-            assert!(told.contains(&(Severity::Violation, "name: must be a text")), "{told:?}");
+            let messages = messages(&parsed);
             assert!(
-                told.contains(&(Severity::Violation, "compatibility: must be a text")),
-                "{told:?}"
+                messages.contains(&(Severity::Violation, "name: must be a text")),
+                "{messages:?}"
             );
             assert!(
-                told.contains(&(Severity::Advice, "metadata: must be keys with values")),
-                "{told:?}"
+                messages.contains(&(Severity::Violation, "compatibility: must be a text")),
+                "{messages:?}"
+            );
+            assert!(
+                messages.contains(&(Severity::Advice, "metadata: must be keys with values")),
+                "{messages:?}"
             );
             let list = "allowed-tools: is a list; the standard has one text with blanks";
-            assert!(told.contains(&(Severity::Advice, list)), "{told:?}");
+            assert!(messages.contains(&(Severity::Advice, list)), "{messages:?}");
         }
     }
 
@@ -620,7 +623,7 @@ mod tests {
         use crate::skills::finding::Severity;
         use crate::skills::frontmatter::parse_frontmatter;
 
-        fn told(name: &str, directory: &str) -> Vec<String> {
+        fn messages(name: &str, directory: &str) -> Vec<String> {
             let frontmatter = Frontmatter {
                 name: name.to_owned(),
                 description: "x".to_owned(),
@@ -645,9 +648,12 @@ mod tests {
                 (&long, &long, &["name: has 65 characters, over 64"]),
             ];
             for (name, directory, wanted) in cases {
-                assert_eq!(told(name, directory), wanted, "{name:?}");
+                assert_eq!(messages(name, directory), wanted, "{name:?}");
             }
-            assert_eq!(told("", "b"), ["name: is missing or empty; took `b` from the directory"]);
+            assert_eq!(
+                messages("", "b"),
+                ["name: is missing or empty; took `b` from the directory"]
+            );
         }
 
         #[test]

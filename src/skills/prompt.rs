@@ -97,11 +97,11 @@ fn render(items: &[Item<'_>], max: usize, end: &str) -> String {
     text + end + END
 }
 
-fn shortened(text: &str, most: usize) -> String {
-    if text.chars().nth(most).is_none() {
+fn shortened(text: &str, max: usize) -> String {
+    if text.chars().nth(max).is_none() {
         return text.to_owned();
     }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn the_rendered_size_grows_with_the_room_for_descriptions() {
         let items = items(5, 2000, "/x");
-        let sizes: Vec<usize> = (1..50).map(|most| render(&items, most, "").len()).collect();
+        let sizes: Vec<usize> = (1..50).map(|max| render(&items, max, "").len()).collect();
         assert!(sizes.is_sorted());
     }
 }

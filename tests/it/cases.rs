@@ -221,8 +221,8 @@ impl Case {
                 .unwrap_or_else(|error| panic!("{arguments}: {error}"));
             let said = ask(&tools, &exchange.tool, arguments);
             cursor = said.cursor().unwrap_or_default();
-            if let Some(told) = said.details["version"].as_str() {
-                told.clone_into(&mut version);
+            if let Some(current) = said.details["version"].as_str() {
+                current.clone_into(&mut version);
             }
             exchange.update(&said, &workspace);
             workspace.assert_no_leftovers();
@@ -356,8 +356,8 @@ impl Exchange {
         // Some editors drop carriage returns and byte order marks.
         let visible = |text: &str| text.replace('\r', "\\r").replace('\u{feff}', "\\u{feff}");
         let text = visible(&said.text).replace(&root, "{root}");
-        let told = said.details.to_string().replace(&root, "{root}");
-        let told: Value = serde_json::from_str(&told).unwrap();
+        let details = said.details.to_string().replace(&root, "{root}");
+        let details: Value = serde_json::from_str(&details).unwrap();
         let error = said.code.map(|code| code.as_str().to_owned());
         // An unexpected error must show its message.
         let surprise = error != self.error;
@@ -377,9 +377,9 @@ impl Exchange {
             *expected = notes;
         }
         if let Some(expected) = &mut self.details
-            && !details_match(expected, &told)
+            && !details_match(expected, &details)
         {
-            let replacement = same_shape(expected, &told);
+            let replacement = same_shape(expected, &details);
             *expected = replacement;
         }
         for (path, state) in &mut self.after {

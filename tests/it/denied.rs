@@ -498,7 +498,7 @@ fn what_is_said_of_skills_does_not_depend_on_what_is_denied() {
         tree.build(variant);
         let workspace = Workspace::open(tree.root()).unwrap();
         let workspace = workspace.deny(["private/", "*.key", ".env"]).unwrap();
-        let mut told = Vec::new();
+        let mut listed = Vec::new();
         for directory in
             [".", "skills", "private", "private/sub", "door", "door/sub", "skills/s/private"]
         {
@@ -506,13 +506,13 @@ fn what_is_said_of_skills_does_not_depend_on_what_is_denied() {
             let names: Vec<_> = catalog.names().map(str::to_owned).collect();
             let resources = catalog.skills().iter().map(|skill| skill.resources().unwrap());
             let resources: Vec<_> = resources.map(|resources| resources.files).collect();
-            told.push(format!("{directory} {names:?} {:?} {resources:?}", catalog.findings()));
+            listed.push(format!("{directory} {names:?} {:?} {resources:?}", catalog.findings()));
         }
         assert!(
-            !told.concat().contains("SECRET") && !told.concat().contains("\"sub\""),
-            "{told:#?}"
+            !listed.concat().contains("SECRET") && !listed.concat().contains("\"sub\""),
+            "{listed:#?}"
         );
-        assert_eq!(*first.get_or_insert_with(|| told.clone()), told, "{variant:?}");
+        assert_eq!(*first.get_or_insert_with(|| listed.clone()), listed, "{variant:?}");
     }
 }
 

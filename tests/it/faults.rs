@@ -390,7 +390,7 @@ fn g2_a_failed_fsync_is_an_error_and_not_tried_again() {
     if !has_program("strace") {
         return;
     }
-    for (operation, most) in
+    for (operation, max) in
         [("write over", 1), ("write new", 1), ("edit", 1), ("write in place", 2)]
     {
         let operation = OPERATIONS.iter().find(|known| known.name == operation).unwrap();
@@ -402,7 +402,7 @@ fn g2_a_failed_fsync_is_an_error_and_not_tried_again() {
         assert_eq!(place.tree(), before);
         // In place, the restored content is synced too.
         let synced = trace.matches("fsync(").count();
-        assert!(synced <= most, "{}: {trace}", operation.name);
+        assert!(synced <= max, "{}: {trace}", operation.name);
     }
 }
 
@@ -494,8 +494,11 @@ fn g2_an_index_that_cannot_be_synced_does_not_take_the_place_of_the_old_one() {
     put(&place.root().join("more"), b"more");
     let (output, trace) = place.trace(&failing("fsync", "EIO", "1"), &build);
     assert_eq!(trace.matches("fsync(").count(), 1, "{trace}");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("cannot store the index") && told.contains("Input/output"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains("cannot store the index") && message.contains("Input/output"),
+        "{message}"
+    );
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(stored(), before);
 }
@@ -657,8 +660,8 @@ fn g11_a_move_to_another_file_system_keeps_all_that_the_file_is() {
     assert_eq!((before.mode(), before.uid()), (after.mode(), after.uid()));
     assert_eq!(before.modified().unwrap(), after.modified().unwrap());
     let kept = getxattr(&moved, ATTRIBUTE, &mut value).is_ok();
-    let told = answer["notes"].to_string().contains("extended attributes");
-    assert_eq!(kept, had_attribute && !told, "{answer}");
+    let is_noted = answer["notes"].to_string().contains("extended attributes");
+    assert_eq!(kept, had_attribute && !is_noted, "{answer}");
 }
 
 #[test]
@@ -804,8 +807,8 @@ fn a_file_on_which_another_is_mounted_is_written_in_place_and_says_so() {
         cat m/file outer; echo; umount m/file; cat m/file; echo; ls -A m"#,
     );
     if let Some(printed) = printed {
-        let told = "written in place, not atomically\nsomething is mounted\n";
-        assert_eq!(printed, format!("{told}newernewer\nold\nfile\n"));
+        let expected = "written in place, not atomically\nsomething is mounted\n";
+        assert_eq!(printed, format!("{expected}newernewer\nold\nfile\n"));
     }
 }
 

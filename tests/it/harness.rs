@@ -355,8 +355,8 @@ impl Said {
     #[track_caller]
     pub(crate) fn warns_of(self, part: &str) -> Said {
         let receipt = &self.details["receipt"];
-        let told = format!("{}{}", receipt["warnings"], receipt["trouble"]);
-        assert!(told.contains(part), "{part:?} is not in {receipt}");
+        let sentences = format!("{}{}", receipt["warnings"], receipt["trouble"]);
+        assert!(sentences.contains(part), "{part:?} is not in {receipt}");
         self
     }
 
@@ -620,8 +620,8 @@ impl Dice {
     }
 
     /// At most this many random bytes.
-    pub(crate) fn bytes(&mut self, most: usize) -> Vec<u8> {
-        (0..self.below(most + 1)).map(|_| self.roll().to_le_bytes()[0]).collect()
+    pub(crate) fn bytes(&mut self, max: usize) -> Vec<u8> {
+        (0..self.below(max + 1)).map(|_| self.roll().to_le_bytes()[0]).collect()
     }
 }
 

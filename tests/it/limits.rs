@@ -74,24 +74,24 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                 for unit in ["x/", "*", "é"] {
                     trials.push(Trial { value: unit.repeat(2 << 20).into(), codes });
                 }
-                let Some(most) = option["maxLength"].as_u64() else {
+                let Some(max) = option["maxLength"].as_u64() else {
                     assert!(["content", "old_text", "new_text"].contains(&name), "{name}");
                     continue;
                 };
-                let most = usize::try_from(most).unwrap();
-                trials.push(Trial { value: "x".repeat(most + 1).into(), codes: REFUSED });
+                let max = usize::try_from(max).unwrap();
+                trials.push(Trial { value: "x".repeat(max + 1).into(), codes: REFUSED });
                 // Values within the limit of characters may exceed a limit of bytes.
                 trials.push(Trial {
-                    value: "é".repeat(most).into(),
+                    value: "é".repeat(max).into(),
                     codes: &[InvalidArgument, InvalidPath, InvalidPattern, ErrorCode::FileNotFound],
                 });
             }
             "array" if option["items"]["type"] == "string" => {
-                let most = usize::try_from(option["maxItems"].as_u64().expect(name)).unwrap();
+                let max = usize::try_from(option["maxItems"].as_u64().expect(name)).unwrap();
                 let different = |count: usize| -> Value {
                     (0..count).map(|number| Value::from(format!("x{number}"))).collect()
                 };
-                for count in [most + 1, 100_000] {
+                for count in [max + 1, 100_000] {
                     trials.push(Trial { value: different(count), codes: REFUSED });
                 }
                 trials.push(Trial { value: json!(["x".repeat(2 << 20)]), codes: REFUSED });
@@ -174,15 +174,15 @@ fn ten_thousand_file_types_are_refused_in_no_time() {
     let started = Instant::now();
     let answer = tools.call("search", args, &Call::default());
     let elapsed = started.elapsed();
-    let told =
+    let expected =
         "file_type: at most 64 different values are taken, got 10000 values [INVALID_ARGUMENT]";
-    assert_eq!(answer.text(), told);
+    assert_eq!(answer.text(), expected);
     // The list is created before; apart from scheduling, this takes 20 microseconds.
     assert!(elapsed < Duration::from_millis(50), "{elapsed:?}");
     let typed = ripkit::tools::search::SearchArgs::new("old")
         .with_file_type(names.iter().collect::<OneOrMany>());
     let error = tools.run::<ripkit::tools::search::Search>(typed, &Call::default()).unwrap_err();
-    assert_eq!(error.to_string(), told.trim_end_matches(" [INVALID_ARGUMENT]"));
+    assert_eq!(error.to_string(), expected.trim_end_matches(" [INVALID_ARGUMENT]"));
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn the_largest_allowed_globs_and_types_take_little() {
         let elapsed = started.elapsed();
         assert!(elapsed < 4 * SOON, "{unit}: {elapsed:?}, {}", answer.text());
     }
-    let most = ignore::types::TypesBuilder::new().add_defaults().definitions();
-    let names: Vec<&str> = most.iter().take(64).map(ignore::types::FileTypeDef::name).collect();
+    let types = ignore::types::TypesBuilder::new().add_defaults().definitions();
+    let names: Vec<&str> = types.iter().take(64).map(ignore::types::FileTypeDef::name).collect();
     let started = Instant::now();
     let args = json!({ "pattern": "old", "file_type": names });
     Said::new(&tools.call("search", args, &Call::default())).succeeds();

@@ -68,10 +68,10 @@ fn no_page_is_longer_than_its_bytes_and_none_is_empty() {
         let mut dice = Dice::new(seed);
         let (bytes, text) = random_content(&mut dice);
         let workspace = TestWorkspace::new().file("a.txt", &bytes);
-        let most = 1 + dice.below(60);
+        let max = 1 + dice.below(60);
         let mut next = Some(1);
         while let Some(offset) = next {
-            let asked = json!({ "path": "a.txt", "offset": offset, "max_bytes": most });
+            let asked = json!({ "path": "a.txt", "offset": offset, "max_bytes": max });
             let what = format!("seed {seed}, {asked}, {bytes:?}");
             let said = read(&workspace, asked).succeeds();
             let end = said.details["end_line"].as_u64().unwrap();
@@ -79,7 +79,7 @@ fn no_page_is_longer_than_its_bytes_and_none_is_empty() {
             let shown = said.text.split_once("]\n").map_or("", |(_, shown)| shown);
             let shown = shown.split("\n... (").next().unwrap().split("\nNote: ").next().unwrap();
             let prefix = "   1 | …".len() + 1;
-            assert!(shown.len() < most.max(1) + prefix, "{what}: {} bytes", shown.len());
+            assert!(shown.len() < max.max(1) + prefix, "{what}: {} bytes", shown.len());
             next = said.details["next_offset"].as_u64();
         }
     }
@@ -372,11 +372,11 @@ mod strange {
             let tools = Toolkit::new(Workspace::open(root).unwrap());
             let before = crate::hostile::peak_megabytes();
             let said = ask(&tools, "read_file", json!({ "path": "a.txt" })).succeeds();
-            let told = format!(
+            let expected = format!(
                 "…\n... (line 1 has {length} bytes and is cut; search shows windows of it; \
                 go on with offset: 2)"
             );
-            assert!(said.text.ends_with(&told), "{}", &said.text[said.text.len() - 200..]);
+            assert!(said.text.ends_with(&expected), "{}", &said.text[said.text.len() - 200..]);
             assert!(said.text.len() < 52_000, "{} bytes", said.text.len());
             let used = crate::hostile::peak_megabytes() - before;
             assert!(used < 16, "{used} MB");
@@ -434,8 +434,8 @@ mod strange {
                 if said.details.get("version").is_some() && started.elapsed() < PATIENCE {
                     continue;
                 }
-                let told = "a.log was changed while it was read; read it again before an edit";
-                said.notes_mention(told);
+                let expected = "a.log was changed while it was read; read it again before an edit";
+                said.notes_mention(expected);
                 return;
             }
         });

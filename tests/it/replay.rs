@@ -58,10 +58,10 @@ fn results() -> &'static (Vec<Edit>, Vec<Kind>, Results) {
 fn explained(kind: Option<usize>) -> String {
     let (edits, kinds, results) = results();
     let wrong = results.wrong.iter().filter(|(_, other)| *other == kind);
-    let told = wrong.take(2).filter_map(|(edit, _)| {
+    let explanations = wrong.take(2).filter_map(|(edit, _)| {
         run::explain(&edits[*edit], kind.map(|kind| &kinds[kind]), SEED).unwrap()
     });
-    told.collect::<Vec<_>>().join("\n")
+    explanations.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -76,14 +76,14 @@ fn no_edit_with_a_typical_mistake_is_applied_wrongly() {
     let (_, kinds, results) = results();
     let kinds = kinds.iter().zip(&results.kinds).enumerate();
     let wrong = kinds.filter(|(_, (_, tally))| tally.of(Outcome::Wrong) > 0);
-    let told: String = wrong
+    let wrong_kinds: String = wrong
         .map(|(place, (kind, tally))| {
             let (wrong, all) = (tally.of(Outcome::Wrong), tally.tried());
             format!("{}: {wrong} of {all} wrong\n{}\n", kind.name, explained(Some(place)))
         })
         .collect::<Vec<_>>()
         .concat();
-    assert!(told.is_empty(), "{told}");
+    assert!(wrong_kinds.is_empty(), "{wrong_kinds}");
 }
 
 #[test]

@@ -47,9 +47,9 @@ fn the_portable_form_of_arguments() {
 #[test]
 fn no_description_speaks_rust() {
     for spec in ripkit::toolkit::standard_specs() {
-        let told = format!("{} {} {}", spec.description, spec.input_schema, spec.output_schema);
+        let text = format!("{} {} {}", spec.description, spec.input_schema, spec.output_schema);
         for sign in ["[`", "`]", "::"] {
-            assert!(!told.contains(sign), "{} says {sign}: {told}", spec.name);
+            assert!(!text.contains(sign), "{} says {sign}: {text}", spec.name);
         }
     }
 }

@@ -655,9 +655,9 @@ fn read_file_hands_on_an_image_in_base64_with_its_type() {
         "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR42mP4z8AAQQxwFgBB0gX7b/EWxwAAAABJRU5E\
          rkJggg=="
     );
-    let told = answer.to_json();
+    let rendered = answer.to_json();
     let image = json!({ "type": "image", "data": data, "mimeType": "image/png" });
-    assert_eq!(told["content"][1], image);
+    assert_eq!(rendered["content"][1], image);
 }
 
 #[test]

@@ -19,9 +19,9 @@ fn skill_set_load() {
         .file("two/weather/SKILL.md", skill("weather", "'second'"));
     let at = |name: &str| workspace.root().join(name);
     let set = SkillCatalog::load_strict([at("one"), at("missing"), at("two")]).unwrap();
-    let told: Vec<_> =
+    let found: Vec<_> =
         set.skills().iter().map(|of| (of.name(), of.description(), of.source())).collect();
-    assert_eq!(told, [("weather", "second", "dir:2"), ("zeta", "quoted", "dir:0")]);
+    assert_eq!(found, [("weather", "second", "dir:2"), ("zeta", "quoted", "dir:0")]);
     let weather = set.by_name("weather").unwrap();
     let base = at("two/weather").canonicalize().unwrap();
     assert_eq!(weather.base_dir(), base.to_str().unwrap());

@@ -26,14 +26,14 @@ fn names(catalog: &SkillCatalog) -> Vec<&str> {
 /// The warnings as `path: message`, the paths below the root.
 fn warnings(catalog: &SkillCatalog, workspace: &TestWorkspace) -> Vec<String> {
     let root = format!("{}/", workspace.root().display());
-    let told = catalog.warnings().map(|warning| warning.to_string().replace(&root, ""));
-    told.collect()
+    let texts = catalog.warnings().map(|warning| warning.to_string().replace(&root, ""));
+    texts.collect()
 }
 
 #[track_caller]
 fn warned(catalog: &SkillCatalog, part: &str) {
-    let told: Vec<String> = catalog.warnings().map(ToString::to_string).collect();
-    assert!(told.iter().any(|warning| warning.contains(part)), "{part:?} is not in {told:#?}");
+    let texts: Vec<String> = catalog.warnings().map(ToString::to_string).collect();
+    assert!(texts.iter().any(|warning| warning.contains(part)), "{part:?} is not in {texts:#?}");
 }
 
 /// Asserts that tags are balanced and all characters are allowed in XML.
@@ -224,8 +224,8 @@ fn h5_what_is_no_regular_file_inside_is_skipped_and_the_rest_loads() {
     ] {
         warned(&catalog, reason);
     }
-    let told = format!("{:#?}", catalog.findings());
-    assert!(!told.contains("SECRET") && !told.contains("Outside"), "{told}");
+    let findings = format!("{:#?}", catalog.findings());
+    assert!(!findings.contains("SECRET") && !findings.contains("Outside"), "{findings}");
 }
 
 #[test]

@@ -53,14 +53,14 @@ fn list_shows_the_skills_of_the_user_and_of_the_project() {
          a line of ---, and front matter after it\n"
     );
     let (status, out, _) = run(&workspace, &["skills", "list", "--json"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
+    let output: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(status, 0);
     assert_eq!(
-        told["skills"][1]["frontmatter"],
+        output["skills"][1]["frontmatter"],
         json!({ "name": "pdf", "description": "The project's." })
     );
-    assert_eq!(told["shadowed"][0]["name"], "pdf");
-    assert_eq!(told["findings"][1]["code"], "NO_FRONTMATTER");
+    assert_eq!(output["shadowed"][0]["name"], "pdf");
+    assert_eq!(output["findings"][1]["code"], "NO_FRONTMATTER");
     let none = TestWorkspace::new();
     let (status, out, err) = run(&none, &["skills", "list"]);
     assert_eq!((status, out.as_str(), err.as_str()), (1, "No skills found.\n", ""));
@@ -76,9 +76,9 @@ fn show_prints_the_body_to_the_byte_and_names_the_files() {
     assert_eq!((status, out.as_str()), (2, ""));
     assert_eq!(err, "ripkit: no skill is called `pfd`; the skills are pdf, mail\n");
     let (_, out, _) = run(&workspace, &["--json", "skills", "show", "pdf"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["body"], "# pdf\n");
-    assert_eq!(told["resources"], json!(["fill.py"]));
+    let output: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(output["body"], "# pdf\n");
+    assert_eq!(output["resources"], json!(["fill.py"]));
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn check_tells_each_finding_and_its_verdict_by_status() {
          ---, and front matter after it\nthe standard is not kept\n"
     );
     let (status, out, _) = run(&workspace, &["skills", "check", "--json", ".agents/skills"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((status, &told["valid"], &told["skills"]), (1, &json!(false), &json!(1)));
+    let output: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((status, &output["valid"], &output["skills"]), (1, &json!(false), &json!(1)));
     for (path, message) in [
         (
             "missing",

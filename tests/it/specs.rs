@@ -28,12 +28,12 @@ fn every_format_is_as_its_file_says() {
             continue;
         }
         let written: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-        let told: Vec<&Value> = tools(&written).iter().filter(|tool| is_built(tool)).collect();
+        let expected: Vec<&Value> = tools(&written).iter().filter(|tool| is_built(tool)).collect();
         let rendered = schema::render(&specs, format);
-        assert_eq!(told.len(), tools(&rendered).len(), "{name}: BLESS=1 rewrites it");
-        for (told, tool) in told.into_iter().zip(tools(&rendered)) {
+        assert_eq!(expected.len(), tools(&rendered).len(), "{name}: BLESS=1 rewrites it");
+        for (expected, tool) in expected.into_iter().zip(tools(&rendered)) {
             // Compared as text, because a model also sees the order of properties.
-            assert_eq!(told.to_string(), tool.to_string(), "{name}: BLESS=1 rewrites it");
+            assert_eq!(expected.to_string(), tool.to_string(), "{name}: BLESS=1 rewrites it");
         }
     }
 }
@@ -97,9 +97,9 @@ fn names_and_descriptions_are_within_the_limits_of_every_provider() {
             assert!((20..=1024).contains(&length), "{name}: {length} characters");
             for (at, node) in nodes(parameters(tool)) {
                 let properties = node.get("properties").and_then(Value::as_object);
-                for (property, told) in properties.into_iter().flatten() {
-                    let length = told["description"].as_str().map_or(0, |it| it.chars().count());
-                    assert!((5..=1024).contains(&length), "{name}{at}/{property}: {told}");
+                for (property, schema) in properties.into_iter().flatten() {
+                    let length = schema["description"].as_str().map_or(0, |it| it.chars().count());
+                    assert!((5..=1024).contains(&length), "{name}{at}/{property}: {schema}");
                 }
             }
         }
@@ -151,10 +151,10 @@ fn defaults_and_limits_stand_once_in_the_description() {
         let rendered = schema::render(&specs, format);
         for (tool, spec) in tools(&rendered).iter().zip(&specs) {
             for (name, property) in spec.input_schema["properties"].as_object().unwrap() {
-                let told = &parameters(tool)["properties"][name]["description"];
-                let told = told.as_str().unwrap();
-                let at = format!("{} {} {name}: {told}", format.as_str(), spec.name);
-                let defaults = told.matches("Default:").count();
+                let description = &parameters(tool)["properties"][name]["description"];
+                let description = description.as_str().unwrap();
+                let at = format!("{} {} {name}: {description}", format.as_str(), spec.name);
+                let defaults = description.matches("Default:").count();
                 assert!(defaults <= 1, "{at}");
                 // Defaults of `false` and 0 and a minimum of 1 are not mentioned.
                 let is_plain =
@@ -168,7 +168,7 @@ fn defaults_and_limits_stand_once_in_the_description() {
                         continue;
                     };
                     let phrase = format!("{words} {limit}");
-                    assert_eq!(told.to_lowercase().matches(&phrase).count(), 1, "{at}");
+                    assert_eq!(description.to_lowercase().matches(&phrase).count(), 1, "{at}");
                 }
             }
         }

@@ -263,12 +263,12 @@ fn a_call_of_any_tool_returns_at_its_deadline_and_what_it_left_changes_nothing_l
     let before = fuse.workspace.root().join("here.txt");
     fuse.stall(LOOKUP);
     for call in calls() {
-        let (tool, told) = (call.0, call.1.to_string());
+        let (tool, arguments) = (call.0, call.1.to_string());
         let answer = hurried(&tools, call);
         assert_eq!(
             answer.error_code(),
             Some(ErrorCode::Timeout),
-            "{tool} {told}: {}",
+            "{tool} {arguments}: {}",
             answer.text()
         );
         let reads = ["search", "list_files", "find_files", "list_directory", "read_file"];
@@ -284,7 +284,7 @@ fn a_call_of_any_tool_returns_at_its_deadline_and_what_it_left_changes_nothing_l
                  answer, or the work is too much; nothing was changed. Try again later. [TIMEOUT]"
             )
         };
-        assert_eq!(answer.text(), wanted, "{told}");
+        assert_eq!(answer.text(), wanted, "{arguments}");
     }
     assert!(
         tools

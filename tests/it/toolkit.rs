@@ -285,7 +285,7 @@ fn a_shell_is_told_its_own_flags_and_commands() {
 }
 
 /// The text of a call that succeeds.
-fn told(tools: &Toolkit, name: &str, args: &Value) -> String {
+fn text_of(tools: &Toolkit, name: &str, args: &Value) -> String {
     let answer = tools.call(name, args.clone(), &Call::default());
     assert!(!answer.is_error(), "{}", answer.text());
     answer.text().to_owned()
@@ -300,29 +300,29 @@ fn the_compact_style_says_the_same_in_fewer_words() {
     let version = |text: &str| ripkit::workspace::Version::of(text.as_bytes()).short();
     let old = version("one\ntwo\nthree\n");
 
-    let found = told(&tools, "search", &json!({ "pattern": "two" }));
+    let found = text_of(&tools, "search", &json!({ "pattern": "two" }));
     assert_eq!(found, "a/b.txt\n2:two\na/c.txt\n1:two");
     let around = json!({ "pattern": "two", "context": 1, "path": "a/b.txt", "versions": true });
     let lines = format!("a/b.txt (version {old})\n1-one\n2:two\n3-three");
-    assert_eq!(told(&tools, "search", &around), lines);
-    let cut = told(&tools, "search", &json!({ "pattern": "two", "max_results": 1 }));
+    assert_eq!(text_of(&tools, "search", &around), lines);
+    let cut = text_of(&tools, "search", &json!({ "pattern": "two", "max_results": 1 }));
     assert!(cut.starts_with("a/b.txt\n2:two\n... (truncated at 1 matches)\nTo go on, "), "{cut}");
 
-    let read = told(&tools, "read_file", &json!({ "path": "a/b.txt", "offset": 2 }));
+    let read = text_of(&tools, "read_file", &json!({ "path": "a/b.txt", "offset": 2 }));
     assert_eq!(read, format!("[Lines 2-3 of 3, version {old}]\n2\ttwo\n3\tthree"));
 
     let edit = json!({
         "path": "a/b.txt", "old_text": "two\n", "new_text": "2\n2\n", "expected_version": old,
     });
     let new = version("one\n2\n2\nthree\n");
-    assert_eq!(told(&tools, "edit_file", &edit), format!("Edited a/b.txt:2-3, version {new}"));
+    assert_eq!(text_of(&tools, "edit_file", &edit), format!("Edited a/b.txt:2-3, version {new}"));
     let all = json!({
         "path": "a/b.txt", "old_text": "2", "new_text": "4", "replace_all": true, "dry_run": true,
     });
-    let edited = told(&tools, "edit_file", &all);
+    let edited = text_of(&tools, "edit_file", &all);
     assert!(edited.starts_with("Would edit a/b.txt:2,3, version "), "{edited}");
     assert!(edited.contains("\n-2\n+4\n-2\n+4\n"), "{edited}");
-    let written = told(&tools, "write_file", &json!({ "path": "new", "content": "x\n" }));
+    let written = text_of(&tools, "write_file", &json!({ "path": "new", "content": "x\n" }));
     assert_eq!(written, format!("Created new (1 line, version {})", version("x\n")));
 
     let stale = json!({ "path": "a/b.txt", "content": "", "expected_version": old });
@@ -345,25 +345,25 @@ fn the_guard_lets_only_what_was_read_be_overwritten() {
         "a.txt exists and was not read; nothing was written. Read it first with read_file. \
          Or pass its version as expected_version. [CONFLICT]"
     );
-    told(&tools, "read_file", &page(1, 2));
+    text_of(&tools, "read_file", &page(1, 2));
     assert_eq!(
         refused(&tools, "write_file", &write("new\n")),
         "a.txt was shown only in part; nothing was written. Change a part with edit_file. \
          Or read the rest, from line 3, first. [CONFLICT]"
     );
-    told(&tools, "read_file", &page(3, 9));
-    told(&tools, "write_file", &write("one\n2\n"));
-    told(&tools, "edit_file", &json!({ "path": "a.txt", "old_text": "2", "new_text": "two" }));
-    told(&tools, "write_file", &write("all\n"));
+    text_of(&tools, "read_file", &page(3, 9));
+    text_of(&tools, "write_file", &write("one\n2\n"));
+    text_of(&tools, "edit_file", &json!({ "path": "a.txt", "old_text": "2", "new_text": "two" }));
+    text_of(&tools, "write_file", &write("all\n"));
 
-    told(&plain, "write_file", &write("changed\n"));
+    text_of(&plain, "write_file", &write("changed\n"));
     let changed = refused(&tools, "write_file", &write("new\n"));
     let now = ripkit::workspace::Version::of(b"changed\n").short();
     let why = format!("a.txt has changed since it was read: its version is {now}; nothing was");
     assert!(changed.starts_with(&why), "{changed}");
     let expected = json!({ "path": "a.txt", "content": "new\n", "expected_version": now });
-    told(&tools, "write_file", &expected);
-    told(&tools, "write_file", &json!({ "path": "b.txt", "content": "new\n" }));
+    text_of(&tools, "write_file", &expected);
+    text_of(&tools, "write_file", &json!({ "path": "b.txt", "content": "new\n" }));
 }
 
 #[test]

@@ -93,11 +93,11 @@ fn every_place_is_found_whatever_overlaps() {
         let mut needle = words[dice.below(6)].repeat(1 + dice.below(4));
         needle.push_str(&dice.text(&words, 2));
         let (needle, text) = (needle.as_bytes(), text.as_bytes());
-        let told = format!("seed {seed}");
+        let context = format!("seed {seed}");
         let call = Call::default();
         let mut occurrences = Occurrences::new(needle, text, &call);
         let found: Vec<usize> = std::iter::from_fn(|| occurrences.find_next().unwrap()).collect();
-        assert_eq!(found, places(needle, text), "{told}");
+        assert_eq!(found, places(needle, text), "{context}");
         // Some left out after some of them.
         let (mut all, mut found, mut expected, mut from) =
             (places(needle, text), vec![], vec![], 0);
@@ -116,7 +116,7 @@ fn every_place_is_found_whatever_overlaps() {
                 occurrences.skip_to(at + 1 + at % 5);
             }
         }
-        assert_eq!(found, expected, "{told}");
+        assert_eq!(found, expected, "{context}");
     }
 }
 
@@ -137,8 +137,8 @@ fn the_work_is_linear_however_places_overlap() {
             let mut occurrences = Occurrences::new(needle, text.as_bytes(), &call);
             let count = std::iter::from_fn(|| occurrences.find_next().unwrap()).count();
             assert!(count > 0);
-            let most = 5 * (text.len() + len);
-            assert!(occurrences.work <= most, "{} of {most}, {len}", occurrences.work);
+            let max = 5 * (text.len() + len);
+            assert!(occurrences.work <= max, "{} of {max}, {len}", occurrences.work);
         }
     }
 }

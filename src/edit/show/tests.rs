@@ -5,7 +5,7 @@ use crate::edit::text::DecodedText;
 use crate::edit::{EditOptions, Matching};
 
 /// The sentence and the lines.
-fn told(text: &str, old: &str, room: usize) -> (String, String) {
+fn shown_matches(text: &str, old: &str, room: usize) -> (String, String) {
     let options =
         EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
     let (decoded, call) = (DecodedText::new(text.as_bytes()), Call::default());
@@ -24,27 +24,27 @@ fn lines_are_named_once_and_places_on_one_line_by_their_columns() {
         ("y\néx x\n", "Line 2, at columns 3 and 5."),
     ];
     for (text, expected) in cases {
-        assert_eq!(told(text, "x", 0).0, expected, "{text:?}");
+        assert_eq!(shown_matches(text, "x", 0).0, expected, "{text:?}");
     }
     let sentence = "Line 1, at columns 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more.";
-    assert_eq!(told(&"x".repeat(15), "x", 0).0, sentence);
+    assert_eq!(shown_matches(&"x".repeat(15), "x", 0).0, sentence);
     let sentence = "Lines 1 (2 times), 2, 3, 4, 5, 6, 7, 8, 9, 10 and 1 more.";
-    assert_eq!(told(&("x".to_owned() + &"x\n".repeat(11)), "x", 0).0, sentence);
+    assert_eq!(shown_matches(&("x".to_owned() + &"x\n".repeat(11)), "x", 0).0, sentence);
 }
 
 #[test]
 fn a_count_that_ended_early_is_open() {
     let sentence = "Line 1, at columns 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more.";
-    assert_eq!(told(&"x".repeat(5000), "x", 0).0, sentence);
+    assert_eq!(shown_matches(&"x".repeat(5000), "x", 0).0, sentence);
     let text = format!("{}\n{}\n", "x".repeat(990), "x".repeat(990));
-    assert_eq!(told(&text, "x", 0).0, "Lines 1 (990 times), 2 and more.");
+    assert_eq!(shown_matches(&text, "x", 0).0, "Lines 1 (990 times), 2 and more.");
 }
 
 #[test]
 fn places_in_a_long_line_are_shown_in_windows_of_it() {
     let far = ".".repeat(500);
     let text = format!("head\n{far}<b x>{far}<c x> and <d x>{far}\ntail\n");
-    let (sentence, shown) = told(&text, "x>", 2000);
+    let (sentence, shown) = shown_matches(&text, "x>", 2000);
     assert_eq!(sentence, "Line 2, at columns 504, 1009 and 1019.");
     let windows: Vec<&str> = shown.lines().collect();
     assert_eq!(windows.len(), 4, "{shown}");
@@ -52,18 +52,18 @@ fn places_in_a_long_line_are_shown_in_windows_of_it() {
     assert!(windows[1].starts_with("   2 | …..") && windows[1].contains("<b x>"), "{shown}");
     assert!(windows[2].starts_with("   2 | …..") && windows[2].contains("<c x> and <d x>"));
     // The lines round a place go before the places do.
-    let (_, shown) = told(&text, "x>", 300);
+    let (_, shown) = shown_matches(&text, "x>", 300);
     assert_eq!(shown.lines().count(), 3, "{shown}");
-    let (_, shown) = told(&text, "x>", 180);
+    let (_, shown) = shown_matches(&text, "x>", 180);
     assert!(shown.starts_with("   2 | …") && shown.lines().count() == 1, "{shown}");
-    assert_eq!(told(&text, "x>", 100).1, "");
+    assert_eq!(shown_matches(&text, "x>", 100).1, "");
 }
 
 #[test]
 fn lines_round_places_that_are_near_are_shown_once() {
-    let shown = told("x\n1\nx x\n2\n3\n4\nx\n", "x", 2000).1;
+    let shown = shown_matches("x\n1\nx x\n2\n3\n4\nx\n", "x", 2000).1;
     assert_eq!(shown, "   1 | x\n   2 | 1\n   3 | x x\n   4 | 2\n   5 | 3\n");
-    let shown = told("1\n2\n3\r\nx\r\n4\n5\n6\n7\n8\n9\n10\nx", "x", 2000).1;
+    let shown = shown_matches("1\n2\n3\r\nx\r\n4\n5\n6\n7\n8\n9\n10\nx", "x", 2000).1;
     let expected = "   2 | 2\n   3 | 3\n   4 | x\n   5 | 4\n   6 | 5\n...\n  10 | 9\n  11 | \
                     10\n  12 | x\n";
     assert_eq!(shown, expected);

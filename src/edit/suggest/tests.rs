@@ -67,9 +67,9 @@ fn the_work_does_not_grow_with_the_file_beyond_a_bound() {
         (0..300).map(|n| format!("let name_{n} = call_number_{n}(); // {n}")).collect();
     let old: Vec<&str> = old.iter().map(String::as_str).collect();
     for len in [1_usize << 10, 1 << 20, 10 << 20, 100 << 20, 1 << 30] {
-        let most = probe_count(len);
-        let probes = probes(&old, most);
-        assert!(probes.len() <= most, "{len}: {}", probes.len());
+        let max = probe_count(len);
+        let probes = probes(&old, max);
+        assert!(probes.len() <= max, "{len}: {}", probes.len());
         assert!(probes.len() * len <= MAX_SEARCHED.max(PROBES.start * len), "{len}");
     }
 }
@@ -119,8 +119,8 @@ mod line_part {
             let advice = message(&text, &old, 1500).unwrap();
             assert!(advice.starts_with("Did you mean:\n```\n   2 | …"), "{advice}");
             let column = start + at + 1;
-            let told = format!("…\n```\nLine 2 differs at column {column}: the file has `");
-            assert!(advice.contains(&told), "{len} {at}: {advice}");
+            let expected = format!("…\n```\nLine 2 differs at column {column}: the file has `");
+            assert!(advice.contains(&expected), "{len} {at}: {advice}");
             let nearby = &line[start + at.max(20) - 20..start + len.min(at + 20)];
             assert_eq!(advice.matches(nearby).count(), 2, "{len} {at}: {advice}");
             assert!(advice.len() <= 1500, "{}", advice.len());
@@ -145,8 +145,8 @@ mod line_part {
     fn blanks_that_differ_are_shown_as_signs() {
         let line = format!("{}if (one) {{ two(); }} {}", "a, ".repeat(200), "b, ".repeat(200));
         let advice = message(&line, "if (one)  { two(); }", 1500).unwrap();
-        let told = "Line 1 differs at column 610: the file has `if·(one)·{·two();·}·b,·b,";
-        assert!(advice.contains(told), "{advice}");
+        let expected = "Line 1 differs at column 610: the file has `if·(one)·{·two();·}·b,·b,";
+        assert!(advice.contains(expected), "{advice}");
         assert!(advice.ends_with("old_text has `if·(one)··{·two();·}`."), "{advice}");
     }
 

@@ -242,8 +242,8 @@ fn a_move_to_another_file_system_leaves_exactly_one_file() {
                     );
                     assert_eq!(moved.is_ok(), arrived(), "{moved:?}");
                     let far_tree = tree(&far.join("far"));
-                    let most = destination.matches('/').count();
-                    assert!(moved.is_err() || far_tree.len() <= most, "{far_tree:?}");
+                    let max = destination.matches('/').count();
+                    assert!(moved.is_err() || far_tree.len() <= max, "{far_tree:?}");
                     assert!(moved.is_ok() || far_tree.is_empty(), "{far_tree:?}");
                     fs::remove_dir_all(far.join("far")).unwrap();
                     moved.map(drop)
@@ -339,8 +339,8 @@ fn full_durability_waits_for_every_name_that_was_made_and_tells_if_it_cannot() {
         let workspace = Workspace::open(base.path()).unwrap().with_durability(Durability::Full);
         let (notes, _) = failing(all - 1, Errno::IO.raw_os_error(), || transfer(&workspace, to));
         assert_eq!(notes.len(), 1, "{to}");
-        let told = "the file has its new name, but a power cut may take it back: ";
-        assert!(notes[0].starts_with(told), "{notes:?}");
+        let expected = "the file has its new name, but a power cut may take it back: ";
+        assert!(notes[0].starts_with(expected), "{notes:?}");
     }
 }
 

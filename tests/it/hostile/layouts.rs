@@ -163,11 +163,14 @@ impl Layout {
             let what = format!("{column} of {path:?}");
             before.are_untouched(&workspace, &what);
             assert!(!brought_in, "{what} brought something in");
-            return Cell { answer: told(&said.never_mentions(SECRET), &workspace), reached: false };
+            return Cell {
+                answer: message(&said.never_mentions(SECRET), &workspace),
+                reached: false,
+            };
         }
         let shown = format!("{}{}", said.text, said.details).contains(SECRET);
         let reached = shown || brought_in || Surroundings::of(&workspace) != before;
-        Cell { answer: told(&said, &workspace), reached }
+        Cell { answer: message(&said, &workspace), reached }
     }
 }
 
@@ -217,7 +220,7 @@ fn with_commands(tools: Toolkit) -> Toolkit {
 }
 
 /// The message on one line, or `ok`.
-fn told(said: &Said, workspace: &TestWorkspace) -> String {
+fn message(said: &Said, workspace: &TestWorkspace) -> String {
     if said.code.is_none() {
         return "ok".to_owned();
     }

@@ -209,8 +209,8 @@ fn a2_a5_nothing_is_asked_of_the_system_about_a_path_that_its_text_forbids() {
             let calls = calls_for(&workspace, tool, &arguments);
             assert!(calls.contains("exit_group("), "{calls}");
             for name in ["outside", "secret.txt", "nul-"] {
-                let told = calls.lines().find(|line| line.contains(name));
-                assert_eq!(told, None, "{tool} of {path:?}");
+                let call = calls.lines().find(|line| line.contains(name));
+                assert_eq!(call, None, "{tool} of {path:?}");
             }
         }
     }

@@ -48,9 +48,9 @@ fn g8_without_descriptors_the_answer_says_so_and_later_ones_recover() {
         drop(held);
         for said in starved {
             let unreadable = &said.details["receipt"]["skipped"]["unreadable"];
-            let told = unreadable.as_u64().is_some_and(|count| count > 0);
+            let is_counted = unreadable.as_u64().is_some_and(|count| count > 0);
             let refused = said.code == Some(ErrorCode::ResourceExhausted);
-            assert!(told || refused, "{:?} {}", said.code, said.text);
+            assert!(is_counted || refused, "{:?} {}", said.code, said.text);
         }
         limit_of_this_process("--nofile=512:");
         assert_eq!(ask(&tools, "search", search), all);

@@ -112,11 +112,11 @@ fn c11_unreadable_entries_are_counted_and_named_and_the_rest_is_searched() {
         said.skipped("unreadable", 2).warns_of("locked.txt").warns_of("locked\"");
         let said = ask(&tools, "list_files", json!({})).lists(["a.txt", "locked.txt"]);
         let said = said.skipped("unreadable", 1).warns_of("locked");
-        let told = "a.txt\nlocked.txt\n... (not everything was looked at: \
+        let expected = "a.txt\nlocked.txt\n... (not everything was looked at: \
             1 unreadable entry (locked: Permission denied (os error 13)))";
-        said.reads(told);
+        said.reads(expected);
         let find = json!({ "pattern": "*", "kind": "any" });
-        ask(&tools, "find_files", find).reads(&told.replace("txt\n...", "txt\nlocked/\n..."));
+        ask(&tools, "find_files", find).reads(&expected.replace("txt\n...", "txt\nlocked/\n..."));
         ask(&tools, "list_files", json!({ "max_depth": 1 }))
             .reads("a.txt\nlocked.txt\nlocked/ (not counted)");
         let search = json!({ "pattern": "needle", "path": "locked.txt" });

@@ -37,14 +37,14 @@ impl<'a> Choices<'a> {
     }
 
     /// At most this many pieces, concatenated.
-    pub fn text(&mut self, pieces: &[&str], most: usize) -> String {
-        let count = self.below(most + 1);
+    pub fn text(&mut self, pieces: &[&str], max: usize) -> String {
+        let count = self.below(max + 1);
         (0..count).map(|_| self.pick(pieces)).collect()
     }
 
     /// At most this many of the bytes themselves.
-    pub fn raw(&mut self, most: usize) -> &'a [u8] {
-        let count = self.below(most + 1).min(self.0.len());
+    pub fn raw(&mut self, max: usize) -> &'a [u8] {
+        let count = self.below(max + 1).min(self.0.len());
         let (raw, rest) = self.0.split_at(count);
         self.0 = rest;
         raw

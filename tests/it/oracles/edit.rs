@@ -248,9 +248,9 @@ fn edit(scratch: &Scratch, case: &Case) {
         return;
     }
     if let Ok(report) = &edited {
-        let told = Version::of(&after).to_string();
+        let expected_version = Version::of(&after).to_string();
         assert!(
-            case.dry_run || report.version == told,
+            case.dry_run || report.version == expected_version,
             "the version is of the new content: {case:?}"
         );
     }
@@ -259,17 +259,17 @@ fn edit(scratch: &Scratch, case: &Case) {
 
 fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditFileOutput, Error>) {
     let expected = expected(case);
-    let told = || format!("{case:?}\nexpected {expected:?}\ngot {edited:?}\n{after:?}");
+    let context = || format!("{case:?}\nexpected {expected:?}\ngot {edited:?}\n{after:?}");
     match (&expected, edited) {
         (Ok((text, places)), Ok(report)) if report.match_kind == MatchKind::Exact => {
-            assert_eq!(report.replacements, *places as u64, "{}", told());
+            assert_eq!(report.replacements, *places as u64, "{}", context());
             let version = Version::of(&case.stored.bytes(text)).to_string();
             let ends_lines = |(old, new): &(String, String)| {
                 let is_indented = new.starts_with([' ', '\t']) || new.ends_with([' ', '\t']);
                 new.contains(['\r', '\n']) || is_indented || old.ends_with('\n')
             };
             if case.matching == Matching::Exact || !case.changes.iter().any(ends_lines) {
-                assert_eq!(report.version, version, "{}", told());
+                assert_eq!(report.version, version, "{}", context());
             } else if !case.dry_run && !case.stored.is_wide() {
                 // New line ends are converted to those of the file. Blanks of the file before a
                 // match or at the end of its line are not duplicated. A terminator that only one of
@@ -281,17 +281,17 @@ fn judge(case: &Case, before: &[u8], after: &[u8], edited: &Result<EditFileOutpu
                     let text = squeezed(text);
                     if is_mixed { text.replace('\n', "") } else { text }
                 };
-                assert_eq!(squeezed(after), squeezed(&case.stored.bytes(text)), "{}", told());
+                assert_eq!(squeezed(after), squeezed(&case.stored.bytes(text)), "{}", context());
             }
         }
         (Err(expected), Err(error)) if case.matching == Matching::Exact => {
-            assert_eq!(error.code(), *expected, "{}", told());
+            assert_eq!(error.code(), *expected, "{}", context());
         }
         // Tolerant edits may differ from the model: they do not match inside CRLF, and less exact
         // matches may not be unique.
-        _ if case.matching == Matching::Exact => panic!("{}", told()),
+        _ if case.matching == Matching::Exact => panic!("{}", context()),
         (_, Ok(report)) if !case.dry_run && case.changes.len() == 1 && !case.all => {
-            assert_eq!(report.replacements, 1, "{}", told());
+            assert_eq!(report.replacements, 1, "{}", context());
             assert_only_the_place_changed(case, before, after);
         }
         _ => {}

@@ -272,21 +272,26 @@ fn serve(tools: Toolkit, stream: &[u8], cuts: usize) {
     let pieces = stream.chunks(1 + cuts % 97).map(<[u8]>::to_vec).collect();
     let input = Input { pieces, written: written.clone(), wanted: before_end };
     let served = Server::new(tools).with_calls(2).serve(input, Output(written.clone()));
-    let told = || {
+    let context = || {
         let bytes = String::from_utf8_lossy(&written.bytes.lock().unwrap()).into_owned();
         format!(
             "{wanted:?}\nto the server: {:?}\nfrom it: {bytes}",
             String::from_utf8_lossy(stream)
         )
     };
-    assert!(served.is_ok(), "{served:?}: {}", told());
+    assert!(served.is_ok(), "{served:?}: {}", context());
     let bytes = written.bytes.lock().unwrap().clone();
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        assert_sound(line, &told);
+        assert_sound(line, &context);
     }
     let answers = Written::answers(&bytes);
-    let most = wanted.sure + wanted.unsure;
-    assert!((wanted.sure..=most).contains(&answers.len()), "{} answers: {}", answers.len(), told());
+    let max = wanted.sure + wanted.unsure;
+    assert!(
+        (wanted.sure..=max).contains(&answers.len()),
+        "{} answers: {}",
+        answers.len(),
+        context()
+    );
     let mut counted: BTreeMap<String, usize> = BTreeMap::new();
     for id in answers.iter().filter_map(|answer| answer.get("id")).filter(|id| !id.is_null()) {
         *counted.entry(id.to_string()).or_default() += 1;
@@ -296,16 +301,16 @@ fn serve(tools: Toolkit, stream: &[u8], cuts: usize) {
         assert!(
             count <= asked + wanted.unsure + wanted.broken,
             "{count} answers to {id}: {}",
-            told()
+            context()
         );
     }
 }
 
 /// Asserts that a line is one JSON-RPC message.
-fn assert_sound(line: &[u8], told: &dyn Fn() -> String) {
+fn assert_sound(line: &[u8], context: &dyn Fn() -> String) {
     let message: Value =
-        serde_json::from_slice(line).unwrap_or_else(|error| panic!("{error}: {}", told()));
-    assert_eq!(message["jsonrpc"], "2.0", "{}", told());
+        serde_json::from_slice(line).unwrap_or_else(|error| panic!("{error}: {}", context()));
+    assert_eq!(message["jsonrpc"], "2.0", "{}", context());
     let has = |key| usize::from(message.get(key).is_some());
-    assert_eq!(has("method") + has("result") + has("error"), 1, "{}", told());
+    assert_eq!(has("method") + has("result") + has("error"), 1, "{}", context());
 }

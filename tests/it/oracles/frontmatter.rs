@@ -74,11 +74,11 @@ fn check_file(file: &[u8]) {
     let read = parse_frontmatter(&mut rest);
     assert!(started.elapsed() < PATIENCE, "took {:?}", started.elapsed());
     let pieces = parse_frontmatter(&mut BufReader::with_capacity(3, file));
-    let told = |read: &Result<(Frontmatter, u64), ripkit::Error>| match read {
+    let summary = |read: &Result<(Frontmatter, u64), ripkit::Error>| match read {
         Ok(read) => format!("{read:?}"),
         Err(error) => error.to_string(),
     };
-    assert_eq!(told(&read), told(&pieces), "in pieces of three bytes");
+    assert_eq!(summary(&read), summary(&pieces), "in pieces of three bytes");
     let Ok((frontmatter, body)) = read else { return };
     let body = usize::try_from(body).unwrap();
     assert!(body <= MAX_FRONTMATTER_BYTES, "{body} bytes were read");

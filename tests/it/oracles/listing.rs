@@ -119,7 +119,7 @@ pub fn check(data: &[u8]) {
 
 fn compare(scratch: &Scratch, args: &ListFilesArgs) {
     let theirs = rg_files(scratch.root(), args);
-    let told = || format!("{args:?}\n{:#?}", rules(scratch.root()));
+    let context = || format!("{args:?}\n{:#?}", rules(scratch.root()));
     let (mut ours, mut args) = (Vec::new(), args.clone());
     loop {
         let page = scratch.tools.run::<ListFiles>(args.clone(), &Call::default()).unwrap();
@@ -130,9 +130,9 @@ fn compare(scratch: &Scratch, args: &ListFilesArgs) {
         if args.cursor.is_none() {
             break;
         }
-        assert!(is_full, "a page ends early, behind {:?}: {}", ours.last(), told());
+        assert!(is_full, "a page ends early, behind {:?}: {}", ours.last(), context());
     }
-    assert_eq!(ours, theirs, "{}", told());
+    assert_eq!(ours, theirs, "{}", context());
 }
 
 /// What `rg --files` prints, without links and version control, sorted.

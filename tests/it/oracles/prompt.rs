@@ -73,9 +73,9 @@ impl Written {
     }
 }
 
-fn text(choices: &mut Choices<'_>, most: usize) -> String {
+fn text(choices: &mut Choices<'_>, max: usize) -> String {
     let mut text = String::new();
-    for _ in 0..choices.below(most + 1) {
+    for _ in 0..choices.below(max + 1) {
         match choices.below(6) {
             0 => text.push_str(&String::from_utf8_lossy(choices.raw(6))),
             _ => text.push_str(choices.pick(&PIECES)),
@@ -131,13 +131,13 @@ fn assert_listed(catalog: &SkillCatalog, written: &[Written]) {
         assert_eq!(prompt, "");
         return;
     }
-    let told = || format!("{written:#?}\n{prompt}\n{:?}", catalog.findings());
+    let context = || format!("{written:#?}\n{prompt}\n{:?}", catalog.findings());
     let document = roxmltree::Document::parse(&prompt);
-    let document = document.unwrap_or_else(|error| panic!("{error}: {}", told()));
+    let document = document.unwrap_or_else(|error| panic!("{error}: {}", context()));
     let root = document.root_element();
-    assert!(root.has_tag_name("available_skills"), "{}", told());
+    assert!(root.has_tag_name("available_skills"), "{}", context());
     let elements: Vec<_> = root.children().filter(roxmltree::Node::is_element).collect();
-    assert_eq!(elements.len(), catalog.len(), "{}", told());
+    assert_eq!(elements.len(), catalog.len(), "{}", context());
     for (element, skill) in elements.into_iter().zip(catalog.skills()) {
         let fields: Vec<(&str, &str)> = element
             .children()
@@ -146,7 +146,7 @@ fn assert_listed(catalog: &SkillCatalog, written: &[Written]) {
             .collect();
         let [("name", name), ("description", description), ("location", location)] = fields[..]
         else {
-            panic!("{fields:?}: {}", told());
+            panic!("{fields:?}: {}", context());
         };
         let file = written
             .iter()
@@ -154,10 +154,10 @@ fn assert_listed(catalog: &SkillCatalog, written: &[Written]) {
         let file = file.unwrap_or_else(|| panic!("{} is from nowhere", skill.base_dir()));
         let own_name = cleaned(&file.name);
         let wanted = if own_name.is_empty() { &file.directory } else { &own_name };
-        assert_eq!(name, cleaned(wanted), "{}", told());
-        assert_eq!(name, skill.name(), "{}", told());
-        assert_eq!(description, shortened(&cleaned(&file.description)), "{}", told());
-        assert_eq!(location, skill.file_path().replace('\n', "\\n"), "{}", told());
+        assert_eq!(name, cleaned(wanted), "{}", context());
+        assert_eq!(name, skill.name(), "{}", context());
+        assert_eq!(description, shortened(&cleaned(&file.description)), "{}", context());
+        assert_eq!(location, skill.file_path().replace('\n', "\\n"), "{}", context());
     }
 }
 

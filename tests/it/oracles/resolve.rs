@@ -162,29 +162,29 @@ fn look_up(scratch: &Scratch, tree: &Tree, path: &str) {
         ["/", "/.", "/.."].iter().any(|end| path.ends_with(end)) || matches!(path, "." | "..");
     let plain = below.as_ref().and_then(|below| fs::canonicalize(root.join(below)).ok());
     let plain = plain.filter(|plain| !wants_directory || plain.is_dir());
-    let told = || format!("{path:?} in {:#?}: {resolved:?}", tree.links);
+    let context = || format!("{path:?} in {:#?}: {resolved:?}", tree.links);
     match &resolved {
         Ok(found) => {
-            let plain = plain.unwrap_or_else(|| panic!("nothing is there: {}", told()));
+            let plain = plain.unwrap_or_else(|| panic!("nothing is there: {}", context()));
             let number = |path: &Path| {
                 let metadata = fs::symlink_metadata(path).unwrap();
                 (metadata.dev(), metadata.ino())
             };
-            assert_eq!(number(&root.join(found.as_str())), number(&plain), "{}", told());
-            assert!(tree.inside.contains_key(&number(&plain)), "outside: {}", told());
+            assert_eq!(number(&root.join(found.as_str())), number(&plain), "{}", context());
+            assert!(tree.inside.contains_key(&number(&plain)), "outside: {}", context());
         }
         Err(error) => {
             let ends_inside = plain.is_some_and(|plain| plain.starts_with(root));
             let is_beneath = below.is_some_and(|below| {
                 (tree.is_simple && !names_root(&below)) || is_beneath(root, &below)
             });
-            assert!(!ends_inside || !is_beneath || path.is_empty(), "{}", told());
-            assert!(!ends_inside || error.code() == ErrorCode::InvalidPath, "{}", told());
+            assert!(!ends_inside || !is_beneath || path.is_empty(), "{}", context());
+            assert!(!ends_inside || error.code() == ErrorCode::InvalidPath, "{}", context());
         }
     }
     let read = ReadFileArgs::new(path);
     if let Ok(read) = scratch.tools.run::<ReadFile>(read, &Call::default()) {
-        assert_eq!(read.content.as_deref(), Some("inside"), "{}", told());
+        assert_eq!(read.content.as_deref(), Some("inside"), "{}", context());
     }
 }
 

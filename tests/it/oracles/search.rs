@@ -158,12 +158,12 @@ fn expected(regex: &Regex, content: &[u8], args: &SearchArgs) -> (Vec<Line>, u64
     let lines: Vec<&[u8]> =
         if content.is_empty() { vec![] } else { body.split(|byte| *byte == b'\n').collect() };
     // Counts include the whole file.
-    let most = args.max_per_file.filter(|_| args.output != OutputMode::Count);
-    let most = most.map_or(usize::MAX, |most| most as usize);
+    let max = args.max_per_file.filter(|_| args.output != OutputMode::Count);
+    let max = max.map_or(usize::MAX, |max| max as usize);
     let columns: Vec<Option<u64>> =
         lines.iter().map(|line| regex.find(line).map(|found| found.start() as u64 + 1)).collect();
     let matching: Vec<usize> = (0..lines.len()).filter(|at| columns[*at].is_some()).collect();
-    let matching = &matching[..matching.len().min(most)];
+    let matching = &matching[..matching.len().min(max)];
     let (before, after) = (args.before.unwrap_or(0) as usize, args.after.unwrap_or(0) as usize);
     let is_shown =
         |at: usize| matching.iter().any(|found| at + before >= *found && at <= *found + after);
@@ -205,15 +205,15 @@ fn compare(found: &SearchOutput, regex: &Regex, case: &Case) {
         if count == 0 {
             continue;
         }
-        let told = || {
+        let description = || {
             let content = String::from_utf8_lossy(content);
             format!("{number}: {content:?}\n{:?}\n{:?}", case.args, found.files)
         };
-        let file = files.next().unwrap_or_else(|| panic!("none of {lines:?} in {}", told()));
-        assert_eq!(file.path, number.to_string(), "{}", told());
+        let file = files.next().unwrap_or_else(|| panic!("none of {lines:?} in {}", description()));
+        assert_eq!(file.path, number.to_string(), "{}", description());
         match case.args.output {
-            OutputMode::Content => assert_eq!(shown(file), lines, "{}", told()),
-            OutputMode::Count => assert_eq!(file.count, Some(count), "{}", told()),
+            OutputMode::Content => assert_eq!(shown(file), lines, "{}", description()),
+            OutputMode::Count => assert_eq!(file.count, Some(count), "{}", description()),
             _ => {}
         }
     }
