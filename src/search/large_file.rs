@@ -15,9 +15,9 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 pub(super) use crate::index::MAX_LINE;
 use crate::pool::lock;
 use crate::search::lines::{FileMatches, LineFormat};
-use crate::search::options::OutputMode;
+use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
-use crate::search::sink::{LineSink, SinkOptions};
+use crate::search::sink::LineSink;
 use crate::walk::WalkControl;
 use crate::workspace::{File, Version};
 
@@ -99,7 +99,7 @@ struct Progress {
 pub(super) struct LargeFile {
     file: File,
     pattern: Pattern,
-    options: SinkOptions,
+    options: Arc<SearchOptions>,
     /// The path as shown.
     path: String,
     /// Lines up to this one were in an earlier answer.
@@ -114,7 +114,7 @@ impl LargeFile {
     pub(super) fn new(
         file: File,
         pattern: Pattern,
-        options: SinkOptions,
+        options: Arc<SearchOptions>,
         path: String,
         after_line: u64,
         named: bool,
@@ -208,15 +208,18 @@ impl LargeFile {
         if self.is_complete(merged) {
             return;
         }
-        if self.options.mode != OutputMode::Content {
+        if !self.options.shows_lines() {
             merged.count += block.count;
             return;
         }
-        let options = self.options;
-        let max = options.max_lines.min(options.max_per_file.saturating_sub(merged.seen));
+        let options = &self.options;
+        let max = options
+            .max_results
+            .saturating_add(1)
+            .min(options.max_per_file.saturating_sub(merged.seen));
         let max = usize::try_from(max.saturating_sub(merged.count)).unwrap_or(usize::MAX);
         let format =
-            LineFormat { path: &self.path, line_bytes: options.line_bytes, grouped: false };
+            LineFormat { path: &self.path, line_bytes: options.limits.line_bytes, grouped: false };
         let lines = &mut merged.file.lines;
         let stats = lines.append(&block.file.lines, format, lines_before, self.after_line, max);
         merged.seen += stats.seen as u64;
@@ -347,7 +350,7 @@ impl<'a> BlockSearcher<'a> {
         control: &dyn WalkControl,
     ) -> io::Result<()> {
         let text = checked_range(&self.buffer, start..end)?;
-        if self.large.options.mode == OutputMode::Content {
+        if self.large.options.shows_lines() {
             block.lines += memchr::memchr_iter(b'\n', text).count() as u64;
         }
         let Some(matcher) = self.pattern.for_text(text) else { return Ok(()) };
@@ -355,11 +358,12 @@ impl<'a> BlockSearcher<'a> {
             return Ok(());
         }
         // Which lines were shown before is only known when blocks are merged.
-        let options = self.large.options;
-        let max_lines = if self.large.after_line > 0 { u64::MAX } else { options.max_lines };
-        let options = SinkOptions { max_lines, max_per_file: u64::MAX, ..options };
+        let options = &self.large.options;
+        let max_lines = options.max_results.saturating_add(1);
+        let max_lines = (self.large.after_line == 0).then_some(max_lines);
         let keeps_going = || control.keeps_going();
-        let mut sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
+        let sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
+        let mut sink = sink.for_block(max_lines);
         self.lines.search_slice(matcher, text, &mut sink)?;
         block.count += sink.count;
         block.interrupted |= sink.interrupted;
@@ -421,11 +425,11 @@ impl<'a> BlockSearcher<'a> {
 
     fn report_long_line(&mut self, span: Match, before: u64, block: &mut BlockMatches) {
         block.count += 1;
-        let options = self.large.options;
-        if options.mode != OutputMode::Content {
+        let options = &self.large.options;
+        if !options.shows_lines() {
             return;
         }
-        let line_bytes = options.line_bytes.min(MAX_LINE);
+        let line_bytes = options.limits.line_bytes.min(MAX_LINE);
         let format = LineFormat { path: "", line_bytes, grouped: false };
         let column = before + span.start() as u64 + 1;
         block.file.lines.push_piece(format, block.lines, &self.buffer, span, column);

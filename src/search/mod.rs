@@ -16,10 +16,11 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::arguments::Sort;
-use crate::context::{Call, Incomplete, Limits};
+use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::output::IndexUse;
 use crate::pool::Pool;
@@ -45,17 +46,17 @@ const MAX_HINT_ROOTS: usize = 500;
 pub(crate) fn search(
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
-    limits: &Limits,
     mut options: SearchOptions,
 ) -> Result<SearchOutput, Error> {
     options.walk.contents = true;
+    let options = Arc::new(options);
     let order = match options.sort {
         Sort::Path => None,
         Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), &options)?),
     };
-    let searcher = FileSearcher::new(&options, limits, workspace);
+    let searcher = FileSearcher::new(&options, workspace);
     let index_reader = searcher.index_reader();
-    let mut builder = ReportBuilder::new(&options, limits);
+    let mut builder = ReportBuilder::new(&options);
     let (builder, incomplete) = if let Some(order) = &order {
         builder.add_listing(order);
         search_in_order(order, workspace, &options, (pool, call), &searcher, builder)?
@@ -72,7 +73,7 @@ pub(crate) fn search(
     }
     let is_empty = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
     if is_empty && !skipped.is_empty() {
-        report.left_out = search_skipped(&skipped, workspace, (pool, call), limits, options);
+        report.left_out = search_skipped(&skipped, workspace, (pool, call), &options);
     }
     Ok(report)
 }
@@ -108,8 +109,7 @@ fn search_skipped(
     skipped: &[SkippedEntry],
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
-    limits: &Limits,
-    mut options: SearchOptions,
+    options: &SearchOptions,
 ) -> Option<LeftOutMatch> {
     let call = call.clone().with_deadline(Instant::now().checked_add(HINT_TIME)?);
     let (count, source) = (OpenCount::default(), options.walk.source.as_deref());
@@ -121,6 +121,7 @@ fn search_skipped(
     if roots.is_empty() {
         return None;
     }
+    let mut options = options.clone();
     options.max_results = 1;
     options.mode = OutputMode::Content;
     options.context = (0, 0);
@@ -130,8 +131,9 @@ fn search_skipped(
     let aliases = WalkRoot::aliases(&options.walk.roots);
     let walk = &mut options.walk;
     (walk.roots, walk.hidden, walk.no_ignore) = (roots, true, true);
-    let searcher = FileSearcher::new(&options, limits, workspace);
-    let builder = ReportBuilder::new(&options, limits);
+    let options = Arc::new(options);
+    let searcher = FileSearcher::new(&options, workspace);
+    let builder = ReportBuilder::new(&options);
     let walk = options.walk.clone();
     let (builder, _) = Walk::run(workspace, walk, (pool, &call), (searcher, builder)).ok()?;
     let (report, _) = builder.finish(None, None);

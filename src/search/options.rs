@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{Sort, impl_wire_names};
-use crate::context::TextStream;
+use crate::context::{Limits, TextStream};
 use crate::index::{Index, IndexView};
+use crate::search::lines::MAX_SPANS;
 use crate::search::pattern::Pattern;
+use crate::search::spans::SpanLimits;
 use crate::walk::{Cursor, QueryId, WalkOptions};
 
 /// What a search returns.
@@ -37,8 +39,9 @@ pub(crate) struct SearchOptions {
     /// Lines of context before and after each match.
     pub(crate) context: (usize, usize),
     /// The maximum number of matching lines, or of files in the other modes.
-    pub(crate) max_results: usize,
-    pub(crate) max_per_file: usize,
+    pub(crate) max_results: u64,
+    /// The maximum number of matching lines of a file, in this answer and earlier ones.
+    pub(crate) max_per_file: u64,
     /// Whether files get a version token.
     pub(crate) versions: bool,
     /// Whether the exact bytes of lines are kept too.
@@ -51,4 +54,24 @@ pub(crate) struct SearchOptions {
     pub(crate) cursor: Option<Cursor>,
     /// The index, and what it knows when the call begins; the walk reads directories from the same.
     pub(crate) index: Option<(Index, IndexView)>,
+    pub(crate) limits: Limits,
+}
+
+impl SearchOptions {
+    /// Whether matching lines are shown.
+    pub(super) fn shows_lines(&self) -> bool {
+        self.mode == OutputMode::Content
+    }
+
+    /// Whether lines of context are shown, and groups of lines are separated.
+    pub(super) fn has_context(&self) -> bool {
+        self.context != (0, 0)
+    }
+
+    /// Which spans of the matches in lines are needed, if any.
+    pub(super) fn span_limits(&self) -> Option<SpanLimits> {
+        let all = SpanLimits { max: usize::MAX, within: usize::MAX };
+        let shown = SpanLimits { max: MAX_SPANS, within: self.limits.line_bytes };
+        if self.raw_lines { Some(all) } else { self.stream.is_none().then_some(shown) }
+    }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[cfg(feature = "cli")]
 use serde_json::Value;
 
-use crate::context::{Incomplete, Limits, Progress, TextStream};
+use crate::context::{Incomplete, Progress, TextStream};
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
@@ -233,22 +233,22 @@ pub(super) struct ReportBuilder {
 }
 
 impl ReportBuilder {
-    pub(super) fn new(options: &SearchOptions, limits: &Limits) -> ReportBuilder {
+    pub(super) fn new(options: &SearchOptions) -> ReportBuilder {
         let format = ReportFormat {
             mode: options.mode,
-            grouped: options.context != (0, 0),
+            grouped: options.has_context(),
             streamed: false,
             truncation: None,
-            text_bytes: limits.text_bytes,
+            text_bytes: options.limits.text_bytes,
             json_events: options.raw_lines && options.stream.is_some(),
         };
         let notes = options.pattern.notes().to_vec();
         ReportBuilder {
             report: SearchOutput { notes, format, ..SearchOutput::default() },
             skipped_entries: Vec::new(),
-            max_results: options.max_results as u64,
+            max_results: options.max_results,
             after_context: options.context.1 as u64,
-            bytes_left: limits.text_bytes.saturating_sub(FOOTER),
+            bytes_left: options.limits.text_bytes.saturating_sub(FOOTER),
             reached: options.cursor.clone(),
             query: options.query,
             has_gap: false,

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
-use crate::context::Limits;
 use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
 use crate::output::ScanStats;
 use crate::pool::lock;
@@ -15,7 +14,7 @@ use crate::search::large_file::{self, LargeFile, checked_range};
 use crate::search::lines::FileMatches;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
-use crate::search::sink::{LineSink, SinkOptions};
+use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
 use crate::walk::{Batch, FileId, OpenDir, PathAliases, Visitor, WalkControl, WalkRoot};
 use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
@@ -29,11 +28,7 @@ const MAX_KEPT_BUFFER: usize = 4 << 20;
 /// Searches the files of a walk.
 #[derive(Clone, Debug)]
 pub(super) struct FileSearcher {
-    pattern: Pattern,
-    sink: SinkOptions,
-    versions: bool,
-    /// The maximum size of a file in a multi-line search.
-    multiline_bytes: usize,
+    options: Arc<SearchOptions>,
     /// The last file of an earlier answer, and its last line that was shown there.
     resume: Option<(Vec<u8>, u64)>,
     /// Files that the caller named, sorted. They are searched even if they are binary.
@@ -100,7 +95,7 @@ impl Visitor for FileSearcher {
 
     fn state(&self) -> SearchWorker {
         SearchWorker {
-            pattern: self.pattern.clone(),
+            pattern: self.options.pattern.clone(),
             lines: self.line_searcher().build(),
             buffer: vec![0; FIRST_READ],
             decoded: String::new(),
@@ -165,34 +160,16 @@ impl Visitor for FileSearcher {
 }
 
 impl FileSearcher {
-    pub(super) fn new(
-        options: &SearchOptions,
-        limits: &Limits,
-        workspace: &Workspace,
-    ) -> FileSearcher {
-        let counts = options.mode == OutputMode::Count;
-        let max_lines = if counts { usize::MAX } else { options.max_results.saturating_add(1) };
+    pub(super) fn new(options: &Arc<SearchOptions>, workspace: &Workspace) -> FileSearcher {
         let cursor = options.cursor.as_ref();
         let named = options.walk.roots.iter().filter(|root| !root.is_directory());
         FileSearcher {
-            pattern: options.pattern.clone(),
-            sink: SinkOptions {
-                mode: options.mode,
-                max_lines: max_lines as u64,
-                max_per_file: if counts { u64::MAX } else { options.max_per_file as u64 },
-                multiline: options.pattern.is_multiline(),
-                spans: options.stream.is_none() || options.raw_lines,
-                raw_lines: options.raw_lines,
-                context: options.context,
-                line_bytes: limits.line_bytes,
-            },
-            versions: options.versions,
-            multiline_bytes: limits.multiline_bytes,
+            options: options.clone(),
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
             named: named.map(|root| root.path().to_vec()).collect(),
             aliases: Arc::new(WalkRoot::aliases(&options.walk.roots)),
             policy: workspace.policy().clone(),
-            index_reader: index_reader(options, limits, workspace),
+            index_reader: index_reader(options, workspace),
         }
     }
 
@@ -203,7 +180,8 @@ impl FileSearcher {
 
     /// Whether a text of this size, which may be larger in the file, may be skipped as too large.
     fn may_exceed_multiline_limit(&self, bytes: u64) -> bool {
-        self.pattern.is_multiline() && bytes > self.multiline_bytes as u64 / 2
+        self.options.pattern.is_multiline()
+            && bytes > self.options.limits.multiline_bytes as u64 / 2
     }
 
     /// The result of a file that the index excludes.
@@ -225,12 +203,12 @@ impl FileSearcher {
             Excluded::Binary => found.skip_binary(),
             Excluded::Text(bytes) if self.may_exceed_multiline_limit(bytes) => return false,
             // With context lines, a search warns about long lines even without a match.
-            Excluded::Text(bytes) if bytes > WHOLE && self.sink.context != (0, 0) => return false,
+            Excluded::Text(bytes) if bytes > WHOLE && self.options.has_context() => return false,
             Excluded::Text(bytes) => {
                 found.stats.files += 1;
                 // A search in blocks does not count bytes.
                 let is_counted =
-                    bytes <= WHOLE || self.pattern.is_multiline() || self.sink.raw_lines;
+                    bytes <= WHOLE || self.options.pattern.is_multiline() || self.options.raw_lines;
                 found.stats.bytes += if is_counted { bytes } else { 0 };
             }
         }
@@ -262,10 +240,10 @@ impl FileSearcher {
     fn line_searcher(&self) -> SearcherBuilder {
         let mut builder = SearcherBuilder::new();
         builder
-            .line_number(self.sink.mode == OutputMode::Content)
-            .before_context(self.sink.context.0)
-            .after_context(self.sink.context.1)
-            .multi_line(self.pattern.is_multiline())
+            .line_number(self.options.shows_lines())
+            .before_context(self.options.context.0)
+            .after_context(self.options.context.1)
+            .multi_line(self.options.pattern.is_multiline())
             .binary_detection(BinaryDetection::none())
             .bom_sniffing(false);
         builder
@@ -358,7 +336,7 @@ impl FileSearcher {
             self.search_lines(matcher, lines, &path, text, control, &mut file)?;
         found.interrupted |= interrupted;
         if count > 0 && self.is_reported(interrupted) {
-            file.version = self.versions.then(|| Version::of(bytes).to_string());
+            file.version = self.options.versions.then(|| Version::of(bytes).to_string());
             self.report(&path, file, count, found);
         }
         Ok(())
@@ -379,9 +357,10 @@ impl FileSearcher {
         let shown = self.aliases.shown(path);
         let shown = escape::display_path(&shown);
         let after_line = self.after_line(path);
-        let mut sink = LineSink::new(self.sink, matcher, &shown, after_line, file, &keeps_going);
+        let mut sink =
+            LineSink::new(&self.options, matcher, &shown, after_line, file, &keeps_going);
         // In a multi-line search, a NUL byte after the first window counts only within a match.
-        let quits = self.sink.multiline && !self.is_named(path);
+        let quits = self.options.pattern.is_multiline() && !self.is_named(path);
         lines.set_binary_detection(if quits {
             BinaryDetection::quit(0)
         } else {
@@ -398,8 +377,8 @@ impl FileSearcher {
         match nul {
             None => text.len(),
             // In a multi-line search only the first window decides.
-            Some(nul) if self.sink.multiline && nul >= decode::WINDOW => text.len(),
-            Some(_) if self.sink.multiline => 0,
+            Some(nul) if self.options.pattern.is_multiline() && nul >= decode::WINDOW => text.len(),
+            Some(_) if self.options.pattern.is_multiline() => 0,
             Some(nul) => decode::before_binary(text, nul),
         }
     }
@@ -419,8 +398,8 @@ impl FileSearcher {
             found.skipped = true;
             return Ok(());
         }
-        let multiline = self.pattern.is_multiline();
-        let max = if multiline { self.multiline_bytes as u64 } else { WHOLE };
+        let multiline = self.options.pattern.is_multiline();
+        let max = if multiline { self.options.limits.multiline_bytes as u64 } else { WHOLE };
         if stat.size <= max {
             let length = read_rest(&file, &mut worker.buffer, max)?;
             if length as u64 <= max {
@@ -443,7 +422,7 @@ impl FileSearcher {
             found.skip_binary();
             return Ok(());
         }
-        if utf16 || self.sink.raw_lines || self.sink.context != (0, 0) {
+        if utf16 || self.options.raw_lines || self.options.has_context() {
             return self.search_stream(worker, &file, &path, control, found);
         }
         self.search_blocks(worker, file, &path, control, found)
@@ -458,11 +437,11 @@ impl FileSearcher {
         control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> io::Result<()> {
-        let version = self.versions.then(|| large_file::version(&file)).transpose()?;
+        let version = self.options.versions.then(|| large_file::version(&file)).transpose()?;
         let file = Arc::new(LargeFile::new(
             file,
             worker.pattern.clone(),
-            self.sink,
+            self.options.clone(),
             escape::display_path(&self.aliases.shown(path)).into_owned(),
             self.after_line(path),
             self.is_named(path),
@@ -499,7 +478,7 @@ impl FileSearcher {
         let shown = escape::display_path(&shown);
         let after_line = self.after_line(path);
         let mut sink =
-            LineSink::new(self.sink, matcher, &shown, after_line, &mut result, &keeps_going);
+            LineSink::new(&self.options, matcher, &shown, after_line, &mut result, &keeps_going);
         let is_named = self.is_named(path);
         let binary = if is_named { BinaryDetection::none() } else { BinaryDetection::quit(0) };
         let mut lines = self
@@ -522,7 +501,7 @@ impl FileSearcher {
         if count > 0 && self.is_reported(interrupted) {
             result.searched_bytes = reader.offset;
             result.stopped_at_nul = binary;
-            if self.versions {
+            if self.options.versions {
                 result.version = Some(large_file::version(file)?);
             }
             self.report(path, result, count, found);
@@ -532,7 +511,7 @@ impl FileSearcher {
 
     /// Whether the matches of a file are reported; an incomplete count is not.
     fn is_reported(&self, interrupted: bool) -> bool {
-        !interrupted || self.sink.mode != OutputMode::Count
+        !interrupted || self.options.mode != OutputMode::Count
     }
 
     fn report(&self, path: &[u8], mut file: FileMatches, count: u64, found: &mut BatchMatches) {
@@ -544,7 +523,7 @@ impl FileSearcher {
         if let Cow::Owned(_) = shown {
             file.resolved_path = Some(path.to_vec());
         }
-        file.count = (self.sink.mode == OutputMode::Count).then_some(count);
+        file.count = (self.options.mode == OutputMode::Count).then_some(count);
         found.files.push(file);
     }
 
@@ -562,21 +541,17 @@ impl FileSearcher {
 }
 
 /// The query of the index, unless the search does not match its assumptions.
-fn index_reader(
-    options: &SearchOptions,
-    limits: &Limits,
-    workspace: &Workspace,
-) -> Option<IndexReader> {
+fn index_reader(options: &SearchOptions, workspace: &Workspace) -> Option<IndexReader> {
     let (index, view) = options.index.as_ref()?;
     // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
     // up to which the index knows whole files.
     if workspace.policy().denies_hard_links()
-        || options.pattern.is_multiline() && (limits.multiline_bytes as u64) < WHOLE
+        || options.pattern.is_multiline() && (options.limits.multiline_bytes as u64) < WHOLE
     {
         return None;
     }
     let query = options.pattern.index_query();
-    Some(IndexReader::new(index, view.clone(), query.as_ref(), limits.threads.max(1)))
+    Some(IndexReader::new(index, view.clone(), query.as_ref(), options.limits.threads.max(1)))
 }
 
 fn long_line_warning(path: &[u8], consequence: &str) -> String {

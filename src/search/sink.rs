@@ -8,8 +8,8 @@ use std::io;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
-use crate::search::lines::{FileMatches, LineFormat, MAX_SPANS, MatchedLine, without_line_end};
-use crate::search::options::OutputMode;
+use crate::search::lines::{FileMatches, LineFormat, MatchedLine, without_line_end};
+use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::spans::{LineSpans, SpanFinder, SpanLimits};
 
 /// How many bytes after a match over several lines the regex may look at, as in ripgrep.
@@ -18,34 +18,18 @@ const LOOK_AHEAD: usize = 128;
 /// Matching lines between two checks of the clock.
 const CHECK_EVERY: u64 = 128;
 
-/// What a sink collects, the same for every file of a search.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SinkOptions {
-    pub(super) mode: OutputMode,
-    /// The maximum number of matching lines of this answer, plus one to detect that there are more.
-    pub(super) max_lines: u64,
-    /// The maximum number of matching lines of a file, in this answer and earlier ones.
-    pub(super) max_per_file: u64,
-    /// Whether a match may span lines.
-    pub(super) multiline: bool,
-    /// Whether the spans of matches are needed.
-    pub(super) spans: bool,
-    /// Whether the exact bytes of lines are kept too.
-    pub(super) raw_lines: bool,
-    /// Lines of context before and after a match.
-    pub(super) context: (usize, usize),
-    /// The maximum number of bytes shown of a line.
-    pub(super) line_bytes: usize,
-}
-
 /// Collects the matches of one file, or of one block of a large file.
 pub(super) struct LineSink<'a> {
-    options: SinkOptions,
+    options: &'a SearchOptions,
     matcher: &'a RegexMatcher,
     /// The path as shown.
     path: &'a str,
     /// Lines up to this one were in an earlier answer.
     after_line: u64,
+    /// The maximum number of results.
+    max_lines: u64,
+    /// The maximum number of matching lines, with those that an earlier answer has shown.
+    max_per_file: u64,
     keeps_going: &'a dyn Fn() -> bool,
     file: &'a mut FileMatches,
     /// Matching lines so far.
@@ -73,7 +57,7 @@ enum LineRole {
 
 impl<'a> LineSink<'a> {
     pub(super) fn new(
-        options: SinkOptions,
+        options: &'a SearchOptions,
         matcher: &'a RegexMatcher,
         path: &'a str,
         after_line: u64,
@@ -85,6 +69,9 @@ impl<'a> LineSink<'a> {
             matcher,
             path,
             after_line,
+            // One more, to see that there are more.
+            max_lines: options.max_results.saturating_add(1),
+            max_per_file: options.max_per_file,
             keeps_going,
             file,
             count: 0,
@@ -93,6 +80,12 @@ impl<'a> LineSink<'a> {
             interrupted: false,
             binary: false,
         }
+    }
+
+    /// A sink for a block of a file, which takes all lines if `max_lines` is none.
+    pub(super) fn for_block(self, max_lines: Option<u64>) -> LineSink<'a> {
+        let max_lines = max_lines.unwrap_or(u64::MAX);
+        LineSink { max_lines, max_per_file: u64::MAX, ..self }
     }
 
     /// Counts the matching line with this number and returns its role.
@@ -116,7 +109,7 @@ impl<'a> LineSink<'a> {
 
     /// Whether a cap is reached, so that no further line can be a result.
     fn is_full(&self) -> bool {
-        self.count >= self.options.max_lines || self.count + self.seen >= self.options.max_per_file
+        self.count >= self.max_lines || self.count + self.seen >= self.max_per_file
     }
 
     /// The number of the last line of context after the last result.
@@ -203,16 +196,11 @@ impl<'a> LineSink<'a> {
 
     /// Which spans of a line are needed, if any.
     fn span_limits(&self, bytes: &[u8]) -> Option<SpanLimits> {
-        let within = self.options.line_bytes;
-        if self.options.raw_lines {
-            Some(SpanLimits { max: usize::MAX, within: usize::MAX })
-        } else if self.options.spans {
-            Some(SpanLimits { max: MAX_SPANS, within })
-        } else {
-            // A long line is shown as a window around its first match.
-            let is_long = without_line_end(bytes).len() > within;
-            is_long.then_some(SpanLimits { max: 1, within })
-        }
+        let within = self.options.limits.line_bytes;
+        // A long line is shown as a window around its first match.
+        let is_long = || without_line_end(bytes).len() > within;
+        let first = || is_long().then_some(SpanLimits { max: 1, within });
+        self.options.span_limits().or_else(first)
     }
 
     fn push(&mut self, line: MatchedLine<'_>) {
@@ -222,8 +210,8 @@ impl<'a> LineSink<'a> {
     fn format(&self) -> LineFormat<'a> {
         LineFormat {
             path: self.path,
-            line_bytes: self.options.line_bytes,
-            grouped: self.options.context != (0, 0),
+            line_bytes: self.options.limits.line_bytes,
+            grouped: self.options.has_context(),
         }
     }
 }
@@ -237,7 +225,7 @@ impl Sink for LineSink<'_> {
                 self.count = 1;
                 return Ok(false);
             }
-            OutputMode::Count if self.options.multiline => {
+            OutputMode::Count if self.options.pattern.is_multiline() => {
                 self.count += count_lines(found.bytes());
             }
             OutputMode::Count => self.count += 1,
@@ -245,7 +233,7 @@ impl Sink for LineSink<'_> {
                 let Some(number) = found.line_number() else {
                     return Err(io::Error::other("internal error: a match without a line number"));
                 };
-                let goes_on = if self.options.multiline {
+                let goes_on = if self.options.pattern.is_multiline() {
                     self.block(number, found)
                 } else {
                     self.line(number, found)
@@ -255,7 +243,7 @@ impl Sink for LineSink<'_> {
                 }
             }
         }
-        let is_due = self.options.multiline || self.count.is_multiple_of(CHECK_EVERY);
+        let is_due = self.options.pattern.is_multiline() || self.count.is_multiple_of(CHECK_EVERY);
         if is_due && !(self.keeps_going)() {
             self.interrupted = true;
             return Ok(false);
@@ -270,7 +258,7 @@ impl Sink for LineSink<'_> {
     }
 
     fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if self.options.mode != OutputMode::Content {
+        if !self.options.shows_lines() {
             return Ok(true);
         }
         let Some(number) = line.line_number() else {

@@ -208,7 +208,7 @@ impl Tool for Search {
     fn run(&self, context: &ToolContext<'_>, args: SearchArgs) -> Result<SearchOutput, Error> {
         let call = context.within(args.timeout_ms);
         let options = options(context, &args, &call)?;
-        search::search(context.workspace, (context.pool, &call), context.limits, options)
+        search::search(context.workspace, (context.pool, &call), options)
     }
 }
 
@@ -229,6 +229,7 @@ fn options(
     walk.source = view.clone().map(|view| Arc::new(view) as Arc<dyn DirSource>);
     let query = query(args, &pattern, &walk)?;
     let cursor = args.cursor.as_deref().map(|text| query.position(text, newest_first));
+    let max_results = at_least_one("max_results", args.max_results)?;
     let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
     Ok(SearchOptions {
         pattern,
@@ -236,14 +237,15 @@ fn options(
         mode: args.output,
         sort: args.sort,
         context: context_lines(args),
-        max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
-        max_per_file: max_per_file.transpose()?.unwrap_or(usize::MAX),
+        max_results: max_results.min(context.limits.results) as u64,
+        max_per_file: max_per_file.transpose()?.map_or(u64::MAX, |lines| lines as u64),
         versions: args.versions,
         raw_lines,
         stream: context.call.text().cloned(),
         query,
         cursor: cursor.transpose()?,
         index: context.index.cloned().zip(view),
+        limits: context.limits.clone(),
     })
 }
 
