@@ -20,6 +20,9 @@ use super::shorts;
 /// Columns around the name of an option in the short help, with its hyphens.
 const MARGINS: usize = 6 + 2 + 2;
 
+/// The maximum number of values that stand for an option's value in its help.
+const MAX_NAMED: usize = 3;
+
 /// Prefix of the ids of the hidden flags that stand for positional arguments.
 const NAMED: &str = "named-";
 
@@ -130,7 +133,7 @@ impl<'a> Parameter<'a> {
             Kind::Integer | Kind::Number if !self.positional => "N".to_owned(),
             Kind::Flag => "BOOL".to_owned(),
             Kind::Json => "JSON".to_owned(),
-            Kind::Choice(values) => values.join("|"),
+            Kind::Choice(values) if values.len() <= MAX_NAMED => values.join("|"),
             _ => self.name.to_uppercase(),
         }
     }

@@ -15,6 +15,8 @@ pub(super) struct ShortOptions {
     names: &'static [(char, &'static str)],
     /// Letters that stand for an argument with a value.
     presets: &'static [Preset],
+    /// What holds at a shell unless another value is given.
+    shell_default: Option<(&'static str, bool)>,
     /// What is done anyway.
     defaults: &'static [char],
     /// What is not supported, and what to use in its place.
@@ -32,6 +34,8 @@ struct Preset {
 enum PresetValue {
     Bool(bool),
     Text(&'static str),
+    /// The default of the tool.
+    Absent,
 }
 
 const RG: ShortOptions = ShortOptions {
@@ -48,20 +52,28 @@ const RG: ShortOptions = ShortOptions {
         ('C', "context"),
         ('m', "max_per_file"),
         ('u', "no_ignore"),
+        ('v', "invert"),
+        ('d', "max_depth"),
     ],
     presets: &[
         preset('i', "case_sensitive", PresetValue::Bool(false), "Ignore letter case"),
         preset('s', "case_sensitive", PresetValue::Bool(true), "Respect letter case"),
+        preset(
+            'S',
+            "case_sensitive",
+            PresetValue::Absent,
+            "Ignore letter case unless the pattern has a capital",
+        ),
         preset('l', "output", PresetValue::Text("files"), "Print only the paths of files"),
         preset('c', "output", PresetValue::Text("count"), "Count the matching lines of each file"),
     ],
+    // As in rg; the default of the tool is that of -S.
+    shell_default: Some(("case_sensitive", true)),
     defaults: &['n', 'H'],
     refused: &[
-        ('S', "give -i or -s"),
         ('f', "give one pattern, the parts joined by |"),
         ('T', "give --exclude with a glob"),
-        ('o', "--json-lines has the place of each match in its line"),
-        ('v', "`ripkit read --raw FILE | grep -v PATTERN` prints the other lines"),
+        ('o', "--output values counts the matched texts, and --json-lines has their places"),
         ('N', "`ripkit search PATTERN | cut -d: -f1,3-` takes the numbers off"),
     ],
 };
@@ -70,6 +82,7 @@ const FD: ShortOptions = ShortOptions {
     distinguishing: "kind",
     names: &[('t', "kind"), ('I', "no_ignore"), ('E', "exclude"), ('d', "max_depth")],
     presets: &[],
+    shell_default: None,
     defaults: &['H', 'g'],
     refused: &[
         ('e', "give the glob '*.EXT' as the pattern"),
@@ -147,8 +160,12 @@ impl ShortOptions {
             let value = match preset.value {
                 PresetValue::Bool(value) => value.into(),
                 PresetValue::Text(value) => value.into(),
+                PresetValue::Absent => Value::Null,
             };
             args.insert(preset.argument.to_owned(), value);
+        }
+        if let Some((argument, value)) = self.shell_default {
+            args.entry(argument).or_insert(value.into());
         }
         exclude_negated(args);
         Ok(())

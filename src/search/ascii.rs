@@ -230,7 +230,7 @@ mod tests {
             let pattern = rng.ascii_pattern(1 + round % 4);
             let options = PatternOptions {
                 pattern: &pattern,
-                case_sensitive: rng.below(2) == 0,
+                case_sensitive: Some(rng.below(2) == 0),
                 literal: rng.below(16) == 0,
                 word: rng.below(4) == 0,
                 multiline: rng.below(4) == 0,

@@ -233,8 +233,8 @@ impl LargeFile {
             return true;
         }
         match self.options.mode {
-            OutputMode::Files => merged.count > 0,
-            OutputMode::Count => false,
+            OutputMode::Files | OutputMode::FilesWithoutMatch => merged.count > 0,
+            OutputMode::Count | OutputMode::Values => false,
             OutputMode::Content => merged.file.more,
         }
     }

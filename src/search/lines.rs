@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::search::options::OutputMode;
 use crate::search::spans::LineSpans;
+use crate::search::values::ValueCounts;
 use crate::text::{clip, escape};
 use crate::workspace::Version;
 
@@ -43,6 +44,9 @@ pub struct FileMatches {
     /// The version token of the content that was searched, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The matched texts, where they are counted.
+    #[serde(skip)]
+    pub(super) values: ValueCounts,
     /// The path on disk, if it is not UTF-8.
     #[serde(skip)]
     pub(super) path_bytes: Option<Vec<u8>>,
@@ -147,7 +151,7 @@ impl FileMatches {
             None => String::new(),
         };
         match (mode, self.count) {
-            (OutputMode::Files, _) => format!("{path}\n"),
+            (OutputMode::Files | OutputMode::FilesWithoutMatch, _) => format!("{path}\n"),
             (OutputMode::Count, Some(count)) => format!("{path}:{count}\n{binary}"),
             _ if self.more => {
                 format!("{path}: more matches in this file, cut by max_per_file\n{binary}")

@@ -12,6 +12,7 @@ pub(crate) mod report;
 mod searcher;
 mod sink;
 mod spans;
+pub(crate) mod values;
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +39,11 @@ const HINT_TIME: Duration = Duration::from_secs(2);
 /// The maximum number of skipped entries that this search covers.
 const MAX_HINT_ROOTS: usize = 500;
 
-/// Runs a search.
+/// The note on results that were found by ignoring case.
+const IGNORES_CASE: &str = "No match with this case; these ignore case.";
+
+/// Runs a search. If it finds nothing, `ignoring_case` may give the options of a second one that
+/// ignores case, which is the answer if it finds something.
 ///
 /// # Errors
 /// Those of the workspace for the search paths, and of [`Pool::run`]. Files that cannot be read are
@@ -46,20 +51,46 @@ const MAX_HINT_ROOTS: usize = 500;
 pub(crate) fn search(
     workspace: &Workspace,
     (pool, call): (&Pool, &Call),
-    mut options: SearchOptions,
+    options: SearchOptions,
+    ignoring_case: impl FnOnce() -> Result<Option<SearchOptions>, Error>,
 ) -> Result<SearchOutput, Error> {
-    options.walk.contents = true;
     let options = Arc::new(options);
+    let (mut report, skipped) = run(workspace, (pool, call), &options)?;
+    let is_empty = report.matches == 0 && report.incomplete.is_none() && options.cursor.is_none();
+    if !is_empty {
+        return Ok(report);
+    }
+    if let Some(options) = ignoring_case()? {
+        let (mut found, _) = run(workspace, (pool, call), &Arc::new(options))?;
+        if found.matches > 0 {
+            found.notes.insert(0, IGNORES_CASE.to_owned());
+            return Ok(found);
+        }
+    }
+    // What is left out may lie too deep, and the opposite of a match would be no hint.
+    let has_hint = options.walk.max_depth.is_none() && !options.wants_files_without_match();
+    if has_hint && !skipped.is_empty() {
+        report.left_out = search_skipped(&skipped, workspace, (pool, call), &options);
+    }
+    Ok(report)
+}
+
+/// Runs one search; returns also the entries that ignore rules skipped.
+fn run(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    options: &Arc<SearchOptions>,
+) -> Result<(SearchOutput, Vec<SkippedEntry>), Error> {
     let order = match options.sort {
         Sort::Path => None,
-        Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), &options)?),
+        Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), options)?),
     };
-    let searcher = FileSearcher::new(&options, workspace);
+    let searcher = FileSearcher::new(options, workspace);
     let index_reader = searcher.index_reader();
-    let mut builder = ReportBuilder::new(&options);
+    let mut builder = ReportBuilder::new(options);
     let (builder, incomplete) = if let Some(order) = &order {
         builder.add_listing(order);
-        search_in_order(order, workspace, &options, (pool, call), &searcher, builder)?
+        search_in_order(order, workspace, options, (pool, call), &searcher, builder)?
     } else {
         let mut walk = options.walk.clone();
         walk.resume = options.cursor.as_ref().map(resume_point);
@@ -71,11 +102,7 @@ pub(crate) fn search(
         report.receipt.index = Some(IndexUse { excluded, asked: index_reader.asks() });
         index_reader.end(incomplete);
     }
-    let is_empty = report.matches == 0 && incomplete.is_none() && options.cursor.is_none();
-    if is_empty && !skipped.is_empty() {
-        report.left_out = search_skipped(&skipped, workspace, (pool, call), &options);
-    }
-    Ok(report)
+    Ok((report, skipped))
 }
 
 /// Searches files in the order of their modification time until the report is full.

@@ -22,6 +22,10 @@ pub enum OutputMode {
     Content,
     /// Paths of matching files.
     Files,
+    /// Paths of files without a match.
+    FilesWithoutMatch,
+    /// Matched texts, or group 1 of the pattern, each with how often it occurs.
+    Values,
     /// Matching lines of each file.
     Count,
 }
@@ -35,6 +39,8 @@ pub(crate) struct SearchOptions {
     /// Which files are searched; the search itself sets `contents`.
     pub(crate) walk: WalkOptions,
     pub(crate) mode: OutputMode,
+    /// Whether the lines that do not match are the results.
+    pub(crate) invert: bool,
     pub(crate) sort: Sort,
     /// Lines of context before and after each match.
     pub(crate) context: (usize, usize),
@@ -63,6 +69,21 @@ impl SearchOptions {
         self.mode == OutputMode::Content
     }
 
+    /// Whether a file without any match can be a result.
+    pub(crate) fn wants_files_without_match(&self) -> bool {
+        self.invert || self.mode == OutputMode::FilesWithoutMatch
+    }
+
+    /// Whether a file with `count` matching lines is a result. After an interruption, neither its
+    /// count nor that it has none is known.
+    pub(super) fn is_result(&self, count: u64, interrupted: bool) -> bool {
+        match self.mode {
+            OutputMode::FilesWithoutMatch => count == 0 && !interrupted,
+            OutputMode::Count => count > 0 && !interrupted,
+            _ => count > 0,
+        }
+    }
+
     /// Whether lines of context are shown, and groups of lines are separated.
     pub(super) fn has_context(&self) -> bool {
         self.context != (0, 0)
@@ -70,6 +91,9 @@ impl SearchOptions {
 
     /// Which spans of the matches in lines are needed, if any.
     pub(super) fn span_limits(&self) -> Option<SpanLimits> {
+        if self.invert {
+            return None;
+        }
         let all = SpanLimits { max: usize::MAX, within: usize::MAX };
         let shown = SpanLimits { max: MAX_SPANS, within: self.limits.line_bytes };
         if self.raw_lines { Some(all) } else { self.stream.is_none().then_some(shown) }

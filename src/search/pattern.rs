@@ -32,8 +32,9 @@ const MULTILINE_NOTE: &str = "multiline was turned on because the pattern can ma
 pub(crate) struct PatternOptions<'a> {
     /// The regular expression, or the text of a literal search.
     pub pattern: &'a str,
-    /// Whether `a` and `A` differ.
-    pub case_sensitive: bool,
+    /// Whether `a` and `A` differ; by default only if the pattern has a capital letter, as with
+    /// `rg --smart-case`.
+    pub case_sensitive: Option<bool>,
     /// Whether the pattern is plain text.
     pub literal: bool,
     /// Whether a match must begin and end at a word boundary.
@@ -50,6 +51,9 @@ pub(crate) struct Pattern {
     unicode: RegexMatcher,
     ascii: AsciiMatcher,
     multiline: bool,
+    is_case_sensitive: bool,
+    /// A capital letter in the pattern made it case-sensitive.
+    by_smart_case: bool,
     notes: Vec<String>,
     /// The parsed pattern including word boundaries, for queries of the index.
     hir: Arc<Hir>,
@@ -71,7 +75,10 @@ impl Pattern {
         if options.pattern.len() > options.max_bytes {
             return Err(pattern_error::too_long(options.pattern.len(), options.max_bytes));
         }
-        let hir = parse(options)?;
+        let (hir, case) = parse(options)?;
+        let by_smart_case = options.case_sensitive.is_none() && case.has_upper;
+        let is_case_sensitive = options.case_sensitive.unwrap_or_else(|| case.is_sensitive());
+        let options = &PatternOptions { case_sensitive: Some(is_case_sensitive), ..*options };
         if class_ranges(&hir) > MAX_RANGES {
             return Err(pattern_error::too_large());
         }
@@ -79,13 +86,24 @@ impl Pattern {
         let ascii = AsciiMatcher::build(&hir, options, multiline);
         let turned_on = multiline && !options.multiline;
         let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
-        Ok(Pattern { unicode, ascii, multiline, notes, hir: Arc::new(as_word(hir, options.word)) })
+        let hir = Arc::new(as_word(hir, options.word));
+        Ok(Pattern { unicode, ascii, multiline, is_case_sensitive, by_smart_case, notes, hir })
     }
 
     /// Whether a match may span lines: the pattern can match a line break, and multiline was
     /// requested or turned on because the pattern needs it.
     pub(crate) fn is_multiline(&self) -> bool {
         self.multiline
+    }
+
+    /// Whether `a` and `A` differ.
+    pub(crate) fn is_case_sensitive(&self) -> bool {
+        self.is_case_sensitive
+    }
+
+    /// Whether the pattern is case-sensitive only because it has a capital letter.
+    pub(crate) fn is_by_smart_case(&self) -> bool {
+        self.by_smart_case
     }
 
     /// The query for the index, or `None` if the pattern contains nothing the index can filter on.
@@ -102,6 +120,11 @@ impl Pattern {
     /// The matcher for any text.
     pub(crate) fn matcher(&self) -> &RegexMatcher {
         &self.unicode
+    }
+
+    /// Whether the pattern has a group that captures.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.unicode.capture_count() > 1
     }
 
     /// Whether a text can contain a match, by one search of the whole text; `matcher` is one of this
@@ -137,10 +160,30 @@ impl AsciiMatcher {
     }
 }
 
+/// The letters of a pattern, as far as they decide whether case matters.
+#[derive(Clone, Copy, Debug, Default)]
+struct LetterCase {
+    has_literal: bool,
+    has_upper: bool,
+}
+
+impl LetterCase {
+    /// Whether case matters under smart case.
+    fn is_sensitive(self) -> bool {
+        self.has_upper || !self.has_literal
+    }
+
+    fn add(&mut self, literal: &ast::Literal) {
+        self.has_literal = true;
+        self.has_upper |= literal.c.is_uppercase();
+    }
+}
+
 /// Parses the pattern, for error positions, the ASCII matcher and the index query.
-fn parse(options: &PatternOptions) -> Result<Hir, Error> {
-    if options.literal && options.case_sensitive {
-        return Ok(Hir::literal(options.pattern.as_bytes()));
+fn parse(options: &PatternOptions) -> Result<(Hir, LetterCase), Error> {
+    let exact = || Hir::literal(options.pattern.as_bytes());
+    if options.literal && options.case_sensitive == Some(true) {
+        return Ok((exact(), LetterCase::default()));
     }
     let escaped = options.literal.then(|| regex_syntax::escape(options.pattern));
     let source = escaped.as_deref().unwrap_or(options.pattern);
@@ -148,14 +191,20 @@ fn parse(options: &PatternOptions) -> Result<Hir, Error> {
     let mut parser = ast::parse::ParserBuilder::new();
     let ast = parser.nest_limit(NEST_LIMIT - 1).build().parse(source);
     let ast = ast.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))?;
-    let may_fold = !options.case_sensitive || source.contains("(?");
-    if may_fold && is_case_folding_too_costly(&ast) {
+    let letters = Letters::of(&ast);
+    let is_sensitive = options.case_sensitive.unwrap_or_else(|| letters.case.is_sensitive());
+    if options.literal && is_sensitive {
+        return Ok((exact(), letters.case));
+    }
+    let may_fold = !is_sensitive || source.contains("(?");
+    if may_fold && letters.folding_cost > MAX_CHARACTERS {
         return Err(pattern_error::too_many_classes());
     }
     let mut translator = TranslatorBuilder::new();
-    translator.utf8(false).case_insensitive(!options.case_sensitive).multi_line(true);
+    translator.utf8(false).case_insensitive(!is_sensitive).multi_line(true);
     let hir = translator.build().translate(source, &ast);
-    hir.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))
+    let hir = hir.map_err(|error| pattern_error::syntax(options.pattern, &error.into()))?;
+    Ok((hir, letters.case))
 }
 
 /// The pattern with the word boundaries that the matcher adds.
@@ -171,7 +220,7 @@ fn as_word(hir: Hir, word: bool) -> Hir {
 fn build(options: &PatternOptions) -> Result<(RegexMatcher, bool), Error> {
     let mut builder = shared_settings(options);
     builder
-        .case_insensitive(!options.case_sensitive)
+        .case_insensitive(options.case_sensitive == Some(false))
         .fixed_strings(options.literal)
         .ban_byte(Some(b'\0'));
     if !options.multiline {
@@ -234,37 +283,38 @@ fn class_ranges(hir: &Hir) -> usize {
     }
 }
 
-/// Whether the classes of a pattern contain too many characters to fold their case.
-fn is_case_folding_too_costly(pattern: &Ast) -> bool {
-    let cost = FoldingCost { characters: 0, depth: 1 };
-    ast::visit(pattern, cost).is_ok_and(|characters| characters > MAX_CHARACTERS)
-}
-
-/// Sums the sizes of classes. A nested class counts once per level, because each level is folded
-/// separately.
-struct FoldingCost {
-    characters: u64,
+/// What a pattern has of letters: their case, and the cost to fold the case of its classes.
+struct Letters {
+    case: LetterCase,
+    /// The sizes of classes. A nested class counts once per level, because each level is folded
+    /// separately.
+    folding_cost: u64,
     depth: u64,
 }
 
-impl Visitor for FoldingCost {
-    type Output = u64;
+impl Visitor for Letters {
+    type Output = Letters;
     type Err = Infallible;
 
-    fn finish(self) -> Result<u64, Infallible> {
-        Ok(self.characters)
+    fn finish(self) -> Result<Letters, Infallible> {
+        Ok(self)
     }
 
     fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
-        if let Ast::ClassUnicode(class) = ast {
-            self.add(property_size(class));
+        match ast {
+            Ast::ClassUnicode(class) => self.add(property_size(class)),
+            Ast::Literal(literal) => self.case.add(literal),
+            _ => {}
         }
         Ok(())
     }
 
     fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
         match item {
+            ClassSetItem::Literal(literal) => self.case.add(literal),
             ClassSetItem::Range(range) => {
+                self.case.add(&range.start);
+                self.case.add(&range.end);
                 let (start, end) = (u32::from(range.start.c), u32::from(range.end.c));
                 self.add(u64::from(end.saturating_sub(start)));
             }
@@ -296,9 +346,15 @@ impl Visitor for FoldingCost {
     }
 }
 
-impl FoldingCost {
+impl Letters {
+    fn of(pattern: &Ast) -> Letters {
+        let nothing = Letters { case: LetterCase::default(), folding_cost: 0, depth: 1 };
+        let Ok(letters) = ast::visit(pattern, nothing);
+        letters
+    }
+
     fn add(&mut self, characters: u64) {
-        self.characters += self.depth * characters;
+        self.folding_cost += self.depth * characters;
     }
 }
 
@@ -327,7 +383,7 @@ mod tests {
 
     const OPTIONS: PatternOptions<'static> = PatternOptions {
         pattern: "",
-        case_sensitive: true,
+        case_sensitive: Some(true),
         literal: false,
         word: false,
         multiline: false,
@@ -346,13 +402,18 @@ mod tests {
         let cases: [(PatternOptions, &[&str]); 8] = [
             (PatternOptions { pattern: "foo", ..OPTIONS }, &["foo", "foo"]),
             (
-                PatternOptions { pattern: "foo", case_sensitive: false, ..OPTIONS },
+                PatternOptions { pattern: "foo", case_sensitive: Some(false), ..OPTIONS },
                 &["foo", "Foo", "foo"],
             ),
             (PatternOptions { pattern: "foo", word: true, ..OPTIONS }, &["foo"]),
             (PatternOptions { pattern: "x.y", literal: true, ..OPTIONS }, &["x.y"]),
             (
-                PatternOptions { pattern: "X.Y", literal: true, case_sensitive: false, ..OPTIONS },
+                PatternOptions {
+                    pattern: "X.Y",
+                    literal: true,
+                    case_sensitive: Some(false),
+                    ..OPTIONS
+                },
                 &["x.y"],
             ),
             (PatternOptions { pattern: "^x.y", ..OPTIONS }, &["x.y"]),
@@ -424,7 +485,7 @@ mod tests {
         let limit = Duration::from_millis(if cfg!(debug_assertions) { 10_000 } else { 300 });
         for pattern in &patterns {
             let start: String = pattern.chars().take(30).collect();
-            for case_sensitive in [true, false] {
+            for case_sensitive in [Some(true), Some(false)] {
                 let options = PatternOptions { pattern, case_sensitive, ..OPTIONS };
                 let compile = || {
                     let started = Instant::now();
@@ -448,6 +509,34 @@ mod tests {
         assert_eq!(spans(matcher, text).len(), 2);
     }
 
+    // The cases of `rg --smart-case`.
+    #[test]
+    fn only_a_capital_letter_that_is_meant_as_one_makes_a_pattern_case_sensitive() {
+        let cases = [
+            ("foo", false, false, false),
+            ("Foo", false, true, true),
+            ("foo\\S", false, false, false),
+            ("foo\\S", true, true, true),
+            ("\\p{Lu}", false, true, false),
+            ("\\w+", false, true, false),
+            ("[a-zA]", false, true, true),
+            ("[A-Z]x", false, true, true),
+            ("(?P<Name>x)", false, false, false),
+            ("\\x4A", false, true, true),
+            ("É", false, true, true),
+            ("é(", true, false, false),
+            ("", false, true, false),
+        ];
+        for (pattern, literal, is_sensitive, by_smart_case) in cases {
+            let options = PatternOptions { pattern, literal, case_sensitive: None, ..OPTIONS };
+            let compiled = Pattern::compile(&options).unwrap();
+            assert_eq!(compiled.is_case_sensitive(), is_sensitive, "{pattern}");
+            assert_eq!(compiled.is_by_smart_case(), by_smart_case, "{pattern}");
+            let given = PatternOptions { case_sensitive: Some(is_sensitive), ..options };
+            assert!(!Pattern::compile(&given).unwrap().is_by_smart_case(), "{pattern}");
+        }
+    }
+
     #[test]
     fn only_huge_classes_are_too_costly() {
         let cases = [
@@ -466,7 +555,8 @@ mod tests {
         ];
         for (pattern, expected) in cases {
             let ast = Parser::new().parse(&pattern).unwrap();
-            assert_eq!(is_case_folding_too_costly(&ast), expected, "{pattern}");
+            let cost = Letters::of(&ast).folding_cost;
+            assert_eq!(cost > MAX_CHARACTERS, expected, "{pattern}");
         }
     }
 }

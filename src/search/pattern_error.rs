@@ -212,7 +212,7 @@ mod tests {
     fn message(pattern: &str) -> String {
         let options = PatternOptions {
             pattern,
-            case_sensitive: false,
+            case_sensitive: Some(false),
             literal: false,
             word: false,
             multiline: false,

@@ -18,6 +18,7 @@ use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::searcher::BatchMatches;
+use crate::search::values::{ValueCount, ValueCounts};
 use crate::text::escape;
 use crate::text_format::{TextFormat, TextStyle};
 use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
@@ -32,10 +33,17 @@ const FOOTER: usize = 1024;
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchOutput {
-    /// How many lines match in `files`; with output `files`, how many files.
+    /// How many lines match in `files`; with output `files`, how many files; with `values`, how
+    /// many matches there are.
     pub matches: u64,
     /// The files with matches, in path order unless sorted by time.
     pub files: Vec<FileMatches>,
+    /// With output `values`, the matched texts, the most frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ValueCount>,
+    /// With output `values`, how many different texts there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distinct: Option<u64>,
     /// Whether more results exist than are shown.
     pub truncated: bool,
     /// Pass this to go on exactly after the last result; absent when nothing is left.
@@ -113,6 +121,11 @@ impl Output for SearchOutput {
         if self.format.streamed {
             return f.write_str(&footer);
         }
+        if !self.values.is_empty() {
+            let lines = self.values.iter().map(|found| format!("{} {}", found.count, found.value));
+            let footer = Some(footer).filter(|footer| !footer.is_empty());
+            return f.write_str(&lines.chain(footer).collect::<Vec<_>>().join("\n"));
+        }
         if self.files.is_empty() {
             let separator = if footer.is_empty() { "" } else { "\n" };
             return write!(f, "{}{separator}{footer}", self.empty_text(format));
@@ -168,8 +181,14 @@ impl SearchOutput {
     fn footer(&self, format: &TextFormat) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(truncation) = self.format.truncation {
-            let noun = if self.format.mode == OutputMode::Content { "matches" } else { "files" };
-            lines.push(truncation.line(self.results, noun, self.format.text_bytes));
+            let noun = match self.format.mode {
+                OutputMode::Content => "matches",
+                OutputMode::Values => "values",
+                _ => "files",
+            };
+            let line = truncation.line(self.results, noun, self.format.text_bytes);
+            let distinct = self.distinct.map(|all| format!(", {all} distinct values in all"));
+            lines.push(line + &distinct.unwrap_or_default());
         }
         if let (Some(why), true) = (self.incomplete, self.matches > 0) {
             let searched = self.receipt.sentence("Searched");
@@ -218,6 +237,7 @@ impl LeftOutMatch {
 pub(super) struct ReportBuilder {
     report: SearchOutput,
     skipped_entries: Vec<SkippedEntry>,
+    values: ValueCounts,
     max_results: u64,
     /// The number of bytes of text that may still be added.
     bytes_left: usize,
@@ -246,6 +266,7 @@ impl ReportBuilder {
         ReportBuilder {
             report: SearchOutput { notes, format, ..SearchOutput::default() },
             skipped_entries: Vec::new(),
+            values: ValueCounts::default(),
             max_results: options.max_results,
             after_context: options.context.1 as u64,
             bytes_left: options.limits.text_bytes.saturating_sub(FOOTER),
@@ -278,12 +299,16 @@ impl ReportBuilder {
         incomplete: Option<Incomplete>,
         order: Option<&MtimeOrder>,
     ) -> (SearchOutput, Vec<SkippedEntry>) {
+        if self.report.format.mode == OutputMode::Values {
+            self.finish_values();
+        }
         let mut report = self.report;
         let listing = order.and_then(MtimeOrder::incomplete);
         report.incomplete = incomplete.or(listing);
         report.receipt.sort_and_cap();
         // After an incomplete listing, the next call may have another order.
-        if (report.truncated || incomplete.is_some()) && listing.is_none() {
+        let is_paged = report.format.mode != OutputMode::Values;
+        if is_paged && (report.truncated || incomplete.is_some()) && listing.is_none() {
             report.cursor = self.reached.take().map(|cursor| {
                 // Looked up only now, because the cursor moves with every file.
                 let modified = order.and_then(|order| order.modified(&cursor.path));
@@ -295,7 +320,33 @@ impl ReportBuilder {
         (report, self.skipped_entries)
     }
 
+    /// Reports the counted texts that fit.
+    fn finish_values(&mut self) {
+        let values = std::mem::take(&mut self.values);
+        let report = &mut self.report;
+        report.matches = values.total();
+        report.distinct = Some(values.distinct());
+        report.notes.extend(values.shortfall());
+        for (value, count) in values.sorted() {
+            let value = String::from_utf8_lossy(&value).into_owned();
+            let bytes = value.len() + count.to_string().len() + 2;
+            let is_full = report.results == self.max_results;
+            if is_full || bytes > self.bytes_left && report.results > 0 {
+                let cut = if is_full { Truncation::Results } else { Truncation::Bytes };
+                (report.format.truncation, report.truncated) = (Some(cut), true);
+                return;
+            }
+            self.bytes_left = self.bytes_left.saturating_sub(bytes);
+            report.results += 1;
+            report.values.push(ValueCount { value, count });
+        }
+    }
+
     fn add_file(&mut self, mut file: FileMatches) -> ControlFlow<()> {
+        if self.report.format.mode == OutputMode::Values {
+            self.values.merge(file.values);
+            return ControlFlow::Continue(());
+        }
         if self.report.format.mode != OutputMode::Content {
             return self.add_path(file);
         }

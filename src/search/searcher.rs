@@ -90,7 +90,7 @@ impl Visitor for FileSearcher {
     type Output = BatchMatches;
 
     fn weight(found: &BatchMatches) -> usize {
-        found.files.iter().map(|file| file.lines.text().len() + 256).sum()
+        found.files.iter().map(|file| file.lines.text().len() + file.values.bytes() + 256).sum()
     }
 
     fn state(&self) -> SearchWorker {
@@ -103,6 +103,11 @@ impl Visitor for FileSearcher {
         }
     }
 
+    fn may_stop_early(&self) -> bool {
+        // Else a file that is not opened is no result.
+        self.options.mode == OutputMode::FilesWithoutMatch
+    }
+
     fn visit_unopened(
         &self,
         batch: &Batch,
@@ -111,9 +116,18 @@ impl Visitor for FileSearcher {
     ) -> bool {
         let Some(index_reader) = &self.index_reader else { return false };
         let mut counted = BatchMatches::default();
-        let add = |excluded| self.count_excluded(excluded, &mut counted);
+        let mut texts = Vec::new();
+        let add = |excluded| {
+            texts.push(matches!(excluded, Excluded::Text(_)));
+            self.count_excluded(excluded, &mut counted)
+        };
         if !index_reader.exclude_all(batch, add) {
             return false;
+        }
+        if self.options.mode == OutputMode::FilesWithoutMatch {
+            for ((name, _), _) in batch.entries().zip(texts).filter(|(_, is_text)| *is_text) {
+                self.report(&batch.path(name), FileMatches::default(), 0, found);
+            }
         }
         control.count(counted.stats.excluded, 0);
         if let Some((last, _)) = batch.entries().last() {
@@ -145,7 +159,7 @@ impl Visitor for FileSearcher {
             if !control.keeps_going() {
                 return;
             }
-            let file = self.excluded(&directory, name, file_id).unwrap_or_else(|| {
+            let file = self.excluded(&directory, batch, name, file_id).unwrap_or_else(|| {
                 self.search_entry(worker, &directory, batch, name, file_id, control)
             });
             control.count(1, file.files.len() as u64);
@@ -188,12 +202,19 @@ impl FileSearcher {
     fn excluded(
         &self,
         directory: &OpenDir,
+        batch: &Batch,
         name: &[u8],
         file_id: Option<FileId>,
     ) -> Option<BatchMatches> {
         let excluded = self.index_reader.as_ref()?.exclude(file_id?, || directory.stat(name))?;
         let mut found = BatchMatches::default();
-        self.count_excluded(excluded, &mut found).then_some(found)
+        if !self.count_excluded(excluded, &mut found) {
+            return None;
+        }
+        if self.options.mode == OutputMode::FilesWithoutMatch && !found.skipped {
+            self.report(&batch.path(name), FileMatches::default(), 0, &mut found);
+        }
+        Some(found)
     }
 
     /// Counts an excluded file like a search without matches; false if a search might do something
@@ -243,6 +264,7 @@ impl FileSearcher {
             .line_number(self.options.shows_lines())
             .before_context(self.options.context.0)
             .after_context(self.options.context.1)
+            .invert_match(self.options.invert)
             .multi_line(self.options.pattern.is_multiline())
             .binary_detection(BinaryDetection::none())
             .bom_sniffing(false);
@@ -310,11 +332,16 @@ impl FileSearcher {
             return Ok(());
         }
         found.stats.bytes += text.len() as u64;
-        let Some(matcher) = worker.pattern.for_text(text) else { return Ok(()) };
+        let matcher = worker.pattern.for_text(text);
+        let may_match = matcher.is_some_and(|matcher| worker.pattern.may_match(matcher, text));
         // Most files do not match and are rejected here.
-        if !worker.pattern.may_match(matcher, text) {
+        if !may_match && !self.options.wants_files_without_match() {
             return Ok(());
         }
+        // Only the matcher for any text knows the groups.
+        let any_text = worker.pattern.matcher();
+        let has_groups = self.options.mode == OutputMode::Values;
+        let matcher = matcher.filter(|_| !has_groups).unwrap_or(any_text);
         let path = path();
         let is_named = self.is_named(&path);
         let nul = memchr::memchr(0, text);
@@ -335,7 +362,8 @@ impl FileSearcher {
         let (count, interrupted) =
             self.search_lines(matcher, lines, &path, text, control, &mut file)?;
         found.interrupted |= interrupted;
-        if count > 0 && self.is_reported(interrupted) {
+        let is_binary = nul.is_some() && !is_named;
+        if self.is_result(count, interrupted, is_binary) {
             file.version = self.options.versions.then(|| Version::of(bytes).to_string());
             self.report(&path, file, count, found);
         }
@@ -422,7 +450,8 @@ impl FileSearcher {
             found.skip_binary();
             return Ok(());
         }
-        if utf16 || self.options.raw_lines || self.options.has_context() {
+        let in_order = self.options.invert || self.options.mode == OutputMode::Values;
+        if utf16 || in_order || self.options.raw_lines || self.options.has_context() {
             return self.search_stream(worker, &file, &path, control, found);
         }
         self.search_blocks(worker, file, &path, control, found)
@@ -455,7 +484,7 @@ impl FileSearcher {
         if result.long_line {
             found.stats.warnings.push(long_line_warning(path, "was searched in pieces"));
         }
-        if result.count > 0 && self.is_reported(result.interrupted) {
+        if self.options.is_result(result.count, result.interrupted) {
             result.file.version = version;
             self.report(path, result.file, result.count, found);
         }
@@ -498,7 +527,7 @@ impl FileSearcher {
             let warning = long_line_warning(path, "ends its search with context lines");
             found.stats.warnings.push(warning);
         }
-        if count > 0 && self.is_reported(interrupted) {
+        if self.is_result(count, interrupted, binary || searched.is_err()) {
             result.searched_bytes = reader.offset;
             result.stopped_at_nul = binary;
             if self.options.versions {
@@ -509,9 +538,11 @@ impl FileSearcher {
         if interrupted { Ok(()) } else { searched }
     }
 
-    /// Whether the matches of a file are reported; an incomplete count is not.
-    fn is_reported(&self, interrupted: bool) -> bool {
-        !interrupted || self.options.mode != OutputMode::Count
+    /// Whether a file is a result; one that was not searched to its end because it is binary is
+    /// not known to have no match.
+    fn is_result(&self, count: u64, interrupted: bool, is_binary: bool) -> bool {
+        let is_unknown = is_binary && self.options.mode == OutputMode::FilesWithoutMatch;
+        self.options.is_result(count, interrupted) && !is_unknown
     }
 
     fn report(&self, path: &[u8], mut file: FileMatches, count: u64, found: &mut BatchMatches) {
@@ -550,7 +581,9 @@ fn index_reader(options: &SearchOptions, workspace: &Workspace) -> Option<IndexR
     {
         return None;
     }
-    let query = options.pattern.index_query();
+    // Files without a match are results that the index knows, but for their versions.
+    let asks = !options.invert && !(options.versions && options.wants_files_without_match());
+    let query = options.pattern.index_query().filter(|_| asks);
     Some(IndexReader::new(index, view.clone(), query.as_ref(), options.limits.threads.max(1)))
 }
 

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use grep_matcher::{Captures, Matcher};
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
@@ -198,9 +199,40 @@ impl<'a> LineSink<'a> {
     fn span_limits(&self, bytes: &[u8]) -> Option<SpanLimits> {
         let within = self.options.limits.line_bytes;
         // A long line is shown as a window around its first match.
-        let is_long = || without_line_end(bytes).len() > within;
+        let is_long = || !self.options.invert && without_line_end(bytes).len() > within;
         let first = || is_long().then_some(SpanLimits { max: 1, within });
         self.options.span_limits().or_else(first)
+    }
+
+    /// Counts the texts of the matches in a line; false ends the search of the file.
+    fn count_values(&mut self, bytes: &[u8]) -> Result<bool, io::Error> {
+        if self.count >= self.max_per_file {
+            return Ok(false);
+        }
+        self.count += 1;
+        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let all = SpanLimits { max: usize::MAX, within: usize::MAX };
+        let mut finder = SpanFinder::new(self.matcher, line, 0..usize::MAX, self.keeps_going);
+        let spans = finder.in_last_line(0..line.len(), all).spans;
+        self.interrupted |= finder.is_interrupted();
+        let mut captures = match self.options.pattern.has_groups() {
+            true => Some(self.matcher.new_captures().map_err(io::Error::from)?),
+            false => None,
+        };
+        // As in ripgrep, an empty match after a line without a line end does not count.
+        for span in spans.into_iter().filter(|span| span.start() < bytes.len()) {
+            let mut value = Some(span);
+            if let Some(captures) = &mut captures {
+                self.matcher.captures_at(line, span.start(), captures).map_err(io::Error::from)?;
+                value = captures.get(1);
+            }
+            // A group that took no part in the match has the empty text.
+            let value = value.and_then(|value| line.get(value.start()..value.end()));
+            let value = value.unwrap_or_default();
+            let max = value.len().min(self.options.limits.line_bytes);
+            self.file.values.add(value.get(..max).unwrap_or(value), 1);
+        }
+        Ok(!self.interrupted)
     }
 
     fn push(&mut self, line: MatchedLine<'_>) {
@@ -221,9 +253,14 @@ impl Sink for LineSink<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         match self.options.mode {
-            OutputMode::Files => {
+            OutputMode::Files | OutputMode::FilesWithoutMatch => {
                 self.count = 1;
                 return Ok(false);
+            }
+            OutputMode::Values => {
+                if !self.count_values(found.bytes())? {
+                    return Ok(false);
+                }
             }
             OutputMode::Count if self.options.pattern.is_multiline() => {
                 self.count += count_lines(found.bytes());

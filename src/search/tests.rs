@@ -272,7 +272,7 @@ fn filters_never_exclude_a_matching_text() {
             };
             let options = PatternOptions {
                 pattern: &pattern,
-                case_sensitive: rng.once_in(2),
+                case_sensitive: Some(rng.once_in(2)),
                 literal: rng.once_in(12),
                 word: rng.once_in(5),
                 multiline: rng.once_in(3),
@@ -303,7 +303,7 @@ fn a_word_query_requires_word_boundaries() {
     for (word, may) in [(false, true), (true, false)] {
         let options = PatternOptions {
             pattern: "lock",
-            case_sensitive: false,
+            case_sensitive: Some(false),
             literal: true,
             word,
             multiline: false,

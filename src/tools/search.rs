@@ -17,6 +17,7 @@ pub use crate::search::options::OutputMode;
 use crate::search::options::SearchOptions;
 use crate::search::pattern::{Pattern, PatternOptions};
 pub use crate::search::report::{LeftOutMatch, SearchOutput};
+pub use crate::search::values::ValueCount;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
 
@@ -28,14 +29,14 @@ const MAX_CONTEXT: u32 = 1000;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchArgs {
-    /// A regular expression as in ripgrep, without look-around and backreferences.
+    /// A regular expression as in ripgrep, without look-around.
     #[schemars(length(max = MAX_PATTERN_CHARS))]
     pub pattern: String,
     /// Files or directories. Default: all.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,
-    /// Only files that match a glob: `*.rs` on the name, `src/**/*.ts` on the path, `!` excludes.
+    /// Only files that match: `*.rs` on the name, `src/**/*.ts` on the path, `!` excludes.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub include: OneOrMany,
@@ -43,14 +44,18 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub exclude: OneOrMany,
-    /// Only files of these types, such as `rust` or `py`.
+    /// Only types such as `rust` or `py`.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::file_types)]
     pub file_type: OneOrMany,
-    /// Whether case matters.
-    #[serde(default)]
-    pub case_sensitive: bool,
-    /// Takes the pattern as plain text.
+    /// Levels below each path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_depth: Option<u32>,
+    /// Whether case matters. Default: if the pattern has a capital.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case_sensitive: Option<bool>,
+    /// The pattern is plain text.
     #[serde(default)]
     pub literal: bool,
     /// Only whole words.
@@ -59,7 +64,10 @@ pub struct SearchArgs {
     /// Lets a match span lines.
     #[serde(default)]
     pub multiline: bool,
-    /// Lines around each match, at most 1000.
+    /// Lines that do not match.
+    #[serde(default)]
+    pub invert: bool,
+    /// Lines around each match.
     #[serde(default)]
     #[schemars(range(max = 1000))]
     pub context: u32,
@@ -71,10 +79,11 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub after: Option<u32>,
-    /// Lines (content), paths (files), or the lines of each file counted (count).
+    /// Lines (content), paths (files, files_without_match), numbers of lines (count), or matched
+    /// texts with theirs (values).
     #[serde(default)]
     pub output: OutputMode,
-    /// Lines or files after which the answer is cut.
+    /// Results after which the answer is cut.
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
@@ -85,10 +94,10 @@ pub struct SearchArgs {
     /// By path, or last modified first.
     #[serde(default)]
     pub sort: Sort,
-    /// Searches names with a leading dot.
+    /// Searches dot files.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Searches ignored files too.
+    /// Searches ignored files.
     #[serde(default)]
     pub no_ignore: bool,
     /// Adds the version of each file.
@@ -98,7 +107,7 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
-    /// Milliseconds after which the answer is cut.
+    /// Milliseconds for the answer.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,
@@ -116,10 +125,12 @@ impl_with_fields!(SearchArgs {
     with_include: include: OneOrMany,
     with_exclude: exclude: OneOrMany,
     with_file_type: file_type: OneOrMany,
+    with_max_depth: max_depth: u32,
     with_case_sensitive: case_sensitive: bool,
     with_literal: literal: bool,
     with_word: word: bool,
     with_multiline: multiline: bool,
+    with_invert: invert: bool,
     with_context: context: u32,
     with_before: before: u32,
     with_after: after: u32,
@@ -142,10 +153,12 @@ impl Default for SearchArgs {
             include: OneOrMany::default(),
             exclude: OneOrMany::default(),
             file_type: OneOrMany::default(),
-            case_sensitive: false,
+            max_depth: None,
+            case_sensitive: None,
             literal: false,
             word: false,
             multiline: false,
+            invert: false,
             context: 0,
             before: None,
             after: None,
@@ -207,8 +220,13 @@ impl Tool for Search {
 
     fn run(&self, context: &ToolContext<'_>, args: SearchArgs) -> Result<SearchOutput, Error> {
         let call = context.within(args.timeout_ms);
-        let options = options(context, &args, &call)?;
-        search::search(context.workspace, (context.pool, &call), options)
+        let first = options(context, &args, &call)?;
+        let may_ignore_case = may_ignore_case(&first);
+        let ignoring_case = || {
+            let args = ignoring_case(&args);
+            may_ignore_case.then(|| options(context, &args, &call)).transpose()
+        };
+        search::search(context.workspace, (context.pool, &call), first, ignoring_case)
     }
 }
 
@@ -227,7 +245,15 @@ fn options(
     let (pattern, mut walk) = (pattern(context, args)?, walk(context, args, call)?);
     let view = context.index_view();
     walk.source = view.clone().map(|view| Arc::new(view) as Arc<dyn DirSource>);
+    check_combination(args, &pattern)?;
     let query = query(args, &pattern, &walk)?;
+    if pattern.is_by_smart_case()
+        && let Some(cursor) = &args.cursor
+        && !query.is_of(cursor)
+    {
+        // The cursor is of an answer that ignored case, or of another query.
+        return options(context, &ignoring_case(args), call);
+    }
     let cursor = args.cursor.as_deref().map(|text| query.position(text, newest_first));
     let max_results = at_least_one("max_results", args.max_results)?;
     let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
@@ -235,6 +261,7 @@ fn options(
         pattern,
         walk,
         mode: args.output,
+        invert: args.invert,
         sort: args.sort,
         context: context_lines(args),
         max_results: max_results.min(context.limits.results) as u64,
@@ -247,6 +274,33 @@ fn options(
         index: context.index.cloned().zip(view),
         limits: context.limits.clone(),
     })
+}
+
+/// Whether a search that finds nothing is repeated without regard to case. A program that takes
+/// results as they are found expects those of `rg --smart-case`.
+fn may_ignore_case(options: &SearchOptions) -> bool {
+    options.pattern.is_by_smart_case()
+        && !options.wants_files_without_match()
+        && options.stream.is_none()
+}
+
+fn ignoring_case(args: &SearchArgs) -> SearchArgs {
+    SearchArgs { case_sensitive: Some(false), ..args.clone() }
+}
+
+/// Refuses arguments that exclude each other.
+fn check_combination(args: &SearchArgs, pattern: &Pattern) -> Result<(), Error> {
+    if args.invert && pattern.is_multiline() {
+        let message = "invert: a match over several lines has no lines that do not match";
+        return Err(Error::new(ErrorCode::InvalidArgument, message)
+            .with_hint("Instead, leave multiline and line breaks out of the call."));
+    }
+    if args.output == OutputMode::Values && (args.invert || pattern.is_multiline()) {
+        let message = "output: values are the texts of matches in single lines";
+        return Err(Error::new(ErrorCode::InvalidArgument, message)
+            .with_hint("Instead, leave invert, multiline and line breaks out of the call."));
+    }
+    Ok(())
 }
 
 fn pattern(context: &ToolContext<'_>, args: &SearchArgs) -> Result<Pattern, Error> {
@@ -268,8 +322,10 @@ fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<Wal
     Ok(WalkOptions {
         roots: named.roots,
         missing: named.missing,
+        max_depth: args.max_depth.map(|max| at_least_one("max_depth", max)).transpose()?,
         hidden: args.hidden,
         no_ignore: args.no_ignore,
+        contents: true,
         filter,
         ..WalkOptions::default()
     })
@@ -277,12 +333,15 @@ fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<Wal
 
 /// The arguments that determine the results and their order.
 fn query(args: &SearchArgs, pattern: &Pattern, walk: &WalkOptions) -> Result<QueryId, Error> {
-    let text =
-        (&args.pattern, args.case_sensitive, args.literal, args.word, pattern.is_multiline());
+    let flags =
+        [pattern.is_case_sensitive(), args.literal, args.word, pattern.is_multiline(), args.invert];
     let [include, exclude, file_type] =
         [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
     let files = (walk.root_keys(), include, exclude, file_type, args.hidden, args.no_ignore);
-    QueryId::of(Search::NAME, &(text, files, args.output, args.sort))
+    QueryId::of(
+        Search::NAME,
+        &(&args.pattern, flags, files, args.max_depth, args.output, args.sort),
+    )
 }
 
 /// Lines of context before and after a match; paths and counts have none.

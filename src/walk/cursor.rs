@@ -52,6 +52,11 @@ impl QueryId {
         format!("{:08x}:{position}", self.0)
     }
 
+    /// Whether a text is a cursor of this query.
+    pub(crate) fn is_of(self, text: &str) -> bool {
+        QueryId::read(text).is_some_and(|(query, _)| query == self)
+    }
+
     /// Reads a cursor of results in path order, or in the order of time.
     ///
     /// # Errors

@@ -133,7 +133,11 @@ fn a_closed_pipe_is_no_error() {
 fn search_prints_lines_in_path_order() {
     let found = "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n";
     for name in ["search", "grep"] {
-        assert_eq!(run(tree().path(), &[name, "TODO"]), (0, found.into(), String::new()), "{name}");
+        assert_eq!(
+            run(tree().path(), &[name, "-i", "TODO"]),
+            (0, found.into(), String::new()),
+            "{name}"
+        );
     }
 }
 
@@ -176,11 +180,11 @@ fn unsupported_short_options_name_what_replaces_them() {
     let cases: [(&[&str], &str); 4] = [
         (
             &["search", "-io", "x"],
-            "-o is not supported. Instead, --json-lines has the place of each match in its line.",
+            "-o is not supported. Instead, --output values counts the matched texts, and --json-lines has their places.",
         ),
         (
-            &["search", "-v", "x"],
-            "-v is not supported. Instead, `ripkit read --raw FILE | grep -v PATTERN` prints the other lines.",
+            &["search", "-N", "x"],
+            "-N is not supported. Instead, `ripkit search PATTERN | cut -d: -f1,3-` takes the numbers off.",
         ),
         (
             &["find", "-e", "rs"],
@@ -258,7 +262,7 @@ fn call_is_what_an_agent_sends_and_reads() {
 
 #[test]
 fn json_has_exactly_the_promised_keys() {
-    let (status, out, _) = run(tree().path(), &["search", "todo", "--json"]);
+    let (status, out, _) = run(tree().path(), &["search", "-i", "todo", "--json"]);
     let answer: Value = serde_json::from_str(&out).expect("JSON");
     let keys: Vec<&str> =
         answer.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -446,7 +450,7 @@ fn a_named_link_is_shown_as_it_was_named_in_every_form() {
     let root = tree();
     std::os::unix::fs::symlink("src", root.path().join("link")).expect("a link");
     let words = |more: &[&str]| {
-        let all = [&["search", "todo", "link"], more].concat();
+        let all = [&["search", "-i", "todo", "link"], more].concat();
         let (status, out, error) = run(root.path(), &all);
         assert_eq!((status, error.as_str()), (0, ""), "{more:?}");
         assert!(!out.contains("src/"), "{out}");

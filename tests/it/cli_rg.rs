@@ -7,11 +7,12 @@ use crate::harness::{Dice, has_program, rounds};
 
 /// Short options without a value, in the order in which the dice know them; those that `ripkit` does
 /// not have are refused.
-const FLAGS: [char; 13] = ['i', 's', 'w', 'F', 'U', 'l', 'c', 'u', 'n', 'H', 'o', 'v', 'N'];
+const FLAGS: [char; 14] = ['i', 's', 'S', 'w', 'F', 'U', 'l', 'c', 'u', 'n', 'H', 'o', 'v', 'N'];
 
 /// Short options with values. Not `-m`, after which ours says where more would match, and not `-t`,
 /// which a glob of `-g` overrides in `rg` and narrows here.
-const VALUED: [(char, &[&str]); 4] = [
+const VALUED: [(char, &[&str]); 5] = [
+    ('d', &["1", "2", "9"]),
     ('A', &["0", "1", "2"]),
     ('B', &["0", "1", "2"]),
     ('C', &["0", "1", "2"]),
@@ -34,8 +35,6 @@ fn rich_tree() -> TempDir {
 fn words(dice: &mut Dice) -> Vec<String> {
     let mut words = Vec::new();
     let mut together = String::from("-");
-    // Ours ignores letter case unless it is told not to, as the tool does.
-    together.push(dice.pick(&['i', 's']));
     for _ in 0..dice.below(4) {
         together.push(FLAGS[dice.below(FLAGS.len())]);
     }

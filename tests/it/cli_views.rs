@@ -16,7 +16,7 @@ fn stats_go_to_standard_error_and_leave_the_answer_alone() {
     fs::write(root.path().join("x.bin"), b"\0todo").expect("a file");
     for (words, answer, told) in [
         (
-            &["search", "todo"][..],
+            &["search", "-i", "todo"][..],
             "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n",
             "2 matches\n3 files\n3 directories\n1 skipped: binary\n",
         ),
@@ -159,7 +159,7 @@ fn lines_of_every_kind() -> TempDir {
 
 fn of_ripgrep(directory: &Path, words: &[&str]) -> String {
     let mut ripgrep = Command::new("rg");
-    ripgrep.args(["--no-config", "--json", "-i", "--hidden", "--sort", "path"]).args(words);
+    ripgrep.args(["--no-config", "--json", "--hidden", "--sort", "path"]).args(words);
     let output = ripgrep.current_dir(directory).output().expect("rg starts");
     String::from_utf8(output.stdout).expect("UTF-8")
 }

@@ -21,7 +21,8 @@ use crate::oracles::{self, Choices};
 const ACCEPTED: &[(&str, &str)] = &[
     (
         "letter case",
-        "Our default ignores it because the tool that models know does; rg gets --ignore-case.",
+        "Our default is that of rg --smart-case, but without a match ours ignores case; where case \
+         is not the subject, both are told.",
     ),
     (
         "hidden files",
@@ -98,6 +99,11 @@ const ACCEPTED: &[(&str, &str)] = &[
          --max-count count matches there; ours are lines, each with its part of the matches.",
     ),
     (
+        "names of inverted binary files",
+        "With -v, rg -l reads on after the first line, and leaves out a file with a NUL byte later; \
+         ours names it, as both do without -v.",
+    ),
+    (
         "links in listings",
         "Ours lists links without following them, as git does; rg --files leaves them out.",
     ),
@@ -121,8 +127,10 @@ struct Query {
     keep: fn(&str) -> bool,
 }
 
-fn query(arguments: Value, rg: &[&str]) -> Query {
+fn query(mut arguments: Value, rg: &[&str]) -> Query {
     let sensitive = arguments["case_sensitive"] == true;
+    // Accepted: "letter case".
+    arguments["case_sensitive"] = json!(sensitive);
     let mut rg: Vec<String> = rg.iter().map(ToString::to_string).collect();
     rg.push(if sensitive { "--case-sensitive" } else { "--ignore-case" }.into());
     // Accepted: "hidden files".
@@ -271,6 +279,21 @@ fn queries() -> Vec<Query> {
         let arguments = json!({ "pattern": "needle", "max_per_file": lines, "before": 3 });
         queries.push(query(arguments, &["--max-count", count, "-B3"]));
     }
+    for (pattern, context) in
+        [("e", 0), ("needle", 1), ("^$", 2), ("", 0), ("absent-everywhere", 0)]
+    {
+        let arguments = json!({ "pattern": pattern, "invert": true, "context": context });
+        queries.push(query(arguments, &["--invert-match", &format!("-C{context}")]));
+    }
+    queries.push(query(
+        json!({ "pattern": "foo", "invert": true, "max_per_file": 2, "word": true }),
+        &["--invert-match", "--max-count=2", "--word-regexp"],
+    ));
+    for depth in ["1", "2", "9"] {
+        let levels: u64 = depth.parse().unwrap();
+        let arguments = json!({ "pattern": "e", "max_depth": levels });
+        queries.push(query(arguments, &["--max-depth", depth]));
+    }
     queries.push(query(json!({ "pattern": "needle", "hidden": false }), &[]));
     queries.push(query(json!({ "pattern": "needle", "no_ignore": true }), &["--no-ignore"]));
     queries.push(query(
@@ -381,11 +404,28 @@ fn output_files_and_count_agree_with_rg() {
         let tools = toolkit(&workspace.root());
         for pattern in ["needle", "foo", "^$", "[0-9]", r"\p{Lu}", "", "absent-everywhere"] {
             let mut arguments = json!({ "pattern": pattern, "max_results": 1_000_000 });
-            arguments["output"] = json!("files");
-            let files = ask(&tools, "search", arguments.clone()).succeeds();
-            let names = &["--files-with-matches", "--null", "--ignore-case", "--hidden"][..];
-            let rg_files = rg_names(&workspace.root(), names, pattern);
-            assert_same(&files.paths(), &rg_files, &format!("seed {seed}, files, {pattern:?}"));
+            arguments["case_sensitive"] = json!(false);
+            for (output, option) in [
+                ("files", "--files-with-matches"),
+                ("files_without_match", "--files-without-match"),
+            ] {
+                arguments["output"] = json!(output);
+                for (invert, inverts) in [(false, "--no-invert-match"), (true, "--invert-match")] {
+                    arguments["invert"] = json!(invert);
+                    let files = ask(&tools, "search", arguments.clone()).succeeds();
+                    let names = [option, inverts, "--null", "--ignore-case", "--hidden"];
+                    let rg_files = rg_names(&workspace.root(), &names, pattern);
+                    let what = format!("seed {seed}, {output}, invert {invert}, {pattern:?}");
+                    // Accepted: "names of inverted binary files".
+                    let is_compared = |path: &String| {
+                        !invert || !fs::read(workspace.root().join(path)).unwrap().contains(&0)
+                    };
+                    let [ours, theirs] = [files.paths(), rg_files]
+                        .map(|paths| paths.into_iter().filter(is_compared).collect::<Vec<_>>());
+                    assert_same(&ours, &theirs, &what);
+                }
+            }
+            arguments["invert"] = json!(false);
 
             arguments["output"] = json!("count");
             let counts = ask(&tools, "search", arguments).succeeds();
@@ -406,6 +446,88 @@ fn output_files_and_count_agree_with_rg() {
             assert_eq!(ours, Vec::from_iter(theirs), "seed {seed}, count of {pattern:?}");
         }
     }
+}
+
+#[test]
+fn values_are_what_rg_sort_and_uniq_print() {
+    if !has_program("rg") {
+        return;
+    }
+    let mut compared = 0;
+    for seed in 0..rounds(2) {
+        let workspace = generated_tree(seed, IGNORE_LINES);
+        let tools = toolkit(&workspace.root());
+        for (pattern, word) in [
+            ("needle", false),
+            (r"\w+", false),
+            (r"\w*", false),
+            ("[a-z]+", true),
+            (r"(\w)\w+", false),
+            (r"fo(o)|(b)ar", false),
+            ("na[ïi]ve|é", false),
+            ("absent-everywhere", false),
+        ] {
+            let arguments = json!({
+                "pattern": pattern, "word": word, "output": "values", "case_sensitive": true,
+                "max_results": 100_000,
+            });
+            let said = ask(&tools, "search", arguments).succeeds();
+            let values = said.details["values"].as_array().cloned().unwrap_or_default();
+            let mut ours: Vec<(u64, String)> = values
+                .iter()
+                .map(|one| (one["count"].as_u64().unwrap(), one["value"].as_str().unwrap().into()))
+                .collect();
+            let mut rg: Vec<String> =
+                ["--only-matching", "--no-filename", "--no-line-number", "--hidden"]
+                    .map(String::from)
+                    .into();
+            if pattern.contains('(') {
+                rg.push("--replace=$1".into());
+            }
+            if word {
+                rg.push("--word-regexp".into());
+            }
+            rg.extend(["-e".into(), pattern.to_owned()]);
+            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            let output = rg_output(&workspace.root(), &rg);
+            // Of a file that ends at a NUL byte, rg says so among the lines.
+            let lines = output.split_inclusive(|byte| *byte == b'\n');
+            for line in lines.filter(|line| !line.starts_with(b"WARNING: stopped searching")) {
+                *counts.entry(lossy(&line[..line.len() - 1])).or_default() += 1;
+            }
+            let mut theirs: Vec<(u64, String)> =
+                counts.into_iter().map(|(value, count)| (count, value)).collect();
+            theirs.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+            ours.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+            compared += ours.len();
+            assert_eq!(ours, theirs, "seed {seed}, {pattern}");
+        }
+    }
+    assert!(compared > 20, "only {compared} values: too little to compare");
+}
+
+#[test]
+fn smart_case_is_that_of_rg_where_it_finds_something() {
+    if !has_program("rg") {
+        return;
+    }
+    let mut compared = 0;
+    for seed in 0..rounds(2) {
+        let workspace = generated_tree(seed, IGNORE_LINES);
+        for pattern in
+            ["needle", "Needle", "TODO", "todo", r"f\w+", r"F\w+", r"\p{Lu}", "é", "[A-C]x?"]
+        {
+            let mut query = query(json!({ "pattern": pattern }), &["--smart-case"]);
+            query.rg.retain(|option| option != "--ignore-case");
+            query.arguments.as_object_mut().unwrap().remove("case_sensitive");
+            if rg_search(&workspace.root(), &query).matches.is_empty() {
+                continue;
+            }
+            let found = compare_search(&workspace.root(), &query, &format!("tree of seed {seed}"));
+            compared += found.unwrap_or_else(|difference| panic!("{difference}"));
+        }
+    }
+    assert!(compared > 50, "only {compared} matches: too little to compare");
 }
 
 #[test]

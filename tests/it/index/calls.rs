@@ -61,12 +61,15 @@ fn search(dice: &mut Dice, root: &Path) -> (&'static str, Value) {
     if dice.once_in(10) {
         arguments["file_type"] = json!("rust");
     }
-    for option in ["literal", "word", "multiline", "versions"] {
+    for option in ["literal", "word", "multiline", "versions", "invert"] {
         flag(dice, &mut arguments, option, 5);
     }
-    // Only such literals are asked of every filter.
-    arguments["case_sensitive"] = json!(!dice.once_in(3));
-    let output = ["content", "content", "content", "files", "count"];
+    // Only case-sensitive literals are asked of every filter.
+    let case = [json!(true), json!(true), json!(false), Value::Null];
+    sometimes(&mut arguments, "case_sensitive", case[dice.below(4)].clone());
+    let depths = [json!(1), json!(3), Value::Null, Value::Null];
+    sometimes(&mut arguments, "max_depth", depths[dice.below(4)].clone());
+    let output = ["content", "content", "content", "files", "files_without_match", "count"];
     arguments["output"] = json!(dice.pick(&output));
     if dice.once_in(4) {
         arguments["context"] = json!(dice.below(3));

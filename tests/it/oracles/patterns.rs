@@ -116,7 +116,7 @@ pub fn check(data: &[u8]) {
     let has = |bit| is_set(flags, bit);
     let mut args = SearchArgs::new(pattern);
     (args.case_sensitive, args.literal, args.word, args.multiline) =
-        (has(0), has(1) && has(2), has(3), has(4));
+        (Some(has(0)), has(1) && has(2), has(3), has(4));
     GROUND.with(|ground| judge(ground, &args));
 }
 
