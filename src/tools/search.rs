@@ -29,22 +29,22 @@ const MAX_CONTEXT: u32 = 1000;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchArgs {
-    /// A regular expression as in ripgrep, without look-around.
+    /// A regex as in ripgrep, without look-around.
     #[schemars(length(max = MAX_PATTERN_CHARS))]
     pub pattern: String,
     /// Files or directories. Default: all.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,
-    /// Only files that match: `*.rs` on the name, `src/**/*.ts` on the path, `!` excludes.
+    /// Only globs: `*.rs` for names, `src/**/*.ts` for paths, `!` excludes.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub include: OneOrMany,
-    /// No files that match these globs.
+    /// Globs to leave out.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub exclude: OneOrMany,
-    /// Only types such as `rust` or `py`.
+    /// Types such as `rust`.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::file_types)]
     pub file_type: OneOrMany,
@@ -52,13 +52,13 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_depth: Option<u32>,
-    /// Whether case matters. Default: if the pattern has a capital.
+    /// Case matters (default: if the pattern has a capital).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case_sensitive: Option<bool>,
-    /// The pattern is plain text.
+    /// Plain text, no regex.
     #[serde(default)]
     pub literal: bool,
-    /// Only whole words.
+    /// Whole words.
     #[serde(default)]
     pub word: bool,
     /// Lets a match span lines.
@@ -71,23 +71,23 @@ pub struct SearchArgs {
     #[serde(default)]
     #[schemars(range(max = 1000))]
     pub context: u32,
-    /// Lines before each match.
+    /// Lines before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub before: Option<u32>,
-    /// Lines after each match.
+    /// Lines after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub after: Option<u32>,
-    /// Lines (content), paths (files, files_without_match), numbers of lines (count), or matched
-    /// texts with theirs (values).
+    /// Lines (content), paths (files, files_without_match), line counts (count), or matched texts
+    /// with counts (values).
     #[serde(default)]
     pub output: OutputMode,
-    /// Results after which the answer is cut.
+    /// At most these results.
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
-    /// Lines of one file.
+    /// At most these lines per file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_per_file: Option<u32>,
@@ -100,14 +100,14 @@ pub struct SearchArgs {
     /// Searches ignored files.
     #[serde(default)]
     pub no_ignore: bool,
-    /// Adds the version of each file.
+    /// Adds file versions.
     #[serde(default)]
     pub versions: bool,
-    /// The cursor of a cut answer.
+    /// From a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
-    /// Milliseconds for the answer.
+    /// Milliseconds.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,

@@ -145,7 +145,11 @@ impl Case {
         if *word {
             pattern = format!(r"\b{{start-half}}(?:{pattern})\b{{end-half}}");
         }
-        RegexBuilder::new(&pattern).case_insensitive(*case_sensitive == Some(false)).multi_line(true).build().ok()
+        RegexBuilder::new(&pattern)
+            .case_insensitive(*case_sensitive == Some(false))
+            .multi_line(true)
+            .build()
+            .ok()
     }
 }
 
