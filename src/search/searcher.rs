@@ -582,8 +582,8 @@ fn index_reader(options: &SearchOptions, workspace: &Workspace) -> Option<IndexR
         return None;
     }
     // Files without a match are results that the index knows, but for their versions.
-    let asks = !options.invert && !(options.versions && options.wants_files_without_match());
-    let query = options.pattern.index_query().filter(|_| asks);
+    let opens_all = options.invert || options.versions && options.wants_files_without_match();
+    let query = options.pattern.index_query().filter(|_| !opens_all);
     Some(IndexReader::new(index, view.clone(), query.as_ref(), options.limits.threads.max(1)))
 }
 

@@ -215,10 +215,9 @@ impl<'a> LineSink<'a> {
         let mut finder = SpanFinder::new(self.matcher, line, 0..usize::MAX, self.keeps_going);
         let spans = finder.in_last_line(0..line.len(), all).spans;
         self.interrupted |= finder.is_interrupted();
-        let mut captures = match self.options.pattern.has_groups() {
-            true => Some(self.matcher.new_captures().map_err(io::Error::from)?),
-            false => None,
-        };
+        let has_groups = self.options.pattern.has_groups();
+        let captures = has_groups.then(|| self.matcher.new_captures()).transpose();
+        let mut captures = captures.map_err(io::Error::from)?;
         // As in ripgrep, an empty match after a line without a line end does not count.
         for span in spans.into_iter().filter(|span| span.start() < bytes.len()) {
             let mut value = Some(span);

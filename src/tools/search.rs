@@ -79,7 +79,7 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub after: Option<u32>,
-    /// Lines (content), paths (files, files_without_match), line counts (count), or matched texts
+    /// Lines (content), paths (files, `files_without_match`), line counts (count), or matched texts
     /// with counts (values).
     #[serde(default)]
     pub output: OutputMode,
