@@ -1,11 +1,11 @@
-//! The loop of an agent, whole: a model asks for tools, ripkit carries them out, until it is done.
+//! A complete agent loop: the model calls tools, and ripkit runs them, until the model is done.
 //!
 //! ```text
 //! cargo run --example agent_loop
 //! ```
 //!
-//! The model is a fake that knows its lines, so that this runs anywhere; a real one takes the same
-//! two things, the tools and the conversation, and gives the same answer, calls or a last word.
+//! The model is a script, so that the example runs anywhere. A real model takes the same inputs,
+//! the tools and the conversation, and returns the same results, calls or a final answer.
 
 #![allow(clippy::disallowed_methods, reason = "a host may make files by itself")]
 
@@ -16,10 +16,10 @@ use ripkit::schema::{self, Format};
 use ripkit::{Call, Toolkit, Workspace};
 use serde_json::{Value, json};
 
-/// How often the model is asked before the loop gives up.
+/// The maximum number of requests to the model.
 const MAX_TURNS: usize = 20;
 
-/// One piece of the conversation.
+/// One message of the conversation.
 enum Message {
     User(String),
     Call { tool: String, arguments: Value },
@@ -27,7 +27,7 @@ enum Message {
     LastWord(String),
 }
 
-/// What a model does next: a call, or its last word.
+/// The next step of a model: a call, or the final answer.
 trait Model {
     fn next(&mut self, tools: &Value, conversation: &[Message]) -> Message;
 }
@@ -45,7 +45,7 @@ fn run(tools: &Toolkit, model: &mut dyn Model, task: &str) -> Vec<Message> {
             _ => None,
         };
         conversation.push(next);
-        // A failed call is no reason to stop: the model reads what went wrong.
+        // A failed call does not end the loop: the model reads the error.
         let Some(answer) = answer else { break };
         let (text, is_error) = (answer.text().to_owned(), answer.is_error());
         conversation.push(Message::Answer { text, is_error });
@@ -53,7 +53,7 @@ fn run(tools: &Toolkit, model: &mut dyn Model, task: &str) -> Vec<Message> {
     conversation
 }
 
-/// Finds a typing error, mends it, and makes one mistake on the way.
+/// Finds a typing error, fixes it, and makes one mistake on the way.
 struct Fake;
 
 impl Model for Fake {
@@ -68,7 +68,7 @@ impl Model for Fake {
             0 => ("search", json!({ "pattern": "Helo" })),
             1 => ("read_file", json!({ "path": path })),
             2 => ("edit_file", edit("format!(\"Helo, {who}!\")")),
-            // The answer told what is in the file.
+            // The error showed the content of the file.
             3 => ("edit_file", edit("format!(\"Helo, {name}!\")")),
             _ => return Message::LastWord("The greeting is spelled right now.".to_owned()),
         };

@@ -1,4 +1,4 @@
-//! Times `ripkit` beside `rg` and `fd` on a tree of yours, and checks that their answers agree.
+//! Compares the speed of `ripkit`, `rg` and `fd` on a tree, and checks that their results agree.
 //!
 //! ```text
 //! cargo build --release
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `--big` adds a generated log of one gigabyte in the directory for temporary files, and
-//! `--index-only` leaves out all but the part on indexes, which are kept there too.
+//! `--index-only` runs only the part on indexes, which are also stored there.
 
 #![allow(
     clippy::disallowed_methods,
@@ -44,27 +44,27 @@ const USAGE: &str = "usage: compare TREE [ROUNDS] [--big] [--index-only]";
 const BIG: &str = "--big";
 const INDEX_ONLY: &str = "--index-only";
 
-/// Timed rounds if nothing else is asked; one round before them warms the caches.
+/// The default number of timed rounds; one round before them warms the caches.
 const ROUNDS: usize = 7;
 
 const LOG: &str = "events.log";
 const LOG_BYTES: u64 = 1 << 30;
 
-/// Whatever ends a comparison.
+/// An error that ends the comparison.
 type BoxError = Box<dyn Error>;
 
 fn main() -> ExitCode {
     match Options::parse().and_then(|options| compare(&options, &mut io::stdout().lock())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
-            // Whoever closed standard error does not want to know.
+            // Ignored: standard error may be closed.
             let _ = writeln!(io::stderr(), "compare: {trouble}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// What was asked on the command line.
+/// The options of the command line.
 struct Options {
     tree: PathBuf,
     rounds: usize,
@@ -159,7 +159,7 @@ fn full_searches(
     Ok(())
 }
 
-/// What an agent gets when it asks for nothing special, against everything from `rg`.
+/// The default results for an agent, against all results of `rg`.
 fn first_results(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     let query = VERY_FREQUENT;
     let contestants = [
@@ -196,7 +196,7 @@ fn big_log(rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     full_searches(&field, &queries, rounds, "One log of 1 GiB", out)
 }
 
-/// Measures those that are there.
+/// Measures the available contestants.
 fn row<const COUNT: usize>(
     name: String,
     contestants: [Option<Contestant<'_>>; COUNT],
@@ -207,7 +207,7 @@ fn row<const COUNT: usize>(
     Ok(Row { name, measured })
 }
 
-/// The name of a query and its pattern; a bar would end the cell.
+/// The name of a query and its pattern, without bars, which would end the cell.
 fn label(query: &Query) -> String {
     format!("{} `{}`", query.name, query.pattern.replace('|', "\\|"))
 }

@@ -47,7 +47,7 @@ struct WordCount;
 impl Tool for WordCount {
     const NAME: &'static str = "word_count";
     const EFFECT: Effect = Effect::Read;
-    // It scans a tree, so a server runs it beside the short calls, not before them.
+    // It scans a tree; a server counts it as a long call, which does not delay short ones.
     const LONG: bool = true;
     type Args = WordCountArgs;
     type Output = WordCountOutput;
@@ -58,7 +58,7 @@ impl Tool for WordCount {
         let mut directories = vec![args.path];
         while let Some(directory) = directories.pop() {
             for entry in context.workspace.entries(&directory)? {
-                // Every long loop checks this; what was counted so far is a partial answer.
+                // Every long loop checks this; the files counted so far are a partial answer.
                 output.stopped = context.call.stop_reason();
                 if output.stopped.is_some() {
                     return Ok(output);
@@ -160,7 +160,7 @@ impl fmt::Write for SendText {
     }
 }
 
-/// Raises the flag when the future that holds it ends or is dropped.
+/// Raises the flag when the future that owns it ends or is dropped.
 struct CancelOnDrop(Cancel);
 
 impl Drop for CancelOnDrop {
@@ -170,7 +170,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// Calls a tool on a blocking thread and shows its events. When `cancelled` is ready, the tool is
-/// asked to stop, and the answer is what it has by then. `cancelled` may be the `cancelled()` of a
+/// asked to stop, and returns a partial answer. `cancelled` may be the `cancelled()` of a
 /// `CancellationToken`, a timer, or a signal.
 async fn call_tool(
     tools: &Toolkit,
@@ -185,7 +185,7 @@ async fn call_tool(
     let progress = sender.clone();
     let call = Call::default()
         .with_cancel(cancel.clone())
-        // A report that finds the channel full is dropped: the next one says more.
+        // A report is dropped if the channel is full: the next one is newer.
         .with_progress(move |now| drop(progress.try_send(Event::Progress(now))))
         .with_text(TextStream::new(Arc::new(Mutex::new(SendText(sender)))));
     let tools = tools.clone();

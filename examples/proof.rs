@@ -1,4 +1,4 @@
-//! The figures of `SECURITY.md`, each measured anew: what was promised, and how often it was tried.
+//! Measures the results in `SECURITY.md`.
 //!
 //! ```text
 //! cargo run --release --example proof                  # all, with small counts
@@ -6,9 +6,9 @@
 //! cargo run --release --example proof -- --full        # all, with the counts of SECURITY.md
 //! ```
 //!
-//! Each figure prints its lines: figure, goal, reached, how often. The status is 1 if a promise was
-//! broken. A time or a size over its goal is marked and changes no status: that depends on what
-//! else the machine does.
+//! Each measurement prints lines with its name, goal, result and sample. The exit status is 1 if a
+//! guarantee was violated. A time or size over its goal is marked, but does not change the status,
+//! since it depends on the load of the machine.
 
 #![allow(
     clippy::disallowed_methods,
@@ -42,7 +42,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Whatever ends a run.
+/// An error that ends the run.
 type BoxError = Box<dyn Error>;
 
 fn main() -> ExitCode {
@@ -52,14 +52,14 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(trouble) => {
-            // Whoever closed standard error does not want to know.
+            // Ignored: standard error may be closed.
             let _ = writeln!(io::stderr(), "proof: {trouble}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Measures what is named; tells whether all promises were kept.
+/// Runs the named measurements; returns whether all guarantees held.
 #[cfg(target_os = "linux")]
 fn run(words: &[&str], out: &mut dyn Write) -> Result<bool, BoxError> {
     use figures::{
@@ -87,7 +87,7 @@ fn run(words: &[&str], out: &mut dyn Write) -> Result<bool, BoxError> {
         ("opens", opens::run),
     ];
     match words {
-        // Processes that figures start.
+        // Child processes of measurements.
         [kills::VICTIM, root] => kills::edit_for_ever(root),
         [edits::EDITOR, root, party] => edits::edit_every_other(root, party.parse()?, out),
         [measure::SUBJECT, root, tool, arguments] => measure::subject(root, tool, arguments, out),

@@ -1,5 +1,5 @@
-//! Replays the edits of real commits through `edit_file`, as they are and with mistakes that models
-//! make, and counts what becomes of them.
+//! Replays the edits of real commits through `edit_file`, exact and with mistakes that models make,
+//! and counts the results.
 //!
 //! ```text
 //! cargo run --release --example replay -- REPOSITORY...
@@ -8,7 +8,7 @@
 //! Every hunk of a commit is an edit: the old lines with as much context as makes them unique are
 //! `old_text`, the new lines with the same context are `new_text`. Without a mistake the file must
 //! become exactly what the commit made of it. Then each edit is tried with every kind of mistake,
-//! and what the file holds afterwards is held against what the author meant.
+//! and the resulting file is compared with the intended one.
 //!
 //! `--commits N` takes so many commits, evenly from all repositories (500); `--limit N` at most so
 //! many edits; `--seed N` chooses other commits, context and mistakes; `--only KIND`, which may be
@@ -48,19 +48,19 @@ use self::replay::report::Report;
 use self::replay::repository::Repository;
 use self::replay::run;
 
-/// Whatever ends a replay.
+/// An error that ends the replay.
 type BoxError = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "usage: replay [--commits N] [--limit N] [--seed N] [--only KIND]... \
                      [--show N] [--json] REPOSITORY...";
 
-/// Stands for the edits without a mistake, which are always made.
+/// The name for edits without a mistake, which are always made.
 const NONE: &str = "none";
 
 /// Commits of all repositories together.
 const COMMITS: usize = 500;
 
-/// Edits of one commit and of one file of it: a change of everything is not all that is replayed.
+/// The maximum number of edits of one commit and of one file, so that no large change dominates.
 const EDITS_PER_COMMIT: usize = 20;
 const EDITS_PER_FILE: usize = 8;
 
@@ -69,14 +69,14 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(trouble) => {
-            // Nothing can be said where standard error is closed.
+            // Ignored: standard error may be closed.
             let _ = writeln!(io::stderr(), "replay: {trouble}");
             ExitCode::from(2)
         }
     }
 }
 
-/// What was asked on the command line.
+/// The options of the command line.
 struct Options {
     repositories: Vec<PathBuf>,
     commits: usize,
@@ -118,7 +118,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The kinds of mistakes that are tried.
+    /// The kinds of mistakes to try.
     fn kinds(&self) -> Result<Vec<Kind>, BoxError> {
         let mut kinds = mistakes::kinds();
         for name in &self.only {
@@ -144,7 +144,7 @@ struct Collected {
     left_out: usize,
 }
 
-/// Replays everything; returns whether no edit was made wrongly.
+/// Replays all edits; returns whether no edit had a wrong result.
 fn replay(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
     let kinds = options.kinds()?;
     let collected = collect(options)?;
@@ -182,7 +182,7 @@ fn replay(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
     Ok(report.is_clean())
 }
 
-/// Reads as many commits as are asked for, evenly from all repositories.
+/// Reads the requested number of commits, evenly from all repositories.
 fn collect(options: &Options) -> Result<Collected, BoxError> {
     let mut collected = Collected::default();
     let repositories = options.repositories.len();
@@ -205,7 +205,7 @@ fn collect(options: &Options) -> Result<Collected, BoxError> {
                 let Some(versions) = repository.versions(file)? else { continue };
                 let name = format!("{name} {}", file.path);
                 let mut made = edit::between(&name, &versions.before, &versions.after, seed);
-                // Any of them, not only those at the start of the file.
+                // A random selection, not only those at the start of the file.
                 Dice::new(seed, &name).shuffle(&mut made.edits);
                 made.edits.truncate(EDITS_PER_FILE);
                 edits.append(&mut made.edits);
@@ -223,6 +223,6 @@ fn collect(options: &Options) -> Result<Collected, BoxError> {
 
 /// Reports the progress.
 fn report_progress(line: &str) {
-    // Nothing can be said where standard error is closed.
+    // Ignored: standard error may be closed.
     let _ = writeln!(io::stderr(), "replay: {line}");
 }

@@ -1,4 +1,4 @@
-//! Who takes part: the toolkit in this process, its program, and the programs beside it.
+//! The contestants: the toolkit in this process, its program, and other programs.
 
 use std::env;
 use std::io::{self, BufRead, BufReader};
@@ -14,7 +14,7 @@ use crate::BoxError;
 use crate::corpus::programs;
 use crate::corpus::queries::{FD_OPTIONS, LONG, Query, RG_OPTIONS, texts, unbounded};
 
-/// Lines that tell of binary files and are no matches.
+/// Notices about binary files, which are not matches.
 const NOTICES: [&str; 3] = [
     ": WARNING: stopped searching binary file after match (found ",
     ": binary file matches (found ",
@@ -24,25 +24,25 @@ const NOTICES: [&str; 3] = [
 /// The head of the column of typed calls.
 const IN_PROCESS: &str = "in process";
 
-/// With this begins what follows the results of an answer that was cut.
+/// The beginning of the line after the results of a truncated answer.
 const CUT: &[u8] = b"... (truncated at ";
 
-/// One who answers a question.
+/// A library call or a program that answers a query.
 pub(crate) struct Contestant<'a> {
     /// The head of its column.
     pub(crate) name: &'static str,
-    /// Whether others are held against it.
+    /// Whether others are compared with it.
     pub(crate) is_baseline: bool,
     work: Work<'a>,
 }
 
 enum Work<'a> {
-    /// Answers, frees the answer, and tells how many results it had.
+    /// Runs the query, frees the answer, and returns the number of results.
     InProcess(Box<dyn Fn() -> Result<u64, BoxError> + 'a>),
     Program(Program),
 }
 
-/// A program and what it is asked.
+/// A program and its arguments.
 pub(crate) struct Program {
     path: PathBuf,
     arguments: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Program {
 }
 
 impl<'a> Contestant<'a> {
-    /// One in this process, which tells how many results its answer had.
+    /// A call in this process that returns the number of its results.
     pub(crate) fn in_process(
         name: &'static str,
         work: impl Fn() -> Result<u64, BoxError> + 'a,
@@ -58,7 +58,7 @@ impl<'a> Contestant<'a> {
         Contestant { name, is_baseline: false, work: Work::InProcess(Box::new(work)) }
     }
 
-    /// The same, with others held against it.
+    /// The same as a baseline for others.
     pub(crate) fn into_baseline(self) -> Contestant<'a> {
         Contestant { is_baseline: true, ..self }
     }
@@ -131,7 +131,7 @@ fn results(mut output: impl BufRead) -> io::Result<u64> {
     Ok(count)
 }
 
-/// Everybody, over one tree.
+/// All contestants, over one tree.
 pub(crate) struct Field {
     root: PathBuf,
     whole: Toolkit,
@@ -160,7 +160,7 @@ impl Field {
         })
     }
 
-    /// What to do about a program that is not there.
+    /// How to install a missing program.
     pub(crate) fn how_to_get(name: &str) -> &'static str {
         match name {
             "ripkit" => "not built, so left out; build it with `cargo build --release`",
@@ -211,20 +211,20 @@ impl Field {
         self.baseline("rg --files", self.rg.as_ref(), arguments)
     }
 
-    /// `fd`, with everything or any so many.
+    /// `fd`, with all results or with any `max` of them.
     pub(crate) fn fd_list(&self, max: Option<u32>) -> Option<Contestant<'static>> {
         let mut arguments = texts(FD_OPTIONS);
         arguments.extend(max.map(|max| format!("--max-results={max}")));
         self.baseline("fd", self.fd.as_ref(), arguments)
     }
 
-    /// The toolkit, with everything or the first so many.
+    /// The toolkit, with all results or the first `max`.
     pub(crate) fn list_in_process(&self, max: Option<u32>) -> Contestant<'_> {
         let tools = if max.is_some() { &self.capped } else { &self.whole };
         Contestant::in_process(IN_PROCESS, list(tools, max))
     }
 
-    /// The program `ripkit`, with everything or the first so many.
+    /// The program `ripkit`, with all results or the first `max`.
     pub(crate) fn list_as_process(&self, max: Option<u32>) -> Option<Contestant<'static>> {
         let mut arguments = texts(["list", "--max-depth"]);
         arguments.push(u32::MAX.to_string());
@@ -257,7 +257,7 @@ impl Field {
     }
 }
 
-/// A listing with everything or the first so many.
+/// A listing with all results or the first `max`.
 pub(crate) fn list(tools: &Toolkit, max: Option<u32>) -> impl Fn() -> Result<u64, BoxError> {
     let args = list_files::ListFilesArgs::default()
         .with_max_depth(u32::MAX)
@@ -269,7 +269,7 @@ pub(crate) fn list(tools: &Toolkit, max: Option<u32>) -> impl Fn() -> Result<u64
     }
 }
 
-/// A search that has to come to its end.
+/// A search that must be complete.
 pub(crate) fn search(tools: &Toolkit, args: SearchArgs) -> impl Fn() -> Result<u64, BoxError> {
     move || {
         let report = tools.run::<Search>(args.clone(), &Call::default())?;
@@ -280,7 +280,7 @@ pub(crate) fn search(tools: &Toolkit, args: SearchArgs) -> impl Fn() -> Result<u
     }
 }
 
-/// The program of this package: examples lie in a directory beside it.
+/// The program of this package, which is built into the parent of the directory of examples.
 fn built_beside() -> Option<PathBuf> {
     let example = env::current_exe().ok()?;
     let profile = example.parent()?.parent()?;

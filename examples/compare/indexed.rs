@@ -1,4 +1,4 @@
-//! The same searches and listings with an index, beside those without.
+//! The same searches and listings with and without an index.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,17 +13,17 @@ use crate::corpus::queries::{QUERIES, Query, unbounded};
 use crate::table::Table;
 use crate::{label, row};
 
-/// Room for filters, in percent of the text: what is the default, and the least there is.
+/// The size of signatures in percent of the text: the default and the minimum.
 const SHARES: [u8; 2] = [7, 3];
 
 /// One tree with all kinds of indexes.
 struct Indexed<'a> {
     field: &'a Field,
-    /// Looks at every file, by its stamp.
+    /// Checks the fingerprint of every file.
     exact: Toolkit,
-    /// Is told what changes; none where that cannot be had.
+    /// Uses change notifications; `None` where they are not available.
     watched: Option<Toolkit>,
-    /// Where the index is that processes use.
+    /// The directory of the index that processes use.
     stored: &'a Path,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn write(field: &Field, rounds: usize, out: &mut impl Write) -> Resul
     indexed.listings(rounds, out)
 }
 
-/// How large indexes are, and how long it takes to build them and to see that nothing changed.
+/// The size of indexes, and the time to build them and to check that nothing changed.
 fn sizes(field: &Field, stored: &Path, out: &mut impl Write) -> Result<(), BoxError> {
     let head = "| share | files | not known | text | filters | of the text | stored | built in | \
         again in |\n|---|---|---|---|---|---|---|---|---|";
@@ -79,7 +79,7 @@ fn build(field: &Field, options: IndexOptions) -> Result<(IndexStatus, Duration)
     Ok((index.status(), elapsed))
 }
 
-/// A toolkit with an index that knows the tree.
+/// A toolkit with a complete index of the tree.
 fn with_index(field: &Field, options: IndexOptions) -> Result<Toolkit, BoxError> {
     let tools = field.tools().clone().with_index(options)?;
     tools.index().ok_or("there is no index")?.build(&Call::default())?;
@@ -135,7 +135,7 @@ impl Indexed<'_> {
         Ok(())
     }
 
-    /// A search by a toolkit that was just made.
+    /// A search by a new toolkit.
     fn without(&self, query: &Query) -> Contestant<'_> {
         let args = query.uncapped();
         Contestant::in_process("without", move || {
@@ -144,7 +144,7 @@ impl Indexed<'_> {
         })
     }
 
-    /// The same, which learns what it can.
+    /// The same, with an index that the search begins to build.
     fn first(&self, query: &Query) -> Contestant<'_> {
         let args = query.uncapped();
         Contestant::in_process("first", move || {
@@ -154,7 +154,7 @@ impl Indexed<'_> {
         })
     }
 
-    /// Every answer with an index is the one without, to the byte.
+    /// Checks that answers with and without an index are equal, byte for byte.
     fn check(&self, query: &Query) -> Result<(), BoxError> {
         let text_of = |tools: &Toolkit| -> Result<String, BoxError> {
             Ok(tools.run::<Search>(query.uncapped(), &Call::default())?.to_string())
@@ -177,7 +177,7 @@ fn watched<'a>(work: impl Fn() -> Result<u64, BoxError> + 'a) -> Contestant<'a> 
     Contestant::in_process("watched", work)
 }
 
-/// Why changes are not told.
+/// Why there are no change notifications.
 fn missing() -> &'static str {
     if cfg!(feature = "watch") {
         "the system does not tell what changes in this tree"

@@ -1,4 +1,4 @@
-//! The most memory that a search as a process holds, told by GNU `time`.
+//! The peak memory of a search as a process, measured with GNU `time`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::corpus::queries::Query;
 
 const TIME: &str = "/usr/bin/time";
 
-/// The line of `time -v` that matters.
+/// The line of `time -v` with the peak memory.
 const PEAK: &str = "Maximum resident set size (kbytes): ";
 
 /// Writes the table, or why there is none.
@@ -36,7 +36,7 @@ fn shown(program: &Program) -> String {
     }
 }
 
-/// Only GNU `time` knows `-v`; another one tells nothing.
+/// `None` if `time` is not GNU `time`, which has `-v`.
 fn peak_kilobytes(program: &Program) -> Option<u64> {
     let mut command = Command::new(TIME);
     command.arg("-v").args(program.words()).current_dir(program.directory());

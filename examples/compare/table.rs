@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use crate::timing::{Measured, geometric_mean};
 
-/// How everybody did on one question.
+/// The measurements of all contestants for one query.
 pub(crate) struct Row {
-    /// The question.
+    /// The query.
     pub(crate) name: String,
     /// In the order of the columns.
     pub(crate) measured: Vec<Measured>,
@@ -16,7 +16,7 @@ pub(crate) struct Row {
 pub(crate) struct Table<'a, W> {
     out: &'a mut W,
     title: String,
-    /// What is counted.
+    /// The noun for results.
     noun: &'static str,
     has_head: bool,
     means: Vec<Means>,
@@ -36,7 +36,7 @@ impl<'a, W: Write> Table<'a, W> {
         Table { out, title: title.to_owned(), noun, has_head: false, means: Vec::new() }
     }
 
-    /// Writes a row; where the numbers of results should `agree`, it says if they do not.
+    /// Writes a row; if the numbers of results should `agree`, a difference is shown.
     pub(crate) fn row(&mut self, row: &Row, agree: bool) -> io::Result<()> {
         if !self.has_head {
             self.head(row)?;
@@ -116,7 +116,7 @@ fn baselines(row: &Row, index: usize) -> impl Iterator<Item = &Measured> {
     row.measured.iter().take(index).filter(|measured| measured.is_baseline)
 }
 
-/// One number if all say the same, else what each says.
+/// One number if all agree, otherwise the number of each.
 fn results(measured: &[Measured], agree: bool) -> String {
     let Some((first, others)) = measured.split_first() else { return String::new() };
     if others.iter().all(|other| other.results == first.results) {

@@ -1,15 +1,15 @@
-//! Interleaved rounds, and what is told of them.
+//! Interleaved rounds, and statistics of their times.
 
 use std::time::{Duration, Instant};
 
 use crate::BoxError;
 use crate::contestants::Contestant;
 
-/// How one contestant did.
+/// The measurements of one contestant.
 pub(crate) struct Measured {
-    /// Who it is.
+    /// Its name.
     pub(crate) name: &'static str,
-    /// Whether others are held against it.
+    /// Whether others are compared with it.
     pub(crate) is_baseline: bool,
     /// How many results its answer had.
     pub(crate) results: u64,
@@ -17,8 +17,8 @@ pub(crate) struct Measured {
     times: Vec<f64>,
 }
 
-/// Lets all do their work once to count and to warm up, then in turn in so many rounds. Each
-/// round begins with another one, so that none always follows the same.
+/// Runs all contestants once to count results and warm caches, then in turn in `rounds` rounds.
+/// Each round begins with another contestant, so that none always runs after the same one.
 pub(crate) fn measure(
     contestants: &[Contestant<'_>],
     rounds: usize,
@@ -58,7 +58,7 @@ impl Measured {
         self.times.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// The median of the ratios to another one in the same round.
+    /// The median of the ratios to another contestant in the same round.
     pub(crate) fn ratio(&self, other: &Measured) -> f64 {
         median(self.times.iter().zip(&other.times).map(|(own, other)| own / other).collect())
     }

@@ -34,7 +34,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     )
 }
 
-/// Cancels calls at various moments; those that had ended before are not counted.
+/// Cancels calls at various moments; calls that had ended before are not counted.
 pub(crate) fn latencies(
     root: &Path,
     tool: &str,
@@ -50,7 +50,7 @@ pub(crate) fn latencies(
         let wait = Duration::from_micros(500 + (round as u64 * 977) % 15_000);
         let other = thread::spawn(move || {
             thread::sleep(wait);
-            // The moment before, so that whatever the flag sets off is counted.
+            // The time before the flag is raised, so that all its effects are counted.
             let _ = send.send(Instant::now());
             cancel.cancel();
         });

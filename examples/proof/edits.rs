@@ -1,4 +1,4 @@
-//! Edits of one file from many sides.
+//! Concurrent edits of one file.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ const LINES: usize = 120;
 const THREADS: usize = 8;
 const PROCESSES: usize = 4;
 
-/// What became of some edits.
+/// The results of some edits.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     applied: usize,
@@ -27,7 +27,7 @@ struct Tally {
     other_errors: usize,
 }
 
-/// Makes the edits from one process and from several.
+/// Runs the edits in one process and in several.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     measure(report, "8 threads of one process", LINES, by_threads)?;
     measure(report, "4 processes", 0, by_processes)
@@ -109,7 +109,7 @@ fn by_processes(root: &Path) -> Result<Tally, BoxError> {
     Ok(tally)
 }
 
-/// Edits the lines of one of the processes, and prints what became of it.
+/// Edits the lines of one of the processes, and prints the results.
 pub(crate) fn edit_every_other(
     root: &str,
     party: usize,

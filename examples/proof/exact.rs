@@ -9,7 +9,7 @@ use serde_json::json;
 use super::report::{Goal, Report};
 use crate::BoxError;
 
-/// What comes before the first line, what each line has, and the line ends that take turns.
+/// The bytes before the first line, the bytes of each line, and the line ends that alternate.
 type Style = (&'static str, &'static [u8], &'static [u8], &'static [&'static [u8]]);
 
 const STYLES: [Style; 6] = [
@@ -62,7 +62,8 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     )
 }
 
-/// A file of numbered lines, of which one may have another text; every other has no last line end.
+/// A file of numbered lines, one of which may have another text; every other file has no final line
+/// end.
 fn content(style: Style, lines: usize, changed: Option<(usize, &str)>) -> Vec<u8> {
     let (_, start, text, ends) = style;
     let mut bytes = start.to_vec();

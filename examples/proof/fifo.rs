@@ -1,4 +1,4 @@
-//! Calls that meet a FIFO to which nobody writes.
+//! Calls on a FIFO without a writer.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::measure::Times;
 use super::report::{Goal, Report};
 use crate::BoxError;
 
-/// Reads a FIFO, and searches where one is and where none is.
+/// Reads a FIFO, and searches trees with and without one.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     const GOAL: Duration = Duration::from_millis(50);
     let count = report.count(200, 2000);
@@ -50,7 +50,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     report.line("`search` of a tree with a FIFO", "no delay", (reached, state), count.to_string())
 }
 
-/// Makes a FIFO.
+/// Creates a FIFO.
 pub(crate) fn make(path: &Path) -> Result<(), BoxError> {
     Ok(rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0)?)
 }

@@ -1,4 +1,4 @@
-//! Globs that other matchers try for minutes, or that end them.
+//! Globs on which other matchers run for minutes or crash.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Searches of trees whose ignore file is an attack.
+//! Searches of trees with hostile ignore files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use super::measure::{self, Times, shown};
 use super::report::{Goal, Report};
 use crate::BoxError;
 
-/// Makes the ignore file at the path.
+/// Creates the ignore file at the path.
 type Make = fn(&Path) -> Result<(), BoxError>;
 
 const KINDS: [(&str, Make); 5] = [

@@ -17,13 +17,13 @@ pub(crate) const VICTIM: &str = "--victim";
 
 const FILE: &str = "edited.txt";
 
-/// Lines between the first and the last, which carry the same number.
+/// Lines between the first and the last line, which contain the same number.
 const LINES: usize = 20_000;
 
-/// The longest life of a victim that has begun.
+/// The maximum lifetime of a victim after its first edit.
 const LIFE: Duration = Duration::from_millis(40);
 
-/// Kills processes and looks at what is left.
+/// Kills processes and checks the remaining files.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(100, 1000);
     let root = tempfile::tempdir()?;
@@ -62,7 +62,7 @@ fn kill_one(root: &Path, life: Duration) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The number that the file carries, if it is whole.
+/// The number in the file, if the file is complete.
 fn number(root: &Path, body: &str) -> Option<u64> {
     let text = fs::read_to_string(root.join(FILE)).ok()?;
     let (first, rest) = text.split_once(" begins\n")?;
@@ -77,7 +77,7 @@ fn leftovers(root: &Path) -> Result<u32, BoxError> {
     Ok(u32::try_from(fs::read_dir(root)?.count())? - 1)
 }
 
-/// The next write in the directory, which leaves nothing itself.
+/// The next write in the directory.
 fn write_beside(root: &Path) -> Result<(), BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     for (tool, arguments) in [
@@ -92,7 +92,7 @@ fn write_beside(root: &Path) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Counts the number in the file up, by edits of its first and last line.
+/// Increments the number in the file by edits of its first and last line.
 pub(crate) fn edit_for_ever(root: &str) -> Result<bool, BoxError> {
     let tools = Toolkit::new(Workspace::open(root)?);
     let text = fs::read_to_string(Path::new(root).join(FILE))?;

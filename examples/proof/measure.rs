@@ -1,4 +1,4 @@
-//! Times in order, and calls in a process of their own, of which the kernel tells the memory.
+//! Statistics of times, and calls in separate processes, whose memory the kernel reports.
 
 use std::env;
 use std::fmt;
@@ -14,16 +14,16 @@ use tempfile::TempDir;
 
 use crate::BoxError;
 
-/// The first word of a process that makes one call.
+/// The first argument of a process that makes one call.
 pub(crate) const SUBJECT: &str = "--subject";
 
-/// A directory for trees that no disk should slow: in memory, where the system has such a place.
+/// A directory for trees, in memory if possible, so that no disk slows the measurements.
 pub(crate) fn scratch() -> io::Result<TempDir> {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
 }
 
-/// Durations of the same thing.
+/// Repeated measurements of a duration.
 #[derive(Default)]
 pub(crate) struct Times(Vec<Duration>);
 
@@ -36,7 +36,7 @@ impl Times {
         self.0.extend(other.0);
     }
 
-    /// The time under which this part of all is.
+    /// The quantile: this fraction of the times is at most as long.
     pub(crate) fn quantile(&self, part: f64) -> Duration {
         let mut times = self.0.clone();
         times.sort_unstable();
@@ -55,7 +55,7 @@ impl Times {
     }
 }
 
-/// The middle, and what all but a hundredth stay under.
+/// The median and the 99th percentile.
 impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "p50 {}, p99 {}", shown(self.quantile(0.5)), shown(self.p99()))
@@ -73,16 +73,16 @@ pub(crate) fn shown(time: Duration) -> String {
     }
 }
 
-/// What one call took in a process of its own.
+/// Time and memory of one call in a separate process.
 pub(crate) struct Taken {
     pub(crate) time: Duration,
-    /// Megabytes at the highest, over what the process had before the call.
+    /// The peak memory in megabytes, above the memory before the call.
     pub(crate) megabytes: f64,
     /// The answer in JSON.
     pub(crate) answer: Value,
 }
 
-/// Makes a call in a process of its own.
+/// Makes a call in a separate process.
 pub(crate) fn call(root: &Path, tool: &str, arguments: &Value) -> Result<Taken, BoxError> {
     let mut subject = Command::new(env::current_exe()?);
     subject.arg(SUBJECT).arg(root).args([tool, &arguments.to_string()]);
@@ -99,7 +99,7 @@ pub(crate) fn call(root: &Path, tool: &str, arguments: &Value) -> Result<Taken, 
     })
 }
 
-/// Makes the call and prints what it took.
+/// Makes the call and prints its time and memory.
 pub(crate) fn subject(
     root: &str,
     tool: &str,
@@ -121,7 +121,7 @@ pub(crate) fn subject(
     Ok(true)
 }
 
-/// What the kernel says of this process.
+/// A memory figure of this process, as reported by the kernel.
 fn kilobytes(name: &str) -> Result<u64, BoxError> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(name));

@@ -1,4 +1,4 @@
-//! The memory that files of extreme shapes take.
+//! Memory used for files of extreme shapes.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -10,7 +10,7 @@ use super::measure::{self, shown};
 use super::report::{Goal, Report};
 use crate::BoxError;
 
-/// What a call may take, in megabytes.
+/// The memory that a call may use, in megabytes.
 const GOAL: f64 = 100.0;
 
 /// A file of 10 GB that has no blocks.
@@ -71,7 +71,7 @@ fn measure(
     Ok(())
 }
 
-/// What the answer says it did.
+/// The result, as the answer reports it.
 fn found(details: &Value) -> String {
     let skipped = details["receipt"]["skipped"]["binary"].as_u64().unwrap_or_default();
     match (details["matches"].as_u64(), details["incomplete"].as_str()) {

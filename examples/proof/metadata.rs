@@ -1,4 +1,4 @@
-//! What a file is besides its content, after changes of the content.
+//! Metadata of a file after changes of its content.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -15,7 +15,8 @@ const MODE: u32 = 0o640;
 const OWNER: u32 = 1234;
 const ATTRIBUTE: &str = "user.ripkit-proof";
 
-/// Changes files by writing and by editing, and looks at mode, owner, attribute and hard link.
+/// Changes files by writing and by editing, and checks mode, owner, extended attribute and hard
+/// link.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let root = tempfile::tempdir()?;
     let tools = Toolkit::new(Workspace::open(root.path())?);
@@ -50,7 +51,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
 
 fn put(path: &Path) -> Result<(), BoxError> {
     fs::write(path, "old\n")?;
-    // Only root may give files away; others keep what they have.
+    // Only root can change owners; ignored otherwise.
     let _ = chown(path, Some(OWNER), Some(OWNER));
     fs::set_permissions(path, fs::Permissions::from_mode(MODE))?;
     rustix::fs::setxattr(path, ATTRIBUTE, b"kept", XattrFlags::empty())?;
@@ -65,7 +66,7 @@ fn change(tools: &Toolkit, tool: &str, arguments: Value) -> Result<(), BoxError>
     Ok(())
 }
 
-/// What is not as it was.
+/// The changed metadata.
 fn look(path: &Path, owner: u32, link: Option<&Path>) -> Result<Vec<&'static str>, BoxError> {
     let metadata = fs::metadata(path)?;
     let mut value = [0; 16];

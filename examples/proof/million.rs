@@ -14,7 +14,7 @@ use crate::BoxError;
 /// Entries of one directory.
 const WIDTH: usize = 1000;
 
-/// Makes the tree, asks, and removes it.
+/// Creates the tree, runs the calls, and removes it.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let directories = report.count(100, 1000);
     let root = measure::scratch()?;
@@ -22,7 +22,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
         let directory = root.path().join(format!("d{directory}"));
         fs::create_dir(&directory)?;
         for number in 1..WIDTH {
-            // One in ten has content: each takes a page.
+            // One in ten has content, since each takes a page of memory.
             let content = if number % 10 == 0 { "some text\n" } else { "" };
             fs::write(directory.join(format!("file-{number}.txt")), content)?;
         }
@@ -65,7 +65,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// How long after its time limit a call answers; those that end before are not counted.
+/// How long after its time limit a call answers; calls that end before it are not counted.
 fn late(
     report: &mut Report,
     what: &str,

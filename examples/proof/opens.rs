@@ -1,4 +1,4 @@
-//! The price of containment: resolving a path beside opening it without a check.
+//! The cost of containment: resolving a path, compared with opening it without checks.
 
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::BoxError;
 
 const PATH: &str = "one/two/three/file.txt";
 
-/// Opens of one batch, so that the clock is read seldom.
+/// Opens per batch, so that the clock is read rarely.
 const BATCH: u32 = 500;
 
-/// Batches take turns, so that a busy moment slows both.
+/// Batches alternate, so that load on the machine affects both.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let batches = report.count(200, 2000);
     let root = tempfile::tempdir()?;
@@ -31,7 +31,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
         ours.add(batch(|| Ok(workspace.resolve(PATH, Access::Read)?))?);
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         plain.add(batch(|| Ok(rustix::fs::openat(&handle, PATH, flags, Mode::empty())?))?);
-        // What a check by name costs, which can be deceived.
+        // The cost of a check by name, which is vulnerable to races.
         checked.add(batch(|| Ok(File::open(fs::canonicalize(&absolute)?)?))?);
     }
     let [ours, plain, checked] =

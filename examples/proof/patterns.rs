@@ -1,4 +1,4 @@
-//! Regular expressions that take long, and the time at which their callers are released.
+//! Slow regular expressions, and the time until their callers return.
 
 use std::fs;
 use std::thread;
@@ -52,7 +52,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
             let took = begun.elapsed();
             match answer.error_code() {
                 None => times.add(took.saturating_sub(DEADLINE)),
-                // Too many earlier ones are still stuck in the engine.
+                // Too many earlier searches are still blocked in the engine.
                 Some(ErrorCode::ResourceExhausted) => thread::sleep(Duration::from_millis(50)),
                 Some(_) => break,
             }

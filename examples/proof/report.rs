@@ -1,30 +1,30 @@
-//! Which figures are measured, and the lines that tell of them.
+//! The selection of measurements, and their lines in the report.
 
 use std::io::Write;
 
 use crate::BoxError;
 
-/// The word by which a figure is asked for, and what measures it.
+/// The name of a measurement, and its function.
 pub(crate) type Figure = (&'static str, fn(&mut Report) -> Result<(), BoxError>);
 
-/// What a line says of its goal.
+/// The verdict of a line on its goal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
     Reached,
     /// A time or a size is over its goal.
     Missed,
-    /// Something happened that was promised never to happen.
+    /// A guarantee was violated.
     Broken,
 }
 
-/// Where the lines go, and how much is tried.
+/// The output of the lines, and the sample sizes.
 pub(crate) struct Report<'a> {
     out: &'a mut dyn Write,
     full: bool,
     kept: bool,
 }
 
-/// Measures the figures that are named, or all; tells whether no promise was broken.
+/// Runs the named measurements, or all; returns whether all guarantees held.
 pub(crate) fn run(
     figures: &[Figure],
     words: &[&str],
@@ -48,12 +48,12 @@ pub(crate) fn run(
 }
 
 impl Report<'_> {
-    /// A small count, or the one of a full run.
+    /// The small sample, or that of a full run.
     pub(crate) fn count(&self, small: usize, full: usize) -> usize {
         if self.full { full } else { small }
     }
 
-    /// Writes the line of a figure.
+    /// Writes the line of a measurement.
     pub(crate) fn line(
         &mut self,
         figure: &str,
@@ -72,24 +72,24 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Says that a figure cannot be had on this machine.
+    /// Reports that a measurement is not possible on this machine.
     pub(crate) fn left_out(&mut self, figure: &str, why: &str) -> Result<(), BoxError> {
         self.line(figure, "", (format!("left out: {why}"), Goal::Reached), "0")
     }
 }
 
 impl Goal {
-    /// A promise, which is broken or not.
+    /// The verdict on a guarantee.
     pub(crate) fn promise(kept: bool) -> Goal {
         if kept { Goal::Reached } else { Goal::Broken }
     }
 
-    /// A time or a size, which may be over its goal.
+    /// The verdict on a time or size, which may be over its goal.
     pub(crate) fn within(reached: bool) -> Goal {
         if reached { Goal::Reached } else { Goal::Missed }
     }
 
-    /// The worse of two.
+    /// The worse verdict of two.
     pub(crate) fn and(self, other: Goal) -> Goal {
         match (self, other) {
             (Goal::Broken, _) | (_, Goal::Broken) => Goal::Broken,

@@ -1,6 +1,7 @@
-//! Calls that are stuck in the kernel, and the calls beside them.
+//! Calls that are blocked in the kernel, and other calls at the same time.
 //!
-//! A file system of our own, behind `/dev/fuse`, opens its files and never answers a read.
+//! The measurement implements a file system with `/dev/fuse` that opens its files and never answers
+//! a read.
 
 use std::env;
 use std::fs::{self, File};
@@ -19,25 +20,25 @@ use super::measure::{Times, shown};
 use super::report::{Goal, Report};
 use crate::BoxError;
 
-/// The first word of the process in which calls get stuck.
+/// The first argument of the process in which calls block.
 pub(crate) const SUBJECT: &str = "--stuck";
 
-/// Calls that are stuck at the same time.
+/// The number of calls that are blocked at the same time.
 const STUCK: usize = 8;
 
-/// When stuck callers want to be released.
+/// The deadline of blocked calls.
 const DEADLINE: Duration = Duration::from_secs(3);
 
-/// The number of the question that is never answered.
+/// The opcode that is never answered.
 const READ: u64 = 15;
 
-/// How much later they are given up.
+/// How long after the deadline the measurement waits for answers.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The longest time of an ordinary call beside them.
+/// The time limit of an ordinary call at the same time.
 const GOAL: Duration = Duration::from_millis(50);
 
-/// Runs the subject where its mount is seen by nobody else.
+/// Runs the subject in a mount namespace of its own.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(200, 2000);
     let mut subject = Command::new("unshare");
@@ -71,7 +72,7 @@ pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Gets calls stuck and measures others.
+/// Blocks calls and measures others.
 pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, BoxError> {
     let root = tempfile::tempdir()?;
     let place = root.path().join("slow");
@@ -88,7 +89,7 @@ pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, BoxErro
             ("read_file", json!({ "path": "ordinary" })),
             ("search", json!({ "pattern": "needle", "path": "ordinary" })),
         ] {
-            // Searches that were left behind stay stuck here, and keep new ones out.
+            // Abandoned searches stay blocked, and new ones would be refused.
             if stuck == "search" {
                 let times = time(&tools, tool, &arguments, count)?;
                 results[tool] = times.to_string().into();
@@ -111,8 +112,8 @@ pub(crate) fn subject(count: usize, out: &mut dyn Write) -> Result<bool, BoxErro
     Ok(true)
 }
 
-/// Ends the file system by force, open files or not: the process could not end while its threads
-/// wait for it.
+/// Unmounts the file system by force, since the process could not end while its threads wait for
+/// it.
 struct Mounted(PathBuf);
 
 impl Drop for Mounted {
@@ -123,7 +124,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Each answer's lateness comes when it is there, if ever.
+/// Sends the lateness of each answer when it arrives.
 fn get_stuck(tools: &Toolkit, tool: &'static str, first: usize) -> mpsc::Receiver<Duration> {
     let (send, receive) = mpsc::channel();
     for number in first..first + STUCK {
@@ -136,7 +137,7 @@ fn get_stuck(tools: &Toolkit, tool: &'static str, first: usize) -> mpsc::Receive
             };
             let deadline = Instant::now() + DEADLINE;
             tools.call(tool, arguments, &Call::default().with_deadline(deadline));
-            // Nobody may wait any more.
+            // The receiver may be gone.
             let _ = send.send(deadline.elapsed());
         });
     }
@@ -161,7 +162,7 @@ fn time(tools: &Toolkit, tool: &str, arguments: &Value, count: usize) -> Result<
         let begun = Instant::now();
         let answer = tools.call(tool, arguments.clone(), &Call::default());
         times.add(begun.elapsed());
-        // That so many are stuck may be told by refusing; then nobody waits either.
+        // A call may be refused because too many others are blocked; then it does not wait either.
         if answer.error_code().is_some_and(|code| code != ErrorCode::ResourceExhausted) {
             return Err(answer.text().to_owned().into());
         }
@@ -169,10 +170,10 @@ fn time(tools: &Toolkit, tool: &str, arguments: &Value, count: usize) -> Result<
     Ok(times)
 }
 
-/// Mounts the file system that never answers; tells how many reads wait.
+/// Mounts the file system that never answers; returns the counter of waiting reads.
 fn mount(place: &Path) -> Result<Arc<AtomicUsize>, BoxError> {
     let device = File::options().read(true).write(true).open("/dev/fuse")?;
-    // The mount takes the descriptor by its number, which is that of the standard input.
+    // The mount gets the descriptor by its number, which is that of the standard input.
     let options = "fd=0,rootmode=40000,user_id=0,group_id=0";
     let mut mount = Command::new("mount");
     mount.args(["-i", "-t", "fuse", "-o", options, "proof"]).arg(place);
@@ -186,7 +187,7 @@ fn mount(place: &Path) -> Result<Arc<AtomicUsize>, BoxError> {
     Ok(waiting)
 }
 
-/// Answers the kernel until it has no more questions.
+/// Answers requests of the kernel until the device is closed.
 fn serve(mut device: File, waiting: &AtomicUsize) {
     let mut request = vec![0; 1 << 20];
     while let Ok(length) = device.read(&mut request) {
@@ -202,7 +203,7 @@ fn serve(mut device: File, waiting: &AtomicUsize) {
                 waiting.fetch_add(1, Ordering::AcqRel);
                 continue;
             }
-            // To forget, and to interrupt: nobody waits for an answer.
+            // FORGET, INTERRUPT and BATCH_FORGET get no answer.
             2 | 36 | 42 => continue,
             operation => answer(operation, node, body),
         };
@@ -216,7 +217,7 @@ fn serve(mut device: File, waiting: &AtomicUsize) {
     }
 }
 
-/// The error and the bytes by which a question is answered, as `linux/fuse.h` has them.
+/// The error and the bytes of the answer to a request, as in `linux/fuse.h`.
 fn answer(operation: u64, node: u64, body: &[u8]) -> (i32, Vec<u8>) {
     const LOOKUP: u64 = 1;
     const GETATTR: u64 = 3;

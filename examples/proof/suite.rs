@@ -1,4 +1,4 @@
-//! Figures that tests of the suite measure; here they are called and counted.
+//! Measurements by tests of the suite, which are run and counted here.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::report::{Goal, Report};
 use crate::BoxError;
 
-/// What a run of tests said.
+/// The result of a run of tests.
 struct Outcome {
     passed: u64,
     failed: u64,
@@ -31,7 +31,7 @@ pub(crate) fn static_escapes(report: &mut Report) -> Result<(), BoxError> {
     )
 }
 
-/// Each system call of each change, failing with each error, and killed there.
+/// Injects each error, and a kill, at each system call of each change.
 pub(crate) fn fault_points(report: &mut Report) -> Result<(), BoxError> {
     let rounds = report.count(1, 1000);
     for (name, figure, unit) in [
@@ -49,7 +49,7 @@ pub(crate) fn fault_points(report: &mut Report) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Images of a disk whose power was cut after a write.
+/// Images of a disk after a power failure during a write.
 pub(crate) fn power_cuts(report: &mut Report) -> Result<(), BoxError> {
     const FIGURE: &str =
         "disks (ext4) copied after a write, as a power cut leaves them: empty or torn";
@@ -92,7 +92,7 @@ impl Outcome {
         }
     }
 
-    /// The numbers before a word, in the lines that the tests printed, added up.
+    /// The sum of the numbers before a word in the output of the tests.
     fn sum(&self, unit: &str) -> u64 {
         let before = |line: &str| -> Option<u64> {
             line.strip_suffix(unit)?.trim().rsplit(' ').next()?.parse().ok()

@@ -1,4 +1,4 @@
-//! Calls while somebody else exchanges files and directories for links that lead outside.
+//! Calls while files and directories are swapped with links to the outside.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,13 +16,13 @@ use super::measure;
 use super::report::{Goal, Report};
 use crate::BoxError;
 
-/// What no answer and no file inside may hold.
+/// Text that no answer and no file inside may contain.
 const SECRET: &str = "SECRET";
 
-/// The arguments of a tool for a path and the place of a result.
+/// The arguments of a tool for a path and a destination.
 type Arguments = fn(&str, &str) -> Value;
 
-/// Each tool with its arguments for a path that is under attack, and for the place of a result.
+/// Each tool with its arguments for a path and a destination under attack.
 const TOOLS: [(&str, Arguments); 11] = [
     ("read_file", |path, _| json!({ "path": path })),
     ("search", |path, _| json!({ "pattern": "", "path": path })),
@@ -37,7 +37,7 @@ const TOOLS: [(&str, Arguments); 11] = [
     ("copy_file", |path, result| json!({ "source": path, "destination": result })),
 ];
 
-/// Paths under attack, and places of results; of each pair one at least is exchanged.
+/// Paths and destinations; at least one of each pair is under attack.
 const PATHS: [(&str, &str); 4] =
     [("d/f.txt", "made"), ("leaf", "made"), ("calm", "d/made"), ("leaf", "d/made")];
 
@@ -45,14 +45,14 @@ fn directory(path: &str) -> &str {
     path.split_once('/').map_or(".", |(directory, _)| directory)
 }
 
-/// A root with what is attacked, and handles by which it is repaired: they do not follow links.
+/// A root with the attacked entries, and handles for repairing them without following links.
 struct Arena {
     dir: tempfile::TempDir,
     root: OwnedFd,
     inside: OwnedFd,
 }
 
-/// What became of calls under attack.
+/// The results of calls under attack.
 #[derive(Default)]
 struct Tally {
     succeeded: u64,
@@ -61,7 +61,7 @@ struct Tally {
     strays: usize,
 }
 
-/// Attacks calls of each tool, and reads that are allowed to leave.
+/// Attacks calls of each tool, and, as a control, reads in a relaxed workspace.
 pub(crate) fn run(report: &mut Report) -> Result<(), BoxError> {
     let count = report.count(10_000, 100_000) as u64;
     for (tool, arguments) in TOOLS {
@@ -92,7 +92,7 @@ fn attacked(
     relaxed: bool,
 ) -> Result<Tally, BoxError> {
     let arena = Arena::new()?;
-    // What is on stable storage is not what this is about.
+    // Stable storage does not matter here.
     let workspace = Workspace::open(arena.dir.path().join("root"))?;
     let workspace = workspace.with_durability(Durability::Fast);
     let tools = Toolkit::new(if relaxed { workspace.relaxed() } else { workspace });
@@ -135,7 +135,7 @@ impl Arena {
                     other,
                     RenameFlags::EXCHANGE,
                 );
-                // What a tool just removed cannot be exchanged.
+                // Fails if a tool has just removed the entry.
                 exchanges.fetch_add(u64::from(done.is_ok()), Ordering::Relaxed);
             }
         }
@@ -164,10 +164,10 @@ impl Arena {
         Ok(tally)
     }
 
-    /// Puts back what tools removed, and removes what they made.
+    /// Restores entries that tools removed, and removes those that they created.
     fn repair(&self) -> Result<(), BoxError> {
         for directory in [&self.root, &self.inside] {
-            // There is one of them at most, or none.
+            // At most one of them exists.
             let _ = rustix::fs::unlinkat(directory, "made", AtFlags::empty());
             let _ = rustix::fs::unlinkat(directory, "made", AtFlags::REMOVEDIR);
         }
@@ -189,7 +189,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Whether a result holds what is outside.
+    /// Whether a result contains text from outside.
     fn has_secret(&self) -> bool {
         [&self.root, &self.inside].into_iter().any(|directory| {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -213,7 +213,7 @@ impl Arena {
         Ok(found)
     }
 
-    /// How many names there are that nobody asked for.
+    /// The number of unexpected names outside.
     fn strays(&self) -> Result<usize, BoxError> {
         let mut strays = 0;
         for directory in [&self.root, &self.inside] {
@@ -225,13 +225,13 @@ impl Arena {
     }
 }
 
-/// Makes a file anew, without following a link, if there is none.
+/// Creates a file without following a link, unless it exists.
 fn put(directory: &OwnedFd, name: &str) -> Result<(), BoxError> {
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o644)) {
         Ok(file) => drop(rustix::io::write(&file, b"inside\n")?),
-        // A link was put there meanwhile.
+        // A link was swapped in meanwhile.
         Err(rustix::io::Errno::LOOP) => {}
         Err(error) => return Err(error.into()),
     }

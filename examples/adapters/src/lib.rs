@@ -1,10 +1,11 @@
-//! What every adapter of ripkit to an agent framework shares: calls block, frameworks do not.
+//! Code that the adapters for agent frameworks share: calls block, while frameworks are
+//! asynchronous.
 
 use ripkit::{Answer, Call, Cancel, Error, ErrorCode, Toolkit};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
-/// Raises its flag when it is dropped, be it because the call is over or because nobody waits.
+/// Raises its flag when it is dropped: after the call, or when its future is dropped.
 #[derive(Default)]
 struct CancelOnDrop(Cancel);
 
@@ -16,9 +17,9 @@ impl Drop for CancelOnDrop {
 
 /// Calls a tool on a blocking thread.
 ///
-/// Once `cancelled` is ready the tool is asked to stop, and its answer is what it had by then. If
-/// this future is dropped, the tool is asked to stop and nobody reads the answer. Frameworks
-/// without a cancel token of their own pass [`std::future::pending`].
+/// When `cancelled` is ready, the tool is asked to stop, and returns a partial answer. If this
+/// future is dropped, the tool is asked to stop too. Frameworks without a cancel token of their own
+/// pass [`std::future::pending`].
 pub async fn call(
     tools: Toolkit,
     name: String,

@@ -36,7 +36,7 @@ impl Tool for Wait {
     fn run(&self, context: &ToolContext<'_>, _: Args) -> Result<Never, Error> {
         let started = Instant::now();
         while context.call.stop_reason().is_none() {
-            // The runtime of a test that failed waits for us.
+            // The runtime of a failed test waits for this thread.
             if started.elapsed() > PATIENCE {
                 return Err(Error::new(ErrorCode::Timeout, "nobody stopped the waiting"));
             }
@@ -54,7 +54,7 @@ pub fn waiting() -> (Toolkit, Arc<AtomicBool>) {
     (tools, stopped)
 }
 
-/// The tool is stopped in time.
+/// Asserts that the tool is stopped in time.
 pub fn stops(stopped: &AtomicBool) {
     let started = Instant::now();
     while !stopped.load(Ordering::Acquire) {
@@ -66,5 +66,5 @@ pub fn stops(stopped: &AtomicBool) {
 /// Long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Enough for a call to begin.
+/// Long enough for a call to begin.
 pub const A_MOMENT: Duration = Duration::from_millis(100);

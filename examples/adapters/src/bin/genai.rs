@@ -1,4 +1,4 @@
-//! The tools of a toolkit for genai, which has no trait for them: descriptions out, calls in.
+//! The tools of a toolkit for genai, which has no trait for tools: converts descriptions and calls.
 
 use std::future::pending;
 
@@ -6,7 +6,7 @@ use genai::Client;
 use genai::chat::{ChatMessage, ChatRequest, Tool, ToolCall, ToolResponse};
 use ripkit::{Toolkit, Workspace};
 
-/// What `ChatRequest::with_tools` takes.
+/// The argument of `ChatRequest::with_tools`.
 fn descriptions(tools: &Toolkit) -> Vec<Tool> {
     let description = |spec: &ripkit::ToolSpec| {
         Tool::new(spec.name.clone())
@@ -18,7 +18,7 @@ fn descriptions(tools: &Toolkit) -> Vec<Tool> {
 
 /// The answer to one of `ChatResponse::into_tool_calls`, for `ChatRequest::append_message`.
 ///
-/// Once `cancelled` is ready the tool is asked to stop.
+/// When `cancelled` is ready, the tool is asked to stop.
 async fn answer(
     tools: &Toolkit,
     call: &ToolCall,
@@ -29,7 +29,7 @@ async fn answer(
     ToolResponse::from_tool_call(call, answer.text())
 }
 
-/// Asks the model until it wants no more tools.
+/// Runs the model until it calls no more tools.
 async fn run(
     client: &Client,
     model: &str,

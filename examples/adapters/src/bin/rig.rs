@@ -6,7 +6,7 @@ use rig_core::message::{EmptyToolName, ToolName};
 use rig_core::tool::{DynamicTool, ToolExecutionError, ToolOutput};
 use ripkit::{ErrorCode, ToolSpec, Toolkit, Workspace};
 
-/// What the builder of an agent takes, one by one.
+/// The tools for the builder of an agent.
 fn adapters(tools: &Toolkit) -> Result<Vec<DynamicTool>, EmptyToolName> {
     tools.specs().map(|spec| adapter(tools, spec)).collect()
 }
@@ -18,7 +18,7 @@ fn adapter(tools: &Toolkit, spec: &ToolSpec) -> Result<DynamicTool, EmptyToolNam
         &spec.description,
         spec.input_schema.clone(),
         move |arguments| {
-            // Whoever gives a call up in rig drops its future, which stops the tool.
+            // In rig a call is cancelled by dropping its future, which stops the tool.
             let call = ripkit_adapters::call(tools.clone(), name.clone(), arguments, pending());
             Box::pin(async move {
                 let answer = call.await;
@@ -32,7 +32,7 @@ fn adapter(tools: &Toolkit, spec: &ToolSpec) -> Result<DynamicTool, EmptyToolNam
 }
 
 fn failure(code: ErrorCode, text: &str) -> ToolExecutionError {
-    // The text is what the model reads.
+    // The model reads this text.
     ToolExecutionError::other(text).with_code(code.as_str())
 }
 

@@ -9,7 +9,7 @@ struct Adapter {
     spec: ToolSpec,
 }
 
-/// What `Agent::with_tools` takes.
+/// The argument of `Agent::with_tools`.
 fn adapters(tools: &Toolkit) -> Vec<Box<dyn AgentTool>> {
     let adapter = |spec: &ToolSpec| Adapter { tools: tools.clone(), spec: spec.clone() };
     tools.specs().map(|spec| Box::new(adapter(spec)) as _).collect()
