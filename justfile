@@ -23,6 +23,7 @@ doc:
 lint:
     cargo fmt --check
     cargo clippy --all-targets --all-features -- -D warnings
+    cargo clippy --all-targets -- -D warnings
     cargo clippy --lib --no-default-features -- -D warnings
     cargo clippy --all-targets --no-default-features --features cli -- -D warnings
     cargo clippy --lib --no-default-features --features mcp -- -D warnings
