@@ -1,5 +1,5 @@
-//! One line edited in a file of 10 MB, with and without waiting for the disk, beside what a
-//! program does that reads, replaces and renames, and beside `sed -i`.
+//! Edits of one line in a file of 10 MB, with and without syncing to disk, compared with a program
+//! that reads, replaces and renames, and with `sed -i`.
 
 #![allow(
     clippy::disallowed_methods,
@@ -26,7 +26,7 @@ use self::corpus::programs;
 /// Lines of the file, about 10 MB.
 const LINES: u64 = 200_000;
 
-/// The two texts that take turns in the middle of the file.
+/// The two texts that alternate in the middle of the file.
 const TEXTS: [&str; 2] = ["the one line that is edited", "the very line that was edited"];
 
 fn main() {
@@ -73,7 +73,7 @@ fn compare(criterion: &mut Criterion, root: &Path, durability: Durability, name:
     group.finish();
 }
 
-/// Which of the texts is there, and which comes next.
+/// The current text and the next one.
 #[derive(Default)]
 struct Turn(Cell<bool>);
 
@@ -92,7 +92,7 @@ fn fill(path: &Path) -> io::Result<()> {
     fs::write(path, (0..LINES).map(line).collect::<String>())
 }
 
-/// What most programs do at best: no look at anybody else, no attributes.
+/// What most programs do at best: no check for concurrent changes, no attributes.
 fn plainly(path: &Path, [old, new]: [&str; 2], durability: Durability) -> io::Result<()> {
     let content = fs::read_to_string(path)?.replacen(old, new, 1);
     let beside = path.with_extension("new");

@@ -1,4 +1,4 @@
-//! Searches and listings in process, with an index and without.
+//! Searches and listings in process, with and without an index.
 
 #![allow(
     clippy::disallowed_methods,
@@ -23,7 +23,7 @@ use self::corpus::Corpus;
 use self::corpus::queries::{LONG, QUERIES, unbounded};
 use self::slow::group;
 
-/// Time stamps of a tree that was just generated are not trusted before.
+/// How long the fingerprints of a new tree are racy.
 const SETTLING: Duration = Duration::from_millis(250);
 
 fn main() {
@@ -51,7 +51,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Toolkits that know the whole tree, and one that knows nothing.
+/// Toolkits with a complete index of the tree, and one without an index.
 fn contestants(workspace: &Workspace) -> Vec<(&'static str, Toolkit)> {
     let exact = IndexOptions::default();
     let watched = exact.clone().watched();
@@ -97,7 +97,7 @@ fn listings(criterion: &mut Criterion, contestants: &[(&'static str, Toolkit)]) 
     }
 }
 
-/// An index of everything, and the look whether all is still as it was.
+/// Building a complete index, and checking that nothing changed.
 fn building(criterion: &mut Criterion, workspace: &Workspace) {
     let options = || IndexOptions::default().in_the_foreground();
     let mut group = group(criterion, "index/build");
@@ -112,8 +112,8 @@ fn building(criterion: &mut Criterion, workspace: &Workspace) {
     group.finish();
 }
 
-/// A process that opens a stored index and searches once: it reads the snapshot, and of the
-/// signatures the rows that the query asks for.
+/// A process that opens a stored index and searches once: it reads the snapshot, and those rows of
+/// the signatures that the query needs.
 fn opening(criterion: &mut Criterion, workspace: &Workspace) {
     let directory = tempfile::TempDir::new().expect("no directory for the index");
     let options = IndexOptions::default().stored_in(directory.path()).in_the_foreground();

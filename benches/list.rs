@@ -1,4 +1,4 @@
-//! Listings in process, with `rg --files` and `fd` as programs beside them.
+//! Listings in process, compared with the programs `rg --files` and `fd`.
 
 #![allow(
     clippy::disallowed_methods,
@@ -20,7 +20,7 @@ use ripkit::{Call, Toolkit, Workspace};
 use self::corpus::queries::{FD_OPTIONS, LONG, RG_OPTIONS, texts, unbounded};
 use self::corpus::{Corpus, programs};
 
-/// A program and what it is asked.
+/// A program and its arguments.
 type Baseline = (&'static str, Option<PathBuf>, Vec<String>);
 
 fn main() {
@@ -43,7 +43,7 @@ fn everything() -> ListFilesArgs {
         .with_timeout_ms(LONG)
 }
 
-/// The programs that list; `rg` has no way to stop, and `fd` stops at any so many files.
+/// The programs that list files; `rg` has no limit, and `fd` stops at any `max` files.
 fn baselines(max: Option<u32>) -> Vec<Baseline> {
     let mut rg = texts(RG_OPTIONS);
     rg.push("--files".to_owned());

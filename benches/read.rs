@@ -1,4 +1,4 @@
-//! Pages of a large log in process, beside the programs that people use for them.
+//! Pages of a large log in process, compared with the usual programs.
 //!
 //! `RIPKIT_BENCH_LOG` names a log to use instead of the generated one of 256 MiB.
 
@@ -44,7 +44,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// The log that the environment names, or a generated one.
+/// The log that the environment variable names, or a generated one.
 fn log(directory: &Path) -> io::Result<PathBuf> {
     if let Some(log) = env::var_os("RIPKIT_BENCH_LOG") {
         return fs::canonicalize(log);

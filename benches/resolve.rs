@@ -1,7 +1,7 @@
-//! Resolving a path inside a workspace, beside what a program does that checks nothing
-//! (`File::open`) and one that checks by name and so can be deceived (`canonicalize`, then open).
+//! Resolving a path inside a workspace, compared with no check (`File::open`) and with a check by
+//! name, which is vulnerable to races (`canonicalize`, then open).
 //!
-//! It needs a tree of its own shape, so `RIPKIT_BENCH_TREE` is not asked here.
+//! It needs a tree of a special shape, so `RIPKIT_BENCH_TREE` is not used here.
 
 #![allow(
     clippy::disallowed_methods,
@@ -34,7 +34,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Makes a file under so many names, and tells its path below the root.
+/// Creates a file `depth` names deep, and returns its path below the root.
 fn write_file(root: &Path, depth: usize) -> io::Result<String> {
     let mut names: Vec<String> = (1..depth).map(|level| format!("directory_{level}")).collect();
     fs::create_dir_all(root.join(names.join("/")))?;

@@ -1,4 +1,4 @@
-//! Searches in process, with `rg` as a program beside them.
+//! Searches in process, compared with the program `rg`.
 
 #![allow(
     clippy::disallowed_methods,

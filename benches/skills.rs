@@ -1,4 +1,4 @@
-//! Finding a thousand skills, beside reading each of their files whole.
+//! Finding a thousand skills, compared with reading all of their files.
 //!
 //! `RIPKIT_BENCH_SKILLS` names a directory of skills to use instead of the generated one.
 
@@ -48,7 +48,7 @@ fn catalog(directory: &Path) -> SkillCatalog {
     SkillLoader::new().directory(directory).at_most(SKILLS).load()
 }
 
-/// What many clients do: the whole text of each file, then its front matter.
+/// The approach of many clients: reads each file completely, then parses its front matter.
 fn whole(directory: &Path) -> io::Result<Vec<(String, String)>> {
     let mut skills = Vec::new();
     for entry in fs::read_dir(directory)? {

@@ -1,4 +1,4 @@
-//! The tree that the benchmarks work on, the same on every machine, and what is asked of it.
+//! The tree for the benchmarks, the same on every machine, and the queries on it.
 //!
 //! `RIPKIT_BENCH_TREE` names a tree to use instead; the queries are chosen so that they also make
 //! sense on the sources of a kernel.
@@ -34,7 +34,7 @@ pub(crate) struct Corpus {
 }
 
 impl Corpus {
-    /// Takes the tree that the environment names, else generates one.
+    /// Uses the tree that the environment variable names, or generates one.
     pub(crate) fn open() -> io::Result<Corpus> {
         match env::var_os(TREE) {
             Some(root) => Ok(Corpus { root: fs::canonicalize(root)?, generated: None }),
@@ -42,7 +42,7 @@ impl Corpus {
         }
     }
 
-    /// Where it is.
+    /// The path of its root.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
@@ -63,7 +63,7 @@ impl fmt::Display for Corpus {
     }
 }
 
-/// Some 5,000 small files three directories deep, and the ignore files that hide some more.
+/// About 5,000 small files three directories deep, and ignore files that exclude more.
 fn write_sources(root: &Path) -> io::Result<()> {
     let [firsts, seconds, thirds, files] = SHAPE;
     let mut numbers = Numbers::new(1);
@@ -93,7 +93,7 @@ fn write_part(directory: &Path, files: u64, numbers: &mut Numbers) -> io::Result
     fs::write(directory.join("file_0.o"), [0; 64])
 }
 
-/// Writes a log of at least so many bytes; the same bytes each time.
+/// Writes a log of at least `bytes` bytes, with the same content each time.
 pub(crate) fn write_log(path: &Path, bytes: u64) -> io::Result<()> {
     let mut numbers = Numbers::new(2);
     let mut log = BufWriter::with_capacity(1 << 20, File::create(path)?);

@@ -1,4 +1,4 @@
-//! The programs that are run beside the toolkit.
+//! The programs that are compared with the toolkit.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) fn fd() -> Option<PathBuf> {
     installed(["fd", "fdfind"])
 }
 
-/// The first line of what a program says of its version.
+/// The first line of the output of `--version`.
 pub(crate) fn version(program: &Path) -> Option<String> {
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
     let output =
@@ -33,10 +33,10 @@ pub(crate) fn command(program: &Path, arguments: &[String], directory: &Path) ->
     command
 }
 
-/// Runs a program to its end and throws its output away.
+/// Runs a program to its end and discards its output.
 ///
 /// # Errors
-/// It could not be run, or tells of more trouble than of nothing found.
+/// If it cannot be run, or has an exit status for an error, not for no results.
 pub(crate) fn run(program: &Path, arguments: &[String], directory: &Path) -> io::Result<()> {
     let mut command = command(program, arguments, directory);
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;

@@ -1,12 +1,12 @@
-//! Searches that `ripkit` and `rg` both can do, and how each of them is asked.
+//! Searches that both `ripkit` and `rg` support, with the arguments for each.
 
 use ripkit::tools::search::{OutputMode, SearchArgs};
 use ripkit::{Limits, OneOrMany, Toolkit, Workspace};
 
-/// Milliseconds that no call here takes.
+/// A time limit in milliseconds that no call here reaches.
 pub(crate) const LONG: u64 = 600_000;
 
-/// A search for all there is.
+/// A search for all matches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query {
     /// What kind of search it is.
@@ -20,7 +20,7 @@ pub(crate) struct Query {
     file: Option<&'static str>,
 }
 
-/// What is known: one of each kind that behaves in its own way.
+/// The queries: one of each kind with a different cost.
 pub(crate) const QUERIES: [Query; 12] = [
     Query::new("rare literal", "pm_runtime_get_sync"),
     Query::new("frequent literal", "return"),
@@ -36,10 +36,10 @@ pub(crate) const QUERIES: [Query; 12] = [
     VERY_FREQUENT,
 ];
 
-/// The search of the most results among them.
+/// The query with the most results.
 pub(crate) const VERY_FREQUENT: Query = Query::new("very frequent word", "if").word();
 
-/// What is asked of a log.
+/// The queries on a log.
 pub(crate) const LOG_QUERIES: [Query; 2] =
     [Query::new("log, rare", "disk full"), Query::new("log, frequent", "WARNING")];
 
@@ -88,7 +88,7 @@ impl Query {
             .with_timeout_ms(LONG)
     }
 
-    /// The arguments of the tool for everything there is.
+    /// The arguments of the tool for all results.
     pub(crate) fn uncapped(&self) -> SearchArgs {
         self.capped().with_max_results(u32::MAX)
     }
@@ -112,7 +112,7 @@ impl Query {
         arguments.extend(texts(["--line-number", "--no-heading", "--with-filename"]));
         arguments.extend(self.caseless.then(|| "--ignore-case".to_owned()));
         arguments.extend(self.word.then(|| "--word-regexp".to_owned()));
-        // Its `--glob` would bring ignored files back; a type of our own does not.
+        // Its `--glob` would include ignored files; a custom type does not.
         arguments.extend(
             self.glob
                 .into_iter()
@@ -125,8 +125,8 @@ impl Query {
     }
 }
 
-/// What makes `rg` look at the files that a workspace shows: hidden ones too, ignore files
-/// without a repository, nothing above the root and nothing of the user's own.
+/// Options with which `rg` searches the same files as a workspace: hidden files too, ignore files
+/// also without a repository, no ignore files above the root or of the user.
 pub(crate) const RG_OPTIONS: [&str; 8] = [
     "--no-config",
     "--no-messages",
@@ -149,12 +149,12 @@ pub(crate) const FD_OPTIONS: [&str; 7] = [
     "--type=symlink",
 ];
 
-/// A toolkit over `workspace` that cuts nothing by itself.
+/// A toolkit over `workspace` without limits on answers.
 pub(crate) fn unbounded(workspace: Workspace) -> Toolkit {
     Toolkit::new(workspace).with_limits(Limits::unbounded())
 }
 
-/// Texts of their own.
+/// The texts as owned strings.
 pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     texts.into_iter().map(str::to_owned).collect()
 }

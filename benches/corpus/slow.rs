@@ -1,11 +1,11 @@
-//! How calls are measured that take long.
+//! Measurement of slow calls.
 
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode};
 
-/// A group of few samples, in which all have the same number of rounds.
+/// A group with few samples, each with the same number of rounds.
 pub(crate) fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
     let mut group = criterion.benchmark_group(name);
     group.sample_size(10).sampling_mode(SamplingMode::Flat);

@@ -1,4 +1,4 @@
-//! Made-up sources and log lines.
+//! Generated source code and log lines.
 
 use std::fmt::Write;
 
@@ -38,14 +38,14 @@ const NAMES: [&str; 32] = [
     "block_size",
 ];
 
-/// One file in so many has the rare literal, or Greek letters.
+/// One file in this many has the rare literal, or Greek letters.
 const RARE: u64 = 50;
 
-/// One log line in so many is a warning, or tells of a full disk.
+/// One log line in this many is a warning, or reports a full disk.
 const WARNING: u64 = 20;
 const DISK_FULL: u64 = 100_000;
 
-/// Numbers that look random and are the same each time (`SplitMix64`).
+/// A random number generator with a fixed sequence (`SplitMix64`).
 #[derive(Debug)]
 pub(crate) struct Numbers(u64);
 

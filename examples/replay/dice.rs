@@ -5,7 +5,7 @@
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// A generator for one use: two names give unrelated numbers, whatever ran before.
+    /// A generator for one use: different names give independent sequences.
     pub(crate) fn new(seed: u64, name: &str) -> Dice {
         // FNV-1a.
         let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {

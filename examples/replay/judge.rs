@@ -1,4 +1,4 @@
-//! What became of a call, judged by the bytes of the file and by the words of the answer.
+//! The outcome of a call, judged by the content of the file and the text of the answer.
 
 use std::ops::Range;
 
@@ -7,34 +7,34 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use super::edit::{Edit, Ending, lines, occurrences};
 use super::mistakes::Attempt;
 
-/// What the tool left behind and said.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Said {
-    /// What the file holds after the call.
+    /// The content of the file after the call.
     pub(crate) file: Vec<u8>,
     /// The text of the answer, and its notes.
     pub(crate) text: String,
     /// The code of the error, if it is one.
     pub(crate) code: Option<String>,
-    /// By what kind of comparison the text was found, as the answer says.
+    /// The match strategy, as the answer reports it.
     pub(crate) matched: String,
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The file is as the author wants it.
+    /// The file is as the author intended.
     Right,
-    /// The edit had been made before, the file is unchanged, and the answer says so.
+    /// The edit was already applied, the file is unchanged, and the answer says so.
     Done,
     /// An error that shows the lines in question.
     RefusedWithPlace,
     RefusedWithoutPlace,
     /// The wrong `old_text` was in the file byte for byte, and was replaced there by `new_text`.
     Literal,
-    /// Nothing was changed because the edit is said to be made, which it is not.
+    /// Nothing was changed, because the answer claims wrongly that the edit was already applied.
     Misled,
-    /// The file is changed to anything else, or a success changed nothing.
+    /// The file has another content, or a successful call changed nothing.
     Wrong,
 }
 
@@ -154,7 +154,7 @@ fn numbers(text: &str) -> Vec<usize> {
     numbers
 }
 
-/// What happened in the terms of the author, to find out why.
+/// A description of the call and its result, for debugging.
 pub(crate) fn explained(kind: &str, edit: &Edit, attempt: &Attempt, said: &Said) -> String {
     let place = attempt.meant.places.first().cloned().unwrap_or(1..1);
     let (title, difference) = match attempt.meant.results.first() {
@@ -175,7 +175,7 @@ pub(crate) fn explained(kind: &str, edit: &Edit, attempt: &Attempt, said: &Said)
     )
 }
 
-/// The lines of a place and some round it.
+/// The lines of a range with some context.
 fn excerpt(file: &[u8], place: &Range<usize>) -> String {
     let first = place.start.saturating_sub(3);
     let lines = lines(file).into_iter().enumerate().skip(first).take(place.len().min(30) + 6);

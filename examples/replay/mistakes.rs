@@ -1,7 +1,7 @@
-//! The kinds of mistakes, and what the author meant in each case.
+//! The kinds of mistakes, and the intended result in each case.
 //!
-//! What is meant never follows from how the library compares texts: it is known because the edit
-//! was right before the mistake was put in.
+//! The intended result does not depend on how the library compares texts: it is known because the
+//! edit was right before the mistake was inserted.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use super::dice::Dice;
 use super::edit::{Edit, Ending, Patch, kept_pairs, last_terminator, patched};
 use super::{states, texts};
 
-/// One call to make, and what it should lead to.
+/// A call and its intended result.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     /// The name of the file, of which the extension may matter.
     pub(crate) name: String,
-    /// What the file holds before the call.
+    /// The content of the file before the call.
     pub(crate) file: Vec<u8>,
     /// The argument `old_text`.
     pub(crate) old: String,
@@ -23,14 +23,14 @@ pub(crate) struct Attempt {
     pub(crate) meant: Meant,
 }
 
-/// What the author of an edit wants.
+/// The intention of the author of an edit.
 #[derive(Clone, Debug)]
 pub(crate) struct Meant {
-    /// Contents of the file that are as good as meant.
+    /// Contents of the file that are equivalent to the intended one.
     pub(crate) results: Vec<Vec<u8>>,
     /// Results besides these that differ in what `new_text` itself says.
     pub(crate) tolerated: Option<Tolerated>,
-    /// Whether the edit was made before, so that nothing is to be changed.
+    /// Whether the edit was already applied, so that nothing must change.
     pub(crate) is_done: bool,
     /// Whether a wrong `old_text` that is in the file byte for byte excuses a wrong result: nothing
     /// in the call shows the mistake.
@@ -49,7 +49,7 @@ pub(crate) struct Tolerated {
     pub(crate) fold: Fold,
 }
 
-/// What is overlooked when a line of a result is held against the meant one.
+/// The differences that are ignored when a line of a result is compared with the intended one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
     TrailingBlanks,
@@ -60,7 +60,7 @@ pub(crate) enum Fold {
     Tabs(usize),
 }
 
-/// Which of the texts the mistake is in.
+/// The text that has the mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Old,
@@ -68,7 +68,7 @@ pub(crate) enum Side {
     Both,
 }
 
-/// Puts a mistake into an edit; `None` where it cannot be made.
+/// Inserts a mistake into an edit; `None` if it is not possible.
 type Make = dyn Fn(&Edit, &mut Dice) -> Option<Attempt> + Send + Sync;
 
 /// A kind of mistake.
@@ -80,7 +80,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// The call with this mistake in it; `None` where it cannot be made.
+    /// The call with this mistake; `None` if it is not possible.
     pub(crate) fn attempt(&self, edit: &Edit, seed: u64) -> Option<Attempt> {
         let mut dice = Dice::new(seed, &format!("{} {}", self.name, edit.name));
         let is_unix = self.is_any_ending && edit.ending == Ending::CrLf && dice.once_in(2);
@@ -511,7 +511,7 @@ fn owned(lines: Vec<(&[u8], bool)>) -> Vec<(Vec<u8>, bool)> {
 }
 
 impl Meant {
-    /// Whether the content of the file is what the author wants.
+    /// Whether the content of the file is the intended one.
     pub(crate) fn accepts(&self, file: &[u8], result: &[u8]) -> bool {
         self.results.iter().any(|meant| meant == result)
             || self.tolerated.as_ref().is_some_and(|tolerated| tolerated.accepts(file, result))

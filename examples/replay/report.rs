@@ -1,4 +1,4 @@
-//! How often each kind of mistake ended how, as a table and as JSON.
+//! The outcomes of each kind of mistake, as a table and as JSON.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::judge::Outcome;
 
-/// How often each outcome was seen.
+/// The number of calls with each outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally([usize; Outcome::ALL.len()]);
 
@@ -33,7 +33,7 @@ impl Tally {
         self.0.iter().sum()
     }
 
-    /// The part of the calls that led to what the author wants.
+    /// The fraction of the calls with the intended result.
     pub(crate) fn right_share(&self) -> f64 {
         let right = self.of(Outcome::Right) + self.of(Outcome::Done);
         right as f64 / self.tried().max(1) as f64
@@ -48,7 +48,7 @@ impl Tally {
     }
 }
 
-/// What a run found.
+/// The results of a run.
 pub(crate) struct Report {
     pub(crate) commits: usize,
     pub(crate) edits: usize,

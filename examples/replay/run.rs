@@ -11,17 +11,17 @@ use super::mistakes::{Attempt, Kind};
 use super::report::Tally;
 use super::trial::Bench;
 
-/// What ends a run.
+/// An error that ends the run.
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What became of all calls.
+/// The results of all calls.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     pub(crate) plain: Tally,
     pub(crate) plain_line_ends: Tally,
     /// In the order of the kinds.
     pub(crate) kinds: Vec<Tally>,
-    /// Which edits were made wrongly: the index of the edit, and that of the kind if any.
+    /// Edits with a wrong result: the index of the edit, and of the kind if there was a mistake.
     pub(crate) wrong: Vec<(usize, Option<usize>)>,
 }
 

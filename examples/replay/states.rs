@@ -1,5 +1,5 @@
-//! Mistakes about what the file holds: edits that were made before, blocks that were moved, and
-//! texts that leave out or cannot show a part of the file.
+//! Mistakes about the content of the file: edits that were already applied, blocks that were moved,
+//! and texts that omit or cannot show a part of the file.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::edit::{Edit, Ending, Patch, is_unique, kept, lines, lines_of, occurre
 use super::mistakes::{Attempt, Meant, Side};
 use super::texts;
 
-/// Lines of context that a placeholder stands for.
+/// Lines of context that a placeholder replaces.
 const LEFT_OUT: usize = 5;
 
 /// The edit with `change` in those lines of `new_text` that are not in `old_text`.
@@ -35,7 +35,7 @@ fn text_lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// The edit with more context, of which a comment stands for a part.
+/// The edit with more context, a part of which is replaced by a comment.
 pub(crate) fn placeholder(
     edit: &Edit,
     side: Side,
@@ -77,7 +77,7 @@ pub(crate) fn placeholder(
     if side != Side::Old {
         attempt.new = shorten(&edit.new)?;
     }
-    // The comment says that code was left out, and the file never had it.
+    // The file never contained the comment that says that code was omitted.
     attempt.meant.is_literal_excused = false;
     Some(attempt)
 }
@@ -164,7 +164,7 @@ fn pairs(old: &[Vec<u8>], new: &[Vec<u8>], line: Line) -> Vec<(usize, Option<usi
     pairs
 }
 
-/// The edit again, after it was made.
+/// The edit again, after it was applied.
 pub(crate) fn repeated(edit: &Edit, old: String, new: String) -> Attempt {
     let place = edit.range.start..edit.range.start + edit.replacement.len();
     Attempt { old, new, ..nothing_to_do(edit, edit.expected(), &place) }

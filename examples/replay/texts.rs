@@ -1,7 +1,7 @@
-//! What a model does to one text of an edit by mistake.
+//! Mistakes of models in one text of an edit.
 //!
-//! Each function takes the right text and gives the wrong one, or `None` where the mistake cannot
-//! be made. A function that finds nothing to change gives the text back.
+//! Each function takes the right text and returns the wrong one, or `None` if the mistake is not
+//! possible. A function that finds nothing to change returns the text.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -50,8 +50,8 @@ pub(crate) fn indent(edit: &Edit, text: &str) -> Option<String> {
     map_filled_lines(text, |line| Some(format!("{}{line}", edit.unit)))
 }
 
-/// No indentation on any line. Where the old lines have one indentation only, this is [`outdent`]
-/// and no other mistake: that structure of `new_text` is lost too, nothing in the call shows.
+/// No indentation on any line. Where the old lines have one indentation only, this is the same as
+/// [`outdent`]: nothing in the call shows that the structure of `new_text` is lost too.
 pub(crate) fn strip_indentation(edit: &Edit, text: &str) -> Option<String> {
     let strip = |text: &str| map_filled_lines(text, |line| Some(indentation(line).1.to_owned()));
     (strip(&edit.old)? != outdent(edit, &edit.old)?).then(|| strip(text))?
@@ -120,8 +120,8 @@ pub(crate) fn no_break_indentation(text: &str) -> Option<String> {
 
 // Blanks and terminators.
 
-/// Blanks at the end of every line. Where the edit itself is about such blanks, what is meant is
-/// lost among them.
+/// Blanks at the end of every line. If the edit itself is about such blanks, its intention is lost
+/// among them.
 pub(crate) fn blanks_added(edit: &Edit, text: &str, dice: &mut Dice) -> Option<String> {
     let has_blanks = |text: &str| text.lines().any(|line| line.ends_with([' ', '\t']));
     if has_blanks(&edit.old) || has_blanks(&edit.new) {
@@ -143,7 +143,7 @@ pub(crate) fn to_lf(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// The last line ends without its terminator; a blank one would be none then.
+/// The last line loses its terminator, unless it is blank, since it would disappear.
 pub(crate) fn terminator_lost(text: &str) -> Option<String> {
     let text = body(text.strip_suffix('\n').map(|_| text)?);
     let last = text.rsplit('\n').next().unwrap_or_default();
@@ -318,7 +318,7 @@ pub(crate) fn backslashes_halved(text: &str) -> String {
 
 // Words and lines.
 
-/// The places of words of at least so many ASCII letters.
+/// The ranges of words of at least `least` ASCII letters.
 fn words(text: &str, least: usize) -> Vec<std::ops::Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
@@ -390,7 +390,7 @@ pub(crate) fn last_line_missing(text: &str) -> Option<String> {
     if last.ends_with('\n') {
         return (!is_blank(&rest)).then_some(rest);
     }
-    // A blank last line without its terminator would be none.
+    // A blank last line without its terminator would disappear.
     let rest = body(&rest);
     rest.ends_with(|letter: char| !letter.is_whitespace()).then(|| rest.to_owned())
 }
@@ -402,7 +402,7 @@ pub(crate) fn middle_line_missing(text: &str, dice: &mut Dice) -> Option<String>
     Some(lines.concat())
 }
 
-/// A line of the file that does not belong there, between two lines or in the place of one.
+/// A wrong line of the file, between two lines or in place of one.
 fn foreign_line(edit: &Edit, dice: &mut Dice) -> Option<String> {
     let lines: Vec<&[u8]> = edit.file.split_inclusive(|&byte| byte == b'\n').collect();
     let line = String::from_utf8(dice.pick(&lines)?.to_vec()).ok()?;

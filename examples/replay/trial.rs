@@ -1,4 +1,4 @@
-//! Calls of the real tool on a file of a workspace of its own.
+//! Calls of the real tool on a file in a temporary workspace.
 
 use std::error::Error;
 use std::fs;
@@ -12,14 +12,14 @@ use tempfile::TempDir;
 use super::judge::Said;
 use super::mistakes::Attempt;
 
-/// A workspace in which every call finds its file as the attempt says.
+/// A workspace in which every call gets the file of its attempt.
 pub(crate) struct Bench {
     directory: TempDir,
     tools: Toolkit,
 }
 
 impl Bench {
-    /// A workspace in memory, where the system has such a place.
+    /// A workspace in memory, if there is a file system in memory.
     pub(crate) fn new() -> Result<Bench, Box<dyn Error + Send + Sync>> {
         let memory = Path::new("/dev/shm");
         let directory =

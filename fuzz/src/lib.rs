@@ -1,4 +1,4 @@
-//! What the fuzz targets claim, which is what the tests of the library claim.
+//! The oracles of the fuzz targets, which are those of the integration tests.
 
 #[path = "../../tests/it/oracles/mod.rs"]
 pub mod oracles;
