@@ -305,7 +305,7 @@ fn bytes_that_are_shown_as_u_fffd_are_found_by_it_and_stay() {
 }
 
 #[test]
-fn u_fffd_is_never_written_for_bytes_that_cannot_be_told() {
+fn u_fffd_is_never_written_for_ambiguous_bytes() {
     let content = b"a\xe9b\xffc\nd\n";
     let expected = "new_text has U+FFFD, which stands for bytes of f.txt that are not UTF-8, and \
                     it cannot be told which bytes are meant. Leave the text with U+FFFD as \
@@ -529,7 +529,7 @@ fn blanks_that_are_indented_anew_at_each_place_are_bounded() {
 }
 
 #[test]
-fn lines_that_differ_are_told_once_for_all_indentations() {
+fn lines_that_differ_are_reported_once_for_all_indentations() {
     let line = |seed: usize| ["p\n", "q\n", "r\n", "s\n"][seed * seed / 7 % 4];
     let (old, new): (String, String) =
         ((0..1900).map(line).collect(), (50..1950).map(line).collect());

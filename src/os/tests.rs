@@ -152,7 +152,7 @@ fn a_listing_has_every_entry_but_the_dots() {
 }
 
 #[test]
-fn a_listing_ends_when_it_is_told_to() {
+fn a_listing_ends_when_the_callback_breaks() {
     let (_temporary, dir) = fixture();
     let mut calls = 0;
     dir.list(|_, _| {
@@ -241,7 +241,7 @@ mod unix {
     }
 
     #[test]
-    fn a_listing_tells_links_and_fifos() {
+    fn a_listing_distinguishes_links_and_fifos() {
         let (temporary, dir) = fixture();
         make_fifo(&temporary);
         symlink("sub", temporary.path().join("to-sub")).unwrap();
@@ -398,7 +398,7 @@ fn who_opens_a_leased_file_for_writing_waits_and_no_signal_ends_this_process() {
 }
 
 #[test]
-fn what_is_appended_tells_where_it_is() {
+fn appending_returns_the_offset() {
     let (temporary, dir) = fixture();
     let file = dir.open_to_write(b"file").unwrap();
     assert_eq!(file.append(b"12").unwrap(), 7);

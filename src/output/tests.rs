@@ -53,7 +53,7 @@ fn a_warning_that_is_repeated_counts_once() {
 }
 
 #[test]
-fn a_settled_receipt_can_be_absorbed_and_settled_again() {
+fn a_capped_receipt_can_be_absorbed_and_capped_again() {
     let mut listed = ScanStats::default();
     listed.absorb(warned(0..25));
     listed.sort_and_cap();

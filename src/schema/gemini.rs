@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_subset_lacks_is_left_out_or_told() {
+    fn keywords_that_the_subset_lacks_are_left_out_or_described() {
         let table = [
             (
                 json!({ "type": "integer", "minimum": 1, "default": 2 }),

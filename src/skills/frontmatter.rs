@@ -527,7 +527,7 @@ mod tests {
         }
 
         #[test]
-        fn a_bare_colon_is_repaired_once_and_told() {
+        fn a_bare_colon_is_repaired_once_and_reported() {
             let parsed = read("name: a\ndescription: Use when: asked");
             assert_eq!(parsed.frontmatter.description, "Use when: asked");
             let message = "`description` needs quotes; read as if it had them";

@@ -597,7 +597,7 @@ mod tests {
         }
 
         #[test]
-        fn what_nobody_can_mean_stays_broken() {
+        fn front_matter_without_a_clear_meaning_is_not_repaired() {
             for yaml in [
                 "description: \"never closed",
                 "description: [never closed",

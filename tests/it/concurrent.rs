@@ -136,7 +136,7 @@ fn f2_no_edit_of_two_processes_is_lost_in_silence() {
 }
 
 #[test]
-fn f5_a_stale_version_is_a_conflict_that_tells_the_present_one() {
+fn f5_a_stale_version_is_a_conflict_with_the_present_one() {
     let workspace = TestWorkspace::new().file("a.txt", "one\n");
     let version = |said: Said| said.details["version"].as_str().unwrap().to_owned();
     let first = version(workspace.call("write_file", json!({ "path": "a.txt", "content": "1\n" })));
@@ -303,7 +303,7 @@ fn f7_files_that_are_deleted_during_a_search_do_it_no_harm() {
 
 // The deadline passes at any moment of the change.
 #[test]
-fn a_change_that_runs_out_of_time_is_made_or_told_and_never_made_later() {
+fn a_change_that_runs_out_of_time_is_made_or_reported_and_never_made_later() {
     let workspace = TestWorkspace::new().file("a.txt", "0\n");
     let tools = workspace.tools();
     let path = workspace.root().join("a.txt");

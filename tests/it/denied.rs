@@ -439,27 +439,27 @@ fn with_skills(workspace: Workspace) -> Toolkit {
 }
 
 #[test]
-fn no_answer_tells_whether_a_denied_path_exists_or_what_it_is() {
+fn no_answer_reveals_whether_a_denied_path_exists_or_what_it_is() {
     all_variants_answer_alike(&ALL, &["private/", "*.key", ".env"], &with_skills);
     let some = [Variant::Absent, Variant::Full, Variant::Links];
     all_variants_answer_alike(&some, &["**/private", "*.key", ".env"], &with_skills);
 }
 
 #[test]
-fn no_answer_tells_what_is_in_a_directory_whose_content_is_denied() {
+fn no_answer_reveals_what_is_in_a_directory_whose_content_is_denied() {
     let globs = ["**/private/**", "*.key", ".env"];
     all_variants_answer_alike(&DIRECTORIES, &globs, &with_skills);
 }
 
 #[test]
-fn a_relaxed_workspace_tells_no_more_of_what_is_denied() {
+fn a_relaxed_workspace_reveals_no_more_of_denied_paths() {
     let relaxed = |workspace: Workspace| with_skills(workspace.relaxed());
     let some = [Variant::Absent, Variant::Full, Variant::OtherKinds, Variant::Links];
     all_variants_answer_alike(&some, &["private/", "*.key", ".env"], &relaxed);
 }
 
 #[test]
-fn an_index_tells_no_more_of_what_is_denied() {
+fn an_index_reveals_no_more_of_denied_paths() {
     let tree = Tree::new();
     let mut first = None;
     for variant in ALL {
@@ -518,7 +518,7 @@ fn what_is_said_of_skills_does_not_depend_on_what_is_denied() {
 
 #[cfg(feature = "command")]
 #[test]
-fn a_command_starts_nowhere_in_what_is_denied_and_the_refusal_tells_nothing() {
+fn a_command_does_not_start_in_a_denied_directory_and_the_refusal_reveals_nothing() {
     let tree = Tree::new();
     let mut first = None;
     for variant in ALL {

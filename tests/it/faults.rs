@@ -754,7 +754,7 @@ fn g6_a_full_disk_leaves_the_old_content() {
 }
 
 #[test]
-fn g7_a_read_only_file_system_is_told() {
+fn g7_a_read_only_file_system_is_reported() {
     let printed = with_mounts(
         r#"mount -t tmpfs none m; printf old > m/one; printf old > m/two; ln m/two m/three
         printf old > source; mount -o remount,ro m 2>/dev/null || mount -o remount,bind,ro m
@@ -773,7 +773,7 @@ fn g7_a_read_only_file_system_is_told() {
 }
 
 #[test]
-fn g7_an_immutable_file_is_told() {
+fn g7_an_immutable_file_is_reported() {
     let place = Place::new();
     let file = place.root().join("d/file");
     let changed = |flag: &str| Command::new("chattr").arg(flag).arg(&file).output();

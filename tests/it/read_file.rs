@@ -419,7 +419,7 @@ mod strange {
     }
 
     #[test]
-    fn c8_a_file_that_grows_all_the_time_is_read_and_told() {
+    fn c8_a_file_that_grows_all_the_time_is_read_and_reported() {
         let workspace = TestWorkspace::new().file("a.log", "line\n".repeat(4_000_000));
         let path = workspace.root().join("a.log");
         let grow = move || {
@@ -511,7 +511,7 @@ mod command {
     }
 
     #[test]
-    fn raw_is_the_text_alone_and_a_cut_is_told_beside_it() {
+    fn raw_is_the_text_alone_and_a_cut_is_reported_beside_it() {
         let workspace = TestWorkspace::new().file("a.txt", "1\r\n2\n");
         prints(&workspace, &["read", "a.txt", "--raw"], "1\r\n2\n", "");
         let note = "ripkit: note: cut at 3 bytes; go on with --offset 2\n";
@@ -666,7 +666,7 @@ fn a_page_is_not_written_over_a_file_that_is_too_large_to_edit() {
 }
 
 #[test]
-fn a_name_that_looks_so_is_not_told_where_it_is_denied() {
+fn a_denied_confusable_name_is_not_suggested() {
     // The files, the requested path, the deny rules, and the text that an answer would show.
     let cases = [
         ("cafe\u{301}.txt", "caf\u{e9}.txt", "cafe\u{301}.txt", "{301}"),
@@ -694,7 +694,7 @@ fn a_name_that_looks_so_is_not_told_where_it_is_denied() {
 
 #[cfg(unix)]
 #[test]
-fn the_hint_at_a_link_that_looks_so_does_not_tell_where_it_leads() {
+fn the_hint_at_a_confusable_link_does_not_reveal_its_target() {
     let workspace = TestWorkspace::new()
         .file("hidden/plan.txt", "one\n")
         .symlink("caf\u{e9}", "hidden/plan.txt");

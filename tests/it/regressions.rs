@@ -43,7 +43,7 @@ fn replay(target: &str, check: fn(&[u8])) {
 // T1.
 #[cfg(unix)]
 #[test]
-fn a_path_resolves_just_where_a_plain_look_up_ends_inside() {
+fn a_path_resolves_exactly_if_a_plain_lookup_ends_inside() {
     hold("resolve", oracles::resolve::check, &[], 300);
 }
 

@@ -130,7 +130,7 @@ fn i1_a_host_can_leave_background_processes_alone() {
 }
 
 #[test]
-fn i1_the_end_of_a_pipeline_that_nobody_waits_for_is_still_heard() {
+fn i1_output_of_a_pipeline_shortly_after_the_shell_has_ended_is_kept() {
     // The shell ends immediately, and the background process prints shortly afterwards.
     said("(sleep 0.02; echo late) & echo early").mentions("early\nlate\n");
 }
@@ -167,7 +167,7 @@ fn i2_at_the_deadline_nothing_is_left_of_a_command() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn i2_a_process_that_may_not_be_killed_is_told() {
+fn i2_a_process_that_may_not_be_killed_is_reported() {
     let workspace = TestWorkspace::new();
     let become_root = workspace.above().join("become-root");
     if !is_child() {
@@ -181,7 +181,7 @@ fn i2_a_process_that_may_not_be_killed_is_told() {
         set_mode(&become_root, 0o4755);
         set_mode(&workspace.root(), 0o755);
     }
-    let test = "run_command::i2_a_process_that_may_not_be_killed_is_told";
+    let test = "run_command::i2_a_process_that_may_not_be_killed_is_reported";
     let nap = "677.12345";
     in_child(test, Who::Nobody, &workspace, |root| {
         let tools = Toolkit::new(Workspace::open(root).unwrap());
@@ -558,7 +558,7 @@ fn i6_a_command_has_no_handle_of_the_host() {
 // I7: output that is not text.
 
 #[test]
-fn i7_bytes_that_are_no_text_are_replaced_and_told() {
+fn i7_bytes_that_are_no_text_are_replaced_and_reported() {
     let said = said("printf 'a\\377b\\n'").mentions("a\u{fffd}b\n");
     assert_eq!(said.notes, ["the output is not UTF-8 throughout; other bytes became \u{fffd}"]);
     assert_eq!(said.details["output_bytes"], 4);
@@ -592,7 +592,7 @@ fn i7_both_streams_come_in_the_order_in_which_they_were_written() {
 // I8: how it ended.
 
 #[test]
-fn i8_every_exit_code_is_told() {
+fn i8_every_exit_code_is_reported() {
     for code in [1, 2, 7, 77, 125, 126, 127, 128, 130, 200, 254, 255] {
         let said = said(&format!("exit {code}"));
         assert_eq!(
@@ -606,7 +606,7 @@ fn i8_every_exit_code_is_told() {
 }
 
 #[test]
-fn i8_a_signal_is_told_by_number_and_name() {
+fn i8_a_signal_is_reported_by_number_and_name() {
     for (signal, name) in [(9, "KILL"), (15, "TERM"), (11, "SEGV"), (6, "ABRT")] {
         let said = said(&format!("ulimit -c 0; echo hi; kill -{name} $$"));
         assert_eq!(
@@ -618,7 +618,7 @@ fn i8_a_signal_is_told_by_number_and_name() {
 }
 
 #[test]
-fn i8_a_program_that_cannot_be_run_is_the_shells_to_tell() {
+fn i8_the_shell_reports_a_program_that_cannot_be_run() {
     let workspace = TestWorkspace::new().file("plain.txt", "x");
     let missing = said("no_such_program_here").succeeds();
     assert_eq!(missing.details["exit_code"], 127);
@@ -665,7 +665,7 @@ fn i8_a_command_that_no_shell_can_be_given_is_an_invalid_argument() {
 // The directory to start in.
 
 #[test]
-fn a_command_starts_at_the_root_or_where_it_is_told_to() {
+fn a_command_starts_at_the_root_or_in_the_given_directory() {
     let workspace = TestWorkspace::new().file("a/b/c.txt", "").symlink("link", "a/b");
     let tools = tools(&workspace, CommandPolicy::new());
     let call = |arguments| ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
@@ -976,7 +976,7 @@ fn the_program_passes_on_a_list_of_variables() {
 
 #[test]
 #[cfg(all(feature = "cli", target_os = "linux"))]
-fn a_program_that_is_told_to_end_takes_its_command_with_it() {
+fn a_terminated_program_stops_its_command() {
     for signal in ["INT", "TERM"] {
         let workspace = TestWorkspace::new();
         let nap = unique_nap();

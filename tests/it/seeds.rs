@@ -554,7 +554,7 @@ fn read_file_needs_a_path() {
 }
 
 #[test]
-fn read_file_numbers_every_line_and_tells_how_many_there_are() {
+fn read_file_numbers_every_line_and_reports_their_number() {
     let workspace = TestWorkspace::new().file("a.txt", "first line\nsecond line\n");
     let said = workspace.call("read_file", json!({ "path": "a.txt" }));
     let said = said.reads("[2 lines]\n   1 | first line\n   2 | second line");
@@ -772,7 +772,7 @@ fn edit_file_refuses_an_empty_old_text() {
 }
 
 #[test]
-fn edit_file_tells_the_absolute_path() {
+fn edit_file_reports_the_absolute_path() {
     let workspace = TestWorkspace::new().file("d/a.txt", "x");
     let said = edit(&workspace, "d/a.txt", "x", "y").succeeds();
     let root = workspace.root().canonicalize().unwrap();
@@ -1078,7 +1078,7 @@ mod commands {
     }
 
     #[test]
-    fn run_command_tells_an_exit_code_that_is_not_zero() {
+    fn run_command_reports_an_exit_code_that_is_not_zero() {
         run("echo failed; exit 1", 30_000).reads("failed\n[Exit code: 1]");
         run("echo fine", 30_000).reads("fine\n");
     }

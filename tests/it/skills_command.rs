@@ -97,7 +97,7 @@ fn prompt_prints_the_list_for_a_model() {
 }
 
 #[test]
-fn check_tells_each_finding_and_its_verdict_by_status() {
+fn check_reports_each_finding_and_its_verdict_by_status() {
     let workspace = somebody();
     let (status, out, err) = run(&workspace, &["skills", "check", ".agents/skills/pdf"]);
     assert_eq!((status, out.as_str(), err.as_str()), (0, "1 skill keeps to the standard\n", ""));

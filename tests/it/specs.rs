@@ -233,7 +233,7 @@ fn what_strict_mode_cannot_say_is_left_to_the_plain_form() {
 }
 
 #[test]
-fn gemini_is_told_what_every_version_of_it_takes() {
+fn gemini_gets_what_every_version_of_it_accepts() {
     let rendered = schema::render(&awkward_specs(), Format::Gemini);
     assert_eq!(rendered.as_array().map(Vec::len), Some(1));
     for tool in tools(&rendered) {

@@ -349,7 +349,7 @@ fn a_cancelled_call_returns_soon_while_a_read_is_not_answered() {
 }
 
 #[test]
-fn a_change_that_is_not_answered_is_told_to_be_unknown() {
+fn a_change_without_an_answer_is_reported_as_unknown() {
     let Some(fuse) = Fuse::mount() else { return };
     let tools = fuse.tools();
     fuse.stall(RENAME2);

@@ -270,7 +270,7 @@ fn hints_name_the_tools_that_are_offered_as_they_are_shown() {
 }
 
 #[test]
-fn a_shell_is_told_its_own_flags_and_commands() {
+fn a_shell_gets_its_own_flags_and_commands() {
     let tools = Toolkit::new(Workspace::open(env!("CARGO_MANIFEST_DIR")).expect("a workspace"))
         .with_syntax(ripkit::Syntax::Shell);
     let text = refused(&tools, "search", &json!({ "pattern": "a(" }));

@@ -109,7 +109,7 @@ fn new_text_that_is_there_for_other_reasons_is_not_taken_for_the_edit() {
 }
 
 #[test]
-fn an_exact_edit_is_told_when_a_safe_one_would_do() {
+fn a_refused_exact_edit_suggests_a_safe_one() {
     let (_, message) = refused("a\r\nb\r\n", &[("a\nb", "x")], &EXACT);
     let expected = "old_text not found in src/a.rs.\n\nDid you mean:\n```\n   1 | a\n   2 | \
                     b\n```\nLine 1 differs: the file has `a␍`, old_text has `a`. With match: safe \

@@ -102,7 +102,7 @@ fn an_edit_is_refused_when_its_indentation_cannot_be_decided() {
 }
 
 #[test]
-fn spaces_become_the_tabs_of_the_file_when_every_line_can_be_told() {
+fn spaces_become_the_tabs_of_the_file_if_every_line_is_unambiguous() {
     let file = "func f() {\n\tif x {\n\t\ty()\n\t}\n}\n";
     for (width, shift) in [(2, 0), (4, 0), (8, 0), (2, 1), (4, 1), (8, 1)] {
         let deep = |level: usize| " ".repeat(width * (level + 1 - shift));

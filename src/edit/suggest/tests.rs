@@ -55,7 +55,7 @@ fn the_line_that_differs_is_shown_when_not_all_fit() {
 }
 
 #[test]
-fn the_end_of_the_file_is_told() {
+fn the_end_of_the_file_is_reported() {
     let near = suggest(b"first line\nlast line\n", "last line\none more line\n", &Call::default());
     let advice = near.unwrap().unwrap().message(false, 1500);
     assert!(advice.ends_with("The file ends at line 2, old_text goes on."), "{advice}");
@@ -241,7 +241,7 @@ mod variant {
     }
 
     #[test]
-    fn lines_that_look_alike_are_told_by_their_code_points() {
+    fn confusable_lines_are_distinguished_by_their_code_points() {
         let near = suggest(
             "let drink = caf\u{e9}1\n".as_bytes(),
             "let drink = cafe\u{301}1",

@@ -83,7 +83,7 @@ fn texts_that_say_what_they_mean_are_taken_as_they_are() {
 }
 
 #[test]
-fn what_follows_a_place_is_told_behind_blanks() {
+fn text_after_a_match_is_classified_behind_blanks() {
     let text = b"a \r\nb\tc\nd ";
     let next = [1, 4, 5, 7, 9].map(|end| Following::at(text, end));
     let expected = [

@@ -8,7 +8,7 @@ use super::Watcher;
 
 #[cfg(not(all(target_os = "linux", not(ripkit_portable), feature = "watch")))]
 #[test]
-fn where_the_system_does_not_tell_at_once_there_is_no_watcher() {
+fn systems_without_immediate_events_have_no_watcher() {
     assert_eq!(Watcher::new().unwrap_err().kind(), std::io::ErrorKind::Unsupported);
 }
 
@@ -79,7 +79,7 @@ mod events {
     }
 
     #[test]
-    fn every_change_of_a_directory_is_told_at_once() {
+    fn every_change_of_a_directory_is_reported_at_once() {
         type Change = fn(&Path, &Path);
         let changes: &[(&str, Change, &[&str])] = &[
             ("write", |here, _| fs::write(here.join("file"), "new").unwrap(), &["content file"]),
@@ -168,7 +168,7 @@ mod events {
     }
 
     #[test]
-    fn an_exchange_is_told_for_both_names() {
+    fn an_exchange_is_reported_for_both_names() {
         let fixture = Fixture::new();
         fixture.dir.rename(b"file", (&fixture.dir, b"sub"), Rename::Exchange).unwrap();
         let mut events = fixture.events();
@@ -187,7 +187,7 @@ mod events {
     }
 
     #[test]
-    fn a_forgotten_directory_is_gone_and_tells_no_more() {
+    fn a_forgotten_directory_is_gone_and_reports_no_more() {
         let fixture = Fixture::new();
         append(&fixture.temporary.path().join("here/file"));
         fixture.watcher.forget(fixture.id);

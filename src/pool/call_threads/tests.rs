@@ -86,7 +86,7 @@ fn a_change_that_has_begun_is_waited_for_beyond_the_deadline() {
 }
 
 #[test]
-fn a_change_that_never_ends_is_left_and_told_to_be_unknown() {
+fn a_change_that_never_ends_is_abandoned_and_reported_as_unknown() {
     let threads = CallThreads::default();
     let (unblock, work) = blocked(|_| ());
     let left = threads.run(&hurried(), |call| {

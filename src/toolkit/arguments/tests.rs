@@ -79,7 +79,7 @@ fn null_is_absent() {
 }
 
 #[test]
-fn each_repair_is_told_once_and_word_for_word() {
+fn each_repair_is_reported_once_and_word_for_word() {
     let repairs = [
         (
             "max_results",
@@ -179,7 +179,7 @@ fn an_unknown_name_is_refused_with_the_nearest_or_with_all() {
 }
 
 #[test]
-fn names_of_other_dialects_are_ours() {
+fn names_of_other_dialects_are_translated() {
     let args = json!({ "query": "x", "edits": [{ "oldText": "a", "new_text": "b" }] });
     let wanted = json!({ "pattern": "x", "edits": [{ "old_text": "a", "new_text": "b" }] });
     let note = "took query as pattern, oldText as old_text".to_owned();

@@ -653,7 +653,7 @@ fn calls_of_other_tool_sets_do_what_the_original_would_do() {
 }
 
 #[test]
-fn every_argument_of_the_table_leads_to_one_of_ours() {
+fn every_argument_of_the_table_maps_to_an_argument_of_a_tool() {
     let entries = standard_entries();
     for (tools, names, meaning) in ARGUMENTS {
         let Some(ours) = meaning.argument() else { continue };

@@ -42,7 +42,7 @@ fn a11_bytes_that_are_no_text_hide_no_denied_name() {
 }
 
 #[test]
-fn a_directory_that_a_rule_denies_is_neither_made_nor_told_to_be_missing() {
+fn a_denied_directory_is_neither_created_nor_reported_as_missing() {
     let root = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(root.path()).unwrap().deny(["secret/"]).unwrap();
     let denied = [

@@ -285,7 +285,7 @@ fn each_call_has_a_neighbour(what: &str, work: impl Fn(&Workspace, &Path) -> Res
 }
 
 #[test]
-fn a_neighbour_that_sweeps_disturbs_nobody() {
+fn a_neighbour_that_sweeps_disturbs_no_write() {
     let call = Call::default;
     let version = Some(Version::of(OLD.as_bytes()));
     each_call_has_a_neighbour("write", |workspace, _| write(workspace, "d/file", NEW));
@@ -320,7 +320,7 @@ fn calls(durability: Durability, work: impl Fn(&Workspace) -> Vec<String>) -> u3
 type Transfer<'a> = &'a dyn Fn(&Workspace, &str) -> Vec<String>;
 
 #[test]
-fn full_durability_waits_for_every_name_that_was_made_and_tells_if_it_cannot() {
+fn full_durability_waits_for_every_created_name_and_reports_if_it_cannot() {
     let moved = |workspace: &Workspace, to: &str| {
         workspace.move_file("d/file", to, None, &Call::default()).unwrap().notes
     };

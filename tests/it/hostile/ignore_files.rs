@@ -66,7 +66,7 @@ fn x2_a_huge_ignore_file_takes_less_than_100_megabytes() {
 }
 
 #[test]
-fn x2_a_huge_ignore_file_is_bounded_and_told() {
+fn x2_a_huge_ignore_file_is_bounded_and_reported() {
     for rules in huge_ignore_files() {
         let workspace = TestWorkspace::new().file("a.txt", "needle\n").file(".gitignore", rules);
         let started = Instant::now();

@@ -213,9 +213,9 @@ fn a_directory_that_cannot_be_written_still_lets_its_files_be_edited() {
 }
 
 #[test]
-fn e7_an_owner_that_cannot_be_kept_is_told_and_takes_its_rights_along() {
+fn e7_an_owner_that_cannot_be_kept_is_reported_and_loses_its_rights() {
     let workspace = TestWorkspace::new().file("d/a.txt", "one");
-    let test = "hostile::kept::e7_an_owner_that_cannot_be_kept_is_told_and_takes_its_rights_along";
+    let test = "hostile::kept::e7_an_owner_that_cannot_be_kept_is_reported_and_loses_its_rights";
     if !running_as_root() {
         eprintln!("SKIPPED: only root has files that another user may write");
         return;

@@ -22,7 +22,7 @@ impl Drop for Deep {
 }
 
 #[test]
-fn c9_ignore_files_on_every_level_are_used_down_to_a_bound_that_is_told() {
+fn c9_ignore_files_on_every_level_are_used_down_to_a_reported_limit() {
     let mut workspace = TestWorkspace::new().file("z.txt", "needle\n");
     for level in 1..=300 {
         let directory = "d/".repeat(level);
