@@ -1,8 +1,8 @@
 //! Whether an edit was already applied.
 //!
-//! A repeated edit finds its `old_text` gone. Another text that matches it only normalized is not
-//! the one that was meant. So before such a match is replaced, `new_text` is looked for, and so are
-//! the lines from which `old_text` may have been copied.
+//! A repeated edit finds its `old_text` gone. Another text that matches it only after normalization
+//! is not the intended one. So before such a match is replaced, `new_text` is looked for, and so
+//! are the lines from which `old_text` may have been copied.
 
 #[cfg(test)]
 mod tests;
@@ -120,7 +120,7 @@ impl AppliedCheck<'_, '_> {
         }
     }
 
-    /// A range that matches `new_text` with a stricter strategy than that which found `old_text`.
+    /// A range that matches `new_text` with a stricter strategy than the one that found `old_text`.
     fn find_stricter(&mut self, kind: MatchKind) -> Result<Option<Range<usize>>, Error> {
         let Replacement { old_text, new_text } = self.edit;
         let options = self.matcher.options.to_search();
@@ -297,7 +297,7 @@ impl AppliedCheck<'_, '_> {
         let below: Vec<&[u8]> = below.map(<[u8]>::trim_ascii).collect();
         let above = slice(text, ..matched.start)?.rsplit(is_newline).skip(1).take(new.len());
         let above: Vec<&[u8]> = above.map(<[u8]>::trim_ascii).collect();
-        // Of each line of `new` that may be the first of `old`.
+        // For each line of `new` that may be the first line of `old`.
         for (first, part) in new.windows(old.len().max(1)).enumerate() {
             let (before, after) = new.split_at(first);
             let (_, behind) = after.split_at(part.len());
@@ -314,7 +314,7 @@ impl AppliedCheck<'_, '_> {
     }
 }
 
-/// A line of `old_text`, and where the file has the same content.
+/// A line of `old_text`, and the lines of the file with the same content.
 struct OldLine<'a> {
     at: usize,
     indentation: &'a [u8],

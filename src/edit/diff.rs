@@ -17,7 +17,7 @@ use crate::text::{clip, escape};
 /// Unchanged lines shown on each side of a change.
 const CONTEXT: usize = 3;
 
-/// Bytes shown of a line, around the change, where long lines do not fit.
+/// Bytes shown of a line, around the change, if long lines do not fit.
 const WINDOW_BYTES: usize = 240;
 
 /// Changes of more lines, old and new together, are shown as replaced completely.
@@ -50,7 +50,7 @@ pub(crate) fn unified(
     input.show((&header_name("a", path), &header_name("b", path)), limit_bytes)
 }
 
-/// The diff of a file that was replaced, or made if `old` is `None`; empty if no line changed.
+/// The diff of a file that was replaced, or created if `old` is `None`; empty if no line changed.
 /// Cut as [`unified`] is.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub(crate) fn compare(
     input.show((&old_name, &header_name("b", path)), limit_bytes)
 }
 
-/// How many elements are common at the start, and behind these at the end.
+/// The number of common elements at the start, and of the others at the end.
 fn common_ends<T: PartialEq>(one: &[T], other: &[T]) -> (usize, usize) {
     let head = common_len(one, other);
     let pairs = one.iter().skip(head).rev().zip(other.iter().skip(head).rev());
@@ -104,7 +104,7 @@ fn quoted(name: &str) -> String {
     quoted + "\""
 }
 
-/// The lines that a range of the text lies on, including that in which it ends.
+/// The lines of a range of the text, including the one in which it ends.
 fn lines_around(lines: &LineTable<'_>, range: &Range<usize>) -> Range<usize> {
     let is_open = lines.text().last().is_some_and(|&byte| byte != b'\n');
     let line = |at: usize| {

@@ -24,10 +24,10 @@ use crate::error::Error;
 /// Bytes of texts that are reindented for matches of different indentation.
 const MAX_REINDENTED: usize = 64 << 20;
 
-/// Bytes above and below a match in which lines are looked for that show its indentation.
+/// Bytes above and below a match that are searched for lines that show its indentation.
 const AROUND_BYTES: usize = 8 << 10;
 
-/// A range of the text and the text to put there.
+/// A range of the text and its replacement.
 pub(super) struct Patch {
     /// Start of the match that it belongs to.
     pub(super) match_start: usize,
@@ -398,7 +398,7 @@ impl ComparedTexts {
             _ => text.replace("\r\n", "\n"),
         };
         let (mut old, new) = (with_lf(&edit.old_text), with_lf(&edit.new_text));
-        // Normalizing what `\r\r\n` became once more would match other bytes.
+        // Normalizing the result of `\r\r\n` again would match other bytes.
         if old.contains("\r\n") {
             old.clone_from(&edit.old_text);
         }
@@ -418,7 +418,7 @@ struct Surroundings {
 struct FittedText {
     surroundings: Surroundings,
     kind: MatchKind,
-    /// As it stands in the file, apart from what `kind` ignores.
+    /// The text as in the file, apart from differences that `kind` ignores.
     old: String,
     normalized_old: Normalized,
     new: String,
@@ -435,7 +435,7 @@ struct FittedTexts {
 }
 
 impl FittedTexts {
-    /// How many are kept: matches may alternate in their indentation and in what follows them.
+    /// How many are kept: matches may alternate in their indentation and in the text after them.
     const MAX: usize = 8;
 
     fn get(&self, surroundings: &Surroundings) -> Option<&FittedText> {

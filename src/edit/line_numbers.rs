@@ -32,13 +32,13 @@ const FORMATS: [NumberFormat; 12] = [
     NumberFormat::Sign,
 ];
 
-/// A replacement whose texts had line numbers, without them.
+/// A replacement after removing line numbers from its texts.
 pub(super) struct Unnumbered {
     pub(super) edit: Replacement,
     /// The number of the first line.
     first: usize,
     lines: usize,
-    /// Whether the format is hardly anything but line numbers.
+    /// Whether the format is rarely anything but line numbers.
     is_distinctive: bool,
     is_new_stripped: bool,
 }
@@ -171,7 +171,7 @@ fn marked<'a>(line: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     if let Some(rest) = rest.strip_prefix(mark) {
         return Some((digits, rest));
     }
-    // An empty line, whose last blank was lost on the way.
+    // An empty line whose trailing blank was lost.
     let bare = rest.strip_prefix(mark.trim_end_matches(' '))?;
     matches!(bare, "" | "\n" | "\r\n").then_some((digits, bare))
 }

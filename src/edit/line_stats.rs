@@ -69,9 +69,9 @@ struct TouchedLines<'a> {
     text: &'a [u8],
     old: LineCount,
     new: LineCount,
-    /// What is counted already.
+    /// The offset up to which lines are counted.
     at: usize,
-    /// The end of what is touched.
+    /// The end of the touched lines.
     end: usize,
 }
 
@@ -96,7 +96,7 @@ impl<'a> TouchedLines<'a> {
         self.keep(matched.end)
     }
 
-    /// Counts what stays up to `end`.
+    /// Counts the unchanged text up to `end`.
     fn keep(&mut self, end: usize) -> Result<(), Error> {
         let kept = slice(self.text, self.at..end)?;
         self.old.add(kept);

@@ -1,5 +1,5 @@
-//! Locates replacements in a file, one after the other: finds the matches, refuses those that may
-//! not be replaced, and has the patches planned.
+//! Locates replacements in a file, one after the other: finds the matches, refuses those that must
+//! not be replaced, and plans the patches.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) struct Locator<'a> {
     matcher: Matcher<'a>,
     has_mark: bool,
     endings: LineEndings,
-    /// What the earlier replacements of the call replace.
+    /// Totals of the earlier replacements of the call.
     total: Total,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Locator<'a> {
         Err(Refusal { matcher: &mut self.matcher, edit: &edit, label, others }.error(reason)?)
     }
 
-    /// Refuses more replacements than can be looked for in a text of this length.
+    /// Refuses more replacements than can be searched for in a text of this length.
     fn refuse_number(&self, edits: usize) -> Result<(), Error> {
         let len = self.matcher.text.len() as u64;
         if (edits as u64).saturating_mul(len) <= MAX_SEARCHED {
@@ -126,7 +126,7 @@ impl<'a> Locator<'a> {
             return Err(RefusalReason::NotFound.into());
         }
         for unnumbered in line_numbers::strip(edit, self.matcher.path) {
-            // A text that was repaired once is not matched loosely as well.
+            // A repaired text is not matched loosely in addition.
             let last = MatchKind::TrailingBlanks;
             let found = self.matcher.find_up_to(last, &unnumbered.edit.old_text, options)?;
             let Some(found) = found else { continue };

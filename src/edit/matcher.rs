@@ -1,5 +1,5 @@
-//! The match strategies: `old_text` is looked for exactly, then normalized by increasing
-//! degrees, then as whole lines at another indentation. The first strategy with a match decides.
+//! The match strategies: `old_text` is searched for exactly, then with increasing normalization,
+//! then as whole lines at another indentation. The first strategy with a match decides.
 
 #[cfg(test)]
 mod tests;
@@ -17,10 +17,10 @@ use crate::error::Error;
 /// Matches of a text that is not unique are counted up to this many.
 const MAX_COUNTED: usize = 1000;
 
-/// The most matches that are replaced in one call.
+/// The maximum number of matches that are replaced in one call.
 pub(super) const MAX_REPLACED: usize = 1_000_000;
 
-/// Steps, and bytes, between two checks whether the call is cancelled.
+/// Steps, and bytes, between two checks for cancellation.
 const CHECK_INTERVAL: usize = 4096;
 const CHECK_BYTES: usize = 1 << 20;
 
@@ -28,7 +28,7 @@ const CHECK_BYTES: usize = 1 << 20;
 /// longer one only the last form is.
 const MAX_CACHED_BYTES: usize = 8 << 20;
 
-/// Numbers of spaces that may stand for a tab, the most likely first.
+/// Numbers of spaces that may replace a tab, the most likely first.
 const TAB_WIDTHS: [usize; 3] = [4, 2, 8];
 
 /// All matches of `old_text` with one strategy.
@@ -37,7 +37,7 @@ pub(super) struct MatchSet {
     pub(super) kind: MatchKind,
     /// In ascending order.
     pub(super) matches: Vec<TextMatch>,
-    /// Whether there are more than were counted.
+    /// Whether there are more matches than counted.
     pub(super) has_more: bool,
 }
 
@@ -55,7 +55,7 @@ impl TextMatch {
         TextMatch { range, mappings: Vec::new() }
     }
 
-    /// Whether tabs stand for spaces, or the reverse.
+    /// Whether tabs replace spaces, or the reverse.
     pub(super) fn converts_tabs(&self) -> bool {
         self.mappings.first().is_some_and(|mapping| mapping.tabs != TabConversion::None)
     }
@@ -216,7 +216,7 @@ impl<'a> Matcher<'a> {
         }
         let mut matches = merge_equal_ranges(matches);
         if options.replace_all {
-            // The searches are disjoint only each by itself.
+            // Only the matches of one search are disjoint.
             let mut end = 0;
             matches.retain(|found| {
                 let is_disjoint = found.range.start >= end;
@@ -242,7 +242,8 @@ fn merge_equal_ranges(mut matches: Vec<TextMatch>) -> Vec<TextMatch> {
     matches
 }
 
-/// The normalized forms of the file, made when first needed: each takes as much memory as the file.
+/// The normalized forms of the file, created when first needed: each takes as much memory as the
+/// file.
 #[derive(Default)]
 struct NormalizedForms {
     /// The strategy for which each was made.

@@ -1,4 +1,4 @@
-//! Edits: `old_text` found in a file's bytes and replaced there, every other byte left as it is.
+//! Edits: finds `old_text` in the bytes of a file and replaces it; all other bytes stay unchanged.
 //!
 //! All replacements are located in the original; then all are applied, or none. Where `old_text`
 //! matches only normalized, only what differs between `old_text` and `new_text` is spliced: what
@@ -47,7 +47,7 @@ pub(crate) struct EditedFile {
     pub(crate) splices: Vec<Splice>,
     /// One for each replacement.
     pub(crate) match_kinds: Vec<MatchKind>,
-    /// Repairs that the caller should know of, a sentence each.
+    /// Repairs that the caller should know about, one sentence each.
     pub(crate) notes: Vec<String>,
     /// The number of matches of each replacement.
     pub(crate) match_counts: Vec<usize>,
@@ -96,7 +96,7 @@ fn refuse_overlaps(path: &str, text: &[u8], located: &[Located]) -> Result<(), E
     Err(error.with_hint("Nothing was changed; make one edit of the two."))
 }
 
-/// Puts the new content together.
+/// Assembles the new content.
 fn assemble(
     path: &str,
     content: &[u8],

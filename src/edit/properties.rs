@@ -1,4 +1,4 @@
-//! What holds for any file and any change, tried on numbered seeds.
+//! Invariants for all files and changes, tested with seeds.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::edit::matcher::IndentShift;
 use crate::edit::{EditOptions, EditedFile, MatchKind, Matching, Replacement, apply, diff};
 use crate::error::ErrorCode;
 
-/// A small generator, so that a failure names a seed that brings it back.
+/// A random number generator; a failure names the seed that reproduces it.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -32,7 +32,7 @@ const PIECES: [&str; 17] = [
     "\u{200b}", "–", "-",
 ];
 
-/// The one place of `old`, or how many there are.
+/// The only match of `old`, or the number of matches.
 fn place(text: &[u8], old: &[u8]) -> Result<Range<usize>, usize> {
     let places: Vec<usize> = (0..text.len()).filter(|&at| text[at..].starts_with(old)).collect();
     match places[..] {
@@ -71,7 +71,7 @@ fn an_exact_edit_is_what_the_simplest_model_does() {
     }
 }
 
-/// What every kind overlooks taken out by the plainest means, indentation apart.
+/// Removes what each kind ignores, except indentation, in the simplest manner.
 fn folded(text: &str, kind: MatchKind) -> String {
     let mut text = text.replace("\r\n", "\n");
     if kind >= MatchKind::Typography {
@@ -126,14 +126,14 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         let is_near = |model: &String| squeezed(model) == squeezed(&read);
         assert!(models.iter().any(is_near), "{context}: {after:?}");
     }
-    // Most random texts say too little for their indentation to be decided.
+    // Most random texts contain too little evidence about their indentation.
     assert!(
         applied.iter().zip([20, 20, 20, 20, 3]).all(|(count, least)| *count > least),
         "{applied:?}"
     );
 }
 
-/// Where a dropped blank stood is a matter of taste.
+/// The position of a dropped blank is not defined.
 fn squeezed(text: &str) -> String {
     text.replace([' ', '\t'], "")
 }
@@ -221,7 +221,7 @@ fn places_that_are_all_refused_are_looked_at_once() {
         ("a".repeat(many), "a".repeat(few) + " ", 1),
         ("ab".repeat(many), "ab".repeat(few) + " ", 1),
         ("a".repeat(many) + "\n" + &"a".repeat(many), "a".repeat(few) + "\t", 2),
-        // Not inside of what stands for one character.
+        // Not inside the replacement of one character.
         ("…".repeat(many), ".".repeat(few), 0),
         ("…".repeat(many), "a".to_owned() + &".".repeat(few), 0),
         // Not between the two halves of a line end.

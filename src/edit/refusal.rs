@@ -1,4 +1,4 @@
-//! The errors of refused edits, and the message on a file that changed since it was read.
+//! The errors of refused edits, and the message about a file that changed since it was read.
 
 #[cfg(test)]
 mod tests;
@@ -77,7 +77,7 @@ pub(super) struct NearMatch {
 pub(super) struct Refusal<'r, 'a> {
     pub(super) matcher: &'r mut Matcher<'a>,
     pub(super) edit: &'r Replacement,
-    /// Which of several replacements it is, such as `edits[2]: `.
+    /// The label of the replacement, if there are several, such as `edits[2]: `.
     pub(super) label: String,
     /// How many other replacements fail.
     pub(super) others: usize,
@@ -321,7 +321,7 @@ fn done_at(path: &str, line: usize) -> String {
     format!(" new_text is already in {path} at line {line}: the edit seems to be done.")
 }
 
-/// What a file has now that changed since it was read.
+/// The current content of a file that changed since it was read.
 pub(crate) struct ConflictReport {
     /// A sentence, and lines of the file.
     pub(crate) message: String,

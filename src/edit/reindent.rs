@@ -24,7 +24,7 @@ pub(super) struct ReindentInput<'a> {
     pub(super) around: [&'a str; 2],
 }
 
-/// `new_text` as it is to stand in the file.
+/// `new_text` as it is inserted into the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reindented {
     /// `old_text` as the file has it.
@@ -147,7 +147,7 @@ fn shift_of(shift: &IndentShift) -> &str {
     }
 }
 
-/// What `new_text` is indented like.
+/// The text that `new_text` is indented like.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IndentedLike {
     OldText,
@@ -205,7 +205,7 @@ impl ComparedLines<'_> {
         }
     }
 
-    /// Decides where the depth is the same and only tabs and spaces differ.
+    /// Decides if the depth is the same and only tabs and spaces differ.
     fn decide_by_tabs(&self, votes: Votes) -> Option<IndentedLike> {
         let blanks = |lines: &[ContentLine<'_>]| -> String {
             lines.iter().map(|line| line.indent).collect()

@@ -100,7 +100,7 @@ pub(crate) struct EditOptions {
 }
 
 impl EditOptions {
-    /// The same for a text that is only looked for.
+    /// The same for a text that is only searched for.
     pub(super) fn to_search(self) -> EditOptions {
         EditOptions { matching: Matching::Safe, replace_all: false, ..self }
     }

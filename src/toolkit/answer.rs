@@ -41,7 +41,7 @@ pub struct Answer {
 }
 
 enum CallResult {
-    /// The lock makes the answer `Sync`, which an output need not be.
+    /// The lock makes the answer `Sync`, although an output need not be `Sync`.
     Done {
         outcome: Outcome,
         output: Mutex<Box<dyn AnyOutput>>,
@@ -139,7 +139,7 @@ impl Answer {
         &self.text
     }
 
-    /// The answer of a call that failed, in words for the tools that are offered.
+    /// The answer of a failed call, with hints for the tools that are offered.
     pub fn failed(error: Error, format: &TextFormat) -> Answer {
         let message = error.text(format);
         let (text, body) = (format!("{message} [{}]", error.code()), message.len());
@@ -185,7 +185,7 @@ impl Answer {
         }
     }
 
-    /// Notes on repaired arguments and unexpected findings, a sentence each.
+    /// Notes on repaired arguments and unexpected findings, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -13,15 +13,15 @@ use crate::text::clip;
 use crate::text::similar::most_similar;
 use crate::toolkit::dialects::Dialect;
 
-/// The most bytes of a refused value that a message repeats.
+/// The maximum length of a refused value in a message, in bytes.
 const MAX_SHOWN_BYTES: usize = 80;
-/// The most values of an enum, or arguments of a tool, that a message lists.
+/// The maximum number of values of an enum, or of arguments of a tool, that a message lists.
 const MAX_LISTED: usize = 20;
-/// Similarity (0 to 1) from which a name is suggested.
+/// The minimum similarity of a suggested name, from 0 to 1.
 const MIN_SIMILARITY: f64 = 0.7;
-/// The most unknown names that one message repeats.
+/// The maximum number of unknown names in one message.
 const MAX_UNKNOWN: usize = 5;
-/// Whole floats up to here are exact and can be taken for integers.
+/// Integral floats up to this value are exact and can be accepted as integers.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// Returns the arguments as the tool expects them, and a note for each repair.
@@ -61,13 +61,13 @@ fn object(args: Value) -> Result<Map<String, Value>, Error> {
 
 struct Check<'a> {
     dialect: Dialect<'a>,
-    /// Arguments of other tool sets, with what they were taken for.
+    /// Arguments of other tool sets, and their interpretation.
     taken: Vec<String>,
     notes: Vec<String>,
 }
 
 impl Check<'_> {
-    /// `at` is the name of the argument that holds the object, or empty at the top.
+    /// `at` is the name of the argument with the object, or empty at the top level.
     fn object(
         &mut self,
         at: &str,
@@ -116,7 +116,7 @@ impl Check<'_> {
         let noun = if named.len() == 1 { "argument" } else { "arguments" };
         let of = if at.is_empty() { String::new() } else { format!("{at}: ") };
         let message = format!("{of}unknown {noun} {}", named.join(", "));
-        // Where each has a counterpart, the list is no help.
+        // If each has a counterpart, the list does not help.
         if given
             .keys()
             .all(|name| properties.contains_key(name) || self.nearest(properties, name).is_some())
@@ -147,7 +147,7 @@ impl Check<'_> {
         own(near).or_else(|| own(ours?))
     }
 
-    /// The same check without what was noted so far.
+    /// The same check without the notes so far.
     fn trial(&self) -> Check<'_> {
         Check { dialect: self.dialect, taken: Vec::new(), notes: Vec::new() }
     }
@@ -178,7 +178,7 @@ impl Check<'_> {
         }
     }
 
-    /// Takes a list of one for the value, where one value is expected.
+    /// Accepts a list with one element where a single value is expected.
     fn unwrap_single(&mut self, at: &str, value: Value) -> Value {
         match value {
             Value::Array(list) if list.len() == 1 => {
@@ -190,7 +190,7 @@ impl Check<'_> {
         }
     }
 
-    /// Takes one value for a list of one, where a list is expected.
+    /// Accepts a single value where a list is expected.
     fn list(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
         let item = schema.get("items").unwrap_or(&Value::Null);
         let mut known = HashSet::new();
@@ -218,7 +218,7 @@ impl Check<'_> {
         numbered.map(|(index, value)| self.value(&format!("{at}[{index}]"), item, value)).collect()
     }
 
-    /// Takes a string for the JSON in it, where objects are expected.
+    /// Accepts a string with JSON where objects are expected.
     fn parse_json_text(&mut self, at: &str, schema: &Value, text: String) -> Result<Value, Error> {
         let parsed = serde_json::from_str(&text).ok();
         let Some(value @ (Value::Object(_) | Value::Array(_))) = parsed else {
@@ -251,7 +251,7 @@ impl Check<'_> {
         Ok(checked)
     }
 
-    /// Prefers an option that fits as it is to one that needs repairs.
+    /// Prefers an option that fits unchanged to one that needs repairs.
     fn any_of(
         &mut self,
         at: &str,
@@ -290,7 +290,7 @@ impl Check<'_> {
     }
 }
 
-/// The list that a text holds as JSON, where a list of texts or a text is taken.
+/// The list in the JSON text of a string, if both a list of strings and a string are accepted.
 fn list_in_text(options: &[Value], value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim();
     let takes_list = options.iter().any(|option| option["type"] == "array");
@@ -301,8 +301,8 @@ fn list_in_text(options: &[Value], value: &Value) -> Option<Value> {
     list.as_array()?.iter().all(Value::is_string).then_some(list)
 }
 
-/// Leaves out optional arguments that are blank where blank has no meaning: numbers below their
-/// minimum of 1, and texts and lists other than those of an edit.
+/// Removes optional arguments whose value is blank and has no meaning: numbers below their minimum
+/// of 1, and texts and lists other than those of an edit.
 fn without_blanks(
     schema: &Value,
     properties: &Map<String, Value>,
@@ -326,7 +326,7 @@ fn without_blanks(
     given
 }
 
-/// Optional texts for which an empty one means nothing.
+/// Optional strings for which an empty value has no meaning.
 const BLANK_IS_ABSENT: [&str; 10] = [
     "path",
     "include",
@@ -431,7 +431,7 @@ fn check_enum(at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
 }
 
 /// The schema with its `enum` sorted by similarity to the given value, so that the intended one is
-/// named even if the list is cut.
+/// named even if the list is truncated.
 fn nearest_first(schema: &Value, values: &[Value], given: &Value) -> Value {
     let given = clip::ellipsize(given.as_str().unwrap_or(""), MAX_SHOWN_BYTES);
     let scored = most_similar(&given, values, |value| value.as_str().unwrap_or(""));
@@ -562,7 +562,7 @@ pub(super) fn unknown(name: &str, nearest: Option<&str>) -> String {
     }
 }
 
-/// A given value in words, such as `the text "abc"`.
+/// Describes a given value, such as `the text "abc"`.
 pub(super) fn got(value: &Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),
@@ -575,7 +575,7 @@ pub(super) fn got(value: &Value) -> String {
     format!("the {kind} {}", compact(value))
 }
 
-/// The expected value in words, such as `a whole number from 1 to 100 (default 50)`.
+/// Describes the expected value, such as `a whole number from 1 to 100 (default 50)`.
 pub(super) fn expected(schema: &Value) -> String {
     let wanted = wanted(schema);
     match schema.get("default") {
@@ -627,7 +627,7 @@ pub(super) fn compact(value: &Value) -> String {
     clip::ellipsize(text.trim_end_matches('\u{fffd}'), MAX_SHOWN_BYTES).into_owned()
 }
 
-/// Keeps a few bytes more than are shown, so that the cut is marked, and refuses the rest.
+/// Keeps a few bytes more than are shown, so that truncation is marked, and refuses the rest.
 struct BoundedWriter(Vec<u8>);
 
 impl Write for BoundedWriter {

@@ -1,11 +1,11 @@
-//! Names, values and shapes of arguments that models know from other tool sets: Claude Code, Codex,
-//! Gemini CLI, Cursor, VS Code, Cline, opencode, pi and the official filesystem server.
+//! Names, values and forms of arguments that models have learned from other tool sets: Claude Code,
+//! Codex, Gemini CLI, Cursor, VS Code, Cline, opencode, pi and the official filesystem server.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode};
 
-/// What an argument of another tool set means here.
+/// The meaning of an argument of another tool set.
 #[derive(Clone, Copy)]
 pub(super) enum Meaning {
     /// This argument, with the same value.
@@ -22,17 +22,17 @@ pub(super) enum Meaning {
     LastLine { from_zero: bool },
     /// The first and the last line to read.
     LineRange,
-    /// So many lines at the end of the file.
+    /// This many lines at the end of the file.
     Tail,
-    /// This argument in milliseconds; a small number is taken for seconds.
+    /// This argument in milliseconds; a small number is interpreted as seconds.
     Timeout(&'static str),
-    /// How many places are expected to be replaced: more than one needs `replace_all`.
+    /// The expected number of replacements: more than one needs `replace_all`.
     ExpectedCount,
-    /// Whether to look below the directory's own entries.
+    /// Whether to include subdirectories.
     Recursive,
     /// A command as a list of its words.
     Words,
-    /// It has no effect here, whatever its value.
+    /// It has no effect here, for any value.
     Nothing,
     /// False and absent mean the same here; for true, the advice.
     Unless(&'static str),
@@ -45,10 +45,10 @@ use Meaning::{
     Timeout, Unless, Values, When, Words,
 };
 
-/// Arguments, by the tools that they are for (all if empty), with their names. The first that fits is
-/// used, and only if the tool has no argument of that name and has the one that it stands for.
+/// Arguments, by the tools that they are for (all if empty), with their names. The first match is
+/// used, and only if the tool has no argument of that name and has the one that it maps to.
 const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
-    // For a reader of the transcript, or of no effect here.
+    // For readers of the transcript, or without effect here.
     (
         &[],
         "description explanation justification instruction instructions goal reason \
@@ -197,7 +197,7 @@ const MOVES: &[&str] = &["move_file", "copy_file"];
 const RUN: &[&str] = &["run_command"];
 
 /// Tools of other tool sets, in lower case without `_` and `-`. Names and aliases of offered tools
-/// win.
+/// take precedence.
 const TOOLS: &[(&str, &str)] = &[
     (
         "search",
@@ -268,14 +268,14 @@ pub(super) struct Dialect<'a> {
 #[derive(Default)]
 pub(super) struct Translated {
     pub(super) args: Map<String, Value>,
-    /// The argument that holds these, or empty at the top.
+    /// The argument with these, or empty at the top level.
     at: String,
-    /// What was taken as what, such as `-i as case_sensitive: false`.
+    /// The translations, such as `-i as case_sensitive: false`.
     pub(super) taken: Vec<String>,
 }
 
 impl Dialect<'_> {
-    /// What `name` means for a tool with these arguments.
+    /// The meaning of `name` for a tool with these arguments.
     pub(super) fn meaning(&self, name: &str, properties: &Map<String, Value>) -> Option<Meaning> {
         let declared = self.aliases.iter().find(|(other, _)| *other == name);
         if let Some((_, ours)) = declared.filter(|(_, ours)| properties.contains_key(*ours)) {
@@ -362,7 +362,7 @@ impl Dialect<'_> {
 }
 
 impl Meaning {
-    /// The argument of ours that it stands for.
+    /// The argument of ours that it maps to.
     fn argument(self) -> Option<&'static str> {
         match self {
             Same(name)

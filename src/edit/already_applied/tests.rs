@@ -21,7 +21,7 @@ fn a_repeated_edit_changes_no_other_place() {
         ("a = 1\nb = 2\n\nif x:\n    a = 1\n    b = 2\n", "a = 1\nb = 2\n", "a = 3\nb = 2\n"),
         ("a = 1\nb = 2\n\nif x:\n    a = 1\n    b = 2\n", "a = 1\nb = 2\n", "a = 1\n"),
         ("a\n}\n\n    a\n    }\n", "a\n}\n", "}\n"),
-        // It has other blanks at line ends, other quotes, other line ends.
+        // Other blanks at line ends, other quotes, other line ends.
         ("alpha\nbeta\n\nalpha \nbeta\n", "alpha\nbeta\n", "alpha\ngamma\n"),
         ("say \"one\"\nsay “one”\n", "say \"one\"", "say \"two\""),
         ("x(say \"one\")\nx(say “one”)\n", "say \"one\"", "say \"second\""),
@@ -67,7 +67,7 @@ fn new_text_that_is_elsewhere_for_other_reasons_does_not_stop_an_edit() {
     for (file, old, new, expected) in [
         // Found exactly.
         ("a = 1\nb = 2\na = 2\n", "a = 1\n", "a = 2\n", "a = 2\nb = 2\na = 2\n"),
-        // All lines end alike, so the same text was there twice or never.
+        // All lines have the same ending, so the text occurred twice or never.
         (
             "a = 1\r\nb\r\n\r\na = 2\r\nb\r\n",
             "a = 1\nb\n",
@@ -93,7 +93,7 @@ fn an_insertion_with_pasted_line_numbers_is_not_repeated() {
     for (file, old, new, first) in [
         ("nose\n", "nose", "nose\nrudolf\n", 1),
         ("nose\n", "nose\n", "nose\nrudolf\n", 1),
-        // The numbers are those of before: the text stands deeper now.
+        // The numbers are outdated: the text is further down now.
         ("x\n\n    def b():\n", "\n    def b():\n", "\n    def a():\n\n    def b():\n", 2),
     ] {
         let (old, new) = (numbered(old, first), numbered(new, first));

@@ -8,7 +8,7 @@ fn compare(path: &str, old: Option<&[u8]>, new: &[u8], limit: usize) -> String {
     super::compare(path, old, new, limit).unwrap()
 }
 
-/// Applies a unified diff as strictly as can be: every line and number must fit.
+/// Applies a unified diff strictly: every line and number must match.
 pub(in crate::edit) fn patch(old: &str, diff: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let mut new: Vec<String> = Vec::new();
@@ -182,7 +182,7 @@ fn on_a_long_line_the_diff_shows_what_is_round_the_change() {
     assert!(around(removed, "-", "one") && around(added, "+", "two"), "{diff}");
     assert_eq!(note, "... (long lines are cut to what is round the change)");
     assert!(diff.len() < 2000, "{}", diff.len());
-    // Whole, as far as there is room.
+    // Complete, as far as there is room.
     let whole = compare("f", Some(line("one ").as_bytes()), line("two ").as_bytes(), 100_000);
     assert_eq!(patch(&line("one "), &whole), line("two "));
 }

@@ -12,7 +12,7 @@ fn found(file: &str, old: &str) -> Vec<IndentedMatch> {
     block.find(usize::MAX, false, &call).unwrap().0
 }
 
-/// Every shift of the block tried at every line, by plain comparison.
+/// Tries every shift of the block at every line, by plain comparison.
 fn model(file: &str, old: &str) -> Vec<IndentedMatch> {
     let mut hits = Vec::new();
     let mut start = 0;
@@ -75,7 +75,7 @@ fn lines_that_alternate_or_repeat_are_compared_once() {
     }
 }
 
-/// Found by looking at every place.
+/// Found by comparison at every offset.
 fn places(needle: &[u8], text: &[u8]) -> Vec<usize> {
     (0..text.len()).filter(|&at| text[at..].starts_with(needle)).collect()
 }
@@ -84,7 +84,7 @@ fn places(needle: &[u8], text: &[u8]) -> Vec<usize> {
 fn every_place_is_found_whatever_overlaps() {
     for seed in 0..20_000 {
         let mut dice = Dice::new(seed);
-        // Powers of a few short words, so that periods of all kinds meet.
+        // Powers of a few short words, so that all kinds of periods occur together.
         let words = ["a", "ab", "aab", "aaab", "abaab", "b"];
         let mut text = String::new();
         for _ in 0..dice.below(5) {
@@ -98,7 +98,7 @@ fn every_place_is_found_whatever_overlaps() {
         let mut occurrences = Occurrences::new(needle, text, &call);
         let found: Vec<usize> = std::iter::from_fn(|| occurrences.find_next().unwrap()).collect();
         assert_eq!(found, places(needle, text), "{context}");
-        // Some left out after some of them.
+        // Sometimes skips ahead after some of them.
         let (mut all, mut found, mut expected, mut from) =
             (places(needle, text), vec![], vec![], 0);
         all.retain(|&at| {

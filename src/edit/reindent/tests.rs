@@ -58,7 +58,7 @@ fn new_text_that_is_indented_like_old_text_is_moved_with_it() {
     // No line is in both; the first is indented alike.
     let expected = CLASS.replace("        x = 1\n        return x\n", "        return 1\n");
     assert_eq!(edited(CLASS, "  x = 1\n  return x\n", "  return 1\n"), Some(expected));
-    // Put into a new block, which makes the lines as deep as they are in the file.
+    // Lines in a new block, which makes them as deep as in the file.
     let expected = CLASS.replace(
         "        x = 1\n        return x\n",
         "        if True:\n                x = 1\n                return x\n",
@@ -70,7 +70,7 @@ fn new_text_that_is_indented_like_old_text_is_moved_with_it() {
 #[test]
 fn an_edit_is_refused_when_its_indentation_cannot_be_decided() {
     for (old, new) in [
-        // Nothing in common, and neither indentation.
+        // No common lines, and neither indentation.
         ("x = 1\nreturn x\n", "  y = 1\n  return y\n"),
         ("x = 1\nreturn x\n", "        y = 1\n        return y\n"),
         // Part of it in the file's indentation, part in that of old_text.
@@ -88,7 +88,7 @@ fn an_edit_is_refused_when_its_indentation_cannot_be_decided() {
             "            x = 1\n            y = 1\n            return x\n",
             "            x = 1\n        z = 1\n            return x\n",
         ),
-        // Deleted lines show nothing.
+        // Deleted lines are no evidence.
         ("def g(self):\n    return 2\n", ""),
     ] {
         let file = CLASS.to_owned();

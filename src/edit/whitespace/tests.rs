@@ -109,7 +109,7 @@ fn verdict(file: &str, matched: &str, old: &str, new: &str) -> BlankVerdict {
 fn trailing_blanks_are_removed_only_where_the_file_has_some() {
     assert_eq!(verdict("a \nb\n", "a \nb\n", "a  \nb\n", "a\nb\n"), BlankVerdict::Apply);
     assert_eq!(verdict("a\nb\n", "a\nb\n", "a  \nb\n", "a\nb\n"), BlankVerdict::AlreadyApplied);
-    // Which blanks the file should have is not told by blanks that it has not.
+    // Blanks that the file does not have are no evidence for those that it should have.
     assert!(matches!(verdict("a\nb\n", "a\nb\n", "a  \nb\n", "a \nb\n"), BlankVerdict::Unclear(_)));
     // Other edits may change blanks as well.
     assert_eq!(verdict("a\nb\n", "a\nb\n", "a  \nb\n", "c \nb\n"), BlankVerdict::Apply);

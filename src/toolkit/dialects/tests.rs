@@ -1,8 +1,8 @@
 use super::*;
 use crate::toolkit::{Entry, arguments, standard_entries};
 
-/// Calls as other tool sets define them, with the call of ours that does the same. A wanted text that
-/// is no JSON is the error.
+/// Calls as other tool sets define them, with the call of ours that does the same. An expected text
+/// that is not JSON is the error message.
 const CALLS: &[(&str, &str, &str, &str)] = &[
     // Claude Code
     ("Read", r#"{"file_path": "a"}"#, "read_file", r#"{"path": "a"}"#),
