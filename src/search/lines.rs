@@ -9,6 +9,7 @@ use grep_matcher::Match;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use crate::search::enclosing::Definitions;
 use crate::search::options::OutputMode;
 use crate::search::spans::LineSpans;
 use crate::search::values::ValueCounts;
@@ -71,10 +72,17 @@ struct LinesJson {
     /// The lines around them, where context was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     context: Vec<ContextLine>,
+    /// The definitions around them, where these were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    definitions: Vec<ContextLine>,
 }
 
 fn serialize_lines<S: Serializer>(lines: &MatchLines, serializer: S) -> Result<S::Ok, S::Error> {
-    let json = LinesJson { matches: lines.matches().collect(), context: lines.context().collect() };
+    let json = LinesJson {
+        matches: lines.matches().collect(),
+        context: lines.context().collect(),
+        definitions: lines.definitions().collect(),
+    };
     json.serialize(serializer)
 }
 
@@ -87,6 +95,12 @@ impl FileMatches {
     /// The lines around them, where context was asked for.
     pub fn context(&self) -> impl Iterator<Item = ContextLine> {
         self.lines.context()
+    }
+
+    /// The definitions around them, where these were asked for: each once, before the first line
+    /// that it encloses. Files over 1 MiB have none.
+    pub fn definitions(&self) -> impl Iterator<Item = ContextLine> {
+        self.lines.definitions()
     }
 
     /// The path on disk.
@@ -117,7 +131,8 @@ impl FileMatches {
             write!(f, " (version {})", Version::short(&version))?;
         }
         for line in self.lines.text().lines() {
-            let rest = line.strip_prefix(&*path).and_then(|rest| rest.strip_prefix([':', '-']));
+            let rest =
+                line.strip_prefix(&*path).and_then(|rest| rest.strip_prefix([':', '-', '=']));
             write!(f, "\n{}", rest.unwrap_or(line))?;
         }
         for notice in self.notices(OutputMode::Content).lines() {
@@ -231,6 +246,24 @@ enum LineKind {
     /// A match past a cap, shown as context of the last result.
     PastCap,
     Context,
+    /// A definition above the lines that follow.
+    Definition,
+}
+
+impl LineKind {
+    /// The character between path, number and text.
+    fn mark(self) -> char {
+        match self {
+            LineKind::Match | LineKind::PastCap => ':',
+            LineKind::Context => '-',
+            LineKind::Definition => '=',
+        }
+    }
+
+    /// Whether the line is there only for the match that follows.
+    fn leads(self) -> bool {
+        matches!(self, LineKind::Context | LineKind::Definition)
+    }
 }
 
 /// A line with its exact bytes, for programs.
@@ -367,12 +400,16 @@ impl MatchLines {
         keep_raw: bool,
     ) {
         let text = clip::window(without_line_end(bytes), &[], format.line_bytes).text;
-        let content = self.write_line(format, number, '-', &text);
-        self.push_entry(number, content, 0, self.spans.len(), LineKind::Context, false);
+        self.push_line(format, number, LineKind::Context, &text);
         if keep_raw {
             let bytes = bytes.into();
             self.raw.push(RawLine { number, offset, bytes, spans: None, joined: false });
         }
+    }
+
+    fn push_line(&mut self, format: LineFormat<'_>, number: u64, kind: LineKind, text: &str) {
+        let content = self.write_line(format, number, kind.mark(), text);
+        self.push_entry(number, content, 0, self.spans.len(), kind, false);
     }
 
     /// The exact bytes of the lines, if they were kept.
@@ -434,9 +471,55 @@ impl MatchLines {
 
     /// The lines of context, including matches past a cap.
     pub(super) fn context(&self) -> impl Iterator<Item = ContextLine> {
-        let context = self.lines().filter(|(entry, ..)| entry.kind != LineKind::Match);
-        context
-            .map(|(entry, content, _)| ContextLine { line: entry.line, text: content.to_owned() })
+        self.of_kinds([LineKind::Context, LineKind::PastCap])
+    }
+
+    /// The definitions around the lines.
+    pub(super) fn definitions(&self) -> impl Iterator<Item = ContextLine> {
+        self.of_kinds([LineKind::Definition; 2])
+    }
+
+    fn of_kinds(&self, kinds: [LineKind; 2]) -> impl Iterator<Item = ContextLine> {
+        let lines = self.lines().filter(move |(entry, ..)| kinds.contains(&entry.kind));
+        lines.map(|(entry, content, _)| ContextLine { line: entry.line, text: content.to_owned() })
+    }
+
+    /// The same lines, each group after the definition around its first match, if that is not
+    /// among the lines before.
+    pub(super) fn with_definitions(
+        &self,
+        format: LineFormat<'_>,
+        definitions: &mut Definitions<'_>,
+    ) -> MatchLines {
+        let mut lines = MatchLines::default();
+        let (mut last, mut shown) = (None, None);
+        for (index, (entry, content, spans)) in self.lines().enumerate() {
+            let begins_group = last.is_none_or(|last| entry.line > last + 1);
+            last = Some(entry.line);
+            if begins_group
+                && let Some(first) = self.entries.iter().skip(index).find(|next| !next.kind.leads())
+                && let Some(found) = definitions.around(first.line)
+                && shown.replace(found.number) != Some(found.number)
+                && self.entries.binary_search_by_key(&found.number, |known| known.line).is_err()
+            {
+                if format.grouped && index > 0 {
+                    lines.text.push_str("--\n");
+                }
+                lines.last = None;
+                let text = clip::window(found.line, &[], format.line_bytes).text;
+                lines.push_line(format, found.number, LineKind::Definition, &text);
+                lines.last = None;
+            }
+            let spans_start = lines.spans.len();
+            lines.spans.extend_from_slice(spans);
+            let content = lines.write_line(format, entry.line, entry.kind.mark(), content);
+            if entry.end > entry.content.end() + 1 {
+                lines.append_column(entry.column);
+            }
+            let LineEntry { line, column, kind, more_spans, .. } = *entry;
+            lines.push_entry(line, content, column, spans_start, kind, more_spans);
+        }
+        lines
     }
 
     /// The number of matching lines.
@@ -457,8 +540,9 @@ impl MatchLines {
         let Some((last, entry)) = last else { return self.truncate(0) };
         let last_line = entry.line.saturating_add(after);
         let mut kept = last + 1;
-        for entry in self.entries.iter_mut().skip(kept).take_while(|entry| entry.line <= last_line)
-        {
+        let is_after =
+            |entry: &&mut LineEntry| entry.line <= last_line && entry.kind != LineKind::Definition;
+        for entry in self.entries.iter_mut().skip(kept).take_while(is_after) {
             if entry.kind == LineKind::Match {
                 entry.kind = LineKind::PastCap;
             }
@@ -479,7 +563,7 @@ impl MatchLines {
         let ends: Vec<usize> = self
             .entries
             .iter()
-            .take_while(|entry| entry.kind == LineKind::Context)
+            .take_while(|entry| entry.kind.leads())
             .map(|entry| entry.end)
             .collect();
         let Some(first) = self.entries.get(ends.len()) else { return };

@@ -1,6 +1,7 @@
 //! Searches the contents of files: from options to a report in path order.
 
 mod ascii;
+mod enclosing;
 mod json;
 mod large_file;
 pub(crate) mod lines;

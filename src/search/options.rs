@@ -44,6 +44,8 @@ pub(crate) struct SearchOptions {
     pub(crate) sort: Sort,
     /// Lines of context before and after each match.
     pub(crate) context: (usize, usize),
+    /// Whether the definition around each group of lines is shown.
+    pub(crate) enclosing: bool,
     /// The maximum number of matching lines, or of files in the other modes.
     pub(crate) max_results: u64,
     /// The maximum number of matching lines of a file, in this answer and earlier ones.

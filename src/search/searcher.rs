@@ -10,8 +10,9 @@ use grep_searcher::{BinaryDetection, SearcherBuilder};
 use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
 use crate::output::ScanStats;
 use crate::pool::lock;
+use crate::search::enclosing::Definitions;
 use crate::search::large_file::{self, LargeFile, checked_range};
-use crate::search::lines::FileMatches;
+use crate::search::lines::{FileMatches, LineFormat};
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
@@ -362,6 +363,14 @@ impl FileSearcher {
         let (count, interrupted) =
             self.search_lines(matcher, lines, &path, text, control, &mut file)?;
         found.interrupted |= interrupted;
+        if self.options.enclosing && count > 0 {
+            let shown = self.aliases.shown(&path);
+            let path = escape::display_path(&shown);
+            let line_bytes = self.options.limits.line_bytes;
+            let grouped = self.options.has_context();
+            let format = LineFormat { path: &path, line_bytes, grouped };
+            file.lines = file.lines.with_definitions(format, &mut Definitions::new(text, &shown));
+        }
         let is_binary = nul.is_some() && !is_named;
         if self.is_result(count, interrupted, is_binary) {
             file.version = self.options.versions.then(|| Version::of(bytes).to_string());

@@ -24,7 +24,7 @@ use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
 /// The maximum number of context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
 
-/// Searches the contents of files with a regular expression. Ignored files are left out.
+/// Searches file contents with a regular expression. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -36,7 +36,7 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,
-    /// Only globs: `*.rs` for names, `src/**/*.ts` for paths, `!` excludes.
+    /// Only globs: `*.rs`, `src/**/*.ts`, `!` excludes.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub include: OneOrMany,
@@ -52,7 +52,7 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_depth: Option<u32>,
-    /// Case matters (default: if the pattern has a capital).
+    /// Case matters (default: smart case).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case_sensitive: Option<bool>,
     /// Plain text, no regex.
@@ -79,6 +79,9 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub after: Option<u32>,
+    /// Adds enclosing definitions.
+    #[serde(default)]
+    pub enclosing: bool,
     /// Lines (content), paths (files, `files_without_match`), line counts (count), or matched texts
     /// with counts (values).
     #[serde(default)]
@@ -91,13 +94,13 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_per_file: Option<u32>,
-    /// By path, or last modified first.
+    /// By path, or newest first.
     #[serde(default)]
     pub sort: Sort,
-    /// Searches dot files.
+    /// Dot files too.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Searches ignored files.
+    /// Ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
     /// Adds file versions.
@@ -134,6 +137,7 @@ impl_with_fields!(SearchArgs {
     with_context: context: u32,
     with_before: before: u32,
     with_after: after: u32,
+    with_enclosing: enclosing: bool,
     with_output: output: OutputMode,
     with_max_results: max_results: u32,
     with_max_per_file: max_per_file: u32,
@@ -162,6 +166,7 @@ impl Default for SearchArgs {
             context: 0,
             before: None,
             after: None,
+            enclosing: false,
             output: OutputMode::Content,
             max_results: default_max_results(),
             max_per_file: None,
@@ -264,6 +269,7 @@ fn options(
         invert: args.invert,
         sort: args.sort,
         context: context_lines(args),
+        enclosing: args.enclosing && args.output == OutputMode::Content && !raw_lines,
         max_results: max_results.min(context.limits.results) as u64,
         max_per_file: max_per_file.transpose()?.map_or(u64::MAX, |lines| lines as u64),
         versions: args.versions,
