@@ -90,11 +90,11 @@ pub struct SearchArgs {
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1))]
     pub max_results: u32,
-    /// At most these lines per file.
+    /// The same per file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_per_file: Option<u32>,
-    /// By path, or newest first.
+    /// By path, or last modified first.
     #[serde(default)]
     pub sort: Sort,
     /// Dot files too.
