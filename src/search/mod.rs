@@ -2,6 +2,7 @@
 
 mod ascii;
 mod enclosing;
+pub(crate) mod explain;
 mod json;
 mod large_file;
 pub(crate) mod lines;
@@ -19,7 +20,6 @@ pub(crate) mod values;
 mod tests;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crate::arguments::Sort;
 use crate::context::{Call, Incomplete};
@@ -27,18 +27,11 @@ use crate::error::Error;
 use crate::output::IndexUse;
 use crate::pool::Pool;
 use crate::search::mtime_order::MtimeOrder;
-use crate::search::options::{OutputMode, SearchOptions};
-use crate::search::report::{LeftOutMatch, ReportBuilder, SearchOutput};
+use crate::search::options::SearchOptions;
+use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::FileSearcher;
-use crate::text::escape;
-use crate::walk::{Cursor, OpenCount, ResumePoint, SkippedEntry, Walk, WalkRoot};
+use crate::walk::{Cursor, ResumePoint, SkippedEntry, Walk};
 use crate::workspace::Workspace;
-
-/// The maximum time for the search of skipped entries after a search without matches.
-const HINT_TIME: Duration = Duration::from_secs(2);
-
-/// The maximum number of skipped entries that this search covers.
-const MAX_HINT_ROOTS: usize = 500;
 
 /// The note on results that were found by ignoring case.
 const IGNORES_CASE: &str = "No match with this case; these ignore case.";
@@ -55,24 +48,33 @@ pub(crate) fn search(
     options: SearchOptions,
     ignoring_case: impl FnOnce() -> Result<Option<SearchOptions>, Error>,
 ) -> Result<SearchOutput, Error> {
-    let options = Arc::new(options);
-    let (mut report, skipped) = run(workspace, (pool, call), &options)?;
-    let is_empty = report.matches == 0 && report.incomplete.is_none() && options.cursor.is_none();
-    if !is_empty {
+    let mut options = Arc::new(options);
+    let (mut report, mut skipped) = run(workspace, (pool, call), &options)?;
+    let is_over = |report: &SearchOutput| report.matches > 0 || report.incomplete.is_some();
+    if is_over(&report) {
         return Ok(report);
     }
-    if let Some(options) = ignoring_case()? {
+    let sample = explain::sample(workspace, (pool, call), &options, &report)?;
+    let reading = sample.as_ref().and_then(|sample| options.reading(sample));
+    if let Some(reading) = &reading {
+        options = Arc::new(options.with_reading(reading)?);
+        (report, skipped) = run(workspace, (pool, call), &options)?;
+    }
+    if is_over(&report) || options.cursor.is_some() {
+        return Ok(report);
+    }
+    if let Some(mut options) = ignoring_case()? {
+        if let Some(reading) = &reading {
+            options = options.with_reading(reading)?;
+        }
         let (mut found, _) = run(workspace, (pool, call), &Arc::new(options))?;
         if found.matches > 0 {
             found.notes.insert(0, IGNORES_CASE.to_owned());
             return Ok(found);
         }
     }
-    // What is left out may lie too deep, and the opposite of a match would be no hint.
-    let has_hint = options.walk.max_depth.is_none() && !options.wants_files_without_match();
-    if has_hint && !skipped.is_empty() {
-        report.left_out = search_skipped(&skipped, workspace, (pool, call), &options);
-    }
+    let sample = sample.filter(|_| reading.is_none());
+    explain::explain(workspace, (pool, call), &options, (sample.as_ref(), &skipped), &mut report)?;
     Ok(report)
 }
 
@@ -129,45 +131,4 @@ fn search_in_order(
 
 fn resume_point(cursor: &Cursor) -> ResumePoint {
     ResumePoint { path: cursor.path.clone(), inclusive: cursor.line.is_some() }
-}
-
-/// The first match in skipped entries, for the hint of an empty answer. Errors only mean that there
-/// is no hint.
-fn search_skipped(
-    skipped: &[SkippedEntry],
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
-    options: &SearchOptions,
-) -> Option<LeftOutMatch> {
-    let call = call.clone().with_deadline(Instant::now().checked_add(HINT_TIME)?);
-    let (count, source) = (OpenCount::default(), options.walk.source.as_deref());
-    let roots: Vec<WalkRoot> = skipped
-        .iter()
-        .take(MAX_HINT_ROOTS)
-        .filter_map(|entry| WalkRoot::reopen(workspace, &entry.path, source, &count))
-        .collect();
-    if roots.is_empty() {
-        return None;
-    }
-    let mut options = options.clone();
-    options.max_results = 1;
-    options.mode = OutputMode::Content;
-    options.context = (0, 0);
-    options.sort = Sort::Path;
-    options.stream = None;
-    options.raw_lines = false;
-    let aliases = WalkRoot::aliases(&options.walk.roots);
-    let walk = &mut options.walk;
-    (walk.roots, walk.hidden, walk.no_ignore) = (roots, true, true);
-    let options = Arc::new(options);
-    let searcher = FileSearcher::new(&options, workspace);
-    let builder = ReportBuilder::new(&options);
-    let walk = options.walk.clone();
-    let (builder, _) = Walk::run(workspace, walk, (pool, &call), (searcher, builder)).ok()?;
-    let (report, _) = builder.finish(None, None);
-    let file = report.files.first()?;
-    let line = file.matches().next()?.line;
-    let hidden = skipped.iter().any(|entry| entry.hidden && entry.contains(file.path.as_bytes()));
-    let path = escape::exact_path(&aliases.shown(file.resolved_path())).into_owned();
-    Some(LeftOutMatch { path, line, hidden })
 }

@@ -5,11 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{Sort, impl_wire_names};
 use crate::context::{Limits, TextStream};
+use crate::error::Error;
 use crate::index::{Index, IndexView};
 use crate::search::lines::MAX_SPANS;
 use crate::search::pattern::Pattern;
 use crate::search::spans::SpanLimits;
-use crate::walk::{Cursor, QueryId, WalkOptions};
+use crate::walk::glob_repair::RepairedGlobs;
+use crate::walk::unmatched::EntrySample;
+use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions};
 
 /// What a search returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -58,6 +61,10 @@ pub(crate) struct SearchOptions {
     pub(crate) stream: Option<TextStream>,
     /// Identifies the query in cursors.
     pub(crate) query: QueryId,
+    /// Whether files are searched even if they are binary, and not only those that are named.
+    pub(crate) binary: bool,
+    /// What was changed in the arguments, one sentence each.
+    pub(crate) notes: Vec<String>,
     /// The end of an earlier answer.
     pub(crate) cursor: Option<Cursor>,
     /// The index, and what it knows when the call begins; the walk reads directories from the same.
@@ -66,6 +73,21 @@ pub(crate) struct SearchOptions {
 }
 
 impl SearchOptions {
+    /// The first other reading of the globs to include that matches something, if they match nothing.
+    pub(super) fn reading(&self, sample: &EntrySample) -> Option<RepairedGlobs> {
+        let [include, _, _] = self.walk.filter.arguments();
+        sample.reading(include)
+    }
+
+    /// The same search with another reading of the globs to include.
+    pub(super) fn with_reading(&self, reading: &RepairedGlobs) -> Result<SearchOptions, Error> {
+        let [_, exclude, file_types] = self.walk.filter.arguments();
+        let filter = PathFilter::new(&reading.globs, exclude, file_types)?;
+        let walk = WalkOptions { filter, ..self.walk.clone() };
+        let notes = [self.notes.as_slice(), &reading.notes].concat();
+        Ok(SearchOptions { walk, notes, ..self.clone() })
+    }
+
     /// Whether matching lines are shown.
     pub(super) fn shows_lines(&self) -> bool {
         self.mode == OutputMode::Content

@@ -57,6 +57,15 @@ pub(crate) struct Pattern {
     notes: Vec<String>,
     /// The parsed pattern including word boundaries, for queries of the index.
     hir: Arc<Hir>,
+    source: Arc<PatternSource>,
+}
+
+/// What a pattern was compiled of.
+#[derive(Debug)]
+struct PatternSource {
+    pattern: String,
+    /// The other options, whose pattern is empty.
+    options: PatternOptions<'static>,
 }
 
 /// The matcher for text that is all ASCII.
@@ -75,6 +84,8 @@ impl Pattern {
         if options.pattern.len() > options.max_bytes {
             return Err(pattern_error::too_long(options.pattern.len(), options.max_bytes));
         }
+        let pattern = options.pattern.to_owned();
+        let source = PatternSource { pattern, options: PatternOptions { pattern: "", ..*options } };
         let (hir, case) = parse(options)?;
         let by_smart_case = options.case_sensitive.is_none() && case.has_upper;
         let is_case_sensitive = options.case_sensitive.unwrap_or_else(|| case.is_sensitive());
@@ -87,7 +98,22 @@ impl Pattern {
         let turned_on = multiline && !options.multiline;
         let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
         let hir = Arc::new(as_word(hir, options.word));
-        Ok(Pattern { unicode, ascii, multiline, is_case_sensitive, by_smart_case, notes, hir })
+        let source = Arc::new(source);
+        Ok(Pattern {
+            unicode,
+            ascii,
+            multiline,
+            is_case_sensitive,
+            by_smart_case,
+            notes,
+            hir,
+            source,
+        })
+    }
+
+    /// The options that it was compiled of.
+    pub(crate) fn source(&self) -> PatternOptions<'_> {
+        PatternOptions { pattern: &self.source.pattern, ..self.source.options }
     }
 
     /// Whether a match may span lines: the pattern can match a line break, and multiline was

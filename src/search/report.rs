@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::context::{Incomplete, Progress, TextStream};
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
+use crate::search::explain::{Alternative, NoFiles};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
@@ -54,12 +55,16 @@ pub struct SearchOutput {
     /// Why the search ended early; absent when it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<Incomplete>,
-    /// The first match in ignored or hidden files, when there was none elsewhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub left_out: Option<LeftOutMatch>,
+    /// Other readings of the search that match, when it has no match itself. They are tried on some
+    /// files only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Alternative>,
     /// Surprises worth a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Which filter let no file pass, if one did.
+    #[serde(skip)]
+    pub(super) no_files: Option<NoFiles>,
     #[serde(skip)]
     format: ReportFormat,
     /// The number of matching lines, or of files in the other modes.
@@ -85,19 +90,6 @@ struct ReportFormat {
     text_bytes: usize,
     /// Whether JSON events are streamed instead of text.
     json_events: bool,
-}
-
-/// A match in a file that the walk left out.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
-#[non_exhaustive]
-pub struct LeftOutMatch {
-    /// The path, relative to the workspace.
-    pub path: String,
-    /// The number of the line.
-    pub line: u64,
-    /// Whether it was left out for its name; else an ignore rule did.
-    pub hidden: bool,
 }
 
 impl Output for SearchOutput {
@@ -171,10 +163,13 @@ impl SearchOutput {
             Some(why) => format!("No matches found before the search ended ({why})"),
             None => "No matches found".to_owned(),
         };
-        let searched = self.receipt.sentence("Searched");
-        let hint =
-            self.left_out.as_ref().map_or_else(String::new, |left_out| left_out.hint(format));
-        format!("{found}\n{searched}{hint}")
+        let reason = self.no_files.as_ref().map(|no_files| no_files.reason(format));
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let closest = self.no_files.as_ref().and_then(|no_files| no_files.closest(format));
+        let alternatives = self.alternatives.iter().map(|found| found.text(format));
+        let lines = [found + &reason, self.receipt.sentence("Searched")];
+        let lines = lines.into_iter().chain(closest).chain(alternatives);
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// The lines that follow the matches.
@@ -222,16 +217,6 @@ impl SearchOutput {
     }
 }
 
-impl LeftOutMatch {
-    fn hint(&self, format: &TextFormat) -> String {
-        let (what, name) =
-            if self.hidden { ("Hidden", "hidden") } else { ("Ignored", "no_ignore") };
-        let how = format.argument(name, true);
-        let path = escape::display_path(self.path.as_bytes());
-        format!("\n{what} files match, the first is {path}:{}; include them with {how}.", self.line)
-    }
-}
-
 /// Collects the results of a search, which arrive in path order, into a report.
 #[derive(Debug)]
 pub(super) struct ReportBuilder {
@@ -262,7 +247,7 @@ impl ReportBuilder {
             text_bytes: options.limits.text_bytes,
             json_events: options.raw_lines && options.stream.is_some(),
         };
-        let notes = options.pattern.notes().to_vec();
+        let notes = [&options.notes, options.pattern.notes()].concat();
         ReportBuilder {
             report: SearchOutput { notes, format, ..SearchOutput::default() },
             skipped_entries: Vec::new(),

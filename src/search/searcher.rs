@@ -34,6 +34,8 @@ pub(super) struct FileSearcher {
     resume: Option<(Vec<u8>, u64)>,
     /// Files that the caller named, sorted. They are searched even if they are binary.
     named: Arc<[Vec<u8>]>,
+    /// Whether other files are searched even if they are binary, too.
+    binary: bool,
     aliases: Arc<PathAliases>,
     policy: PathPolicy,
     index_reader: Option<IndexReader>,
@@ -181,6 +183,7 @@ impl FileSearcher {
         FileSearcher {
             options: options.clone(),
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
+            binary: options.binary,
             named: named.map(|root| root.path().to_vec()).collect(),
             aliases: Arc::new(WalkRoot::aliases(&options.walk.roots)),
             policy: workspace.policy().clone(),
@@ -222,6 +225,7 @@ impl FileSearcher {
     /// else.
     fn count_excluded(&self, excluded: Excluded, found: &mut BatchMatches) -> bool {
         match excluded {
+            Excluded::Binary if self.binary => return false,
             Excluded::Binary => found.skip_binary(),
             Excluded::Text(bytes) if self.may_exceed_multiline_limit(bytes) => return false,
             // With context lines, a search warns about long lines even without a match.
@@ -568,7 +572,7 @@ impl FileSearcher {
     }
 
     fn is_named(&self, path: &[u8]) -> bool {
-        self.named.binary_search_by(|named| named.as_slice().cmp(path)).is_ok()
+        self.binary || self.named.binary_search_by(|named| named.as_slice().cmp(path)).is_ok()
     }
 
     /// The last line of the file that an earlier answer has shown, or 0.

@@ -12,13 +12,15 @@ use crate::arguments::{
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::search;
+pub use crate::search::explain::{Alternative, Reading};
 pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
 pub use crate::search::options::OutputMode;
 use crate::search::options::SearchOptions;
 use crate::search::pattern::{Pattern, PatternOptions};
-pub use crate::search::report::{LeftOutMatch, SearchOutput};
+pub use crate::search::report::SearchOutput;
 pub use crate::search::values::ValueCount;
 use crate::tool::{Effect, Tool, ToolContext};
+use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
 
 /// The maximum number of context lines on each side of a match.
@@ -247,7 +249,7 @@ fn options(
             .with_hint("Leave output out, or the events."));
     }
     let newest_first = args.sort == Sort::Modified;
-    let (pattern, mut walk) = (pattern(context, args)?, walk(context, args, call)?);
+    let (pattern, (mut walk, notes)) = (pattern(context, args)?, walk(context, args, call)?);
     let view = context.index_view();
     walk.source = view.clone().map(|view| Arc::new(view) as Arc<dyn DirSource>);
     check_combination(args, &pattern)?;
@@ -275,6 +277,8 @@ fn options(
         versions: args.versions,
         raw_lines,
         stream: context.call.text().cloned(),
+        binary: false,
+        notes,
         query,
         cursor: cursor.transpose()?,
         index: context.index.cloned().zip(view),
@@ -320,12 +324,20 @@ fn pattern(context: &ToolContext<'_>, args: &SearchArgs) -> Result<Pattern, Erro
     })
 }
 
-fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<WalkOptions, Error> {
-    let [include, exclude, file_type] =
-        [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
-    let filter = PathFilter::new(include, exclude, file_type)?;
+/// What is searched, and notes on globs that were repaired.
+fn walk(
+    context: &ToolContext<'_>,
+    args: &SearchArgs,
+    call: &Call,
+) -> Result<(WalkOptions, Vec<String>), Error> {
+    let repaired = |globs: &OneOrMany, glob_use| {
+        RepairedGlobs::new(context.workspace, args.path.as_slice(), globs.as_slice(), glob_use)
+    };
+    let include = repaired(&args.include, GlobUse::Files);
+    let exclude = repaired(&args.exclude, GlobUse::Entries);
+    let filter = PathFilter::new(&include.globs, &exclude.globs, args.file_type.as_slice())?;
     let named = WalkRoots::resolve(context.workspace, args.path.as_slice(), call)?;
-    Ok(WalkOptions {
+    let walk = WalkOptions {
         roots: named.roots,
         missing: named.missing,
         max_depth: args.max_depth.map(|max| at_least_one("max_depth", max)).transpose()?,
@@ -334,7 +346,8 @@ fn walk(context: &ToolContext<'_>, args: &SearchArgs, call: &Call) -> Result<Wal
         contents: true,
         filter,
         ..WalkOptions::default()
-    })
+    };
+    Ok((walk, [include.notes, exclude.notes].concat()))
 }
 
 /// The arguments that determine the results and their order.

@@ -1,5 +1,7 @@
 //! File types by ripgrep's names: `rust` is `*.rs`, `make` is `Makefile` and similar names.
 
+use std::collections::HashMap;
+
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::types::{FileTypeDef, TypesBuilder};
 
@@ -37,6 +39,35 @@ impl FileTypes {
     /// Whether a file of this name is of one of the types.
     pub(crate) fn matches(&self, name: &[u8]) -> bool {
         self.0.is_match_candidate(&Candidate::from_bytes(name))
+    }
+}
+
+/// The type of each extension.
+pub(crate) struct TypeNames(HashMap<Vec<u8>, String>);
+
+impl Default for TypeNames {
+    /// Of several types with an extension, the one with the shortest name.
+    fn default() -> TypeNames {
+        let mut names: HashMap<Vec<u8>, String> = HashMap::new();
+        for definition in TypesBuilder::new().add_defaults().definitions() {
+            let globs = definition.globs().iter();
+            for extension in globs.filter_map(|glob| glob.strip_prefix("*.")) {
+                let known =
+                    names.entry(extension.into()).or_insert_with(|| definition.name().into());
+                if definition.name().len() < known.len() {
+                    definition.name().clone_into(known);
+                }
+            }
+        }
+        TypeNames(names)
+    }
+}
+
+impl TypeNames {
+    /// The type of a file of this name.
+    pub(crate) fn of(&self, name: &[u8]) -> Option<&[u8]> {
+        let dot = name.iter().rposition(|byte| *byte == b'.')?;
+        self.0.get(name.get(dot + 1..)?).map(String::as_bytes)
     }
 }
 

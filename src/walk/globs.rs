@@ -62,6 +62,11 @@ impl PathFilter {
         self.arguments == other.arguments
     }
 
+    /// The globs to include and to exclude, and the file types, that it was made of.
+    pub(crate) fn arguments(&self) -> &[Vec<String>; 3] {
+        &self.arguments
+    }
+
     /// Whether everything passes.
     pub(crate) fn is_everything(&self) -> bool {
         self.include.is_empty() && self.exclude.is_empty() && self.file_types.is_none()

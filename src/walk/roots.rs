@@ -326,8 +326,9 @@ impl WalkRoot {
     /// The same root, with globs that apply to it as they do below the one of `roots` that it lies
     /// in.
     pub(crate) fn seen_from(self, roots: &[WalkRoot]) -> WalkRoot {
-        let base_len = roots.iter().find(|root| root.covers(&self)).map(|root| root.base_len);
-        WalkRoot { base_len: base_len.unwrap_or(self.base_len), ..self }
+        // A file that is a root was filtered already.
+        let above = roots.iter().find(|root| self.is_directory && root.covers(&self));
+        WalkRoot { base_len: above.map_or(self.base_len, |root| root.base_len), ..self }
     }
 
     /// A root that the index knows.

@@ -12,6 +12,7 @@ use crate::pool::Pool;
 use crate::text::escape;
 use crate::text::similar::most_similar;
 use crate::walk::directory::{OpenCount, SkippedEntry};
+use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
 use crate::walk::globs::{PathFilter, PathGlobs};
 use crate::walk::list::{self, ListOptions, ListReport};
@@ -72,6 +73,11 @@ impl EntrySample {
         };
         let paths = report.entries.into_iter().map(|entry| with_base(entry.path)).collect();
         Ok(EntrySample { paths, files })
+    }
+
+    /// Whether there is no entry.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.paths.is_empty()
     }
 
     /// Whether one of the entries passes.
@@ -160,22 +166,37 @@ impl EntrySample {
 
     /// The most frequent extensions.
     fn extensions(&self) -> Option<Hint> {
-        let mut counts: HashMap<&[u8], u64> = HashMap::new();
-        for (path, _) in &self.paths {
-            let name = last_name(path);
-            if let Some(dot) = name.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0) {
-                *counts.entry(&name[dot..]).or_default() += 1;
-            }
-        }
-        let mut counts: Vec<(&[u8], u64)> = counts.into_iter().collect();
-        counts.sort_by_key(|(extension, count)| (Reverse(*count), *extension));
-        let shown: Vec<String> = counts
-            .iter()
-            .take(2 * MAX_SHOWN)
-            .map(|(extension, count)| format!("{} ({count})", escape::display_path(extension)))
-            .collect();
-        (!shown.is_empty()).then(|| format!("Files here end in {}.", shown.join(", ")).into())
+        let shown = most_frequent(self.paths.iter().filter_map(|(path, _)| extension(path)));
+        (!shown.is_empty()).then(|| format!("Files here end in {shown}.").into())
     }
+
+    /// The most frequent file types.
+    pub(crate) fn types(&self) -> Option<Hint> {
+        let names = TypeNames::default();
+        let names = self.paths.iter().filter_map(|(path, _)| names.of(last_name(path)));
+        let shown = most_frequent(names);
+        (!shown.is_empty()).then(|| format!("Files here are of the types {shown}.").into())
+    }
+}
+
+/// The extension of a file name, with its dot.
+fn extension(path: &[u8]) -> Option<&[u8]> {
+    let name = last_name(path);
+    let dot = name.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0)?;
+    name.get(dot..)
+}
+
+/// The names that are most frequent, each with its number.
+fn most_frequent<'a>(names: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut counts: HashMap<&[u8], u64> = HashMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut counts: Vec<(&[u8], u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(name, count)| (Reverse(*count), *name));
+    let shown = counts.iter().take(2 * MAX_SHOWN);
+    let shown = shown.map(|(name, count)| format!("{} ({count})", escape::display_path(name)));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// The paths whose names are similar to `wanted`, the most similar first.

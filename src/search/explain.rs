@@ -1,0 +1,551 @@
+//! What is said of a search that finds nothing: which files it did not have, and which other reading of
+//! its arguments would have matched.
+//!
+//! Other readings are tried on the first files in path order, so that the same search always has the
+//! same answer: on a tenth of those that were searched, but on [`MIN_FILES`] at least.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::arguments::Sort;
+use crate::context::Call;
+use crate::error::Error;
+use crate::hint::Hint;
+use crate::pool::Pool;
+use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::pattern::{Pattern, PatternOptions};
+use crate::search::report::{ReportBuilder, SearchOutput};
+use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
+use crate::text::escape;
+use crate::text_format::TextFormat;
+use crate::walk::unmatched::EntrySample;
+use crate::walk::{
+    Batch, DirectoryReport, OpenCount, PathFilter, ResultSink, SkippedEntry, Visitor, Walk,
+    WalkControl, WalkOptions, WalkRoot,
+};
+use crate::workspace::Workspace;
+
+/// How many files each reading is tried on, however few were searched.
+const MIN_FILES: u64 = 256;
+
+/// The part of the searched files that each reading is tried on.
+const FILES_PART: u64 = 10;
+
+/// After this time nothing else is tried, should the files be huge or slow to read.
+const MAX_TIME: Duration = Duration::from_millis(250);
+
+/// How many ignored entries are looked into.
+const MAX_SKIPPED: usize = 64;
+
+/// How many lines a match across lines may span to be of use.
+const MAX_SPANNED_LINES: usize = 20;
+
+/// Another reading of a search without matches, and the first match that it has.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct Alternative {
+    /// What is different.
+    pub reading: Reading,
+    /// The path of the match, relative to the workspace.
+    pub path: String,
+    /// The number of its line.
+    pub line: u64,
+}
+
+/// How a search can be read differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum Reading {
+    /// In files that an ignore rule leaves out.
+    Ignored,
+    /// In files that are left out for their names.
+    Hidden,
+    /// The pattern as plain text.
+    Literal,
+    /// The pattern as a regular expression.
+    Regex,
+    /// Whatever the case.
+    AnyCase,
+    /// Within words.
+    PartOfWord,
+    /// Across lines.
+    Multiline,
+    /// Across lines, where `.` matches line ends.
+    DotAll,
+    /// In files that `include` leaves out.
+    WithoutInclude,
+    /// In files that `file_type` leaves out.
+    WithoutFileType,
+    /// In files that `include` and `file_type` leave out.
+    WithoutFilters,
+    /// In binary files.
+    Binary,
+}
+
+impl Alternative {
+    /// The sentence that says how to search so.
+    pub(super) fn text(&self, format: &TextFormat) -> String {
+        let path = escape::display_path(self.path.as_bytes());
+        let at = format_args!("{path}:{}", self.line);
+        let set = |name: &str| format.argument(name, true);
+        let name = |name: &str| format.argument_name(name);
+        match self.reading {
+            Reading::Ignored => format!(
+                "Ignored files match, the first is {at}; include them with {}.",
+                set("no_ignore")
+            ),
+            Reading::Hidden => format!(
+                "Hidden files match, the first is {at}; include them with {}.",
+                set("hidden")
+            ),
+            Reading::Literal => {
+                format!("As plain text the pattern matches {at}; set {}.", set("literal"))
+            }
+            Reading::Regex => format!(
+                "As a regular expression the pattern matches {at}; leave out {}.",
+                name("literal")
+            ),
+            Reading::AnyCase => format!(
+                "Ignoring case the pattern matches {at}; leave out {}.",
+                name("case_sensitive")
+            ),
+            Reading::PartOfWord => {
+                format!("Within words the pattern matches {at}; leave out {}.", name("word"))
+            }
+            Reading::Multiline => {
+                format!("Across lines the pattern matches {at}; set {}.", set("multiline"))
+            }
+            Reading::DotAll => format!(
+                "Across lines the pattern matches {at}; set {} and put (?sU) before the pattern.",
+                set("multiline")
+            ),
+            Reading::WithoutInclude => {
+                format!("Without {} the pattern matches {at}.", name("include"))
+            }
+            Reading::WithoutFileType => {
+                format!("Without {} the pattern matches {at}.", name("file_type"))
+            }
+            Reading::WithoutFilters => {
+                let names = [name("include"), name("file_type")].join(" and ");
+                format!("Without {names} the pattern matches {at}.")
+            }
+            Reading::Binary => format!(
+                "Binary files match, the first is {path}; to search one, name it in {}.",
+                name("path")
+            ),
+        }
+    }
+}
+
+/// Says that a filter let no file pass, and what exists instead.
+#[derive(Clone, Debug)]
+pub(super) struct NoFiles {
+    argument: &'static str,
+    values: Vec<String>,
+    closest: Option<Hint>,
+}
+
+impl NoFiles {
+    /// The clause that follows on "No matches found".
+    pub(super) fn reason(&self, format: &TextFormat) -> String {
+        let name = format.argument_name(self.argument);
+        let shown =
+            self.values.iter().map(|value| format!("`{}`", escape::display_path(value.as_bytes())));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        match self.argument {
+            "exclude" => format!("{name} {shown} leaves out every file"),
+            _ => format!("no file matches {name} {shown}"),
+        }
+    }
+
+    pub(super) fn closest(&self, format: &TextFormat) -> Option<String> {
+        self.closest.as_ref()?.text(format)
+    }
+}
+
+/// The files that a search would have had without its filter, but for `exclude`, if the filter let no
+/// file pass.
+pub(super) fn sample(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    options: &SearchOptions,
+    report: &SearchOutput,
+) -> Result<Option<EntrySample>, Error> {
+    let skipped = &report.receipt.skipped;
+    if report.receipt.files > 0 || skipped.binary > 0 || skipped.filtered == 0 {
+        return Ok(None);
+    }
+    let [_, exclude, _] = options.walk.filter.arguments();
+    EntrySample::of(workspace, (pool, call), &options.walk, exclude, true).map(Some)
+}
+
+/// Adds to the report of a search without matches what else would have been found, and with a sample
+/// which filter let no file pass. `skipped` is what ignore rules and hidden names left out.
+pub(super) fn explain(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    options: &SearchOptions,
+    (sample, skipped): (Option<&EntrySample>, &[SkippedEntry]),
+    report: &mut SearchOutput,
+) -> Result<(), Error> {
+    let explainer = Explainer { workspace, pool, call, options };
+    report.no_files = sample.and_then(|sample| explainer.no_files(sample));
+    // The opposite of a match would be no help.
+    if options.wants_files_without_match() {
+        return Ok(());
+    }
+    report.alternatives = explainer.alternatives(skipped, report)?;
+    let is_left_out =
+        |found: &Alternative| matches!(found.reading, Reading::Ignored | Reading::Hidden);
+    if let Some(no_files) = &mut report.no_files
+        && report.alternatives.iter().any(is_left_out)
+    {
+        // What is ignored may be what the globs name.
+        no_files.closest = None;
+    }
+    Ok(())
+}
+
+struct Explainer<'a> {
+    workspace: &'a Workspace,
+    pool: &'a Pool,
+    call: &'a Call,
+    options: &'a SearchOptions,
+}
+
+impl Explainer<'_> {
+    /// Which part of the filter is the reason.
+    fn no_files(&self, sample: &EntrySample) -> Option<NoFiles> {
+        let [include, exclude, file_types] = self.options.walk.filter.arguments();
+        let none_passes = |filter: Result<PathFilter, Error>| {
+            filter.is_ok_and(|filter| !sample.any(|path, base_len| filter.passes(path, base_len)))
+        };
+        if sample.is_empty() {
+            let values = exclude.clone();
+            let is_reason = !values.is_empty();
+            return is_reason.then_some(NoFiles { argument: "exclude", values, closest: None });
+        }
+        if !include.is_empty() && none_passes(PathFilter::new(include, &[], &[])) {
+            let (values, closest) = (include.clone(), sample.closest(include));
+            return Some(NoFiles { argument: "include", values, closest });
+        }
+        if !file_types.is_empty() && none_passes(PathFilter::new(&[], &[], file_types)) {
+            let (values, closest) = (file_types.clone(), sample.types());
+            return Some(NoFiles { argument: "file_type", values, closest });
+        }
+        None
+    }
+
+    fn alternatives(
+        &self,
+        skipped: &[SkippedEntry],
+        report: &SearchOutput,
+    ) -> Result<Vec<Alternative>, Error> {
+        let call = match Instant::now().checked_add(MAX_TIME) {
+            Some(end) => self.call.clone().with_deadline(end),
+            None => self.call.clone(),
+        };
+        let call = &call.without_progress();
+        let max_files = (report.receipt.files / FILES_PART).max(MIN_FILES);
+        let mut found = Vec::new();
+        // What is left out may lie too deep.
+        if self.options.walk.max_depth.is_none() {
+            found.extend(self.in_skipped(skipped, max_files, call)?);
+        }
+        if report.receipt.files > 0 {
+            found.extend(self.in_readings(max_files, call)?);
+        }
+        let [include, exclude, file_types] = self.options.walk.filter.arguments();
+        let reading = match (include.is_empty(), file_types.is_empty()) {
+            (true, true) => None,
+            (false, true) => Some(Reading::WithoutInclude),
+            (true, false) => Some(Reading::WithoutFileType),
+            (false, false) => Some(Reading::WithoutFilters),
+        };
+        if let Some(reading) = reading.filter(|_| found.is_empty()) {
+            let filter = PathFilter::new(&[], exclude, &[])?;
+            let walk = WalkOptions { filter, ..self.options.walk.clone() };
+            let options = SearchOptions { walk, ..self.options.clone() };
+            found.extend(self.first_match(reading, options, max_files, call)?.found);
+        }
+        if report.receipt.skipped.binary > 0 && found.is_empty() {
+            let options = SearchOptions { binary: true, ..self.options.clone() };
+            found.extend(self.first_match(Reading::Binary, options, max_files, call)?.found);
+        }
+        Ok(found)
+    }
+
+    /// The first match in what ignore rules or hidden names left out. Single files come first, and no
+    /// directory uses up what is left for the others.
+    fn in_skipped(
+        &self,
+        skipped: &[SkippedEntry],
+        max_files: u64,
+        call: &Call,
+    ) -> Result<Option<Alternative>, Error> {
+        let skipped = skipped.get(..skipped.len().min(MAX_SKIPPED)).unwrap_or_default();
+        let (directories, files): (Vec<_>, Vec<_>) =
+            skipped.iter().partition(|entry| entry.is_directory);
+        let directories = directories.chunks(1).map(<[&SkippedEntry]>::to_vec);
+        let groups: Vec<Vec<&SkippedEntry>> = std::iter::once(files).chain(directories).collect();
+        let mut left = max_files;
+        for (index, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
+            let share = (left / (groups.len() - index) as u64).max(1);
+            let mut options = self.options.clone();
+            let (count, source) = (OpenCount::default(), options.walk.source.clone());
+            let roots = group.iter().filter_map(|entry| {
+                let root =
+                    WalkRoot::reopen(self.workspace, &entry.path, source.as_deref(), &count)?;
+                Some(root.seen_from(&self.options.walk.roots))
+            });
+            options.walk.roots = roots.collect();
+            options.walk.missing = Vec::new();
+            (options.walk.hidden, options.walk.no_ignore) = (true, true);
+            let hidden = group.first().is_some_and(|entry| entry.hidden);
+            let reading = if hidden { Reading::Hidden } else { Reading::Ignored };
+            let tried = self.first_match(reading, options, share, call)?;
+            if let Some(mut found) = tried.found {
+                let path = found.path.as_bytes();
+                let is_hidden = group.iter().any(|entry| entry.hidden && entry.contains(path));
+                found.reading = if is_hidden { Reading::Hidden } else { Reading::Ignored };
+                return Ok(Some(found));
+            }
+            left = left.saturating_sub(tried.files);
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first match of the pattern read in another way.
+    fn in_readings(&self, max_files: u64, call: &Call) -> Result<Option<Alternative>, Error> {
+        let readings = readings(&self.options.pattern);
+        let share = (max_files / readings.len().max(1) as u64).max(MIN_FILES);
+        for (reading, pattern) in readings {
+            let options = SearchOptions { pattern, ..self.options.clone() };
+            let found = self.first_match(reading, options, share, call)?.found;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first match in the first files of a search.
+    fn first_match(
+        &self,
+        reading: Reading,
+        options: SearchOptions,
+        max_files: u64,
+        call: &Call,
+    ) -> Result<Tried, Error> {
+        let spanned = if reading == Reading::DotAll { MAX_SPANNED_LINES + 1 } else { 1 };
+        let options = SearchOptions {
+            max_results: spanned as u64,
+            max_per_file: spanned as u64,
+            mode: OutputMode::Content,
+            invert: false,
+            context: (0, 0),
+            sort: Sort::Path,
+            stream: None,
+            raw_lines: false,
+            versions: false,
+            cursor: None,
+            ..options
+        };
+        let aliases = WalkRoot::aliases(&self.options.walk.roots);
+        let options = Arc::new(options);
+        let searcher = FileSearcher::new(&options, self.workspace);
+        let builder = ReportBuilder::new(&options);
+        let sink = FirstFiles { builder, files: 0, max_files };
+        let walk = options.walk.clone();
+        let (sink, _) =
+            Walk::run(self.workspace, walk, (self.pool, call), (FirstSearch(searcher), sink))?;
+        let files = sink.files;
+        let (report, _) = sink.builder.finish(None, None);
+        let found = report.files.first().and_then(|file| {
+            let mut lines = file.matches();
+            let line = lines.next()?.line;
+            let path = escape::exact_path(&aliases.shown(file.resolved_path())).into_owned();
+            (lines.count() < MAX_SPANNED_LINES).then_some(Alternative { reading, path, line })
+        });
+        Ok(Tried { found, files })
+    }
+}
+
+/// What a reading found, and in how many files.
+struct Tried {
+    found: Option<Alternative>,
+    files: u64,
+}
+
+/// The pattern read in other ways, the likeliest first. Those that cannot be compiled are left out.
+fn readings(pattern: &Pattern) -> Vec<(Reading, Pattern)> {
+    let source = pattern.source();
+    let mut readings = Vec::new();
+    let mut add = |reading, options: &PatternOptions<'_>| {
+        if let Ok(pattern) = Pattern::compile(options) {
+            readings.push((reading, pattern));
+        }
+    };
+    let is_plain = regex_syntax::escape(source.pattern) == source.pattern;
+    if !is_plain {
+        let reading = if source.literal { Reading::Regex } else { Reading::Literal };
+        add(reading, &PatternOptions { literal: !source.literal, ..source });
+    }
+    if source.case_sensitive == Some(true) {
+        add(Reading::AnyCase, &PatternOptions { case_sensitive: Some(false), ..source });
+    }
+    if source.word {
+        add(Reading::PartOfWord, &PatternOptions { word: false, ..source });
+    }
+    if !source.literal && !pattern.is_multiline() {
+        let across = PatternOptions { multiline: true, ..source };
+        // Without a class or a `.` that matches line ends, the pattern has none to match.
+        if Pattern::compile(&across).is_ok_and(|pattern| pattern.is_multiline()) {
+            add(Reading::Multiline, &across);
+        } else if source.pattern.contains('.') {
+            let lazy = format!("(?sU){}", source.pattern);
+            add(Reading::DotAll, &PatternOptions { pattern: &lazy, ..across });
+        }
+    }
+    readings
+}
+
+/// Searches batch by batch, so that the first files are the same whatever the threads.
+#[derive(Debug)]
+struct FirstSearch(FileSearcher);
+
+impl Visitor for FirstSearch {
+    type State = SearchWorker;
+    type Output = BatchMatches;
+
+    fn weight(found: &BatchMatches) -> usize {
+        FileSearcher::weight(found)
+    }
+
+    fn state(&self) -> SearchWorker {
+        self.0.state()
+    }
+
+    fn may_stop_early(&self) -> bool {
+        true
+    }
+
+    fn visit_unopened(
+        &self,
+        batch: &Batch,
+        walk: &dyn WalkControl,
+        found: &mut BatchMatches,
+    ) -> bool {
+        self.0.visit_unopened(batch, walk, found)
+    }
+
+    fn visit(
+        &self,
+        worker: &mut SearchWorker,
+        batch: &Batch,
+        walk: &dyn WalkControl,
+        found: &Mutex<BatchMatches>,
+    ) {
+        self.0.visit(worker, batch, walk, found);
+    }
+}
+
+/// Takes the results of the first files until one matches.
+#[derive(Debug)]
+struct FirstFiles {
+    builder: ReportBuilder,
+    files: u64,
+    max_files: u64,
+}
+
+impl ResultSink<BatchMatches> for FirstFiles {
+    fn directory(&mut self, report: DirectoryReport) {
+        self.builder.directory(report);
+    }
+
+    fn results(&mut self, found: BatchMatches) -> ControlFlow<()> {
+        if self.files >= self.max_files {
+            return ControlFlow::Break(());
+        }
+        self.files += found.stats.files + found.stats.skipped.binary;
+        let is_found = !found.files.is_empty();
+        self.builder.results(found)?;
+        if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPTIONS: PatternOptions<'static> = PatternOptions {
+        pattern: "",
+        case_sensitive: Some(false),
+        literal: false,
+        word: false,
+        multiline: false,
+        max_bytes: 4096,
+    };
+
+    fn kinds(options: &PatternOptions<'_>) -> Vec<Reading> {
+        let readings = readings(&Pattern::compile(options).unwrap());
+        readings.into_iter().map(|(reading, _)| reading).collect()
+    }
+
+    #[test]
+    fn only_readings_that_can_differ_are_tried() {
+        use Reading::{AnyCase, DotAll, Literal, Multiline, PartOfWord, Regex};
+
+        let cases: [(&str, &[Reading]); 6] = [
+            ("plain text", &[]),
+            ("items[0]", &[Literal]),
+            ("call\\(\\s*x", &[Literal, Multiline]),
+            ("call\\(.*x", &[Literal, DotAll]),
+            ("a\nb", &[]),
+            ("[^x]", &[Literal, Multiline]),
+        ];
+        for (pattern, expected) in cases {
+            assert_eq!(kinds(&PatternOptions { pattern, ..OPTIONS }), expected, "{pattern:?}");
+        }
+        let literal = PatternOptions { pattern: "a|b", literal: true, ..OPTIONS };
+        assert_eq!(kinds(&literal), [Regex]);
+        let bad = PatternOptions { pattern: "f(", literal: true, ..OPTIONS };
+        assert_eq!(kinds(&bad), [], "it cannot be compiled");
+        let all =
+            PatternOptions { pattern: "x", word: true, case_sensitive: Some(true), ..OPTIONS };
+        assert_eq!(kinds(&all), [AnyCase, PartOfWord]);
+    }
+
+    #[test]
+    fn a_reading_says_how_to_search_so_in_the_words_of_its_reader() {
+        let found = |reading| Alternative { reading, path: "a\u{7}b".to_owned(), line: 3 };
+        let (json, shell) = (TextFormat::default(), TextFormat::default());
+        let shell = shell.with_syntax(crate::Syntax::Shell);
+        assert_eq!(
+            found(Reading::Literal).text(&json),
+            "As plain text the pattern matches a\\u{7}b:3; set literal: true."
+        );
+        assert_eq!(
+            found(Reading::Literal).text(&shell),
+            "As plain text the pattern matches a\\u{7}b:3; set --literal."
+        );
+        assert_eq!(
+            found(Reading::WithoutFilters).text(&shell),
+            "Without --include and --file-type the pattern matches a\\u{7}b:3."
+        );
+        assert_eq!(
+            found(Reading::Binary).text(&json),
+            "Binary files match, the first is a\\u{7}b; to search one, name it in path."
+        );
+    }
+}
