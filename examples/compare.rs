@@ -7,6 +7,13 @@
 //!
 //! `--big` adds a generated log of one gigabyte in the directory for temporary files, and
 //! `--index-only` runs only the part on indexes, which are also stored there.
+//!
+//! ```text
+//! cargo run --release --example compare --features watch -- --growth [MAX_FILES [ROUNDS]]
+//! ```
+//!
+//! measures generated trees of 10,000 files, and of ten and a hundred times as many as far as the
+//! maximum allows: 100,000 unless another one is given.
 
 #![allow(
     clippy::disallowed_methods,
@@ -18,6 +25,8 @@
 mod contestants;
 #[path = "../benches/corpus/mod.rs"]
 mod corpus;
+#[path = "compare/growth.rs"]
+mod growth;
 #[path = "compare/indexed.rs"]
 mod indexed;
 #[path = "compare/memory.rs"]
@@ -31,6 +40,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::{env, fs};
 
 use self::contestants::{Contestant, Field};
@@ -39,10 +49,15 @@ use self::corpus::{programs, write_log};
 use self::table::{Row, Table};
 use self::timing::measure;
 
-const USAGE: &str = "usage: compare TREE [ROUNDS] [--big] [--index-only]";
+const USAGE: &str =
+    "usage: compare TREE [ROUNDS] [--big] [--index-only], or compare --growth [MAX_FILES [ROUNDS]]";
 
 const BIG: &str = "--big";
 const INDEX_ONLY: &str = "--index-only";
+const GROWTH: &str = "--growth";
+
+/// The number of files of the largest tree of `--growth`, unless another one is given.
+const MAX_FILES: u64 = 100_000;
 
 /// The default number of timed rounds; one round before them warms the caches.
 const ROUNDS: usize = 7;
@@ -54,7 +69,7 @@ const LOG_BYTES: u64 = 1 << 30;
 type BoxError = Box<dyn Error>;
 
 fn main() -> ExitCode {
-    match Options::parse().and_then(|options| compare(&options, &mut io::stdout().lock())) {
+    match Options::parse().and_then(|options| options.run(&mut io::stdout().lock())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             // Ignored: standard error may be closed.
@@ -65,7 +80,12 @@ fn main() -> ExitCode {
 }
 
 /// The options of the command line.
-struct Options {
+enum Options {
+    Tree(TreeOptions),
+    Growth { max_files: u64, rounds: usize },
+}
+
+struct TreeOptions {
     tree: PathBuf,
     rounds: usize,
     big: bool,
@@ -76,10 +96,36 @@ impl Options {
     fn parse() -> Result<Options, BoxError> {
         let (flags, values): (Vec<String>, Vec<String>) =
             env::args().skip(1).partition(|argument| argument.starts_with("--"));
-        let [tree, rounds @ ..] = values.as_slice() else { return Err(USAGE.into()) };
+        if flags != [GROWTH] {
+            return Ok(Options::Tree(TreeOptions::new(&flags, &values)?));
+        }
+        let (max_files, rounds) = match values.as_slice() {
+            [] => (MAX_FILES, ROUNDS),
+            [max_files] => (number(max_files)?, ROUNDS),
+            [max_files, rounds] => (number(max_files)?, number::<usize>(rounds)?.max(1)),
+            _ => return Err(USAGE.into()),
+        };
+        Ok(Options::Growth { max_files, rounds })
+    }
+
+    fn run(&self, out: &mut impl Write) -> Result<(), BoxError> {
+        match self {
+            Options::Tree(options) => compare(options, out),
+            Options::Growth { max_files, rounds } => growth::write(*max_files, *rounds, out),
+        }
+    }
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, BoxError> {
+    text.parse().map_err(|_| format!("{text} is no number; {USAGE}").into())
+}
+
+impl TreeOptions {
+    fn new(flags: &[String], values: &[String]) -> Result<TreeOptions, BoxError> {
+        let [tree, rounds @ ..] = values else { return Err(USAGE.into()) };
         let rounds = match rounds {
             [] => ROUNDS,
-            [rounds] => rounds.parse().map_err(|_| format!("{rounds} is no number; {USAGE}"))?,
+            [rounds] => number(rounds)?,
             _ => return Err(USAGE.into()),
         };
         if flags.iter().any(|flag| ![BIG, INDEX_ONLY].contains(&flag.as_str())) {
@@ -87,11 +133,11 @@ impl Options {
         }
         let tree = fs::canonicalize(tree).map_err(|reason| format!("{tree}: {reason}"))?;
         let [big, index_only] = [BIG, INDEX_ONLY].map(|name| flags.iter().any(|flag| flag == name));
-        Ok(Options { tree, rounds: rounds.max(1), big, index_only })
+        Ok(TreeOptions { tree, rounds: rounds.max(1), big, index_only })
     }
 }
 
-fn compare(options: &Options, out: &mut impl Write) -> Result<(), BoxError> {
+fn compare(options: &TreeOptions, out: &mut impl Write) -> Result<(), BoxError> {
     let field = Field::over(&options.tree)?;
     write_header(options, &field, out)?;
     if options.index_only {
@@ -109,7 +155,7 @@ fn compare(options: &Options, out: &mut impl Write) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn write_header(options: &Options, field: &Field, out: &mut impl Write) -> io::Result<()> {
+fn write_header(options: &TreeOptions, field: &Field, out: &mut impl Write) -> io::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     writeln!(out, "# ripkit beside rg and fd\n")?;
     writeln!(out, "- Tree: {}", options.tree.display())?;

@@ -81,6 +81,20 @@ fn write_sources(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes that many sources, 20 in a directory and 20 directories in each that is not a leaf.
+pub(crate) fn write_tree(root: &Path, files: u64) -> io::Result<()> {
+    let mut numbers = Numbers::new(3);
+    for number in 0..files {
+        let leaf = number / 20;
+        let directory = root.join(format!("{}/{}/{}", leaf / 400, leaf / 20 % 20, leaf % 20));
+        if number % 20 == 0 {
+            fs::create_dir_all(&directory)?;
+        }
+        fs::write(directory.join(format!("file_{}.c", number % 20)), text::source(&mut numbers))?;
+    }
+    Ok(())
+}
+
 /// One directory of sources, with a file that is ignored by each of the ignore files.
 fn write_part(directory: &Path, files: u64, numbers: &mut Numbers) -> io::Result<()> {
     fs::create_dir(directory)?;

@@ -70,7 +70,7 @@ impl Measured {
 }
 
 /// The value in the middle, or the mean of the two there.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
