@@ -54,6 +54,10 @@ pub(super) fn checked_range(buffer: &[u8], range: Range<usize>) -> io::Result<&[
     })
 }
 
+fn count_line_ends(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
 /// The result of one block; line numbers count from its first line.
 #[derive(Default)]
 struct BlockMatches {
@@ -350,13 +354,12 @@ impl<'a> BlockSearcher<'a> {
         control: &dyn WalkControl,
     ) -> io::Result<()> {
         let text = checked_range(&self.buffer, start..end)?;
-        if self.large.options.shows_lines() {
-            block.lines += memchr::memchr_iter(b'\n', text).count() as u64;
-        }
-        let Some(matcher) = self.pattern.for_text(text) else { return Ok(()) };
-        if !self.pattern.may_match(matcher, text) {
+        let counts_lines = self.large.options.shows_lines();
+        let matcher = self.pattern.for_text(text);
+        let Some(matcher) = matcher.filter(|matcher| self.pattern.may_match(matcher, text)) else {
+            block.lines += if counts_lines { count_line_ends(text) } else { 0 };
             return Ok(());
-        }
+        };
         // Which lines were shown before is only known when blocks are merged.
         let options = &self.large.options;
         let max_lines = options.max_results.saturating_add(1);
@@ -367,6 +370,12 @@ impl<'a> BlockSearcher<'a> {
         self.lines.search_slice(matcher, text, &mut sink)?;
         block.count += sink.count;
         block.interrupted |= sink.interrupted;
+        if counts_lines {
+            // The searcher has counted those before the last match.
+            let upto = usize::try_from(sink.line_ends_upto).unwrap_or(usize::MAX);
+            let rest = checked_range(text, upto..text.len())?;
+            block.lines += sink.line_ends + count_line_ends(rest);
+        }
         if block.count > 0 && block.nul.is_none() {
             let before = self.offset + start as u64;
             block.nul = memchr::memchr(0, text).map(|at| before + at as u64);

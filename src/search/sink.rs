@@ -39,6 +39,10 @@ pub(super) struct LineSink<'a> {
     seen: u64,
     /// The number of the last matching line that is a result.
     last: u64,
+    /// The number of line ends before the last matching line, and where that begins in the text; 0
+    /// before any match.
+    pub(super) line_ends: u64,
+    pub(super) line_ends_upto: u64,
     /// The call ended in the middle of the file.
     pub(super) interrupted: bool,
     /// A NUL byte ended the search of the file.
@@ -78,6 +82,8 @@ impl<'a> LineSink<'a> {
             count: 0,
             seen: 0,
             last: 0,
+            line_ends: 0,
+            line_ends_upto: 0,
             interrupted: false,
             binary: false,
         }
@@ -269,6 +275,8 @@ impl Sink for LineSink<'_> {
                 let Some(number) = found.line_number() else {
                     return Err(io::Error::other("internal error: a match without a line number"));
                 };
+                self.line_ends = number - 1;
+                self.line_ends_upto = found.absolute_byte_offset();
                 let goes_on = if self.options.pattern.is_multiline() {
                     self.block(number, found)
                 } else {
