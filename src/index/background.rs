@@ -6,48 +6,54 @@ use std::time::{Duration, Instant};
 
 use crate::context::{Call, Cancel};
 use crate::index::Index;
-use crate::index::indexer::{self, ScanMode};
+use crate::index::indexer::{self, ScanMode, Scanned};
 use crate::pool::{Pool, lock};
 
-/// How long to wait, after learning, before what is still unknown is worth another look.
+/// How long to wait after a run that indexed files before the next one.
 const FIRST_REST: Duration = Duration::from_secs(1);
 
-/// The longest such wait, after there was nothing to index several times.
+/// The longest such wait, after several runs in which there was nothing to index.
 const LONGEST_REST: Duration = Duration::from_secs(64);
 
-/// How long files must have stood still to be learned, so that there is a point in waiting.
-const SETTLING: Duration = Duration::from_millis(150);
+/// How long to wait for files that have just been written, which cannot be indexed before a later
+/// change would show in their fingerprints.
+const RACY_REST: Duration = Duration::from_millis(150);
 
-/// Whether a thread is indexing, and when the next run is worth while.
+/// How long ignored files are indexed in one run. They only matter to the hint of an empty answer, and
+/// there may be many more of them than of others.
+const MAX_IGNORED_TIME: Duration = Duration::from_secs(1);
+
+/// Whether a thread is indexing, and when the next run is worthwhile.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundState(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    is_learning: bool,
+    is_running: bool,
     resting_until: Option<Instant>,
     rest: Option<Duration>,
 }
 
 impl BackgroundState {
     /// Starts a run, unless one is under way or it is too early.
-    fn take(&self) -> bool {
+    fn start(&self) -> bool {
         let mut state = lock(&self.0);
         let rests = state.resting_until.is_some_and(|until| Instant::now() < until);
-        if state.is_learning || rests {
+        if state.is_running || rests {
             return false;
         }
-        state.is_learning = true;
+        state.is_running = true;
         true
     }
 
-    /// Gives the turn back; who learned nothing rests longer than the time before.
-    fn give_back(&self, learned: u64) {
+    /// Ends a run that indexed so many files. After one that indexed none, the next one is twice as
+    /// far away.
+    fn finish(&self, indexed: u64) {
         let mut state = lock(&self.0);
         let longer = state.rest.map_or(FIRST_REST, |rest| (rest * 2).min(LONGEST_REST));
-        let rest = if learned > 0 { FIRST_REST } else { longer };
+        let rest = if indexed > 0 { FIRST_REST } else { longer };
         *state = State {
-            is_learning: false,
+            is_running: false,
             resting_until: Instant::now().checked_add(rest),
             rest: Some(rest),
         };
@@ -57,40 +63,48 @@ impl BackgroundState {
     #[cfg(test)]
     pub(super) fn has_begun(&self) -> bool {
         let state = lock(&self.0);
-        state.is_learning || state.rest.is_some()
+        state.is_running || state.rest.is_some()
     }
 }
 
-/// Learns what searches left, on a thread of its own.
+/// Indexes what searches left, on a thread of its own.
 pub(super) fn begin(index: &Index, cancel: &Cancel) {
-    if !index.inner.background.take() {
+    if !index.inner.background.start() {
         return;
     }
     let (unowned, call) = (index.unowned(), Call::default().with_cancel(cancel.clone()));
-    let learn = move || {
-        let learned = learn(&unowned, &call);
-        unowned.inner.background.give_back(learned);
+    let work = move || {
+        let indexed = run(&unowned, &call);
+        unowned.inner.background.finish(indexed);
     };
-    let started = thread::Builder::new().name("ripkit-index".to_owned()).spawn(learn);
-    // Without a thread nothing is learned, and searches open what they have to.
+    let started = thread::Builder::new().name("ripkit-index".to_owned()).spawn(work);
+    // Without a thread nothing is indexed, and searches open what they have to.
     if started.is_err() {
-        index.inner.background.give_back(0);
+        index.inner.background.finish(0);
     }
 }
 
 /// Indexes what is left, and returns how many files that was.
-fn learn(index: &Index, call: &Call) -> u64 {
-    thread::sleep(SETTLING);
-    let studied =
-        indexer::scan_tree(index, (&Pool::new(index.inner.threads), call), ScanMode::Background);
-    let learned = studied.map_or(0, |(learned, _)| learned);
+fn run(index: &Index, call: &Call) -> u64 {
+    let pool = Pool::new(index.inner.threads);
+    let scan = |call: &Call, mode| {
+        indexer::scan_tree(index, (&pool, call), mode)
+            .map_or_else(|_| Scanned::default(), |(scanned, _)| scanned)
+    };
+    let mut scanned = scan(call, ScanMode::Background);
+    if scanned.skipped > 0 && call.stop_reason().is_none() {
+        thread::sleep(RACY_REST);
+        scanned.indexed += scan(call, ScanMode::Background).indexed;
+    }
+    let limited = call.clone().with_timeout(MAX_IGNORED_TIME);
+    scanned.indexed += scan(&limited, ScanMode::Ignored).indexed;
     // First, because the file has them compacted, too.
     index.files().signatures().compact();
-    if learned > 0 {
+    if scanned.indexed > 0 {
         // An error has no caller to go to; the next save reports it.
         let _ = index.save_if_worth();
     }
-    learned
+    scanned.indexed
 }
 
 #[cfg(test)]
@@ -98,19 +112,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_learns_at_a_time() {
+    fn there_is_one_run_at_a_time() {
         let background = BackgroundState::default();
-        assert!(background.take());
-        assert!(!background.take(), "somebody learns already");
-        background.give_back(1);
-        assert!(!background.take(), "it is too early");
+        assert!(background.start());
+        assert!(!background.start(), "one is under way");
+        background.finish(1);
+        assert!(!background.start(), "it is too early");
     }
 
     #[test]
-    fn who_learns_nothing_rests_longer_and_longer() {
+    fn after_runs_that_index_nothing_the_rest_is_longer_and_longer() {
         let background = BackgroundState::default();
-        let rest = |learned| {
-            background.give_back(learned);
+        let rest = |indexed| {
+            background.finish(indexed);
             lock(&background.0).rest.unwrap().as_secs()
         };
         let rests: Vec<_> = [0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0].map(rest).to_vec();
@@ -118,11 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn after_its_rest_somebody_may_learn_again() {
+    fn after_the_rest_there_may_be_another_run() {
         let background = BackgroundState::default();
-        background.give_back(0);
-        assert!(!background.take());
+        background.finish(0);
+        assert!(!background.start());
         lock(&background.0).resting_until = Some(Instant::now());
-        assert!(background.take());
+        assert!(background.start());
     }
 }

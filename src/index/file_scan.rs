@@ -13,13 +13,13 @@ const MAX_FILE: u64 = 64 << 20;
 /// Up to this size a file is searched as a whole, and given up as binary at once, in bytes.
 pub(crate) const WHOLE: u64 = 1 << 20;
 
-/// How much of a file is looked at for a NUL byte before anything else, in bytes.
+/// How much of a file is searched for a NUL byte before anything else, in bytes.
 pub(crate) const BINARY_PROBE: usize = 8 * 1024;
 
 /// The longest line that is searched in one piece, in bytes.
 pub(crate) const MAX_LINE: usize = 4 << 20;
 
-/// A file that is about to be read and learned.
+/// A file that is about to be read and indexed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileScan {
     fingerprint: Fingerprint,
@@ -27,7 +27,7 @@ pub(crate) struct FileScan {
 }
 
 impl FileScan {
-    /// Looks at a file before it is read; none if it changed so lately that a change after the
+    /// Checks a file before it is read; none if it changed so lately that a change after the
     /// reading might not show, or is not a file to index.
     pub(crate) fn begin(file: &File) -> io::Result<Option<FileScan>> {
         let seen = now();
@@ -78,7 +78,7 @@ fn has_long_line(text: &[u8]) -> bool {
     })
 }
 
-/// Reads and learns one file of a directory.
+/// Reads and indexes one file of a directory.
 pub(crate) fn scan_file(
     directory: &Dir,
     name: &[u8],
@@ -99,7 +99,7 @@ pub(crate) fn scan_file(
             count => length += count,
         }
     }
-    // What was not read must not be learned as what the file holds.
+    // What was not read must not be recorded as what the file holds.
     let Some(bytes) = buffer.get(..length) else { return Ok(None) };
     Ok(scan.finish(bytes, decoded, builder))
 }

@@ -56,8 +56,8 @@ pub(crate) enum Excluded {
 pub(crate) struct FileTable {
     slots: RwLock<Slots>,
     signatures: Signatures,
-    /// Counts what was learned.
-    learned: AtomicU64,
+    /// Counts what was recorded.
+    recorded: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -87,8 +87,8 @@ pub(super) struct Known {
     pub(super) fingerprint: Fingerprint,
     pub(super) text_bytes: u64,
     pub(super) class: ContentClass,
-    /// When it was learned, as counted by the table; 0 for what was stored.
-    pub(super) learned: u64,
+    /// When it was recorded, as counted by the table; 0 for what was stored.
+    pub(super) recorded: u64,
 }
 
 /// A file of a stored index.
@@ -104,8 +104,8 @@ pub(super) struct StoredFile {
 pub(crate) struct Candidates {
     /// The files with text that may match; none if the pattern asks for nothing.
     files: Option<FileSet>,
-    /// What was learned later is not among them.
-    learned: u64,
+    /// What was recorded later is not among them.
+    recorded: u64,
 }
 
 impl Slot {
@@ -145,7 +145,7 @@ impl Known {
             ContentClass::Binary => Some(Excluded::Binary),
             ContentClass::Text => {
                 let files =
-                    candidates.files.as_ref().filter(|_| self.learned <= candidates.learned)?;
+                    candidates.files.as_ref().filter(|_| self.recorded <= candidates.recorded)?;
                 (!files.contains(file)).then_some(Excluded::Text(self.text_bytes))
             }
             ContentClass::Opaque => None,
@@ -156,7 +156,7 @@ impl Known {
 impl FileTable {
     pub(super) fn new(bits_per_byte: BitsPerByte) -> FileTable {
         let signatures = Signatures::new(bits_per_byte);
-        FileTable { slots: RwLock::default(), signatures, learned: AtomicU64::new(0) }
+        FileTable { slots: RwLock::default(), signatures, recorded: AtomicU64::new(0) }
     }
 
     /// The files of a stored index, by their numbers there.
@@ -175,7 +175,7 @@ impl FileTable {
         };
         let slots = (0..).zip(files).map(slot).collect();
         let slots = RwLock::new(Slots { files: slots, ..Slots::default() });
-        FileTable { slots, signatures, learned: AtomicU64::new(0) }
+        FileTable { slots, signatures, recorded: AtomicU64::new(0) }
     }
 
     /// What is known of a file, to be stored.
@@ -238,7 +238,7 @@ impl FileTable {
     }
 
     /// Records what was read of a file by a call of the generation `current`.
-    pub(super) fn learn(&self, file: FileId, known: KnownFile, current: u64) {
+    pub(super) fn record(&self, file: FileId, known: KnownFile, current: u64) {
         let KnownFile { fingerprint, text_bytes, content, has_one_name } = known;
         // Held from here on: of two threads that index a file, the fingerprint and the signatures
         // of the same one must remain.
@@ -252,11 +252,11 @@ impl FileTable {
             Content::Opaque => ContentClass::Opaque,
         };
         // Counted after the signatures were inserted: a search that sees this number sees them.
-        let learned = self.learned.fetch_add(1, Ordering::AcqRel) + 1;
+        let recorded = self.recorded.fetch_add(1, Ordering::AcqRel) + 1;
         let Some(slot) = slots.get_mut(file) else { return };
         let verified = if has_one_name { current } else { 0 };
         slot.verified.store(verified, Ordering::Release);
-        let old = slot.known.replace(Known { fingerprint, text_bytes, class, learned });
+        let old = slot.known.replace(Known { fingerprint, text_bytes, class, recorded });
         if class != ContentClass::Text && old.is_some_and(|old| old.class == ContentClass::Text) {
             self.signatures.remove(file);
         }
@@ -267,12 +267,17 @@ impl FileTable {
         self.read().get(file).is_some_and(|slot| slot.known.is_some())
     }
 
-    /// The files that may match. What is learned from now on is not excluded by them.
-    pub(super) fn candidates(&self, query: Option<&FilterQuery>) -> Candidates {
-        let learned = self.learned.load(Ordering::Acquire);
+    /// The files that may match; all of them if `keep_going` ends the search for them. What is recorded
+    /// from now on is not excluded by them.
+    pub(super) fn candidates(
+        &self,
+        query: Option<&FilterQuery>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Candidates {
+        let recorded = self.recorded.load(Ordering::Acquire);
         let files = self.read().files.len();
-        let found = query.and_then(|query| self.signatures.candidates(query, files, &|| true));
-        Candidates { files: found, learned }
+        let found = query.and_then(|query| self.signatures.candidates(query, files, keep_going));
+        Candidates { files: found, recorded }
     }
 
     /// Whether a file need not be opened, and why; `stat` is called only where nothing else shows that
@@ -291,9 +296,9 @@ impl FileTable {
         if slot.is_same(known, generation, stat) {
             return Some(excluded);
         }
-        let learned = known.learned;
+        let recorded = known.recorded;
         drop(slots);
-        self.forget(file, learned);
+        self.forget(file, recorded);
         None
     }
 
@@ -327,19 +332,19 @@ impl FileTable {
         let slots = self.read();
         let Some(slot) = slots.get(file) else { return };
         let Some(known) = &slot.known else { return };
-        let learned = known.learned;
+        let recorded = known.recorded;
         let is_same = slot.is_same(known, generation, stat);
         drop(slots);
         if !is_same {
-            self.forget(file, learned);
+            self.forget(file, recorded);
         }
     }
 
-    /// Forgets what was learned of a file at that time.
-    fn forget(&self, file: FileId, learned: u64) {
+    /// Forgets what was recorded of a file at that time.
+    fn forget(&self, file: FileId, recorded: u64) {
         let mut slots = self.write();
         let Some(slot) = slots.get_mut(file) else { return };
-        if let Some(known) = slot.known.take_if(|known| known.learned == learned)
+        if let Some(known) = slot.known.take_if(|known| known.recorded == recorded)
             && known.class == ContentClass::Text
         {
             self.signatures.remove(file);

@@ -81,7 +81,7 @@ impl IgnoreFingerprints {
     }
 
     /// Whether the files are unchanged. A file for which `unchanged` is true since the generation in
-    /// which it was last looked at is not looked at again.
+    /// which it was last checked is not checked again.
     pub(super) fn are_unchanged(
         &self,
         open: &dyn Fn() -> io::Result<Arc<OpenDir>>,
@@ -155,7 +155,7 @@ mod tests {
     use crate::walk::OpenCount;
     use crate::workspace::Kind;
 
-    fn settle() {
+    fn wait_until_not_racy() {
         thread::sleep(Duration::from_millis(130));
     }
 
@@ -200,8 +200,8 @@ mod tests {
             for name in [".gitignore", "other", ".git/info/exclude"] {
                 fs::write(root.join(name), "*.a\n").unwrap();
             }
-            assert!(!are_unchanged(&stamps(root), root, false), "they have not settled");
-            settle();
+            assert!(!are_unchanged(&stamps(root), root, false), "they are racy");
+            wait_until_not_racy();
             let stamps = stamps(root);
             assert!(are_unchanged(&stamps, root, false));
             change(root);
@@ -215,23 +215,23 @@ mod tests {
         let root = temporary.path();
         fs::create_dir_all(root.join(".git/info")).unwrap();
         let stamps = stamps(root);
-        assert!(are_unchanged(&stamps, root, false), "what is not there need not settle");
+        assert!(are_unchanged(&stamps, root, false), "what does not exist is not racy");
         fs::create_dir(root.join(".git/info/exclude")).unwrap();
         assert!(!are_unchanged(&stamps, root, true));
     }
 
     #[test]
-    fn a_file_with_other_names_is_looked_at_whatever_a_watcher_says() {
+    fn a_file_with_other_names_is_checked_whatever_a_watch_reports() {
         let temporary = TempDir::new().unwrap();
         let root = temporary.path();
         fs::write(root.join(".gitignore"), "*.a\n").unwrap();
         fs::write(root.join("other"), "*.a\n").unwrap();
-        settle();
+        wait_until_not_racy();
         let alone = stamps(root);
         fs::write(root.join(".gitignore"), "*.b\n").unwrap();
-        assert!(are_unchanged(&alone, root, true), "the watcher would have told");
+        assert!(are_unchanged(&alone, root, true), "the watch would have reported it");
         fs::hard_link(root.join("other"), root.join(".ignore")).unwrap();
-        settle();
+        wait_until_not_racy();
         let linked = stamps(root);
         assert!(are_unchanged(&linked, root, true));
         fs::write(root.join("other"), "*.b\n").unwrap();

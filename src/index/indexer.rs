@@ -25,20 +25,31 @@ pub(super) enum ScanMode {
     Thorough,
     /// Skips them, and pauses while calls are under way.
     Background,
+    /// The same for ignored files too.
+    Ignored,
+}
+
+/// How many files a scan read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scanned {
+    pub(super) indexed: u64,
+    /// Files that were not indexed: too large, or changed a moment ago.
+    pub(super) skipped: u64,
 }
 
 /// Walks the workspace and indexes its files; returns how many, and why not all.
 pub(super) fn scan_tree(
     index: &Index,
     (pool, call): (&Pool, &Call),
-    manner: ScanMode,
-) -> Result<(u64, Option<Incomplete>), Error> {
+    mode: ScanMode,
+) -> Result<(Scanned, Option<Incomplete>), Error> {
     let workspace = &index.inner.workspace;
     let view = index.begin();
-    let view = if manner == ScanMode::Background { view.in_background() } else { view };
+    let view = if mode == ScanMode::Thorough { view } else { view.in_background() };
     let walk = WalkOptions {
         roots: WalkRoot::resolve(workspace, &[])?,
         hidden: true,
+        no_ignore: mode == ScanMode::Ignored,
         contents: true,
         source: Some(Arc::new(view.clone())),
         ..WalkOptions::default()
@@ -47,23 +58,23 @@ pub(super) fn scan_tree(
     // Where the policy is applied when a file is opened, filters are neither used nor made.
     let full = AtomicBool::new(workspace.policy().denies_hard_links());
     let indexer = Indexer {
-        reader: IndexReader::new(index, view, None, 1),
+        reader: IndexReader::new(index, view, None, 1, &|| true),
         generation,
         index: index.clone(),
-        manner,
+        mode,
         full,
     };
-    let (learned, incomplete) =
-        Walk::run(workspace, walk, (pool, call), (indexer, IndexedFiles(0)))?;
-    Ok((learned.0, incomplete))
+    let sink = (indexer, ScannedFiles::default());
+    let (ScannedFiles(scanned), incomplete) = Walk::run(workspace, walk, (pool, call), sink)?;
+    Ok((scanned, incomplete))
 }
 
 struct Indexer {
     index: Index,
     reader: IndexReader,
     generation: u64,
-    manner: ScanMode,
-    /// Nothing more is learned.
+    mode: ScanMode,
+    /// Nothing more is indexed.
     full: AtomicBool,
 }
 
@@ -76,9 +87,9 @@ struct Scratch {
 
 impl Visitor for Indexer {
     type State = Scratch;
-    type Output = u64;
+    type Output = Scanned;
 
-    fn weight(_: &u64) -> usize {
+    fn weight(_: &Scanned) -> usize {
         0
     }
 
@@ -92,7 +103,7 @@ impl Visitor for Indexer {
         buffers: &mut Scratch,
         batch: &Batch,
         walk: &dyn WalkControl,
-        found: &Mutex<u64>,
+        found: &Mutex<Scanned>,
     ) {
         for ((name, _), file) in batch.entries().zip(batch.files()) {
             let Some(file) = file else { continue };
@@ -102,15 +113,19 @@ impl Visitor for Indexer {
             if self.knows(file, batch, name) {
                 continue;
             }
-            let learned = batch.handle.open().and_then(|directory| {
+            let scanned = batch.handle.open().and_then(|directory| {
                 let scratch = (&mut buffers.buffer, &mut buffers.decoded);
                 scan_file(&directory, name, scratch, &mut buffers.builder)
             });
             // A file that cannot be read is reported by the search that meets it.
-            if let Ok(Some(known)) = learned {
-                let is_kept = self.index.learn(file, known, self.generation);
-                self.full.fetch_or(!is_kept, Ordering::Relaxed);
-                *lock(found) += u64::from(is_kept);
+            match scanned {
+                Ok(Some(known)) => {
+                    let is_kept = self.index.record(file, known, self.generation);
+                    self.full.fetch_or(!is_kept, Ordering::Relaxed);
+                    lock(found).indexed += u64::from(is_kept);
+                }
+                Ok(None) => lock(found).skipped += 1,
+                Err(_) => {}
             }
             if buffers.buffer.len() > KEPT {
                 buffers.buffer = Vec::new();
@@ -122,28 +137,30 @@ impl Visitor for Indexer {
 
 impl Indexer {
     fn may_go_on(&self, walk: &dyn WalkControl) -> bool {
-        if self.manner == ScanMode::Background {
+        if self.mode != ScanMode::Thorough {
             self.index.give_way(&|| walk.keeps_going());
         }
         walk.keeps_going()
     }
 
     fn knows(&self, file: FileId, batch: &Batch, name: &[u8]) -> bool {
-        if self.manner == ScanMode::Thorough {
+        if self.mode == ScanMode::Thorough {
             self.reader.refresh(file, || batch.handle.open()?.stat(name));
         }
         self.index.files().knows(file)
     }
 }
 
-/// The number of files that were indexed.
-struct IndexedFiles(u64);
+/// Counts the files of a scan.
+#[derive(Default)]
+struct ScannedFiles(Scanned);
 
-impl ResultSink<u64> for IndexedFiles {
+impl ResultSink<Scanned> for ScannedFiles {
     fn directory(&mut self, _: DirectoryReport) {}
 
-    fn results(&mut self, found: u64) -> ControlFlow<()> {
-        self.0 += found;
+    fn results(&mut self, found: Scanned) -> ControlFlow<()> {
+        self.0.indexed += found.indexed;
+        self.0.skipped += found.skipped;
         ControlFlow::Continue(())
     }
 }

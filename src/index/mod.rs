@@ -91,7 +91,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 #[derive(Clone, Debug)]
 pub struct Index {
     inner: Arc<Inner>,
-    /// None for the thread that learns, which must not keep the index alive.
+    /// None for the background thread, which must not keep the index alive.
     owner: Option<Arc<Owner>>,
 }
 
@@ -122,11 +122,11 @@ impl Drop for Owner {
 }
 
 impl Index {
-    /// Lists the whole workspace and learns every file that changed or is not known, but for those
+    /// Lists the whole workspace and indexes every file that changed or is not known, but for those
     /// that ignore rules leave out; then stores it, where it is stored. It takes as many threads
     /// as the toolkit had when it made the index.
     ///
-    /// A call that is stopped keeps what was learned, and says so in the status.
+    /// A call that is stopped keeps what it indexed, and says so in the status.
     ///
     /// # Errors
     /// Those of opening the root, and `IO_ERROR`, `NO_SPACE`, `PERMISSION_DENIED` or `READ_ONLY`
@@ -236,7 +236,7 @@ impl Index {
     }
 
     /// Starts background indexing of what a search found missing.
-    pub(crate) fn learn_later(&self) {
+    pub(crate) fn index_later(&self) {
         let Some(owner) = self.owner.as_ref().filter(|_| self.inner.options.background) else {
             return;
         };
@@ -260,7 +260,7 @@ impl Index {
     }
 
     /// Adds a file to the index; false if the memory budget is spent.
-    fn learn(&self, file: FileId, known: KnownFile, current: u64) -> bool {
+    fn record(&self, file: FileId, known: KnownFile, current: u64) -> bool {
         let held = self.files().signatures().bytes() + self.inner.snapshot.bytes();
         let bytes = match &known.content {
             Content::Text(filters) => filters.bytes(),
@@ -269,7 +269,7 @@ impl Index {
         let has_room = held + bytes <= self.inner.options.max_bytes;
         if has_room {
             self.inner.unsaved.fetch_add(known.text_bytes.max(1), Ordering::Relaxed);
-            self.files().learn(file, known, current);
+            self.files().record(file, known, current);
         }
         has_room
     }

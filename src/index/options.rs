@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// How an index is kept: where, how large, and how it learns.
+/// How an index is kept: where, how large, and when files are indexed.
 ///
 /// ```
 /// use ripkit::{IndexOptions, Toolkit, Workspace};
@@ -23,10 +23,10 @@ pub struct IndexOptions {
     pub(crate) background: bool,
 }
 
-/// The share of the text that filters take where the host says nothing, in percent.
+/// The default size of the signatures, in percent of the text.
 const SHARE: u8 = 7;
 
-/// Bytes that an index holds at most where the host says nothing.
+/// The default limit of the memory of an index, in bytes.
 const MAX_BYTES: usize = 512 << 20;
 
 impl Default for IndexOptions {
@@ -42,45 +42,44 @@ impl Default for IndexOptions {
 }
 
 impl IndexOptions {
-    /// Keeps the index in a file of this directory too, which must not lie in the workspace. If the
-    /// directory is missing it is made when the index is first stored, its parent must exist. Every process that names it shares the file, whatever its
-    /// workspace. Default: in memory only.
+    /// Stores the index in a file of this directory, too, which must not lie in the workspace. All
+    /// processes that name the directory share the file of a workspace. A missing directory is made
+    /// when the index is first stored; its parent must exist. Default: in memory only.
     pub fn stored_in(mut self, directory: impl AsRef<Path>) -> IndexOptions {
         self.directory = Some(directory.as_ref().to_owned());
         self
     }
 
-    /// Sets how much room filters take, in percent of the text, from 3 to 8; with less room more
-    /// files are opened in vain. Default: 7.
+    /// Sets the size of the signatures, in percent of the text, from 3 to 8. With smaller ones more
+    /// files are opened that do not match. Default: 7.
     pub fn with_share(mut self, percent: u8) -> IndexOptions {
         self.share = percent.clamp(3, 8);
         self
     }
 
-    /// Sets how many bytes the index holds in memory at most, or so; what finds no room is
-    /// searched without it. What is read from a stored index takes room only when it is
-    /// rearranged. Default: 512 MiB.
+    /// Sets about how many bytes of memory the index may take. Files for which there is no room are
+    /// not indexed, and searches open them. A stored index takes memory only for what changed since it
+    /// was read. Default: 512 MiB.
     pub fn with_max_bytes(mut self, bytes: usize) -> IndexOptions {
         self.max_bytes = bytes;
         self
     }
 
-    /// Asks the operating system what changes, instead of looking at every file by its stamp:
-    /// for processes that live long. Where that cannot be had (only Linux has it, with the
-    /// feature `watch`, and not without limits) files are looked at as before. Default: no.
+    /// Lets the operating system report changes, so that a search need not check the fingerprint of
+    /// every file; for long-running processes. This needs Linux and the feature `watch`, and the system
+    /// limits the number of watched directories; other directories are checked as before. Default: no.
     ///
-    /// Twice a minute a call looks at every file all the same: the system does not tell of
-    /// content that is changed through a memory mapping, by another name outside the tree, or by a
-    /// handle to a name that is gone.
+    /// Every 30 seconds a call checks all files nevertheless: the system does not report changes of
+    /// content through a memory mapping, through a hard link outside the tree, or through a handle of
+    /// a file that was removed.
     pub fn watched(mut self) -> IndexOptions {
         self.watched = true;
         self
     }
 
-    /// Learns only within calls, of which it takes a sixteenth of the time, and when it is told to
-    /// ([`Index::build`](crate::Index::build)): for processes that end soon. Default: a thread
-    /// learns what is left when a call is over, and rearranges what is known so that searches come
-    /// sooner.
+    /// Indexes files only within searches, for at most a sixteenth of their time, and in
+    /// [`Index::build`](crate::Index::build); for short-lived processes. Default: after a search, a
+    /// background thread indexes the remaining files and keeps the signatures compact.
     pub fn in_the_foreground(mut self) -> IndexOptions {
         self.background = false;
         self

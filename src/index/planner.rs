@@ -24,13 +24,13 @@ const MAX_COMPARED: usize = 16;
 /// The bytes at an end of a string that make grams with what comes beside it.
 const BESIDE: usize = LONG - 1;
 
-/// The most strings of a set.
+/// The maximum number of strings in a set.
 const MAX_SET: usize = 256;
 
-/// The most strings that are made by putting the strings of two sets together.
+/// The maximum number of strings that are made by putting the strings of two sets together.
 const MAX_JOINED: usize = 16;
 
-/// The most bytes of such strings.
+/// The maximum length of such strings together, in bytes.
 const MAX_JOINED_BYTES: usize = 8 << 10;
 
 /// Reads a pattern once.

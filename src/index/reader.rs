@@ -12,7 +12,7 @@ use crate::index::file_table::{Candidates, Excluded};
 use crate::index::query::FilterQuery;
 use crate::index::signatures::SignatureBuilder;
 use crate::index::snapshot::IndexView;
-use crate::walk::{Batch, FileId};
+use crate::walk::{FileId, SelectedFiles};
 use crate::workspace::{File, Stat};
 
 /// One part in this many of a search's time goes into indexing.
@@ -74,11 +74,12 @@ impl IndexReader {
         view: IndexView,
         query: Option<&FilterQuery>,
         threads: usize,
+        keep_going: &dyn Fn() -> bool,
     ) -> IndexReader {
         IndexReader {
             index: index.clone(),
             view,
-            candidates: Arc::new(index.files().candidates(query)),
+            candidates: Arc::new(index.files().candidates(query, keep_going)),
             asks: query.is_some(),
             indexing: Arc::new(IndexingTime::new(threads)),
         }
@@ -88,7 +89,7 @@ impl IndexReader {
     pub(crate) fn end(&self, incomplete: Option<Incomplete>) {
         let is_wanted = incomplete != Some(Incomplete::Cancelled);
         if is_wanted && self.indexing.unknown.load(Ordering::Relaxed) {
-            self.index.learn_later();
+            self.index.index_later();
         }
     }
 
@@ -106,11 +107,15 @@ impl IndexReader {
         self.index.files().exclude(file, &self.candidates, self.view.generation, stat)
     }
 
-    /// Calls `each` with the files of a batch that need neither be opened nor checked, and why, until
-    /// it returns false; false unless that are all of them.
-    pub(crate) fn exclude_all(&self, batch: &Batch, each: impl FnMut(Excluded) -> bool) -> bool {
-        let files = self.index.files();
-        files.exclude_all(batch.files(), &self.candidates, self.view.generation, each)
+    /// Calls `each` with the files that need neither be opened nor checked, and why, until it returns
+    /// false; false unless that are all of them.
+    pub(crate) fn exclude_all(
+        &self,
+        files: &SelectedFiles,
+        each: impl FnMut(Excluded) -> bool,
+    ) -> bool {
+        let Some(ids) = files.listing.file_ids(files.range.clone()) else { return false };
+        self.index.files().exclude_all(ids, &self.candidates, self.view.generation, each)
     }
 
     /// Drops what is known of a file that changed since it was indexed.
@@ -143,7 +148,7 @@ impl IndexReader {
     ) {
         let started = Instant::now();
         if let Some(known) = scan.finish(bytes, decoded, &mut scratch.0) {
-            self.index.learn(file, known, self.view.generation.current);
+            self.index.record(file, known, self.view.generation.current);
         }
         self.indexing.spend(started.elapsed());
     }
@@ -155,32 +160,32 @@ mod tests {
     use crate::index::IndexOptions;
     use crate::workspace::Workspace;
 
-    const LESSON: Duration = Duration::from_millis(3);
+    const TIME_PER_FILE: Duration = Duration::from_millis(3);
 
-    /// Searches with threads that learn whatever they may, and counts the lessons.
-    fn lessons(threads: usize, milliseconds: u64) -> u32 {
+    /// Searches with threads that index whenever they may, and counts the files.
+    fn indexed_files(threads: usize, milliseconds: u64) -> u32 {
         let indexing = IndexingTime::new(threads);
-        let mut lessons = 0;
+        let mut files = 0;
         for elapsed in (0..milliseconds).map(Duration::from_millis) {
             if indexing.has_time(elapsed) {
-                indexing.spend(LESSON);
-                lessons += 1;
+                indexing.spend(TIME_PER_FILE);
+                files += 1;
             }
-            let most = elapsed * u32::try_from(threads).unwrap() / 16 + LESSON;
-            assert!(LESSON * lessons <= most, "{lessons} lessons in {elapsed:?}");
+            let max = elapsed * u32::try_from(threads).unwrap() / 16 + TIME_PER_FILE;
+            assert!(TIME_PER_FILE * files <= max, "{files} files in {elapsed:?}");
         }
-        lessons
+        files
     }
 
     // Of which the last may have begun before the sixteenth was used up.
     #[test]
-    fn learning_takes_a_sixteenth_of_the_time_of_all_threads() {
-        assert_eq!(lessons(1, 4800), 100);
-        assert_eq!(lessons(4, 4800), 400);
+    fn indexing_takes_a_sixteenth_of_the_time_of_all_threads() {
+        assert_eq!(indexed_files(1, 4800), 100);
+        assert_eq!(indexed_files(4, 4800), 400);
     }
 
     #[test]
-    fn a_lesson_that_took_long_is_made_up_for() {
+    fn a_file_that_took_long_is_made_up_for() {
         let indexing = IndexingTime::new(1);
         assert!(indexing.has_time(Duration::ZERO), "the first is free");
         indexing.spend(Duration::from_secs(2));
@@ -192,8 +197,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_learned_behind_a_search_that_was_cancelled() {
-        for (unknown, incomplete, learns) in [
+    fn nothing_is_indexed_after_a_search_that_was_cancelled() {
+        for (unknown, incomplete, indexes) in [
             (false, None, false),
             (true, Some(Incomplete::Cancelled), false),
             (true, Some(Incomplete::Timeout), true),
@@ -202,10 +207,10 @@ mod tests {
             let temporary = tempfile::TempDir::new().unwrap();
             let workspace = Workspace::open(temporary.path()).unwrap();
             let index = Index::open(&workspace, IndexOptions::default(), 1).unwrap();
-            let reader = IndexReader::new(&index, index.begin(), None, 1);
+            let reader = IndexReader::new(&index, index.begin(), None, 1, &|| true);
             reader.indexing.unknown.store(unknown, Ordering::Relaxed);
             reader.end(incomplete);
-            assert_eq!(index.inner.background.has_begun(), learns, "{unknown} {incomplete:?}");
+            assert_eq!(index.inner.background.has_begun(), indexes, "{unknown} {incomplete:?}");
         }
     }
 }

@@ -19,12 +19,12 @@ use crate::walk::{
 };
 use crate::workspace::{Dir, Fingerprint, Kind, RecentFingerprint, Stat, Volume, Workspace};
 
-/// The most entries that are read of a directory above the root of a walk, whose entries the walk
+/// How many entries are read at most of a directory above the root of a walk, whose entries the walk
 /// does not need.
 const MAX_ANCESTOR_ENTRIES: usize = 10_000;
 
-/// How many new entries are looked at one by one; with more, everything is validated.
-const MAX_LOOKS: usize = 256;
+/// How many new entries are checked one by one; with more, everything is validated.
+const MAX_CHECKED: usize = 256;
 
 /// The directories that walks have read, for later walks. A directory is validated before it is
 /// used, by its fingerprint or by a watch.
@@ -38,11 +38,11 @@ pub(crate) struct Snapshot {
     /// Observations of earlier generations are invalid.
     min_valid: AtomicU64,
     watching: Option<WatchSet>,
-    /// The root of the tree, where reported entries are looked at.
+    /// The root of the tree, where reported entries are checked.
     root: Arc<Dir>,
     /// The memory for what is derived from listings, such as rules.
     budget: MemoryBudget,
-    /// The most memory that listings may take, in bytes.
+    /// How much memory listings may take, in bytes.
     max: usize,
     /// Cloned by every call that is under way.
     calls: Arc<()>,
@@ -140,7 +140,7 @@ impl Snapshot {
     /// Whether one of these new entries, each followed by `/`, may be a hard link: what is written
     /// through it is not reported to the watch on the other name.
     fn has_new_link(&self, entries: &[Vec<u8>]) -> bool {
-        entries.len() > MAX_LOOKS
+        entries.len() > MAX_CHECKED
             || entries.iter().any(|entry| {
                 let path = entry.strip_suffix(b"/").unwrap_or(entry);
                 let base = path.iter().rposition(|byte| *byte == b'/');
@@ -289,7 +289,7 @@ impl IndexView {
         IndexView { _active: None, ..self }
     }
 
-    /// A directory that is valid without a look at it.
+    /// A directory that is valid without checking it.
     fn current_dir(&self, prefix: &[u8]) -> Option<Arc<SnapshotDir>> {
         self.cache.directory(prefix).filter(|dir| dir.is_current(self.generation))
     }
@@ -364,7 +364,7 @@ impl IndexView {
     pub(super) fn watch(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) {
         let Some(watching) = &self.cache.watching else { return };
         if !changes.is_watched() && watching.add(prefix, changes, dir) {
-            // Calls that began before may have looked before the watch existed.
+            // Calls that began before may have read the directory before the watch existed.
             changes.watched_since(self.cache.next_generation());
         }
     }

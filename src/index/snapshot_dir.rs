@@ -106,13 +106,13 @@ impl SnapshotDir {
         self.identity.is_some() && self.identity == other.identity
     }
 
-    /// Whether the listing is valid without a look at the directory.
+    /// Whether the listing is valid without checking the directory.
     pub(super) fn is_current(&self, generation: Generation) -> bool {
         let verified = self.verified.load(Ordering::Acquire);
         verified == generation.current || self.changes.listing_unchanged(verified, generation)
     }
 
-    /// Whether an entry that was valid in the generation `verified` still is without another look.
+    /// Whether an entry that was valid in the generation `verified` still is, without checking again.
     pub(crate) fn is_unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
         self.changes.unchanged(name, verified, generation)
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::context::Incomplete;
 
-/// What an index holds, and what it takes.
+/// How much of a workspace an index covers, and its size.
 ///
 /// ```
 /// use ripkit::{Call, IndexOptions, Toolkit, Workspace};
@@ -25,23 +25,24 @@ use crate::context::Incomplete;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct IndexStatus {
-    /// Directories whose listing is kept.
+    /// The number of directories whose listing is kept.
     pub directories: u64,
-    /// Files whose content is known.
+    /// The number of indexed files.
     pub files: u64,
-    /// Files in those directories whose content is not known: not learned yet, too large, not
+    /// The number of files in those directories that are not indexed: not reached yet, over 64 MiB, not
     /// readable, ignored, or changed a moment ago.
     pub unknown_files: u64,
-    /// Bytes of the text of known files.
+    /// The size of the text of the indexed files, in bytes.
     pub text_bytes: u64,
-    /// Bytes of their filters, in memory and in the stored file.
+    /// The size of their signatures, in memory and in the stored file, in bytes.
     pub filter_bytes: u64,
-    /// Bytes of the stored file; absent where there is none.
+    /// The size of the stored file in bytes; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored_bytes: Option<u64>,
-    /// Whether the operating system tells what changes.
+    /// Whether the operating system reports changes.
     pub watched: bool,
-    /// Why not everything was learned; absent when it was, or nobody asked for it.
+    /// Why [`Index::build`](crate::Index::build) ended early; absent if it did not, and in the status of
+    /// an index at another time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<Incomplete>,
 }

@@ -137,7 +137,7 @@ impl DecodedSnapshot {
                 None => None,
                 Some(class) => {
                     let (fingerprint, text_bytes) = (fingerprint(reader)?, reader.u64()?);
-                    Some(Known { fingerprint, text_bytes, class, learned: 0 })
+                    Some(Known { fingerprint, text_bytes, class, recorded: 0 })
                 }
             };
             let number = u32::try_from(self.files.len()).ok()?;

@@ -24,8 +24,8 @@ use crate::text::escape;
 use crate::text_format::TextFormat;
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
-    Batch, DirectoryReport, OpenCount, PathFilter, ResultSink, SkippedEntry, Visitor, Walk,
-    WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, OpenCount, PathFilter, ResultSink, SelectedFiles, SkippedEntry,
+    Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
 use crate::workspace::Workspace;
 
@@ -363,7 +363,7 @@ impl Explainer<'_> {
         };
         let aliases = WalkRoot::aliases(&self.options.walk.roots);
         let options = Arc::new(options);
-        let searcher = FileSearcher::new(&options, self.workspace);
+        let searcher = FileSearcher::new(&options, self.workspace, call);
         let builder = ReportBuilder::new(&options);
         let sink = FirstFiles { builder, files: 0, max_files };
         let walk = options.walk.clone();
@@ -440,13 +440,8 @@ impl Visitor for FirstSearch {
         true
     }
 
-    fn visit_unopened(
-        &self,
-        batch: &Batch,
-        walk: &dyn WalkControl,
-        found: &mut BatchMatches,
-    ) -> bool {
-        self.0.visit_unopened(batch, walk, found)
+    fn visit_unopened(&self, files: &SelectedFiles, found: &mut BatchMatches) -> Option<u64> {
+        self.0.visit_unopened(files, found)
     }
 
     fn visit(

@@ -88,7 +88,7 @@ fn run(
         Sort::Path => None,
         Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), options)?),
     };
-    let searcher = FileSearcher::new(options, workspace);
+    let searcher = FileSearcher::new(options, workspace, call);
     let index_reader = searcher.index_reader();
     let mut builder = ReportBuilder::new(options);
     let (builder, incomplete) = if let Some(order) = &order {

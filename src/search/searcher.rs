@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
+use crate::context::Call;
 use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
 use crate::output::ScanStats;
 use crate::pool::lock;
@@ -17,7 +18,9 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
-use crate::walk::{Batch, FileId, OpenDir, PathAliases, Visitor, WalkControl, WalkRoot};
+use crate::walk::{
+    Batch, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
+};
 use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
 
 /// The size of the first read of a file, which contains most source files.
@@ -111,33 +114,25 @@ impl Visitor for FileSearcher {
         self.options.mode == OutputMode::FilesWithoutMatch
     }
 
-    fn visit_unopened(
-        &self,
-        batch: &Batch,
-        control: &dyn WalkControl,
-        found: &mut BatchMatches,
-    ) -> bool {
-        let Some(index_reader) = &self.index_reader else { return false };
-        let mut counted = BatchMatches::default();
+    fn visit_unopened(&self, files: &SelectedFiles, found: &mut BatchMatches) -> Option<u64> {
+        let mut stats = ScanStats::default();
+        let reports = self.options.mode == OutputMode::FilesWithoutMatch;
         let mut texts = Vec::new();
         let add = |excluded| {
-            texts.push(matches!(excluded, Excluded::Text(_)));
-            self.count_excluded(excluded, &mut counted)
-        };
-        if !index_reader.exclude_all(batch, add) {
-            return false;
-        }
-        if self.options.mode == OutputMode::FilesWithoutMatch {
-            for ((name, _), _) in batch.entries().zip(texts).filter(|(_, is_text)| *is_text) {
-                self.report(&batch.path(name), FileMatches::default(), 0, found);
+            if reports {
+                texts.push(matches!(excluded, Excluded::Text(_)));
             }
+            self.count_excluded(excluded, &mut stats)
+        };
+        if !self.index_reader.as_ref()?.exclude_all(files, add) {
+            return None;
         }
-        control.count(counted.stats.excluded, 0);
-        if let Some((last, _)) = batch.entries().last() {
-            found.set_searched_up_to(&batch.prefix, last);
+        for (name, _) in files.names().zip(texts).filter(|(_, is_text)| *is_text) {
+            self.report(&[&*files.prefix, name].concat(), FileMatches::default(), 0, found);
         }
-        found.stats.count(&counted.stats);
-        true
+        found.set_searched_up_to(&files.prefix, files.names().next_back()?);
+        found.stats.count(&stats);
+        Some(stats.excluded)
     }
 
     fn visit(
@@ -162,9 +157,20 @@ impl Visitor for FileSearcher {
             if !control.keeps_going() {
                 return;
             }
-            let file = self.excluded(&directory, batch, name, file_id).unwrap_or_else(|| {
-                self.search_entry(worker, &directory, batch, name, file_id, control)
-            });
+            if let Some(excluded) = self.excluded(&directory, name, file_id) {
+                let found = &mut *lock(found);
+                if self.count_excluded(excluded, &mut found.stats) {
+                    if self.options.mode == OutputMode::FilesWithoutMatch
+                        && matches!(excluded, Excluded::Text(_))
+                    {
+                        self.report(&batch.path(name), FileMatches::default(), 0, found);
+                    }
+                    found.set_searched_up_to(&batch.prefix, name);
+                    control.count(1, 0);
+                    continue;
+                }
+            }
+            let file = self.search_entry(worker, &directory, batch, name, file_id, control);
             control.count(1, file.files.len() as u64);
             let interrupted = file.interrupted;
             lock(found).add(file, &batch.prefix, name);
@@ -177,7 +183,11 @@ impl Visitor for FileSearcher {
 }
 
 impl FileSearcher {
-    pub(super) fn new(options: &Arc<SearchOptions>, workspace: &Workspace) -> FileSearcher {
+    pub(super) fn new(
+        options: &Arc<SearchOptions>,
+        workspace: &Workspace,
+        call: &Call,
+    ) -> FileSearcher {
         let cursor = options.cursor.as_ref();
         let named = options.walk.roots.iter().filter(|root| !root.is_directory());
         FileSearcher {
@@ -187,7 +197,7 @@ impl FileSearcher {
             named: named.map(|root| root.path().to_vec()).collect(),
             aliases: Arc::new(WalkRoot::aliases(&options.walk.roots)),
             policy: workspace.policy().clone(),
-            index_reader: index_reader(options, workspace),
+            index_reader: index_reader(options, workspace, call),
         }
     }
 
@@ -202,43 +212,34 @@ impl FileSearcher {
             && bytes > self.options.limits.multiline_bytes as u64 / 2
     }
 
-    /// The result of a file that the index excludes.
+    /// Why a file need not be opened, if the index excludes it.
     fn excluded(
         &self,
         directory: &OpenDir,
-        batch: &Batch,
         name: &[u8],
         file_id: Option<FileId>,
-    ) -> Option<BatchMatches> {
-        let excluded = self.index_reader.as_ref()?.exclude(file_id?, || directory.stat(name))?;
-        let mut found = BatchMatches::default();
-        if !self.count_excluded(excluded, &mut found) {
-            return None;
-        }
-        if self.options.mode == OutputMode::FilesWithoutMatch && !found.skipped {
-            self.report(&batch.path(name), FileMatches::default(), 0, &mut found);
-        }
-        Some(found)
+    ) -> Option<Excluded> {
+        self.index_reader.as_ref()?.exclude(file_id?, || directory.stat(name))
     }
 
     /// Counts an excluded file like a search without matches; false if a search might do something
     /// else.
-    fn count_excluded(&self, excluded: Excluded, found: &mut BatchMatches) -> bool {
+    fn count_excluded(&self, excluded: Excluded, stats: &mut ScanStats) -> bool {
         match excluded {
             Excluded::Binary if self.binary => return false,
-            Excluded::Binary => found.skip_binary(),
+            Excluded::Binary => stats.skipped.binary += 1,
             Excluded::Text(bytes) if self.may_exceed_multiline_limit(bytes) => return false,
             // With context lines, a search warns about long lines even without a match.
             Excluded::Text(bytes) if bytes > WHOLE && self.options.has_context() => return false,
             Excluded::Text(bytes) => {
-                found.stats.files += 1;
+                stats.files += 1;
                 // A search in blocks does not count bytes.
                 let is_counted =
                     bytes <= WHOLE || self.options.pattern.is_multiline() || self.options.raw_lines;
-                found.stats.bytes += if is_counted { bytes } else { 0 };
+                stats.bytes += if is_counted { bytes } else { 0 };
             }
         }
-        found.stats.excluded += 1;
+        stats.excluded += 1;
         true
     }
 
@@ -585,7 +586,11 @@ impl FileSearcher {
 }
 
 /// The query of the index, unless the search does not match its assumptions.
-fn index_reader(options: &SearchOptions, workspace: &Workspace) -> Option<IndexReader> {
+fn index_reader(
+    options: &SearchOptions,
+    workspace: &Workspace,
+    call: &Call,
+) -> Option<IndexReader> {
     let (index, view) = options.index.as_ref()?;
     // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
     // up to which the index knows whole files.
@@ -597,7 +602,8 @@ fn index_reader(options: &SearchOptions, workspace: &Workspace) -> Option<IndexR
     // Files without a match are results that the index knows, but for their versions.
     let opens_all = options.invert || options.versions && options.wants_files_without_match();
     let query = options.pattern.index_query().filter(|_| !opens_all);
-    Some(IndexReader::new(index, view.clone(), query.as_ref(), options.limits.threads.max(1)))
+    let (threads, keep_going) = (options.limits.threads.max(1), || call.stop_reason().is_none());
+    Some(IndexReader::new(index, view.clone(), query.as_ref(), threads, &keep_going))
 }
 
 fn long_line_warning(path: &[u8], consequence: &str) -> String {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::atomic::{self, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -312,6 +312,14 @@ impl DirListing {
     /// Whether both come from the same reading of a directory.
     pub(crate) fn is_part_of(&self, other: &DirListing) -> bool {
         Arc::ptr_eq(&self.names, &other.names)
+    }
+
+    /// What the index knows each of these entries by; none if there are fewer entries.
+    pub(crate) fn file_ids(
+        &self,
+        range: Range<usize>,
+    ) -> Option<impl Iterator<Item = Option<FileId>> + '_> {
+        Some(self.entries.get(range)?.iter().map(|entry| entry.file))
     }
 
     /// What the index knows the file at `index` by.

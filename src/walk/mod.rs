@@ -52,5 +52,5 @@ pub(crate) use crate::walk::roots::{
     DirContents, DirSource, InitialTask, PathAliases, ReadContext, ResumePoint, WalkOptions,
     WalkRoot, WalkRoots,
 };
-pub(crate) use crate::walk::selection::{Selection, SelectionLookup};
+pub(crate) use crate::walk::selection::{SelectedFiles, Selection, SelectionLookup};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

@@ -20,6 +20,9 @@ use crate::workspace::Workspace;
 /// everything else would pile up behind one slow file.
 const MAX_WAITING: usize = 16 << 20;
 
+/// How many directories and batches of a selection are handled between two checks of the clock.
+const ITEMS_PER_CHECK: usize = 16;
+
 /// One walk in progress.
 pub(crate) struct Walk<V: Visitor, S> {
     visitor: V,
@@ -239,8 +242,9 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     fn select(&self, state: &mut V::State, chunk: &SelectionChunk, ticket: Ticket) {
         let mut steps = Steps::new(self.visitor.may_stop_early());
         let (mut root, _) = chunk.place();
-        for (index, item) in chunk.items() {
-            if !self.keeps_going() {
+        let mut visited = 0;
+        for (position, (index, item)) in chunk.items().enumerate() {
+            if position.is_multiple_of(ITEMS_PER_CHECK) && !self.keeps_going() {
                 steps.list.push(Step::Select(chunk.from(index)));
                 break;
             }
@@ -252,18 +256,19 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 SelectedItem::Files(files) => files,
             };
             root = files.root;
-            let batch = self.reader.batch(files);
             if V::INLINE {
+                let batch = self.reader.batch(files);
                 steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
                 continue;
             }
-            let is_visited = steps.add_results(|results| {
-                self.visitor.visit_unopened(&batch, self, &mut lock(results))
-            });
-            if !is_visited {
-                steps.list.push(Step::Visit(batch));
+            let unopened =
+                steps.add_results(|results| self.visitor.visit_unopened(files, &mut lock(results)));
+            match unopened {
+                Some(count) => visited += count,
+                None => steps.list.push(Step::Visit(self.reader.batch(files))),
             }
         }
+        self.count(visited, 0);
         self.push_steps(steps, root, ticket);
     }
 

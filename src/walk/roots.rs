@@ -51,7 +51,7 @@ pub(crate) struct WalkOptions {
     pub(crate) resume: Option<ResumePoint>,
 }
 
-/// Where a walk learns what directories hold.
+/// Where a walk reads directories from.
 pub(crate) trait DirSource: fmt::Debug + Send + Sync {
     /// The rules from outside the workspace.
     fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules {
@@ -85,7 +85,7 @@ pub(crate) trait DirSource: fmt::Debug + Send + Sync {
     ) {
     }
 
-    /// An entry that is known without a look at it: what it is, and what the index knows it by.
+    /// An entry that is known without checking it: what it is, and what the index knows it by.
     fn known_entry(&self, _path: &[u8]) -> Option<(Kind, Option<FileId>)> {
         None
     }

@@ -135,6 +135,11 @@ impl SelectionChunk {
 }
 
 impl SelectedFiles {
+    /// Their names, in path order.
+    pub(crate) fn names(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        self.range.clone().filter_map(|index| self.listing.get(index).map(|(name, _)| name))
+    }
+
     fn first_path(&self) -> Vec<u8> {
         let name = self.listing.get(self.range.start).map(|(name, _)| name);
         [&*self.prefix, name.unwrap_or_default()].concat()

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex};
 
 use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, FileId};
+use crate::walk::selection::SelectedFiles;
 use crate::workspace::Kind;
 
 /// The maximum number of entries in a batch: few enough to distribute over threads, and enough to be
@@ -96,15 +97,10 @@ pub(crate) trait Visitor: Send + Sync + 'static {
         false
     }
 
-    /// Adds the results of a batch of which no file has to be opened; if one has to be, adds nothing
-    /// and returns false.
-    fn visit_unopened(
-        &self,
-        _batch: &Batch,
-        _walk: &dyn WalkControl,
-        _output: &mut Self::Output,
-    ) -> bool {
-        false
+    /// Adds the results of files of which none has to be opened, and returns how many they are; if
+    /// one has to be, adds nothing.
+    fn visit_unopened(&self, _files: &SelectedFiles, _output: &mut Self::Output) -> Option<u64> {
+        None
     }
 
     /// Visits the files of a batch. Checks [`WalkControl::keeps_going`] between them, and adds

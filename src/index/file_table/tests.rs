@@ -46,7 +46,7 @@ fn text(text: &str) -> Content {
 /// The candidates of a search for a word that no text here has.
 fn candidates(table: &FileTable) -> Candidates {
     let hir = regex_syntax::parse("zebra_stripes").unwrap();
-    table.candidates(FilterQuery::of(&hir, false).as_ref())
+    table.candidates(FilterQuery::of(&hir, false).as_ref(), &|| true)
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_file_is_excluded_only_while_its_fingerprint_is_the_same() {
     for (look, is_same) in looks {
         let table = table();
         let a = file(&listed(&table, &["a"], None), "a");
-        table.learn(a, known(Content::Binary, 5), 0);
+        table.record(a, known(Content::Binary, 5), 0);
         let excluded = table.exclude(a, &candidates(&table), OLD, look);
         assert_eq!(excluded, is_same.then_some(Excluded::Binary));
         assert_eq!(table.knows(a), is_same, "another file is forgotten");
@@ -65,16 +65,16 @@ fn a_file_is_excluded_only_while_its_fingerprint_is_the_same() {
 }
 
 #[test]
-fn a_text_is_excluded_by_searches_that_began_after_it_was_learned() {
+fn a_text_is_excluded_by_searches_that_began_after_it_was_recorded() {
     let table = table();
     let a = file(&listed(&table, &["a"], None), "a");
     let before = candidates(&table);
-    table.learn(a, known(text("some other words"), 5), 0);
+    table.record(a, known(text("some other words"), 5), 0);
     let exclude = |candidates: &Candidates| table.exclude(a, candidates, OLD, || Ok(stat(5)));
     assert_eq!(exclude(&before), None, "its signatures were not asked");
     assert_eq!(exclude(&candidates(&table)), Some(Excluded::Text(5)));
-    assert_eq!(exclude(&table.candidates(None)), None, "the pattern asks for nothing");
-    table.learn(a, known(Content::Opaque, 5), 0);
+    assert_eq!(exclude(&table.candidates(None, &|| true)), None, "the pattern asks for nothing");
+    table.record(a, known(Content::Opaque, 5), 0);
     assert_eq!(exclude(&candidates(&table)), None, "it has to be opened");
 }
 
@@ -82,7 +82,7 @@ fn a_text_is_excluded_by_searches_that_began_after_it_was_learned() {
 fn files_keep_their_numbers_in_a_newer_listing_of_the_same_directory() {
     let table = table();
     let old = listed(&table, &["a", "b"], None);
-    table.learn(file(&old, "a"), known(Content::Binary, 5), 0);
+    table.record(file(&old, "a"), known(Content::Binary, 5), 0);
     let new = listed(&table, &["c", "a"], Some(&old));
     table.release(&old, &new);
     assert_eq!(file(&new, "a"), file(&old, "a"));
@@ -97,12 +97,12 @@ fn numbers_of_files_that_are_gone_are_used_again_without_what_was_known() {
     let gone = file(&old, "a");
     table.release(&old, &DirListing::default());
     // By a call that read the listing before.
-    table.learn(gone, known(text("some zebra_stripes"), 5), 0);
+    table.record(gone, known(text("some zebra_stripes"), 5), 0);
     table.recycle();
     let new = listed(&table, &["b"], None);
     assert_eq!(file(&new, "b"), gone);
     assert!(!table.knows(gone));
-    table.learn(gone, known(text("some other words"), 5), 0);
+    table.record(gone, known(text("some other words"), 5), 0);
     let excluded = table.exclude(gone, &candidates(&table), OLD, || Ok(stat(5)));
     assert_eq!(excluded, Some(Excluded::Text(5)));
 }
