@@ -78,7 +78,7 @@ impl Check<'_> {
             return Ok(given);
         };
         let mut translated = self.dialect.translate(at, properties, given)?;
-        lift_replace_all(&mut translated.args, properties);
+        lift_from_edits(&mut translated.args, properties)?;
         let given = translated.args;
         for taken in translated.taken {
             if !self.taken.contains(&taken) {
@@ -340,28 +340,45 @@ const BLANK_IS_ABSENT: [&str; 10] = [
     "output",
 ];
 
-/// Moves `replace_all` of single edits to the call, if all agree, and drops their repeated path.
-fn lift_replace_all(args: &mut Map<String, Value>, properties: &Map<String, Value>) {
+/// Moves what single edits say to the call, which says it once: `replace_all` if all have it, and the
+/// path if all have the same.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if the edits are of several files.
+fn lift_from_edits(
+    args: &mut Map<String, Value>,
+    properties: &Map<String, Value>,
+) -> Result<(), Error> {
     if !properties.contains_key("edits") || !properties.contains_key("replace_all") {
-        return;
+        return Ok(());
     }
-    let Some(edits) = args.get_mut("edits").and_then(Value::as_array_mut) else { return };
-    let flag = |edit: &Value| {
-        let all = edit.get("replace_all").or_else(|| edit.get("replaceAll"));
-        all.and_then(Value::as_bool).unwrap_or(false)
+    let Some(edits) = args.get_mut("edits").and_then(Value::as_array_mut) else { return Ok(()) };
+    let count = edits.len();
+    let mut edits: Vec<_> = edits.iter_mut().filter_map(Value::as_object_mut).collect();
+    let is_set = |edit: &Map<String, Value>| {
+        ["replace_all", "replaceAll"].iter().any(|name| edit.get(*name) == Some(&Value::Bool(true)))
     };
-    let all = edits.iter().filter(|edit| flag(edit)).count();
-    if all > 0 && all < edits.len() {
-        return;
-    }
-    for edit in edits.iter_mut().filter_map(Value::as_object_mut) {
-        for name in ["replace_all", "replaceAll"] {
-            edit.shift_remove(name);
+    let all = edits.iter().filter(|edit| is_set(edit)).count();
+    let mut paths = Vec::new();
+    for edit in &mut edits {
+        for name in ["path", "file_path", "filePath"] {
+            paths.extend(edit.shift_remove(name));
+        }
+        if all == 0 || all == count {
+            edit.shift_remove("replace_all");
+            edit.shift_remove("replaceAll");
         }
     }
-    if all > 0 {
+    if all > 0 && all == count {
         args.insert("replace_all".to_owned(), Value::Bool(true));
     }
+    let Some(path) = paths.pop() else { return Ok(()) };
+    if paths.iter().any(|other| *other != path) || args.get("path").is_some_and(|own| *own != path)
+    {
+        return Err(invalid("edits: one call edits one file; make a call for each".to_owned()));
+    }
+    args.entry("path").or_insert(path);
+    Ok(())
 }
 
 fn refuse_missing(

@@ -36,13 +36,15 @@ pub(super) enum Meaning {
     Nothing,
     /// False and absent mean the same here; for true, the advice.
     Unless(&'static str),
-    /// There is no such argument; the advice names ours.
+    /// There is no such argument, and a blank value means the same as none; the advice names ours.
     Instead(&'static str),
+    /// The number of the first result, which is this where it is the first of all; else a cursor.
+    First(u64),
 }
 
 use Meaning::{
-    ExpectedCount, FromZero, Instead, LastLine, LineRange, Not, Nothing, Recursive, Same, Tail,
-    Timeout, Unless, Values, When, Words,
+    ExpectedCount, First, FromZero, Instead, LastLine, LineRange, Not, Nothing, Recursive, Same,
+    Tail, Timeout, Unless, Values, When, Words,
 };
 
 /// Arguments, by the tools that they are for (all if empty), with their names. The first match is
@@ -53,12 +55,13 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
         &[],
         "description explanation justification instruction instructions goal reason \
          reasoning require_user_approval requires_approval with_escalated_permissions \
-         sandbox_permissions task_progress encoding respect_git_ignore \
+         sandbox_permissions additional_permissions prefix_rule dangerouslyDisableSandbox \
+         task_progress encoding respect_git_ignore \
          respect_gemini_ignore file_filtering_options",
         Nothing,
     ),
     // search
-    (SEARCH, "query regex regexp search_pattern -e", Same("pattern")),
+    (SEARCH, "query queries regex regexp search_pattern -e", Same("pattern")),
     (SEARCH, "paths target_directories search_path root", Same("path")),
     (
         SEARCH,
@@ -105,7 +108,8 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (LISTS, "includeIgnoredFiles include_ignored noIgnore -u", Same("no_ignore")),
     (LISTS, "include_hidden includeHidden show_hidden all -a", Same("hidden")),
     (LISTS, "maxDepth depth -d", Same("max_depth")),
-    (LISTS, "offset page skip start", Instead("cursor")),
+    (SEARCH, "offset skip start", First(0)),
+    (LISTS, "offset page skip start", First(1)),
     (LISTS, "timeout", Timeout("timeout_ms")),
     // list_files, find_files, list_directory
     (&["list_files"], "glob include query", Same("pattern")),
@@ -113,6 +117,7 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (&["list_directory"], "recursive", Unless("list_files lists what is below")),
     (&["list_directory"], "ignore exclude", Instead("exclude of list_files")),
     (LISTS, "sortBy sort_by", Values("sort", &[("mtime", "modified"), ("name", "path")])),
+    (LISTS, "useDefaultExcludes", Nothing),
     (&["list_directory"], "sortBy sort_by", Nothing),
     (&["find_files"], "glob_pattern globPattern glob query name file_name", Same("pattern")),
     (
@@ -168,7 +173,7 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (&["load_skill"], "skill skill_name skillName", Same("name")),
     (&["load_skill"], "resource path file_path", Same("file")),
     (&["load_skill"], "args arguments", Nothing),
-    (RUN, "cmd script", Same("command")),
+    (RUN, "cmd script commands", Same("command")),
     (RUN, "command", Words),
     (RUN, "workdir working_directory workingDirectory dir dir_path directory", Same("cwd")),
     (RUN, "timeout timeout_seconds", Timeout("timeout_ms")),
@@ -202,27 +207,34 @@ const TOOLS: &[(&str, &str)] = &[
     (
         "search",
         "grep rg ripgrep grepsearch grepfiles searchfilecontent findtextinfiles \
-         searchtext searchcode",
+         searchtext searchcode searchcodebase textsearch",
     ),
-    ("find_files", "find fd glob searchfiles filesearch globfilesearch findbyname findfile"),
+    (
+        "find_files",
+        "find fd glob searchfiles filesearch globfilesearch findbyname findfile findfiles",
+    ),
     ("list_files", "list tree directorytree"),
     ("list_directory", "ls listdir readdir readdirectory directorylist listdirectorywithsizes"),
-    ("read_file", "read cat view fileread readtextfile readmediafile viewimage viewfile openfile"),
+    (
+        "read_file",
+        "read cat view fileread readtextfile readmediafile readmultiplefiles readfiles viewimage viewfile openfile",
+    ),
     ("write_file", "write filewrite createfile writetofile savefile"),
     (
         "edit_file",
         "edit fileedit strreplace searchreplace searchandreplace replaceinfile \
-         replacestringinfile multireplacestringinfile multiedit replace",
+         replacestringinfile multireplacestringinfile replacestring multireplacestring multiedit replace \
+         insertedit inserteditintofile editor",
     ),
     ("create_directory", "mkdir makedirectory createdir"),
     ("delete_file", "rm remove delete removefile"),
     ("move_file", "mv move rename renamefile"),
     ("copy_file", "cp copy"),
-    ("load_skill", "skill useskill activateskill"),
+    ("load_skill", "skill skills useskill activateskill"),
     (
         "run_command",
         "bash shell sh executecommand runterminalcmd runterminalcommand runinterminal \
-         runshellcommand execcommand localshell terminal",
+         runshellcommand execcommand localshell terminal shellcommand runcommands",
     ),
 ];
 
@@ -232,6 +244,8 @@ const MAX_SECONDS: u64 = 600;
 /// The wire name of the tool that another tool set calls `name`.
 pub(super) fn tool(name: &str) -> Option<&'static str> {
     let folded = folded(name);
+    // VS Code's names on the wire.
+    let folded = folded.strip_prefix("copilot").unwrap_or(&folded);
     let known = |(ours, others): &&(&str, &str)| {
         self::folded(ours) == folded || others.split(' ').any(|other| other == folded)
     };
@@ -376,7 +390,7 @@ impl Meaning {
             ExpectedCount => Some("replace_all"),
             Recursive => Some("max_depth"),
             Words => Some("command"),
-            Nothing | Unless(_) | Instead(_) => None,
+            Nothing | Unless(_) | Instead(_) | First(_) => None,
         }
     }
 }
@@ -422,8 +436,15 @@ impl Translated {
                 _ => self.set(name, "max_depth", 1.into()),
             },
             Unless(advice) if truth(&value) != Some(false) => Err(no_counterpart(name, advice)),
-            Instead(advice) => Err(no_counterpart(name, &format!("use {advice}"))),
-            Unless(_) | Nothing | Words | LastLine { .. } | LineRange => Ok(()),
+            Instead(advice) if !is_blank(&value) => {
+                Err(no_counterpart(name, &format!("use {advice}")))
+            }
+            First(first) if value.as_u64().is_none_or(|number| number > first) => {
+                Err(no_counterpart(name, "use cursor"))
+            }
+            Instead(_) | First(_) | Unless(_) | Nothing | Words | LastLine { .. } | LineRange => {
+                Ok(())
+            }
         }
     }
 
@@ -450,6 +471,15 @@ impl Translated {
 
 fn no_counterpart(name: &str, advice: &str) -> Error {
     Error::new(ErrorCode::InvalidArgument, format!("{name} is not supported: {advice}"))
+}
+
+/// Whether a value says as little as none.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        value => value == false || value == 0,
+    }
 }
 
 fn truth(value: &Value) -> Option<bool> {
