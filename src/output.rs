@@ -34,6 +34,16 @@ pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
     fn write_text(&self, f: &mut fmt::Formatter<'_>, _format: &TextFormat) -> fmt::Result {
         Display::fmt(self, f)
     }
+
+    /// Writes what the text says besides the results, such as where it was cut, without a line end
+    /// before and after. In [`Syntax::Shell`], [`Output::write_text`] leaves it out, as results go to
+    /// standard output and this to standard error. Default: nothing.
+    ///
+    /// # Errors
+    /// Those of the formatter.
+    fn write_remarks(&self, _f: &mut fmt::Formatter<'_>, _format: &TextFormat) -> fmt::Result {
+        Ok(())
+    }
 }
 
 /// How a call that did not fail ended.

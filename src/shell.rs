@@ -1,11 +1,15 @@
 //! Properties of an answer that the `ripkit` program needs besides its text. Not part of the
 //! library's interface: it may change at any time.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::text::escape;
 use crate::toolkit::Answer;
+use crate::tools::find_files::FindFilesOutput;
+use crate::tools::list_files::ListFilesOutput;
 use crate::tools::load_skill::LoadSkillOutput;
 use crate::tools::read_file::ReadFileOutput;
 #[cfg(all(unix, feature = "command"))]
@@ -38,4 +42,34 @@ pub fn exit_status(answer: &Answer) -> Option<u8> {
 /// `elapsed`. Those that were streamed are not repeated.
 pub fn events(answer: &Answer, elapsed: Duration) -> Option<Vec<Value>> {
     answer.with_output(|output: &SearchOutput| output.events(elapsed)).flatten()
+}
+
+/// The paths of a search or listing as bytes, with NUL after each; of a search that counts, with the
+/// count and a line feed after that.
+pub fn nul_terminated_paths(answer: &Answer) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut push = |path: &str, count: Option<u64>| {
+        bytes.extend_from_slice(&path_bytes(path));
+        bytes.push(0);
+        let count = count.map(|count| format!("{count}\n"));
+        bytes.extend_from_slice(count.unwrap_or_default().as_bytes());
+    };
+    answer.with_output(|output: &SearchOutput| {
+        output.files.iter().for_each(|file| push(&file.path, file.count));
+    });
+    answer.with_output(|output: &ListFilesOutput| {
+        output.files.iter().for_each(|path| push(path, None));
+    });
+    answer.with_output(|output: &FindFilesOutput| {
+        output.paths.iter().for_each(|path| push(path, None));
+    });
+    bytes
+}
+
+/// The bytes of a path in an output. One that is not UTF-8 is escaped there.
+fn path_bytes(path: &str) -> Cow<'_, [u8]> {
+    match escape::unescape(path).filter(|bytes| std::str::from_utf8(bytes).is_err()) {
+        Some(bytes) => bytes.into(),
+        None => path.as_bytes().into(),
+    }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Number, Value};
 
 use super::flags::CurrentDir;
 use super::help::{self, first_sentence};
-use super::shorts;
+use super::shorts::{self, ShortOptions};
 
 /// Columns around the name of an option in the short help, with its hyphens.
 const MARGINS: usize = 6 + 2 + 2;
@@ -339,7 +339,7 @@ pub(super) fn options(spec: &ToolSpec) -> Vec<Arg> {
     let options = parameters.iter().flat_map(|parameter| {
         parameter.options(if parameter.positional { positional } else { named })
     });
-    let shorts = shorts::of(spec).into_iter().flat_map(|shorts| shorts.options(spec));
+    let shorts = shorts::of(spec).into_iter().flat_map(ShortOptions::options);
     options.chain(shorts).collect()
 }
 
@@ -378,7 +378,9 @@ pub(super) fn parse(
     current_dir: &CurrentDir,
 ) -> Result<Map<String, Value>, Error> {
     let parameters = parameters(spec);
-    let mut positionals = positional_values(&parameters, matches)?;
+    let shorts = shorts::of(spec);
+    let mut positionals = positional_values(&parameters, shorts, matches)?;
+    let patterns = positionals.get("pattern").cloned().unwrap_or_default();
     let mut args = Map::new();
     for parameter in &parameters {
         let is_off = parameter.negation().is_some_and(|negation| matches.get_flag(&negation));
@@ -389,6 +391,7 @@ pub(super) fn parse(
         };
         let value = match combine(parameter, values) {
             None => continue,
+            Some(value) if parameter.is_path() && is_input(spec, &value) => value,
             Some(value) if parameter.is_path() => current_dir.to_root_relative(value),
             Some(value) if parameter.reads_input() && value == "-" => {
                 Value::String(standard_input()?)
@@ -397,10 +400,15 @@ pub(super) fn parse(
         };
         args.insert(parameter.name.to_owned(), value);
     }
-    if let Some(shorts) = shorts::of(spec) {
-        shorts.apply(spec, matches, &mut args)?;
+    if let Some(shorts) = shorts {
+        shorts.apply(matches, &patterns, &mut args)?;
     }
     Ok(args)
+}
+
+/// Whether a path stands for standard input, which a search can read.
+pub(super) fn is_input(spec: &ToolSpec, path: &Value) -> bool {
+    path == "-" && shorts::of(spec).is_some_and(ShortOptions::has_patterns)
 }
 
 /// One value or a list, as the schema says; `None` if nothing was given.
@@ -421,25 +429,33 @@ fn typed_values(matches: &ArgMatches, id: &str) -> Vec<Value> {
 /// that are not given by name.
 fn positional_values<'a>(
     parameters: &[Parameter<'a>],
+    shorts: Option<&ShortOptions>,
     matches: &ArgMatches,
 ) -> Result<HashMap<&'a str, Vec<Value>>, Error> {
+    let takes_several =
+        |name: &str| name == "pattern" && shorts.is_some_and(ShortOptions::has_patterns);
+    let is_optional = |name: &str| name == "pattern" && ShortOptions::gives_pattern(matches);
+    // With patterns from files, what has no name is a path.
+    let is_apart = |name: &str| takes_several(name) && is_optional(name);
     let positionals = || parameters.iter().filter(|parameter| parameter.positional);
     let mut unnamed = positionals().flat_map(|parameter| typed_values(matches, parameter.name));
     let mut any_named = false;
     let mut assigned = HashMap::new();
     for parameter in positionals() {
         let mut values = typed_values(matches, &parameter.named_id());
-        if values.is_empty() {
+        if is_apart(parameter.name) {
+            any_named = true;
+        } else if values.is_empty() {
             let max = if parameter.repeatable { usize::MAX } else { 1 };
             values.extend(unnamed.by_ref().take(max));
-        } else if values.len() > 1 && !parameter.repeatable {
+        } else if values.len() > 1 && !parameter.repeatable && !takes_several(parameter.name) {
             let message = format!("--{} is given {} times", parameter.flag(), values.len());
             let error = Error::new(ErrorCode::InvalidArgument, message);
-            return Err(error.with_hint("Give it once; `a|b` matches one of two patterns."));
+            return Err(error.with_hint("Give it once."));
         } else {
             any_named = true;
         }
-        if values.is_empty() && parameter.required {
+        if values.is_empty() && parameter.required && !is_optional(parameter.name) {
             let message = format!("{} is missing", parameter.value_name());
             let error = Error::new(ErrorCode::InvalidArgument, message);
             return Err(error.with_hint("`--help` shows the usage."));

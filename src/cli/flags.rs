@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use ripkit::workspace::OuterIgnores;
 use ripkit::{Effect, Error, ErrorCode, Limits, ToolSpec, Toolkit, Workspace, path_text};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::help;
 
@@ -25,6 +25,9 @@ const ALLOW_COMMANDS: &str = "global-allow-commands";
 const QUIET: &str = "view-quiet";
 const STATS: &str = "view-stats";
 const EVENTS: &str = "view-events";
+const ONLY_MATCHING: &str = "view-only-matching";
+const NO_LINE_NUMBER: &str = "view-no-line-number";
+const NULL: &str = "view-null";
 
 /// Whether the program was built with the tool that runs commands.
 const CAN_RUN_COMMANDS: bool = cfg!(all(unix, feature = "command"));
@@ -215,14 +218,46 @@ pub(super) struct OutputFlags {
     pub(super) stats: bool,
     /// Print the events of `rg --json` instead of the text.
     pub(super) events: bool,
+    /// Print matching lines in another form than the text has.
+    pub(super) lines: Option<LineFlags>,
+    /// End each path with NUL.
+    pub(super) null: bool,
+}
+
+/// The form of matching lines.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LineFlags {
+    /// Print each matched part on a line of its own.
+    pub(super) only_matching: bool,
+    pub(super) line_numbers: bool,
+    /// Print NUL after each path.
+    pub(super) null: bool,
+    /// Whether groups of lines are separated, because lines of context were asked for.
+    pub(super) has_context: bool,
 }
 
 impl OutputFlags {
-    pub(super) fn parse(matches: &ArgMatches) -> OutputFlags {
+    /// The flags of a call with these arguments.
+    pub(super) fn parse(matches: &ArgMatches, args: &Map<String, Value>) -> OutputFlags {
+        let null = is_given(matches, NULL);
+        let is_positive = |name: &&str| args.get(*name).and_then(Value::as_u64).unwrap_or(0) > 0;
+        let is_true = |name| args.get(name) == Some(&Value::Bool(true));
+        let lines = LineFlags {
+            // A line that does not match has no parts.
+            only_matching: is_given(matches, ONLY_MATCHING) && !is_true("invert"),
+            line_numbers: !is_given(matches, NO_LINE_NUMBER),
+            null,
+            has_context: ["context", "before", "after"].iter().any(is_positive),
+        };
+        let prints_lines = args.get("output").is_none_or(|output| output == "content");
+        let has_lines = matches.try_contains_id(EVENTS).is_ok() && prints_lines;
+        let is_other = lines.only_matching || !lines.line_numbers || null;
         OutputFlags {
             quiet: is_given(matches, QUIET),
             stats: is_given(matches, STATS),
             events: is_given(matches, EVENTS),
+            lines: (has_lines && is_other).then_some(lines),
+            null,
         }
     }
 }
@@ -238,12 +273,19 @@ pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
     if has("/properties/receipt") {
         let quiet = "Print nothing; the status tells if anything was found";
         options.push(option(QUIET, "quiet", quiet).short('q'));
-        let stats = "Tell on standard error what was looked at and for how long";
+        let stats = "Print statistics of the scan on standard error";
         options.push(option(STATS, "stats", stats));
+        let null = option(NULL, "null", "Print NUL after each path").short('0');
+        options.push(null.hide_short_help(true));
     }
     if has("/properties/files/items/properties/matches") {
         let events = "Print all results as events, as `rg --json` does";
         options.push(option(EVENTS, "json-lines", events).conflicts_with(QUIET));
+        let parts = "Print each matched part on a line of its own";
+        options.push(option(ONLY_MATCHING, "only-matching", parts).short('o'));
+        let numbers = "Print no line numbers";
+        let numbers = option(NO_LINE_NUMBER, "no-line-number", numbers).short('N');
+        options.push(numbers.hide_short_help(true));
     }
     options
 }

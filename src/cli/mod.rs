@@ -12,6 +12,7 @@ mod colour;
 mod flags;
 mod help;
 mod index;
+mod lines;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod print;

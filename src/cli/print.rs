@@ -4,18 +4,18 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ripkit::shell;
-use ripkit::{Answer, Call, Error, Outcome, Syntax, TextFormat, TextStream, printable};
+use ripkit::{Answer, Call, Error, Syntax, TextFormat, TextStream, printable};
 use serde_json::{Map, Value};
 
 use super::call::exit;
 use super::colour;
 use super::flags::{GlobalFlags, OutputFlags};
+use super::lines::LineWriter;
 
 /// The form in which an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,10 @@ enum Form {
     Json,
     /// The events of `rg --json`, streamed.
     Events,
+    /// Lines that are made from the events, streamed.
+    Lines,
+    /// Paths with a NUL after each.
+    Paths,
     /// Errors only.
     Quiet,
     /// Text for a file or another program, streamed so that it need not fit into memory.
@@ -40,6 +44,8 @@ impl Form {
             _ if globals.json => Form::Json,
             OutputFlags { events: true, .. } => Form::Events,
             OutputFlags { quiet: true, .. } => Form::Quiet,
+            OutputFlags { lines: Some(_), .. } => Form::Lines,
+            OutputFlags { null: true, .. } => Form::Paths,
             _ if globals.color => Form::ColouredText,
             _ if io::stdout().is_terminal() => Form::Text,
             _ => Form::StreamedText,
@@ -51,11 +57,17 @@ impl Form {
 pub(super) struct Printer {
     form: Form,
     stream: Arc<Mutex<Stream>>,
+    lines: Arc<Mutex<LineWriter>>,
 }
 
 impl Printer {
     pub(super) fn new(output: OutputFlags, globals: &GlobalFlags) -> Printer {
-        Printer { form: Form::new(output, globals), stream: Arc::new(Mutex::new(Stream::new())) }
+        let lines = LineWriter::new(output.lines.unwrap_or_default());
+        Printer {
+            form: Form::new(output, globals),
+            stream: Arc::new(Mutex::new(Stream::new())),
+            lines: Arc::new(Mutex::new(lines)),
+        }
     }
 
     /// The call to make, which writes to this printer if the form is streamed.
@@ -64,15 +76,17 @@ impl Printer {
         let stream = || TextStream::new(Arc::clone(&self.stream));
         match self.form {
             Form::Events => call.with_exact_lines().with_text(stream()),
+            Form::Lines => {
+                call.with_exact_lines().with_text(TextStream::new(Arc::clone(&self.lines)))
+            }
             Form::StreamedText => call.with_text(stream()),
-            Form::Json | Form::Quiet | Form::Text | Form::ColouredText => call,
+            Form::Json | Form::Quiet | Form::Paths | Form::Text | Form::ColouredText => call,
         }
     }
 
-    /// Prints what was not streamed; `elapsed` is the time the call took.
+    /// Prints what was not streamed; `elapsed` is the time the call took. Standard output carries
+    /// results only.
     pub(super) fn print(&self, answer: &Answer, elapsed: Duration) -> io::Result<()> {
-        // Standard output carries results only.
-        let nothing_found = answer.outcome() == Some(Outcome::Empty);
         match (self.form, answer.error()) {
             (Form::Json, _) => return json(answer),
             (_, Some(_)) => {
@@ -86,17 +100,15 @@ impl Printer {
                 let events = shell::events(answer, elapsed);
                 json_lines(&events.ok_or_else(|| io::Error::other("the answer has no events"))?)?;
             }
+            (Form::Lines, None) => {
+                self.lines.lock().unwrap_or_else(PoisonError::into_inner).finish()?;
+            }
+            (Form::Paths, None) => bytes(&shell::nul_terminated_paths(answer))?,
             (Form::StreamedText, None) => {
                 if !shell::is_verbatim(answer) {
                     self.lock().end_line();
                 }
-                if nothing_found {
-                    self.lock().divert_to_stderr();
-                }
                 self.finish()?;
-            }
-            (Form::Text | Form::ColouredText, None) if nothing_found => {
-                write_stderr(answer.body().trim_end(), "\n");
             }
             (Form::Text | Form::ColouredText, None) if shell::is_verbatim(answer) => {
                 exact(&terminal_safe(answer.body()))?;
@@ -105,6 +117,9 @@ impl Printer {
             (Form::ColouredText, None) => {
                 text(&colour::coloured(answer.body(), answer.details()))?;
             }
+        }
+        if self.form != Form::Events && !answer.remarks().is_empty() {
+            write_stderr(answer.remarks(), "\n");
         }
         answer.notes().iter().for_each(|text| note(text));
         Ok(())
@@ -141,14 +156,14 @@ pub(super) fn bytes(bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Buffered standard output. The first error is kept until [`Stream::finish`].
-struct Stream {
+pub(super) struct Stream {
     to: BufWriter<Stdout>,
     ends_line: bool,
     error: Option<io::Error>,
 }
 
 impl Stream {
-    fn new() -> Stream {
+    pub(super) fn new() -> Stream {
         Stream {
             to: BufWriter::with_capacity(64 * 1024, io::stdout()),
             ends_line: true,
@@ -164,17 +179,19 @@ impl Stream {
         }
     }
 
-    /// Writes to standard error what standard output has not got yet. An answer without results
-    /// fits into the buffer.
-    fn divert_to_stderr(&mut self) {
-        let stdout = mem::replace(&mut self.to, BufWriter::new(io::stdout()));
-        // Unlike dropping it, taking it apart writes nothing to standard output.
-        let unwritten = stdout.into_parts().1.unwrap_or_default();
-        write_stderr(&String::from_utf8_lossy(&unwritten), "");
+    /// Writes bytes, for a terminal without control characters.
+    pub(super) fn write_bytes(&mut self, bytes: &[u8]) -> fmt::Result {
+        if self.error.is_none() {
+            self.error = match terminal_safe(&String::from_utf8_lossy(bytes)) {
+                Cow::Owned(safe) => self.to.write_all(safe.as_bytes()).err(),
+                Cow::Borrowed(_) => self.to.write_all(bytes).err(),
+            };
+        }
+        if self.error.is_some() { Err(fmt::Error) } else { Ok(()) }
     }
 
     /// Writes what is buffered, and returns the first error.
-    fn finish(&mut self) -> io::Result<()> {
+    pub(super) fn finish(&mut self) -> io::Result<()> {
         let written = self.error.take().map_or_else(|| self.to.flush(), Err);
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

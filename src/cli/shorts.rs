@@ -1,11 +1,15 @@
 //! Short options with the meaning that they have in `rg` and `fd`, and what to use in place of those
 //! that have none here.
 
-use clap::{Arg, ArgAction, ArgMatches};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, ValueHint, value_parser};
+use ignore::types::TypesBuilder;
 use ripkit::{Error, ErrorCode, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::help;
+use super::{args, help};
 
 /// The short options of the tools that have one distinguishing argument.
 pub(super) struct ShortOptions {
@@ -19,9 +23,15 @@ pub(super) struct ShortOptions {
     shell_default: Option<(&'static str, bool)>,
     /// What is done anyway.
     defaults: &'static [char],
-    /// What is not supported, and what to use in its place.
-    refused: &'static [(char, &'static str)],
+    /// Whether the pattern may be given several times and in files.
+    has_patterns: bool,
 }
+
+/// The id of the option for files of patterns. It is one of those that stand for a positional.
+const PATTERN_FILE: &str = "named-pattern-file";
+const TYPE_NOT: &str = "type-not";
+const EXTENSION: &str = "named-extension";
+const FILES: &str = "named-files";
 
 struct Preset {
     letter: char,
@@ -70,12 +80,7 @@ const RG: ShortOptions = ShortOptions {
     // As in rg; the default of the tool is that of -S.
     shell_default: Some(("case_sensitive", true)),
     defaults: &['n', 'H'],
-    refused: &[
-        ('f', "give one pattern, the parts joined by |"),
-        ('T', "give --exclude with a glob"),
-        ('o', "--output values counts the matched texts, and --json-lines has their places"),
-        ('N', "`ripkit search PATTERN | cut -d: -f1,3-` takes the numbers off"),
-    ],
+    has_patterns: true,
 };
 
 const FD: ShortOptions = ShortOptions {
@@ -84,11 +89,7 @@ const FD: ShortOptions = ShortOptions {
     presets: &[],
     shell_default: None,
     defaults: &['H', 'g'],
-    refused: &[
-        ('e', "give the glob '*.EXT' as the pattern"),
-        ('E', "`ripkit list --pattern GLOB` and a narrower path leave files out"),
-        ('d', "`ripkit list --max-depth N --pattern GLOB` limits the depth"),
-    ],
+    has_patterns: false,
 };
 
 const fn preset(
@@ -120,7 +121,7 @@ impl ShortOptions {
     }
 
     /// The options that are no other names of arguments of the tool.
-    pub(super) fn options(&self, spec: &ToolSpec) -> Vec<Arg> {
+    pub(super) fn options(&self) -> Vec<Arg> {
         let flag = |letter: char| Arg::new(id(letter)).short(letter).action(ArgAction::SetTrue);
         let presets = self.presets.iter().map(|preset| {
             let rivals = self.presets.iter().filter(|rival| rival.argument == preset.argument);
@@ -130,31 +131,54 @@ impl ShortOptions {
                 .overrides_with_all(rivals.map(|rival| id(rival.letter)).collect::<Vec<_>>())
         });
         let defaults = self.defaults.iter().map(|letter| flag(*letter).hide(true));
-        let refused = self.refused(spec).map(|(letter, _)| flag(*letter).hide(true));
-        presets.chain(defaults).chain(refused).collect()
+        presets.chain(defaults).chain(self.pattern_options()).collect()
     }
 
-    /// The unsupported options whose letter no argument of the tool has.
-    fn refused(&self, spec: &ToolSpec) -> impl Iterator<Item = &'static (char, &'static str)> {
-        let taken = |letter| {
-            self.names.iter().any(|(named, argument)| *named == letter && has(spec, argument))
+    /// The options that stand for the pattern or add to the globs.
+    fn pattern_options(&self) -> Vec<Arg> {
+        let option = |id: &'static str, letter: char, long: &'static str, value: &'static str| {
+            Arg::new(id)
+                .short(letter)
+                .long(long)
+                .value_name(value)
+                .action(ArgAction::Append)
+                .hide_short_help(true)
         };
-        self.refused.iter().filter(move |(letter, _)| !taken(*letter))
+        if !self.has_patterns {
+            return vec![
+                option(EXTENSION, 'e', "extension", "EXT").help("Files with this extension"),
+            ];
+        }
+        vec![
+            option(PATTERN_FILE, 'f', "file", "FILE")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("Read patterns from a file, one a line; - for standard input"),
+            option(TYPE_NOT, 'T', "type-not", "TYPE").help("No files of this type"),
+            Arg::new(FILES).long("files").action(ArgAction::SetTrue).hide(true),
+        ]
+    }
+
+    /// Whether an option is given that makes a pattern optional.
+    pub(super) fn gives_pattern(matches: &ArgMatches) -> bool {
+        let is_given = |id| matches.try_contains_id(id).unwrap_or(false);
+        is_given(PATTERN_FILE) || is_given(EXTENSION) || flag(matches, FILES)
+    }
+
+    /// Whether a tool with these options takes several patterns, and `-` as a path for standard input.
+    pub(super) fn has_patterns(&self) -> bool {
+        self.has_patterns
     }
 
     /// Applies what was typed: values that letters stand for, and `!glob` as what to leave out.
     pub(super) fn apply(
         &self,
-        spec: &ToolSpec,
         matches: &ArgMatches,
+        patterns: &[Value],
         args: &mut Map<String, Value>,
     ) -> Result<(), Error> {
-        if let Some((letter, instead)) =
-            self.refused(spec).find(|(letter, _)| matches.get_flag(&id(*letter)))
-        {
-            let error =
-                Error::new(ErrorCode::InvalidArgument, format!("-{letter} is not supported"));
-            return Err(error.with_hint(format!("Instead, {instead}.")));
+        if flag(matches, FILES) {
+            return Err(refusal("--files", "`ripkit find --kind file '*'` lists the files"));
         }
         for preset in self.presets.iter().filter(|preset| matches.get_flag(&id(preset.letter))) {
             let value = match preset.value {
@@ -168,8 +192,106 @@ impl ShortOptions {
             args.entry(argument).or_insert(value.into());
         }
         exclude_negated(args);
-        Ok(())
+        if self.has_patterns {
+            exclude_types(matches, args)?;
+            return join_patterns(matches, patterns, args);
+        }
+        let extensions: Vec<&str> = strings(matches, EXTENSION).collect();
+        let glob = match extensions.as_slice() {
+            [] => return Ok(()),
+            [one] => format!("*.{one}"),
+            all => format!("*.{{{}}}", all.join(",")),
+        };
+        match args.insert("pattern".to_owned(), glob.into()) {
+            None => Ok(()),
+            Some(_) => Err(refusal("-e with a pattern", "give one glob, as in 'test*.rs'")),
+        }
     }
+}
+
+fn refusal(option: &str, instead: &str) -> Error {
+    let error = Error::new(ErrorCode::InvalidArgument, format!("{option} is not supported"));
+    error.with_hint(format!("Instead, {instead}."))
+}
+
+fn flag(matches: &ArgMatches, id: &str) -> bool {
+    matches.try_get_one::<bool>(id).ok().flatten().is_some_and(|given| *given)
+}
+
+fn strings<'a>(matches: &'a ArgMatches, id: &str) -> impl Iterator<Item = &'a str> {
+    let values = matches.try_get_many::<String>(id).ok().flatten();
+    values.into_iter().flatten().map(String::as_str)
+}
+
+/// Makes one pattern of those on the command line and those in files, as `rg` does.
+fn join_patterns(
+    matches: &ArgMatches,
+    patterns: &[Value],
+    args: &mut Map<String, Value>,
+) -> Result<(), Error> {
+    let mut all: Vec<String> =
+        patterns.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let files: Vec<&PathBuf> = matches.get_many(PATTERN_FILE).into_iter().flatten().collect();
+    if files.is_empty() && all.len() < 2 {
+        return Ok(());
+    }
+    for file in files {
+        let text = if file.as_os_str() == "-" { args::standard_input()? } else { read_text(file)? };
+        all.extend(text.lines().map(str::to_owned));
+    }
+    if all.len() > 1 && args.get("literal") == Some(&Value::Bool(true)) {
+        args.remove("literal");
+        for pattern in &mut all {
+            *pattern = escaped(pattern);
+        }
+    }
+    let joined = match all.as_slice() {
+        // No pattern matches nothing.
+        [] => "[a&&b]".to_owned(),
+        [one] => one.clone(),
+        all => all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|"),
+    };
+    args.insert("pattern".to_owned(), joined.into());
+    Ok(())
+}
+
+fn read_text(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|reason| {
+        let message = format!("cannot read the patterns in {}: {reason}", path.display());
+        Error::new(ErrorCode::IoError, message).because(reason)
+    })
+}
+
+/// A regular expression for this text.
+fn escaped(text: &str) -> String {
+    let is_special = |letter: char| r"\.+*?()|[]{}^$#&-~".contains(letter);
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_special(letter) {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
+
+/// Adds the globs of the types of `-T` to those of what is left out.
+fn exclude_types(matches: &ArgMatches, args: &mut Map<String, Value>) -> Result<(), Error> {
+    let definitions = TypesBuilder::new().add_defaults().definitions();
+    let mut exclude: Vec<Value> = Vec::new();
+    for name in strings(matches, TYPE_NOT) {
+        let Some(definition) = definitions.iter().find(|known| known.name() == name) else {
+            let error =
+                Error::new(ErrorCode::InvalidArgument, format!("there is no file type `{name}`"));
+            return Err(error.with_hint("`--exclude` takes a glob instead, as in `*.rs`."));
+        };
+        exclude.extend(definition.globs().iter().cloned().map(Value::from));
+    }
+    if !exclude.is_empty() {
+        let given = args.remove("exclude").into_iter().flat_map(as_list);
+        args.insert("exclude".to_owned(), given.chain(exclude).collect());
+    }
+    Ok(())
 }
 
 /// Moves the globs of `include` that begin with `!` to `exclude`.

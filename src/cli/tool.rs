@@ -1,7 +1,11 @@
 //! The commands that call and describe tools: one for each tool, `ripkit call` and `ripkit spec`.
 
-use std::io::{self, IsTerminal};
-use std::time::Instant;
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
+use std::process;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
@@ -52,10 +56,19 @@ pub(super) fn run(
     // What another program reads is not cut, unless it is an answer for an agent.
     globals.all |= !globals.json && !io::stdout().is_terminal();
     let globals = &globals;
-    let output = OutputFlags::parse(matches);
+    let args = match args::parse(spec, matches, &globals.current_dir()) {
+        Ok(args) => args,
+        Err(error) => {
+            let answer = Answer::failed(error, &print::shell_format());
+            let output = OutputFlags::parse(matches, &Map::new());
+            Printer::new(output, globals).print(&answer, Duration::ZERO)?;
+            return Ok(exit_status(&answer));
+        }
+    };
+    let output = OutputFlags::parse(matches, &args);
     let printer = Printer::new(output, globals);
     let started = Instant::now();
-    let called = call_tool(spec, matches, globals, printer.call());
+    let called = call_tool(spec, matches, globals, args, printer.call());
     let (answer, index) =
         called.unwrap_or_else(|error| (Answer::failed(error, &print::shell_format()), None));
     let elapsed = started.elapsed();
@@ -77,6 +90,7 @@ fn call_tool(
     spec: &ToolSpec,
     matches: &ArgMatches,
     globals: &GlobalFlags,
+    mut args: Map<String, Value>,
     call: Call,
 ) -> Result<(Answer, Option<Index>), Error> {
     if globals.read_only && spec.effect != Effect::Read {
@@ -84,14 +98,54 @@ fn call_tool(
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
     globals.check_allowed(spec)?;
-    let tools = open_toolkit(globals, &spec.name)?.with_syntax(Syntax::Shell);
-    let current_dir = globals.current_dir();
-    let tools = index::for_one_call(tools, matches)?;
-    let mut args = args::parse(spec, matches, &current_dir)?;
     set_max_results(&mut args, spec, matches, globals);
+    let is_input = args.get("path").is_some_and(|path| args::is_input(spec, path));
+    let input = is_input.then(InputDir::read).transpose()?;
+    let tools = match &input {
+        Some(input) => {
+            args.insert("path".to_owned(), InputDir::FILE.into());
+            globals.open_toolkit(std::slice::from_ref(&input.0))?
+        }
+        None => index::for_one_call(open_toolkit(globals, &spec.name)?, matches)?,
+    };
+    let tools = tools.with_syntax(Syntax::Shell);
     let args = Value::Object(args);
     let answer = run_interruptible(call, |call| tools.call(&spec.name, args, call));
     Ok((answer, tools.index().cloned()))
+}
+
+/// A directory with standard input as its only file, for one search.
+struct InputDir(PathBuf);
+
+impl InputDir {
+    const FILE: &'static str = if cfg!(windows) { "stdin" } else { "<stdin>" };
+
+    fn read() -> Result<InputDir, Error> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let name = format!("ripkit-{}-{}", process::id(), now.as_nanos());
+        let directory = InputDir(env::temp_dir().join(name));
+        let keep = || {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes)?;
+            // It fails if anything has that name.
+            fs::create_dir(&directory.0)?;
+            fs::write(directory.0.join(InputDir::FILE), bytes)
+        };
+        match keep() {
+            Ok(()) => Ok(directory),
+            Err(reason) => {
+                let message = format!("cannot keep standard input for the search: {reason}");
+                Err(Error::new(ErrorCode::IoError, message).because(reason))
+            }
+        }
+    }
+}
+
+impl Drop for InputDir {
+    fn drop(&mut self) {
+        // What is left behind is in a directory for temporary files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// The toolkit for calling one tool. Skills are loaded only if no other tool has that name.
@@ -116,7 +170,7 @@ fn set_max_results(
         let max = schema.get("maximum").and_then(Value::as_u64).unwrap_or(ALL_RESULTS);
         args.entry("max_results").or_insert_with(|| max.min(ALL_RESULTS).into());
     }
-    if OutputFlags::parse(matches).quiet {
+    if OutputFlags::parse(matches, args).quiet {
         args.entry("max_results").or_insert(1.into());
     }
 }

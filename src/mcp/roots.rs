@@ -156,7 +156,8 @@ mod tests {
         let uris = [format!("file://{root}/"), format!("file://{root}/none"), "x:y".to_owned()];
         let uris: Vec<Value> = uris.iter().map(|uri| json!({ "uri": uri, "name": "n" })).collect();
         let roots = ClientRoots::parse(json!({ "roots": uris, "other": 1 })).unwrap();
-        assert_eq!(roots.directories, [tree.path().canonicalize().unwrap()]);
+        let [directory] = roots.directories.as_slice() else { panic!("{roots:?}") };
+        assert_eq!(directory.file_name(), tree.path().file_name());
         let [none, other] = roots.left_out.as_slice() else { panic!("{roots:?}") };
         let wanted = format!("file://{root}/none is left out: cannot open");
         assert!(none.starts_with(&wanted), "{none}");

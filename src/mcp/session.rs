@@ -442,12 +442,12 @@ impl Session {
         let service = match opened {
             Some(Ok(service)) => {
                 if directories.len() > 1 {
-                    let names: Vec<_> =
+                    let roots: Vec<_> =
                         directories.iter().map(|path| path.to_string_lossy()).collect();
-                    let root = service.root();
-                    let names = names.join(", ");
                     notes.push(format!(
-                        "paths are relative to {root}; the client's roots are {names}"
+                        "paths are relative to {}; the client's roots are {}",
+                        service.root(),
+                        roots.join(", ")
                     ));
                 }
                 service.add_notes(notes);

@@ -3,6 +3,7 @@
 //! A search can return millions of lines, so a line is not an object of its own: the text of all
 //! lines is stored in one string, already formatted as `path:line:text`, with a small entry per line.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use grep_matcher::Match;
@@ -113,13 +114,12 @@ impl FileMatches {
         self.resolved_path.as_deref().unwrap_or(self.path_bytes())
     }
 
-    /// The text of the file in an answer, including the last line end.
-    pub(super) fn text(&self, mode: OutputMode) -> impl fmt::Display {
-        let notices = self.notices(mode);
-        fmt::from_fn(move |f| {
-            f.write_str(self.lines.text())?;
-            f.write_str(&notices)
-        })
+    /// The results of the file in an answer, including the last line end.
+    pub(super) fn results(&self, mode: OutputMode) -> Cow<'_, str> {
+        match self.summary(mode) {
+            Some(summary) => summary.into(),
+            None => self.lines.text().into(),
+        }
     }
 
     /// Writes the file for a reader who wants few tokens: the path in a line of its own, then the lines
@@ -142,19 +142,24 @@ impl FileMatches {
         Ok(())
     }
 
-    /// Writes the text of the file without the last line end.
-    pub(super) fn fmt_last(&self, mode: OutputMode, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (text, notices) = (self.lines.text(), self.notices(mode));
-        match notices.strip_suffix('\n') {
-            Some(notices) => write!(f, "{text}{notices}"),
-            None => f.write_str(text.strip_suffix('\n').unwrap_or(text)),
+    /// The line that stands for the file where no lines are shown.
+    fn summary(&self, mode: OutputMode) -> Option<String> {
+        let path = escape::display_path(self.path.as_bytes());
+        match (mode, self.count) {
+            (OutputMode::Files | OutputMode::FilesWithoutMatch, _) => Some(format!("{path}\n")),
+            (OutputMode::Count, Some(count)) => Some(format!("{path}:{count}\n")),
+            _ => None,
         }
     }
 
-    /// The lines of an answer about the file as a whole.
+    /// The lines of an answer about the file as a whole, which are no results.
     pub(super) fn notices(&self, mode: OutputMode) -> String {
         let path = escape::display_path(self.path.as_bytes());
-        let binary = match self.binary_offset {
+        let names_files = matches!(mode, OutputMode::Files | OutputMode::FilesWithoutMatch);
+        let is_cut = mode == OutputMode::Content && self.more;
+        let cut =
+            is_cut.then(|| format!("{path}: more matches in this file, cut by max_per_file\n"));
+        let binary = match self.binary_offset.filter(|_| !names_files) {
             Some(offset) if self.stopped_at_nul => {
                 format!(
                     "{path}: binary file, searched only before the NUL byte at offset {offset}\n"
@@ -165,14 +170,7 @@ impl FileMatches {
             }
             None => String::new(),
         };
-        match (mode, self.count) {
-            (OutputMode::Files | OutputMode::FilesWithoutMatch, _) => format!("{path}\n"),
-            (OutputMode::Count, Some(count)) => format!("{path}:{count}\n{binary}"),
-            _ if self.more => {
-                format!("{path}: more matches in this file, cut by max_per_file\n{binary}")
-            }
-            _ => binary,
-        }
+        cut.unwrap_or_default() + &binary
     }
 }
 

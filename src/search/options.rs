@@ -55,6 +55,8 @@ pub(crate) struct SearchOptions {
     pub(crate) max_per_file: u64,
     /// Whether files get a version token.
     pub(crate) versions: bool,
+    /// Whether a stream gets results only.
+    pub(crate) results_only: bool,
     /// Whether the exact bytes of lines are kept too.
     pub(crate) raw_lines: bool,
     /// Receives results as they are found; the report then contains none.

@@ -21,7 +21,7 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::searcher::BatchMatches;
 use crate::search::values::{ValueCount, ValueCounts};
 use crate::text::escape;
-use crate::text_format::{TextFormat, TextStyle};
+use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
@@ -70,6 +70,9 @@ pub struct SearchOutput {
     /// The number of matching lines, or of files in the other modes.
     #[serde(skip)]
     results: u64,
+    /// The notices about files whose results were streamed.
+    #[serde(skip)]
+    streamed_notices: String,
     /// The sums of the JSON events that were streamed.
     #[serde(skip)]
     streamed_stats: MatchStats,
@@ -90,6 +93,8 @@ struct ReportFormat {
     text_bytes: usize,
     /// Whether JSON events are streamed instead of text.
     json_events: bool,
+    /// Whether results only are streamed, and notices are kept.
+    results_only: bool,
 }
 
 impl Output for SearchOutput {
@@ -109,7 +114,9 @@ impl Output for SearchOutput {
         if self.format.json_events {
             return Ok(());
         }
-        let footer = self.footer(format).join("\n");
+        let mode = self.format.mode;
+        let is_whole = format.syntax() == Syntax::Json;
+        let footer = if is_whole { self.footer(format).join("\n") } else { String::new() };
         if self.format.streamed {
             return f.write_str(&footer);
         }
@@ -119,10 +126,11 @@ impl Output for SearchOutput {
             return f.write_str(&lines.chain(footer).collect::<Vec<_>>().join("\n"));
         }
         if self.files.is_empty() {
+            let empty = if is_whole { self.empty_text(format) } else { String::new() };
             let separator = if footer.is_empty() { "" } else { "\n" };
-            return write!(f, "{}{separator}{footer}", self.empty_text(format));
+            return write!(f, "{empty}{separator}{footer}");
         }
-        if format.style() == TextStyle::Compact && self.format.mode == OutputMode::Content {
+        if format.style() == TextStyle::Compact && mode == OutputMode::Content {
             for (index, file) in self.files.iter().enumerate() {
                 f.write_str(if index > 0 { "\n" } else { "" })?;
                 file.fmt_compact(f)?;
@@ -135,12 +143,29 @@ impl Output for SearchOutput {
             if index > 0 && self.format.grouped {
                 f.write_str("--\n")?;
             }
-            if index == last && footer.is_empty() {
-                return file.fmt_last(self.format.mode, f);
+            let notices = if is_whole { file.notices(mode) } else { String::new() };
+            let results = file.results(mode);
+            if index < last || !footer.is_empty() {
+                write!(f, "{results}{notices}")?;
+            } else if let Some(notices) = notices.strip_suffix('\n') {
+                write!(f, "{results}{notices}")?;
+            } else {
+                f.write_str(results.strip_suffix('\n').unwrap_or(&results))?;
             }
-            write!(f, "{}", file.text(self.format.mode))?;
         }
         f.write_str(&footer)
+    }
+
+    fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        let mode = self.format.mode;
+        let has_results = !self.files.is_empty() || !self.values.is_empty();
+        let is_empty = !has_results && !self.format.streamed;
+        let empty = is_empty.then(|| self.empty_text(format));
+        let notices = self.files.iter().map(|file| file.notices(mode));
+        let notices: String = notices.chain([self.streamed_notices.clone()]).collect();
+        let notices = notices.lines().map(str::to_owned);
+        let lines = empty.into_iter().chain(notices).chain(self.footer(format));
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -246,6 +271,7 @@ impl ReportBuilder {
             truncation: None,
             text_bytes: options.limits.text_bytes,
             json_events: options.raw_lines && options.stream.is_some(),
+            results_only: options.results_only,
         };
         let notes = [&options.notes, options.pattern.notes()].concat();
         ReportBuilder {
@@ -362,7 +388,8 @@ impl ReportBuilder {
 
     /// Adds a file that is shown without lines.
     fn add_path(&mut self, file: FileMatches) -> ControlFlow<()> {
-        let bytes = file.notices(self.report.format.mode).len();
+        let mode = self.report.format.mode;
+        let bytes = file.results(mode).len() + file.notices(mode).len();
         if self.report.results == self.max_results {
             return self.truncate(Truncation::Results);
         }
@@ -383,7 +410,8 @@ impl ReportBuilder {
     fn push(&mut self, file: FileMatches) -> ControlFlow<()> {
         let ReportFormat { mode, grouped, .. } = self.report.format;
         let separator = if grouped { "--\n" } else { "" };
-        let bytes = file.lines.text().len() + file.notices(mode).len() + separator.len();
+        let notices = file.notices(mode);
+        let bytes = file.results(mode).len() + notices.len() + separator.len();
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
         let count = file.lines.count();
         if self.report.largest.as_ref().is_none_or(|(_, max)| count > *max) {
@@ -401,8 +429,11 @@ impl ReportBuilder {
         self.report.format.streamed = true;
         let written = if self.report.format.json_events {
             json::write(&file, &mut self.report.streamed_stats, stream)
+        } else if self.report.format.results_only {
+            self.report.streamed_notices.push_str(&notices);
+            stream.write(format_args!("{separator}{}", file.results(mode)))
         } else {
-            stream.write(format_args!("{separator}{}", file.text(mode)))
+            stream.write(format_args!("{separator}{}{notices}", file.results(mode)))
         };
         // The pipe is closed, or the disk is full.
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

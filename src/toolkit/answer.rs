@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::context::TextStream;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output};
-use crate::text_format::TextFormat;
+use crate::text_format::{Syntax, TextFormat};
 
 /// The answer of a call, a success or a failure. An [`Error`] converts into an answer.
 ///
@@ -32,8 +32,10 @@ use crate::text_format::TextFormat;
 /// ```
 pub struct Answer {
     text: String,
-    /// The length of the text before the notes.
+    /// The length of the text before remarks and notes.
     body: usize,
+    /// The length of the text before the notes.
+    remarks_end: usize,
     notes: Vec<String>,
     result: CallResult,
     /// Serialized on first use, as printing a large text needs no JSON.
@@ -54,6 +56,7 @@ pub(super) trait AnyOutput: Send {
     fn as_any(&self) -> &dyn Any;
     fn text(&self, format: &TextFormat) -> String;
     fn stream_text(&self, to: &TextStream, format: &TextFormat) -> fmt::Result;
+    fn remarks(&self, format: &TextFormat) -> String;
     fn details(&self) -> Option<Value>;
     fn outcome(&self) -> Outcome;
     fn notes(&self) -> &[String];
@@ -66,11 +69,15 @@ impl<O: Output> AnyOutput for O {
     }
 
     fn text(&self, format: &TextFormat) -> String {
-        Formatted { output: self, format }.to_string()
+        fmt::from_fn(|f| self.write_text(f, format)).to_string()
     }
 
     fn stream_text(&self, to: &TextStream, format: &TextFormat) -> fmt::Result {
-        to.write(format_args!("{}", Formatted { output: self, format }))
+        to.write(format_args!("{}", fmt::from_fn(|f| self.write_text(f, format))))
+    }
+
+    fn remarks(&self, format: &TextFormat) -> String {
+        fmt::from_fn(|f| self.write_remarks(f, format)).to_string()
     }
 
     fn details(&self) -> Option<Value> {
@@ -90,18 +97,6 @@ impl<O: Output> AnyOutput for O {
     }
 }
 
-/// An output in a format.
-struct Formatted<'a, O> {
-    output: &'a O,
-    format: &'a TextFormat,
-}
-
-impl<O: Output> fmt::Display for Formatted<'_, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.output.write_text(f, self.format)
-    }
-}
-
 impl Answer {
     /// `notes` are those of the arguments; the output's own follow them.
     pub(super) fn new(
@@ -110,28 +105,45 @@ impl Answer {
         format: &TextFormat,
     ) -> Answer {
         let text = output.text(format);
-        let body = text.len();
-        let mut answer = Answer::streamed(output, notes);
+        let mut answer = Answer::with_text(text, output, notes, format);
         let notes = std::mem::take(&mut answer.notes);
-        notes.into_iter().fold(Answer { text, body, ..answer }, Answer::with_note)
+        notes.into_iter().fold(answer, Answer::with_note)
+    }
+
+    /// An answer whose text was streamed, but for the remarks.
+    pub(super) fn streamed(
+        output: Box<dyn AnyOutput>,
+        notes: Vec<String>,
+        format: &TextFormat,
+    ) -> Answer {
+        Answer::with_text(String::new(), output, notes, format)
+    }
+
+    fn with_text(
+        mut text: String,
+        output: Box<dyn AnyOutput>,
+        mut notes: Vec<String>,
+        format: &TextFormat,
+    ) -> Answer {
+        let body = text.len();
+        if format.syntax() == Syntax::Shell {
+            let remarks = output.remarks(format);
+            end_line(&mut text, !remarks.is_empty());
+            text.push_str(&remarks);
+        }
+        let remarks_end = text.len();
+        notes.extend_from_slice(output.notes());
+        let result = CallResult::Done { outcome: output.outcome(), output: Mutex::new(output) };
+        Answer { text, body, remarks_end, notes, result, details: OnceLock::new() }
     }
 
     /// The same answer with one more note.
     pub(crate) fn with_note(mut self, note: String) -> Answer {
-        if !self.text.is_empty() && !self.text.ends_with('\n') {
-            self.text.push('\n');
-        }
+        end_line(&mut self.text, true);
         self.text.push_str("Note: ");
         self.text.push_str(&note);
         self.notes.push(note);
         self
-    }
-
-    /// An answer whose text was streamed.
-    pub(super) fn streamed(output: Box<dyn AnyOutput>, mut notes: Vec<String>) -> Answer {
-        notes.extend_from_slice(output.notes());
-        let result = CallResult::Done { outcome: output.outcome(), output: Mutex::new(output) };
-        Answer { text: String::new(), body: 0, notes, result, details: OnceLock::new() }
     }
 
     /// The text for a model: that of the output and the notes, or the message and code of the error.
@@ -143,6 +155,7 @@ impl Answer {
     pub fn failed(error: Error, format: &TextFormat) -> Answer {
         let message = error.text(format);
         let (text, body) = (format!("{message} [{}]", error.code()), message.len());
+        let remarks_end = text.len();
         let details = json!({
             "code": error.code().as_str(),
             "message": message,
@@ -150,12 +163,25 @@ impl Answer {
             "hint": error.hint(format),
         });
         let result = CallResult::Failed(error);
-        Answer { text, body, notes: Vec::new(), result, details: OnceLock::from(details) }
+        Answer { text, body, remarks_end, notes: Vec::new(), result, details: details.into() }
     }
 
-    /// The text without the notes, or without the code of the error.
+    /// The text without remarks and notes, or without the code of the error.
     pub fn body(&self) -> &str {
         self.text.get(..self.body).unwrap_or(&self.text)
+    }
+
+    /// What a text in [`Syntax::Shell`] says besides the results, such as where it was cut; empty in
+    /// [`Syntax::Json`] and for an error.
+    pub fn remarks(&self) -> &str {
+        match self.result {
+            CallResult::Done { .. } => self
+                .text
+                .get(self.body..self.remarks_end)
+                .unwrap_or_default()
+                .trim_start_matches('\n'),
+            CallResult::Failed(_) => "",
+        }
     }
 
     /// The data for a program: the output as JSON, or `code`, `message`, `path` and `hint` of the
@@ -228,6 +254,13 @@ impl Answer {
         let CallResult::Done { output, .. } = &self.result else { return R::default() };
         let output = output.lock().unwrap_or_else(PoisonError::into_inner);
         panic::catch_unwind(AssertUnwindSafe(|| query(&**output))).unwrap_or_default()
+    }
+}
+
+/// Ends the last line of a text to which more is added.
+fn end_line(text: &mut String, is_needed: bool) {
+    if is_needed && !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
     }
 }
 

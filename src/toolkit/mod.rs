@@ -300,7 +300,7 @@ impl Toolkit {
                 Some(text) => {
                     // The host has the error of its own writer.
                     let _ = output.stream_text(text, context.format);
-                    Ok(Answer::streamed(output, notes))
+                    Ok(Answer::streamed(output, notes, context.format))
                 }
             }
         })

@@ -320,6 +320,10 @@ impl Output for FindFilesOutput {
         let lines = self.paths.iter().map(|path| escape::display_text(path));
         self.status.write((&lines.collect::<Vec<_>>(), self.paths.len()), f, format)
     }
+
+    fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        f.write_str(&self.status.remarks((self.paths.len(), self.paths.len()), format))
+    }
 }
 
 impl fmt::Display for FindFilesOutput {

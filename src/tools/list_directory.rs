@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::output::{Outcome, Output, Truncation, continuation};
 use crate::text::escape;
-use crate::text_format::TextFormat;
+use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::{Cursor, OutputBudget, QueryId};
 pub use crate::workspace::EntryType;
@@ -266,24 +266,33 @@ impl Output for ListDirectoryOutput {
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        if self.entries.is_empty() {
-            f.write_str("(empty directory)")?;
-        }
-        for (index, entry) in self.entries.iter().enumerate() {
+        let names = self.entries.iter().map(ListedEntry::printed);
+        let remarks = match format.syntax() {
+            Syntax::Json => self.remarks(format),
+            Syntax::Shell => Vec::new(),
+        };
+        let lines = names.chain(remarks.into_iter().map(Cow::Owned));
+        for (index, line) in lines.enumerate() {
             let separator = if index > 0 { "\n" } else { "" };
-            write!(f, "{separator}{}", entry.printed())?;
+            write!(f, "{separator}{line}")?;
         }
-        if let Some(truncation) = self.truncation {
-            let line = truncation.line(self.entries.len() as u64, "entries", self.text_bytes);
-            write!(f, "\n{line}")?;
-        }
-        if let Some(why) = self.incomplete {
-            write!(f, "\n... (incomplete: {why})")?;
-        }
-        match &self.cursor {
-            Some(cursor) => write!(f, "\n{}", continuation(format, cursor)),
-            None => Ok(()),
-        }
+        Ok(())
+    }
+
+    fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        f.write_str(&self.remarks(format).join("\n"))
+    }
+}
+
+impl ListDirectoryOutput {
+    /// The lines after the names.
+    fn remarks(&self, format: &TextFormat) -> Vec<String> {
+        let empty = self.entries.is_empty().then(|| "(empty directory)".to_owned());
+        let shown = self.entries.len() as u64;
+        let truncation = self.truncation.map(|cut| cut.line(shown, "entries", self.text_bytes));
+        let incomplete = self.incomplete.map(|why| format!("... (incomplete: {why})"));
+        let cursor = self.cursor.as_ref().map(|cursor| continuation(format, cursor));
+        [empty, truncation, incomplete, cursor].into_iter().flatten().collect()
     }
 }
 

@@ -385,18 +385,6 @@ impl ListStatus {
         f: &mut fmt::Formatter<'_>,
         format: &TextFormat,
     ) -> fmt::Result {
-        if lines.is_empty() {
-            match self.incomplete {
-                Some(why) => write!(f, "No files found before the listing ended ({why})")?,
-                None => f.write_str("No files found")?,
-            }
-            write!(f, "\n{}", self.receipt.sentence("Looked at"))?;
-            let left_out = self.left_out.as_ref().map(|left_out| left_out.hint(format));
-            let closest = self.closest.as_ref().and_then(|hint| hint.text(format));
-            for hint in [left_out, closest].into_iter().flatten() {
-                write!(f, "\n{hint}")?;
-            }
-        }
         // A stream takes one long piece in less time than many short ones.
         let mut piece = String::new();
         for (index, line) in lines.iter().enumerate() {
@@ -410,30 +398,44 @@ impl ListStatus {
             }
         }
         f.write_str(&piece)?;
-        if let Some(truncation) = self.truncation {
-            let line = truncation.line(results as u64, "results", self.text_bytes);
-            write!(f, "\n{line}")?;
+        if format.syntax() == Syntax::Shell {
+            return Ok(());
         }
-        // Without entries, the statistics above say this.
-        if !lines.is_empty() {
-            self.fmt_shortfall(f)?;
-        }
-        match &self.cursor {
-            Some(cursor) => write!(f, "\n{}", continuation(format, cursor)),
-            None => Ok(()),
-        }
+        let remarks = self.remarks((lines.len(), results), format);
+        let separator = if lines.is_empty() || remarks.is_empty() { "" } else { "\n" };
+        write!(f, "{separator}{remarks}")
     }
 
-    /// Writes below the paths what could not be listed.
-    fn fmt_shortfall(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The status in lines, for a list of so many lines, of which so many are results.
+    pub(crate) fn remarks(&self, (lines, results): (usize, usize), format: &TextFormat) -> String {
+        let mut remarks = Vec::new();
+        if lines == 0 {
+            remarks.push(match self.incomplete {
+                Some(why) => format!("No files found before the listing ended ({why})"),
+                None => "No files found".to_owned(),
+            });
+            remarks.push(self.receipt.sentence("Looked at"));
+            remarks.extend(self.left_out.as_ref().map(|left_out| left_out.hint(format)));
+            remarks.extend(self.closest.as_ref().and_then(|hint| hint.text(format)));
+        }
+        if let Some(truncation) = self.truncation {
+            remarks.push(truncation.line(results as u64, "results", self.text_bytes));
+        }
+        // Without entries, the statistics above say this.
+        if lines > 0 {
+            remarks.extend(self.shortfall());
+        }
+        remarks.extend(self.cursor.as_ref().map(|cursor| continuation(format, cursor)));
+        remarks.join("\n")
+    }
+
+    /// What could not be listed.
+    fn shortfall(&self) -> Option<String> {
         if let Some(why) = self.incomplete {
             let receipt = self.receipt.sentence("Looked at");
-            return write!(f, "\n... (incomplete: {why}) {receipt}");
+            return Some(format!("... (incomplete: {why}) {receipt}"));
         }
-        match self.receipt.shortfall("looked at") {
-            Some(shortfall) => write!(f, "\n... ({shortfall})"),
-            None => Ok(()),
-        }
+        self.receipt.shortfall("looked at").map(|shortfall| format!("... ({shortfall})"))
     }
 }
 
@@ -457,6 +459,11 @@ impl Output for ListFilesOutput {
         }
         lines.extend(directories.map(|directory| directory.line(format).into()));
         self.status.write((&lines, self.files.len()), f, format)
+    }
+
+    fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        let files = self.files.len();
+        f.write_str(&self.status.remarks((files + self.directories.len(), files), format))
     }
 }
 

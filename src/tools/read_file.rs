@@ -18,7 +18,7 @@ pub use crate::read::{Encoding, LineEnding};
 use crate::shown_files::{ShownFiles, ShownPage};
 use crate::text::escape;
 use crate::text::line_number::LineNumber;
-use crate::text_format::{TextFormat, TextStyle};
+use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Version, WorkspacePath};
 
@@ -349,6 +349,13 @@ impl ReadFileOutput {
         Some(cut + &next.unwrap_or_default())
     }
 
+    /// The lines after the page.
+    fn remarks(&self, format: &TextFormat) -> Vec<String> {
+        let cut = self.continuation(format).map(|continuation| format!("... ({continuation})"));
+        let incomplete = self.incomplete.map(|why| format!("... (incomplete: {why})"));
+        cut.into_iter().chain(incomplete).collect()
+    }
+
     /// `[Lines 3-4 of 12, CRLF]`.
     fn header(&self) -> String {
         let (start, end) = (self.start_line.unwrap_or(1), self.end_line.unwrap_or_default());
@@ -430,13 +437,14 @@ impl Output for ReadFileOutput {
         if is_cut {
             f.write_str("…")?;
         }
-        if let Some(continuation) = self.continuation(format) {
-            write!(f, "\n... ({continuation})")?;
+        if format.syntax() == Syntax::Shell {
+            return Ok(());
         }
-        match self.incomplete {
-            Some(why) => write!(f, "\n... (incomplete: {why})"),
-            None => Ok(()),
-        }
+        self.remarks(format).iter().try_for_each(|line| write!(f, "\n{line}"))
+    }
+
+    fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        f.write_str(&self.remarks(format).join("\n"))
     }
 }
 

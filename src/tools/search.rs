@@ -19,6 +19,7 @@ use crate::search::options::SearchOptions;
 use crate::search::pattern::{Pattern, PatternOptions};
 pub use crate::search::report::SearchOutput;
 pub use crate::search::values::ValueCount;
+use crate::text_format::Syntax;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
@@ -279,6 +280,7 @@ fn options(
         stream: context.call.text().cloned(),
         binary: false,
         notes,
+        results_only: context.format.syntax() == Syntax::Shell,
         query,
         cursor: cursor.transpose()?,
         index: context.index.cloned().zip(view),

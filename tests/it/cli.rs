@@ -175,29 +175,164 @@ fn short_options_mean_what_they_mean_to_rg_and_fd() {
 }
 
 #[test]
-fn unsupported_short_options_name_what_replaces_them() {
+fn unsupported_options_name_what_replaces_them() {
     let root = tree();
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 3] = [
         (
-            &["search", "-io", "x"],
-            "-o is not supported. Instead, --output values counts the matched texts, and --json-lines has their places.",
+            &["search", "--files"],
+            "--files is not supported. Instead, `ripkit find --kind file '*'` lists the files.",
         ),
         (
-            &["search", "-N", "x"],
-            "-N is not supported. Instead, `ripkit search PATTERN | cut -d: -f1,3-` takes the numbers off.",
+            &["find", "-e", "rs", "m*"],
+            "-e with a pattern is not supported. Instead, give one glob, as in 'test*.rs'.",
         ),
         (
-            &["find", "-e", "rs"],
-            "-e is not supported. Instead, give the glob '*.EXT' as the pattern.",
-        ),
-        (
-            &["search", "-e", "a", "-e", "b"],
-            "--pattern is given 2 times. Give it once; `a|b` matches one of two patterns.",
+            &["search", "-T", "no-such-type", "x"],
+            "there is no file type `no-such-type`. `--exclude` takes a glob instead, as in `*.rs`.",
         ),
     ];
     for (words, wanted) in cases {
         let wanted = format!("ripkit: {wanted}\n");
         assert_eq!(run(root.path(), words), (2, String::new(), wanted), "{words:?}");
+    }
+}
+
+#[test]
+fn lines_are_printed_in_the_forms_of_rg() {
+    let root = tree();
+    fs::write(root.path().join("patterns"), "one\ntwo\n").expect("a file");
+    let found = |out: &str| (0, out.to_owned(), String::new());
+    let cases: [(&[&str], &str); 9] = [
+        (
+            &["-io", "todo|t.o", "src"],
+            "src/deep/lib.rs:1:todo\nsrc/deep/lib.rs:1:two\nsrc/main.rs:2:TODO\n",
+        ),
+        (&["-N", "one", "src"], "src/main.rs:// TODO one\n"),
+        (&["-oN0", "one", "src"], "src/main.rs\0one\n"),
+        (&["-0l", "TODO|todo", "src"], "src/deep/lib.rs\0src/main.rs\0"),
+        (&["-0c", "one", "src"], "src/main.rs\x001\n"),
+        (&["-of", "patterns", "src"], "src/deep/lib.rs:1:two\nsrc/main.rs:2:one\n"),
+        (&["-oF", "-e", "one", "-e", "// t", "src"], "src/deep/lib.rs:1:// t\nsrc/main.rs:2:one\n"),
+        (&["-T", "rust", "i", "."], "notes.md:1:nothing\n"),
+        (&["-oC1", "one", "src"], "src/main.rs-1-fn main() {}\nsrc/main.rs:2:one\n"),
+    ];
+    for (words, wanted) in cases {
+        let words = [&["search"], words].concat();
+        assert_eq!(run(root.path(), &words), found(wanted), "{words:?}");
+    }
+    let all = ["find", "-0", "*.rs"];
+    assert_eq!(run(root.path(), &all), found("src/deep/lib.rs\0src/main.rs\0"));
+    assert_eq!(run(root.path(), &["find", "-e", "rs", "-e", "md"]).1.lines().count(), 3);
+    let empty = root.path().join("none");
+    fs::write(&empty, "").expect("a file");
+    assert_eq!(run(root.path(), &["search", "-f", "none", "src"]).0, 1);
+}
+
+#[test]
+fn a_search_reads_standard_input() {
+    let root = tree();
+    let search = |words: &[&str], input: &[u8]| {
+        run_with_bytes(&root.path().join("src"), &[&["search"], words].concat(), input)
+    };
+    assert_eq!(search(&["x", "-"], b"ax\nb\n"), (0, "<stdin>:1:ax\n".into(), String::new()));
+    assert_eq!(search(&["-oe", "x", "-"], b"ax"), (0, "<stdin>:1:x\n".into(), String::new()));
+    let none = "No matches found\nSearched 1 file.\n";
+    assert_eq!(search(&["z", "-"], b"ax\n"), (1, String::new(), none.into()));
+    assert_eq!(search(&["-f", "-", "deep"], b"two\n").1, "deep/lib.rs:1:// todo two\n");
+}
+
+#[test]
+fn standard_output_carries_results_only() {
+    let root = tree();
+    fs::write(root.path().join("x.bin"), "todo\n\0todo\ntodo\n").expect("a file");
+    let path = root.path().join("many.txt");
+    fs::write(path, "todo\n".repeat(3)).expect("a file");
+    let cases: [(&[&str], &str, &str); 8] = [
+        (
+            &["search", "todo", "many.txt", "-m1"],
+            "many.txt:1:todo\n",
+            "many.txt: more matches in this file, cut by max_per_file\n",
+        ),
+        (
+            &["search", "todo", "x.bin"],
+            "x.bin:1:todo\nx.bin:2:\0todo\nx.bin:3:todo\n",
+            "x.bin: binary file, the first NUL byte is at offset 5\n",
+        ),
+        (
+            &["search", "todo", "many.txt", "--max-results", "1", "--color", "always"],
+            "many.txt",
+            "... (truncated at 1 matches)\nTo go on, pass --cursor ",
+        ),
+        (
+            &["find", "*.rs", "--max-results", "1"],
+            "src/deep/lib.rs\n",
+            "... (truncated at 1 results)\nTo go on, pass --cursor ",
+        ),
+        (
+            &["list", "--max-results", "1"],
+            "many.txt\n",
+            "... (truncated at 1 results)\nTo go on, pass --cursor ",
+        ),
+        (
+            &["ls", "--max-results", "1"],
+            "many.txt\n",
+            "... (truncated at 1 entries)\nTo go on, pass --cursor ",
+        ),
+        (
+            &["read", "many.txt", "--max-bytes", "10"],
+            "[Lines 1-1 of 3]\n   1 | to…\n",
+            "... (line 1 has 4 bytes and is cut; ripkit search shows windows of it; go on with --offset 2)\n",
+        ),
+        (&["find", "zebra"], "", "No files found\n"),
+    ];
+    for (words, wanted, told) in cases {
+        let (_, out, error) = run(root.path(), words);
+        if words.contains(&"always") {
+            assert_eq!(out.lines().count(), 1, "{out}");
+        } else {
+            assert_eq!(out, wanted, "{words:?}: {error}");
+        }
+        assert!(error.starts_with(told), "{words:?}: {error}");
+    }
+    fs::create_dir(root.path().join("empty")).expect("a directory");
+    let empty = (0, String::new(), "(empty directory)\n".to_owned());
+    assert_eq!(run(root.path(), &["ls", "empty"]), empty);
+    // One answer for a program has all of it.
+    let (_, out, error) = run(root.path(), &["find", "zebra", "--json"]);
+    assert!(out.contains("\"text\":\"No files found") && error.is_empty(), "{out}{error}");
+}
+
+/// The same words to a shell, with `rg` and with `ripkit search` in front.
+#[cfg(unix)]
+#[test]
+fn a_search_works_with_other_programs_as_rg_does() {
+    use crate::harness::has_program;
+
+    if !has_program("rg") {
+        return;
+    }
+    let root = tree();
+    fs::write(root.path().join("a b.txt"), "todo one\n".repeat(5000)).expect("a file");
+    let run = |search: &str, rest: &str| {
+        let script = format!("{search} {rest}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(root.path()).stdin(Stdio::null());
+        shell.env_remove("RIPKIT_ROOT").env("LESS", "");
+        let output = shell.output().expect("a shell");
+        (output.status.code(), output.stdout, output.stderr)
+    };
+    let ours = format!("{} search", env!("CARGO_BIN_EXE_ripkit"));
+    let theirs = "rg --no-config --sort=path --no-heading -nH --hidden";
+    for (program, rest) in [
+        ("xargs", "-il0 todo 'a b.txt' src | xargs -0 wc -c"),
+        ("wc", "todo 'a b.txt' src | wc -l"),
+        ("head", "todo 'a b.txt' | head -3"),
+        ("less", "todo 'a b.txt' | less -R | tail -2"),
+        ("sort", "-oi todo 'a b.txt' src | sort -u"),
+    ] {
+        if has_program(program) {
+            assert_eq!(run(&ours, rest), run(theirs, rest), "{rest}");
+        }
     }
 }
 

@@ -5,13 +5,17 @@ use tempfile::TempDir;
 use crate::cli::{ripkit, tree};
 use crate::harness::{Dice, has_program, rounds};
 
-/// Short options without a value, in the order in which the dice know them; those that `ripkit` does
-/// not have are refused.
-const FLAGS: [char; 14] = ['i', 's', 'S', 'w', 'F', 'U', 'l', 'c', 'u', 'n', 'H', 'o', 'v', 'N'];
+/// Short options without a value.
+const FLAGS: [char; 15] =
+    ['i', 's', 'S', 'w', 'F', 'U', 'l', 'c', 'u', 'n', 'H', 'o', 'v', 'N', '0'];
 
-/// Short options with values. Not `-m`, after which ours says where more would match, and not `-t`,
-/// which a glob of `-g` overrides in `rg` and narrows here.
-const VALUED: [(char, &[&str]); 5] = [
+/// Short options with values. Types do not come with `-g`: in `rg` a glob that matches overrides them,
+/// and here every one of them narrows.
+const VALUED: [(char, &[&str]); 9] = [
+    ('t', &["rust", "md", "txt"]),
+    ('T', &["rust", "txt"]),
+    ('m', &["1", "2"]),
+    ('f', &["patterns"]),
     ('d', &["1", "2", "9"]),
     ('A', &["0", "1", "2"]),
     ('B', &["0", "1", "2"]),
@@ -25,6 +29,7 @@ const PATTERNS: [&str; 9] =
 fn rich_tree() -> TempDir {
     let root = tree();
     let lines = "todo\nnothing here\nTODO two\n\n// a todo\nfn main() { one }\nlast todo one";
+    std::fs::write(root.path().join("patterns"), "two\nno.h\n").expect("a file");
     for name in ["a.txt", "b.rs", "src/c d.md", "src/deep/long.txt"] {
         std::fs::write(root.path().join(name), lines).expect("a file");
     }
@@ -38,8 +43,12 @@ fn words(dice: &mut Dice) -> Vec<String> {
     for _ in 0..dice.below(4) {
         together.push(FLAGS[dice.below(FLAGS.len())]);
     }
+    let has_types = dice.once_in(2);
     for _ in 0..dice.below(3) {
         let (letter, values) = VALUED[dice.below(VALUED.len())];
+        if if has_types { letter == 'g' } else { matches!(letter, 't' | 'T') } {
+            continue;
+        }
         let value = dice.pick(values);
         if dice.once_in(3) {
             words.push(format!("-{letter}{value}"));
@@ -53,6 +62,16 @@ fn words(dice: &mut Dice) -> Vec<String> {
     }
     if together.len() > 1 {
         words.push(together);
+    }
+    let has =
+        |letter: char| words.iter().any(|word| word.starts_with('-') && word.contains(letter));
+    // Counts are complete here, whatever else limits the lines; with `-o`, `rg` counts matches.
+    if has('c') && (has('m') || has('o')) {
+        return self::words(dice);
+    }
+    if has('f') {
+        words.extend(["-e".to_owned(), dice.pick(&PATTERNS).to_owned()]);
+        return words;
     }
     let at = dice.below(words.len() + 1);
     words.insert(at, dice.pick(&PATTERNS).to_owned());
