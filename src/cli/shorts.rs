@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, ValueHint, value_parser};
 use ignore::types::TypesBuilder;
+use ripkit::toolkit::standard_specs;
 use ripkit::{Error, ErrorCode, ToolSpec};
 use serde_json::{Map, Value};
 
@@ -29,7 +30,7 @@ pub(super) struct ShortOptions {
 
 /// The id of the option for files of patterns. It is one of those that stand for a positional.
 const PATTERN_FILE: &str = "named-pattern-file";
-const TYPE_NOT: &str = "type-not";
+pub(super) const TYPE_NOT: &str = "type-not";
 const EXTENSION: &str = "named-extension";
 const FILES: &str = "named-files";
 
@@ -155,7 +156,11 @@ impl ShortOptions {
                 .value_hint(ValueHint::FilePath)
                 .help("Read patterns from a file, one a line; - for standard input"),
             option(TYPE_NOT, 'T', "type-not", "TYPE").help("No files of this type"),
-            Arg::new(FILES).long("files").action(ArgAction::SetTrue).hide(true),
+            Arg::new(FILES)
+                .long("files")
+                .action(ArgAction::SetTrue)
+                .hide_short_help(true)
+                .help("List the files that would be searched"),
         ]
     }
 
@@ -177,9 +182,6 @@ impl ShortOptions {
         patterns: &[Value],
         args: &mut Map<String, Value>,
     ) -> Result<(), Error> {
-        if flag(matches, FILES) {
-            return Err(refusal("--files", "`ripkit find --kind file '*'` lists the files"));
-        }
         for preset in self.presets.iter().filter(|preset| matches.get_flag(&id(preset.letter))) {
             let value = match preset.value {
                 PresetValue::Bool(value) => value.into(),
@@ -207,6 +209,47 @@ impl ShortOptions {
             Some(_) => Err(refusal("-e with a pattern", "give one glob, as in 'test*.rs'")),
         }
     }
+}
+
+/// For `--files`, the tool that lists files with the arguments that stand for those of a search.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for several paths.
+pub(super) fn listing(
+    spec: &ToolSpec,
+    matches: &ArgMatches,
+    mut args: Map<String, Value>,
+) -> Result<(Option<ToolSpec>, Map<String, Value>), Error> {
+    if !has(spec, RG.distinguishing) || !flag(matches, FILES) {
+        return Ok((None, args));
+    }
+    let lists = standard_specs().into_iter().find(|other| has(other, FD.distinguishing));
+    let Some(lists) = lists else { return Ok((None, args)) };
+    let texts = |value: Option<Value>| -> Vec<String> {
+        let values = value.into_iter().flat_map(as_list);
+        values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+    };
+    let (mut globs, types) = (texts(args.remove("include")), texts(args.remove("file_type")));
+    // As in rg, a glob overrides the types.
+    if globs.is_empty() {
+        for name in &types {
+            globs.extend(type_globs(name)?);
+        }
+    }
+    let paths = texts(args.remove("path"));
+    if paths.len() > 1 {
+        return Err(refusal("--files with several paths", "list each path by itself"));
+    }
+    args.retain(|name, _| has(&lists, name));
+    let pattern = match globs.as_slice() {
+        [] => "*".to_owned(),
+        [one] => one.clone(),
+        all => format!("{{{}}}", all.join(",")),
+    };
+    args.insert("pattern".to_owned(), pattern.into());
+    args.insert(FD.distinguishing.to_owned(), "file".into());
+    args.extend(paths.into_iter().map(|path| ("path".to_owned(), path.into())));
+    Ok((Some(lists), args))
 }
 
 fn refusal(option: &str, instead: &str) -> Error {
@@ -277,21 +320,25 @@ fn escaped(text: &str) -> String {
 
 /// Adds the globs of the types of `-T` to those of what is left out.
 fn exclude_types(matches: &ArgMatches, args: &mut Map<String, Value>) -> Result<(), Error> {
-    let definitions = TypesBuilder::new().add_defaults().definitions();
     let mut exclude: Vec<Value> = Vec::new();
     for name in strings(matches, TYPE_NOT) {
-        let Some(definition) = definitions.iter().find(|known| known.name() == name) else {
-            let error =
-                Error::new(ErrorCode::InvalidArgument, format!("there is no file type `{name}`"));
-            return Err(error.with_hint("`--exclude` takes a glob instead, as in `*.rs`."));
-        };
-        exclude.extend(definition.globs().iter().cloned().map(Value::from));
+        exclude.extend(type_globs(name)?.into_iter().map(Value::from));
     }
     if !exclude.is_empty() {
         let given = args.remove("exclude").into_iter().flat_map(as_list);
         args.insert("exclude".to_owned(), given.chain(exclude).collect());
     }
     Ok(())
+}
+
+fn type_globs(name: &str) -> Result<Vec<String>, Error> {
+    let definitions = TypesBuilder::new().add_defaults().definitions();
+    let definition = definitions.iter().find(|known| known.name() == name);
+    definition.map(|definition| definition.globs().to_vec()).ok_or_else(|| {
+        let message = format!("there is no file type `{name}`");
+        Error::new(ErrorCode::InvalidArgument, message)
+            .with_hint("`--exclude` takes a glob instead, as in `*.rs`.")
+    })
 }
 
 /// Moves the globs of `include` that begin with `!` to `exclude`.

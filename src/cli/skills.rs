@@ -19,7 +19,7 @@ const LIST: &str = "list";
 const SHOW: &str = "show";
 const CHECK: &str = "check";
 const PROMPT: &str = "prompt";
-const SKILL: &str = "name";
+pub(super) const SKILL: &str = "name";
 const DIRECTORIES: &str = "directories";
 
 /// Characters of a description in the list.

@@ -20,10 +20,11 @@ use super::flags::{self, GlobalFlags, OutputFlags};
 use super::help;
 use super::index;
 use super::print::{self, Printer};
+use super::shorts;
 use super::skills;
 
 pub(super) const CALL: &str = "call";
-const TOOL: &str = "name";
+pub(super) const TOOL: &str = "name";
 const ARGUMENTS: &str = "arguments";
 
 pub(super) const SPEC: &str = "spec";
@@ -56,8 +57,10 @@ pub(super) fn run(
     // What another program reads is not cut, unless it is an answer for an agent.
     globals.all |= !globals.json && !io::stdout().is_terminal();
     let globals = &globals;
-    let args = match args::parse(spec, matches, &globals.current_dir()) {
-        Ok(args) => args,
+    let parsed = args::parse(spec, matches, &globals.current_dir());
+    let parsed = parsed.and_then(|args| shorts::listing(spec, matches, args));
+    let (listing, args) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             let answer = Answer::failed(error, &print::shell_format());
             let output = OutputFlags::parse(matches, &Map::new());
@@ -65,7 +68,9 @@ pub(super) fn run(
             return Ok(exit_status(&answer));
         }
     };
+    let spec = listing.as_ref().unwrap_or(spec);
     let output = OutputFlags::parse(matches, &args);
+    let output = OutputFlags { lines: output.lines.filter(|_| listing.is_none()), ..output };
     let printer = Printer::new(output, globals);
     let started = Instant::now();
     let called = call_tool(spec, matches, globals, args, printer.call());

@@ -2,6 +2,7 @@
 
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
@@ -191,13 +192,38 @@ fn excerpt(pattern: &str, start: usize, end: usize) -> String {
     };
     let mut shown = String::from("    ");
     shown.extend((from > 0).then_some('…'));
-    // Each is shown as one character, so that the mark stays aligned.
+    // A control character takes one column then, so that the mark stays aligned.
     let visible = |ch: char| if ch.is_control() { '·' } else { ch };
     shown.extend(pattern.chars().skip(from).take(EXCERPT_CHARS).map(visible));
     shown.extend((from + EXCERPT_CHARS < total).then_some('…'));
-    let indent = 4 + usize::from(from > 0) + before - from;
+    let columns = |from: usize, count: usize| -> usize {
+        pattern.chars().skip(from).take(count).map(columns).sum()
+    };
+    let indent = 4 + usize::from(from > 0) + columns(from, before - from);
     let marked = marked.min((from + EXCERPT_CHARS).saturating_sub(before).max(1));
-    format!("{shown}\n{}{}", " ".repeat(indent), "^".repeat(marked))
+    format!("{shown}\n{}{}", " ".repeat(indent), "^".repeat(columns(before, marked).max(1)))
+}
+
+/// How many columns of a terminal a character takes: none for a combining mark, two for most of East
+/// Asia and for emoji.
+fn columns(ch: char) -> usize {
+    match ch {
+        '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' => 0,
+        _ if is_combining_mark(ch) => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{303e}'
+        | '\u{3041}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1f64f}'
+        | '\u{1f680}'..='\u{1f6ff}'
+        | '\u{1f900}'..='\u{1f9ff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
 }
 
 /// The number of characters in a byte range.
@@ -325,6 +351,21 @@ mod tests {
         ];
         for (pattern, expected) in cases {
             assert_eq!(message(pattern), expected);
+        }
+    }
+
+    #[test]
+    fn the_mark_stands_below_the_error_whatever_is_before_it() {
+        for (pattern, shown, mark) in [
+            ("\t(b", "·(b", " ^"),
+            ("日本(b", "日本(b", "    ^"),
+            ("e\u{301}(b", "e\u{301}(b", " ^"),
+            ("한😀\u{7}(b", "한😀·(b", "     ^"),
+            ("[日-本-\\q]", "[日-本-\\q]", "       ^^"),
+        ] {
+            let text = message(pattern);
+            let lines: Vec<&str> = text.lines().skip(1).take(2).collect();
+            assert_eq!(lines, [format!("    {shown}"), format!("    {mark}")], "{pattern}");
         }
     }
 

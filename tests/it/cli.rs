@@ -179,8 +179,8 @@ fn unsupported_options_name_what_replaces_them() {
     let root = tree();
     let cases: [(&[&str], &str); 3] = [
         (
-            &["search", "--files"],
-            "--files is not supported. Instead, `ripkit find --kind file '*'` lists the files.",
+            &["search", "--files", "src", "notes.md"],
+            "--files with several paths is not supported. Instead, list each path by itself.",
         ),
         (
             &["find", "-e", "rs", "m*"],
@@ -220,6 +220,15 @@ fn lines_are_printed_in_the_forms_of_rg() {
         let words = [&["search"], words].concat();
         assert_eq!(run(root.path(), &words), found(wanted), "{words:?}");
     }
+    let rust = "src/deep/lib.rs\nsrc/main.rs\n";
+    for words in
+        [&["-trust"][..], &["-g", "*.rs"], &["-T", "md", "src"], &["-g*.rs", "-tmd", "src"]]
+    {
+        let words = [&["search", "--files"], words].concat();
+        assert_eq!(run(root.path(), &words), found(rust), "{words:?}");
+    }
+    let files = ["search", "--files", "-0", "src"];
+    assert_eq!(run(root.path(), &files), found("src/deep/lib.rs\0src/main.rs\0"));
     let all = ["find", "-0", "*.rs"];
     assert_eq!(run(root.path(), &all), found("src/deep/lib.rs\0src/main.rs\0"));
     assert_eq!(run(root.path(), &["find", "-e", "rs", "-e", "md"]).1.lines().count(), 3);

@@ -124,7 +124,7 @@ fn bash_completes_commands_and_options() {
     if !has_program("bash") {
         return;
     }
-    let root = tree();
+    let root = tree_with_a_skill();
     let (_, script, _) = run(root.path(), &["completions", "bash"]);
     fs::write(root.path().join("script"), script).expect("a script");
     let completed = |words: &[&str]| {
@@ -145,6 +145,46 @@ fn bash_completes_commands_and_options() {
     assert!(begun.split_whitespace().any(|name| name == "search"), "{begun}");
     assert_eq!(completed(&["ripkit", "search", "--json-l"]), "--json-lines\n");
     assert_eq!(completed(&["ripkit", "completions", "po"]), "powershell\n");
+    assert_eq!(completed(&["ripkit", "search", "--file-type", "rus"]), "rust\n");
+    assert_eq!(completed(&["ripkit", "call", "find_f"]), "find_files\n");
+    assert_eq!(completed(&["ripkit", "skills", "show", "cou"]), "count-words\n");
+    assert_eq!(completed(&["ripkit", "man", "sear"]), "search\n");
+}
+
+#[test]
+fn completions_of_every_shell_have_the_names_of_values() {
+    let root = tree_with_a_skill();
+    for shell in ["bash", "zsh", "fish"] {
+        let (_, script, _) = run(root.path(), &["completions", shell]);
+        for name in ["typescript", "list_directory", "count-words"] {
+            assert!(script.contains(name), "{shell}: {name}");
+        }
+    }
+    if !has_program("fish") {
+        return;
+    }
+    let (_, script, _) = run(root.path(), &["completions", "fish"]);
+    fs::write(root.path().join("script"), script).expect("a script");
+    for (typed, wanted) in [
+        ("ripkit call find_f", "find_files\n"),
+        ("ripkit skills show cou", "count-words\n"),
+        ("ripkit search x --file-type typesc", "typescript\n"),
+    ] {
+        let mut fish = Command::new("fish");
+        let line = format!("source ./script; complete -C '{typed}'");
+        let output = fish.args(["--no-config", "-c", &line]).current_dir(root.path()).output();
+        let completed = output.expect("fish starts").stdout;
+        assert_eq!(String::from_utf8_lossy(&completed), wanted, "{typed}");
+    }
+}
+
+fn tree_with_a_skill() -> tempfile::TempDir {
+    let root = tree();
+    let skill = root.path().join(".claude/skills/count-words");
+    fs::create_dir_all(&skill).expect("a directory");
+    let text = "---\nname: count-words\ndescription: Counts words.\n---\nCount.\n";
+    fs::write(skill.join("SKILL.md"), text).expect("a file");
+    root
 }
 
 #[test]
@@ -153,6 +193,14 @@ fn the_manual_has_a_page_for_the_program_and_one_for_each_command() {
     let (status, page, error) = run(root.path(), &["man"]);
     assert_eq!((status, error.as_str()), (0, ""));
     assert!(page.contains(".TH ripkit 1"), "{page}");
+    let (_, search, _) = run(root.path(), &["man", "search"]);
+    let synopsis =
+        search.lines().find(|line| line.starts_with("\\fBripkit search")).expect("a line");
+    for words in
+        ["[\\-m|\\-\\-max\\-per\\-file <N>]", "[\\-\\-max\\-results <N>]", "<PATTERN> [PATH]..."]
+    {
+        assert!(synopsis.contains(words), "{words}: {synopsis}");
+    }
     for spec in ripkit::toolkit::standard_specs() {
         let reference = format!("ripkit\\-{}(1)", spec.command);
         assert!(page.contains(&reference), "{reference}");
