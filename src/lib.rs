@@ -181,3 +181,11 @@ pub use workspace::Workspace;
 pub fn parse_index(bytes: Vec<u8>) -> Result<usize, String> {
     index::parse_all(bytes)
 }
+
+/// Decodes the bytes of a stored snapshot and encodes them again, for fuzzing: the number of files, or
+/// the difference.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub fn parse_snapshot(bytes: &[u8]) -> Result<usize, String> {
+    index::round_trip(bytes)
+}

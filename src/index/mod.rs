@@ -58,6 +58,8 @@ pub use crate::index::status::IndexStatus;
 #[cfg(fuzzing)]
 pub(crate) use crate::index::store::parse_all;
 use crate::index::store::{StoreFile, StoredIndex};
+#[cfg(fuzzing)]
+pub(crate) use crate::index::stored_snapshot::round_trip;
 use crate::index::stored_snapshot::{DecodedSnapshot, EncodedSnapshot};
 use crate::pool::Pool;
 use crate::walk::FileId;

@@ -210,3 +210,7 @@ impl KeptSelection {
         })
     }
 }
+
+#[cfg(test)]
+#[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
+mod tests;

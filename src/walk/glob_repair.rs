@@ -119,10 +119,11 @@ fn split_negation(glob: &str) -> (&str, &str) {
 
 /// The globs of a text that holds several: a list in JSON, or globs with `,` or `|` between them.
 fn parts(text: &str) -> Vec<String> {
-    if text.starts_with('[') && text.ends_with(']') {
-        if let Ok(list) = serde_json::from_str::<Vec<String>>(text) {
-            return list;
-        }
+    if text.starts_with('[')
+        && text.ends_with(']')
+        && let Ok(list) = serde_json::from_str::<Vec<String>>(text)
+    {
+        return list;
     }
     let parts = split_at_marks(text);
     let is_glob = |part: &&str| part.chars().any(char::is_alphanumeric);

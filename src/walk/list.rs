@@ -335,7 +335,7 @@ impl Visitor for ListVisitor {
 /// How deep the entries of a batch lie below the root of the walk.
 fn depth(batch: &Batch) -> usize {
     let below = batch.prefix.get(batch.base_len..).unwrap_or_default();
-    1 + below.iter().filter(|byte| **byte == b'/').count()
+    1 + memchr::memchr_iter(b'/', below).count()
 }
 
 fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {

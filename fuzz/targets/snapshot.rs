@@ -1,0 +1,8 @@
+#![no_main]
+
+// The decoder is private, so its tests on stable are in `src/index/stored_snapshot.rs`.
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    if let Err(difference) = ripkit::parse_snapshot(data) {
+        panic!("{difference}");
+    }
+});
