@@ -353,6 +353,7 @@ impl Explainer<'_> {
             max_per_file: spanned as u64,
             mode: OutputMode::Content,
             invert: false,
+            enclosing: false,
             context: (0, 0),
             sort: Sort::Path,
             stream: None,

@@ -20,7 +20,7 @@ use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::ListOptions;
 use crate::walk::unmatched;
 use crate::walk::{PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
-use crate::workspace::{Access, Workspace};
+use crate::workspace::{Access, Workspace, WorkspacePath};
 
 /// Finds files at any depth by a glob. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -273,12 +273,18 @@ fn literal_first(workspace: &Workspace, path: &str, pattern: &str) -> String {
         return pattern.to_owned();
     }
     let below = if path == "." { pattern.to_owned() } else { format!("{path}/{pattern}") };
-    let Ok(existing) = workspace.resolve(&below, Access::Read) else {
+    let Some(existing) = look_up(workspace, &below) else {
         return pattern.to_owned();
     };
     let found = PathGlobs::new(&[pattern])
         .is_ok_and(|globs| globs.matches(existing.relative(), below.len() - pattern.len()));
     if found { pattern.to_owned() } else { format!("/{}", globset::escape(pattern)) }
+}
+
+/// What is at a path, without the suggestions of an error.
+fn look_up(workspace: &Workspace, text: &str) -> Option<WorkspacePath> {
+    let found = |bytes: &[u8]| workspace.look_up(bytes).ok().flatten();
+    found(text.as_bytes()).or_else(|| found(&escape::unescape(text)?))
 }
 
 /// If the pattern is the path of a file, relative to `path` or else to the root: the root of the walk
@@ -289,7 +295,7 @@ fn existing_file(workspace: &Workspace, path: &str, pattern: &str) -> Option<(St
         return None;
     }
     let file = |text: &str| {
-        let found = workspace.resolve(text, Access::Read).ok()?;
+        let found = look_up(workspace, text)?;
         found.is_file().then_some((text.to_owned(), found))
     };
     let below = |text: &str| format!("{path}/{}", text.trim_start_matches('/'));

@@ -3,7 +3,7 @@
 
 use crate::text::clip;
 use crate::walk::globs::PathGlobs;
-use crate::workspace::{Access, Workspace};
+use crate::workspace::Workspace;
 
 /// How much of a glob a note repeats, in bytes.
 const MAX_SHOWN_BYTES: usize = 200;
@@ -175,9 +175,11 @@ fn is_directory(workspace: &Workspace, searched: &[String], glob: &str) -> bool 
     }
     let below = searched.iter().filter(|searched| *searched != ".");
     let below = below.map(|searched| format!("{}/{path}", searched.trim_end_matches('/')));
-    below
-        .chain([path.to_owned()])
-        .any(|path| workspace.resolve(&path, Access::Read).is_ok_and(|found| found.is_directory()))
+    below.chain([path.to_owned()]).any(|path| {
+        workspace
+            .look_up(path.as_bytes())
+            .is_ok_and(|found| found.is_some_and(|found| found.is_directory()))
+    })
 }
 
 /// `tests` for the files in all directories of this name.

@@ -22,6 +22,9 @@ use crate::workspace::{Access, Dir, Kind, Volume, Workspace, WorkspacePath};
 /// How many of the exact files are prepared between two checks of the clock.
 const FILES_PER_CHECK: usize = 1024;
 
+/// For how many missing paths of one call others are suggested, which may take milliseconds each.
+const MAX_EXPLAINED: usize = 8;
+
 /// What a walk visits. Without any root it visits nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WalkOptions {
@@ -228,6 +231,14 @@ impl WalkRoots {
         for path in paths {
             if let Some(why) = call.stop_reason() {
                 return Err(Error::stopped(why, "all paths were looked at"));
+            }
+            let is_missing =
+                || workspace.look_up(path.as_bytes()).is_ok_and(|found| found.is_none());
+            if missing.len() >= MAX_EXPLAINED && escape::unescape(path).is_none() && is_missing() {
+                let shown = escape::display_path(path.as_bytes());
+                let reason = format!("no such file or directory: {shown}");
+                missing.push(ReadError { path: path.to_owned(), reason });
+                continue;
             }
             match WalkRoot::of(workspace, path, &count) {
                 Ok(root) => roots.push(root),

@@ -19,6 +19,7 @@ mod replace;
 mod resolve;
 #[cfg(all(unix, feature = "command"))]
 mod spool_file;
+mod suggest;
 mod temp;
 #[cfg(test)]
 mod tests;

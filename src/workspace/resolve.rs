@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::os::{Dir, Kind, Stat};
 use crate::text::{confusable, escape};
-use crate::workspace::policy::{self, Denial, PathPolicy};
-use crate::workspace::{Access, Workspace, WorkspacePath};
+use crate::workspace::policy::{self, Denial};
+use crate::workspace::{Access, Workspace, WorkspacePath, suggest};
 
 /// The longest path of a new entry, in bytes; Linux system calls accept no longer ones.
 const MAX_NEW_PATH_BYTES: usize = 4095;
@@ -27,18 +27,6 @@ const MAX_LOOKALIKE_NAMES: usize = 8;
 
 /// How many links one path may pass, as on Linux.
 const MAX_LINKS: usize = 40;
-
-/// How many entries of a directory are compared with a missing name.
-const MAX_COMPARED_ENTRIES: usize = 10_000;
-
-/// Product of name lengths that may be compared in all; comparing the longest names would take a
-/// second otherwise.
-const MAX_COMPARED_PAIRS: usize = 16 << 20;
-
-/// The minimum similarity of a suggested name, from 0 to 1.
-const MIN_SIMILARITY: f64 = 0.85;
-
-const MAX_SUGGESTIONS: usize = 3;
 
 /// See [`Workspace::resolve`], which applies the policy to the result.
 pub(super) fn resolve(
@@ -145,7 +133,7 @@ fn direct(names: &PathNames, follow: bool) -> Option<Target> {
 /// Differing characters are escaped; [`resolve`] accepts these escapes.
 fn lookalike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
     let mut found = lookalikes(workspace, target);
-    found.truncate(MAX_SUGGESTIONS);
+    found.truncate(suggest::MAX_SUGGESTIONS);
     let asked = target.relative();
     let asked = str::from_utf8(&asked).ok()?;
     let mut shown = Vec::new();
@@ -219,7 +207,7 @@ fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
     if let Some(hint) = lookalike_hint(workspace, target) {
         return error.with_hint(hint);
     }
-    let similar = similar_paths(target, &workspace.0.policy);
+    let similar = suggest::suggestions(workspace, text, target);
     match similar.as_slice() {
         [] => error.with_hint(Hint::Tools {
             before: "Use ".into(),
@@ -231,7 +219,7 @@ fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
 }
 
 /// The entry that a path leads to.
-struct Target {
+pub(super) struct Target {
     parent: Arc<Dir>,
     /// The names from the start directory without links; the last is the entry itself.
     real: Vec<Vec<u8>>,
@@ -242,11 +230,11 @@ struct Target {
 }
 
 /// The names of a real path, some of which do not exist.
-struct MissingAt<'a> {
-    existing: &'a [Vec<u8>],
+pub(super) struct MissingAt<'a> {
+    pub(super) existing: &'a [Vec<u8>],
     /// The first name that does not exist.
-    first: &'a [u8],
-    below: &'a [Vec<u8>],
+    pub(super) first: &'a [u8],
+    pub(super) below: &'a [Vec<u8>],
 }
 
 impl Target {
@@ -272,8 +260,23 @@ impl Target {
         relative(self.real.iter().map(Vec::as_slice), self.outside)
     }
 
+    /// The names from the start directory, of which the last do not exist.
+    pub(super) fn names(&self) -> &[Vec<u8>] {
+        &self.real
+    }
+
+    /// Whether they start at the root of the file system.
+    pub(super) fn is_outside(&self) -> bool {
+        self.outside
+    }
+
+    /// The directory that holds the first name that does not exist, or the entry.
+    pub(super) fn parent(&self) -> &Dir {
+        &self.parent
+    }
+
     /// The names that exist, the first that does not, and those after it.
-    fn split_at_missing(&self) -> Option<MissingAt<'_>> {
+    pub(super) fn split_at_missing(&self) -> Option<MissingAt<'_>> {
         let missing = self.state.err()?;
         let existing = self.real.len().checked_sub(missing)?;
         let (existing, absent) = self.real.split_at_checked(existing)?;
@@ -629,29 +632,6 @@ impl<'a> LinkWalk<'a> {
     }
 }
 
-/// Existing entries with a name similar to the first missing one, the most similar first, as paths
-/// for a hint.
-fn similar_paths(target: &Target, policy: &PathPolicy) -> Vec<String> {
-    let Some(MissingAt { existing, first: wanted, .. }) = target.split_at_missing() else {
-        return Vec::new();
-    };
-    let path = |name: &[u8]| [existing, &[name.to_vec()]].concat().join(&b'/');
-    let mut comparison = Comparison::with(wanted);
-    let mut similar: Vec<(f64, Vec<u8>)> = Vec::new();
-    // Denied names do not count towards any limit, so that a hint does not reveal them.
-    let is_allowed = |name: &[u8]| !policy.denial_of_entry(&path(name)).is_possible();
-    each_name(&target.parent, is_allowed, |name| {
-        let Some(similarity) = comparison.similarity(name) else { return ControlFlow::Break(()) };
-        if similarity > MIN_SIMILARITY {
-            similar.push((similarity, name.to_vec()));
-        }
-        ControlFlow::Continue(())
-    });
-    similar.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
-    let paths = similar.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| path(&name));
-    paths.map(|path| escape::display_path(&path).into_owned()).collect()
-}
-
 /// Paths in which the first missing name is replaced by that of an entry that looks the same: one
 /// composed differently, or with confusable or invisible characters. In byte order. `is_allowed` is
 /// called with each path that ends with the name of an entry.
@@ -663,7 +643,7 @@ fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<V
     let wanted_folded = confusable::skeleton(wanted);
     let mut found = Vec::new();
     let path = |name: &[u8]| [existing, &[name.to_vec()]].concat().join(&b'/');
-    each_name(
+    suggest::each_name(
         &target.parent,
         |name| is_allowed(&path(name)),
         |name| {
@@ -680,69 +660,4 @@ fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<V
     );
     found.sort_unstable();
     found.into_iter().map(|name| [existing, &[name], below].concat().join(&b'/')).collect()
-}
-
-/// Calls `each` with the allowed names in a directory, up to [`MAX_COMPARED_ENTRIES`].
-fn each_name(
-    parent: &Dir,
-    is_allowed: impl Fn(&[u8]) -> bool,
-    mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
-) {
-    let mut count = 0;
-    let Ok(directory) = parent.open_dir(b".") else { return };
-    // If listing fails, there are only fewer suggestions.
-    let _ = directory.list(|name, _| {
-        if !is_allowed(name) {
-            return ControlFlow::Continue(());
-        }
-        count += 1;
-        each(name)?;
-        if count < MAX_COMPARED_ENTRIES {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    });
-}
-
-/// Compares names with a missing one.
-struct Comparison {
-    wanted: String,
-    /// What is left of [`MAX_COMPARED_PAIRS`].
-    pairs: usize,
-}
-
-impl Comparison {
-    fn with(wanted: &[u8]) -> Comparison {
-        Comparison { wanted: lower_case(wanted), pairs: MAX_COMPARED_PAIRS }
-    }
-
-    /// The similarity of a name, from 0 to 1; `None` when the limit is reached.
-    fn similarity(&mut self, name: &[u8]) -> Option<f64> {
-        let name = lower_case(name);
-        self.pairs = self.pairs.checked_sub(name.len() * self.wanted.len())?;
-        Some(strsim::jaro_winkler(&self.wanted, &name))
-    }
-}
-
-fn lower_case(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).to_lowercase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_usual_length_are_all_compared_and_of_the_longest_only_some() {
-        for (length, min, max) in
-            [(40, MAX_COMPARED_ENTRIES, MAX_COMPARED_ENTRIES), (255, 200, 300)]
-        {
-            let mut comparison = Comparison::with(&vec![b'a'; length]);
-            let name = vec![b'b'; length];
-            let compared =
-                (0..MAX_COMPARED_ENTRIES).map_while(|_| comparison.similarity(&name)).count();
-            assert!((min..=max).contains(&compared), "{compared} of {length} bytes");
-        }
-    }
 }
