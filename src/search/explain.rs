@@ -24,7 +24,7 @@ use crate::text::escape;
 use crate::text_format::TextFormat;
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
-    Batch, DirectoryReport, OpenCount, PathFilter, ResultSink, SelectedFiles, SkippedEntry,
+    Batch, DirectoryReport, OpenCount, Pass, PathFilter, ResultSink, SelectedFiles, SkippedEntry,
     Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
 use crate::workspace::Workspace;
@@ -360,6 +360,7 @@ impl Explainer<'_> {
             raw_lines: false,
             versions: false,
             cursor: None,
+            pass: Pass::InOrder,
             ..options
         };
         let aliases = WalkRoot::aliases(&self.options.walk.roots);

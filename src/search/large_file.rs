@@ -82,8 +82,6 @@ pub(super) struct MergedMatches {
     /// The number of merged blocks.
     blocks: u64,
     lines: u64,
-    /// Matching lines that an earlier answer has shown.
-    seen: u64,
 }
 
 /// The state that the threads share.
@@ -216,19 +214,22 @@ impl LargeFile {
             merged.count += block.count;
             return;
         }
-        let options = &self.options;
-        let max = options
-            .max_results
-            .saturating_add(1)
-            .min(options.max_per_file.saturating_sub(merged.seen));
-        let max = usize::try_from(max.saturating_sub(merged.count)).unwrap_or(usize::MAX);
+        let (options, range) = (&self.options, self.options.line_range());
+        let allowed = options.max_per_file.saturating_sub(merged.file.seen);
+        let max = range.kept.min(allowed).saturating_sub(merged.count);
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        let passed = (self.after_line, range.skipped.saturating_sub(merged.file.seen));
         let format =
             LineFormat { path: &self.path, line_bytes: options.limits.line_bytes, grouped: false };
         let lines = &mut merged.file.lines;
-        let stats = lines.append(&block.file.lines, format, lines_before, self.after_line, max);
-        merged.seen += stats.seen as u64;
+        let stats = lines.append(&block.file.lines, format, lines_before, passed, max);
         merged.count += stats.added as u64;
-        merged.file.more = stats.more || (stats.added == max && block.file.more);
+        let file = &mut merged.file;
+        file.seen += stats.seen;
+        file.total += block.file.total.saturating_sub(stats.seen);
+        let allowed = options.max_per_file.saturating_sub(file.seen);
+        file.more = file.total > allowed;
+        file.total = file.total.min(allowed);
     }
 
     /// Whether no further block can change the answer.
@@ -239,7 +240,9 @@ impl LargeFile {
         match self.options.mode {
             OutputMode::Files | OutputMode::FilesWithoutMatch => merged.count > 0,
             OutputMode::Count | OutputMode::Values => false,
-            OutputMode::Content => merged.file.more,
+            OutputMode::Content => {
+                merged.file.more || merged.file.total >= self.options.line_range().counted
+            }
         }
     }
 }
@@ -360,13 +363,11 @@ impl<'a> BlockSearcher<'a> {
             block.lines += if counts_lines { count_line_ends(text) } else { 0 };
             return Ok(());
         };
-        // Which lines were shown before is only known when blocks are merged.
         let options = &self.large.options;
-        let max_lines = options.max_results.saturating_add(1);
-        let max_lines = (self.large.after_line == 0).then_some(max_lines);
+        let keeps_all = self.large.after_line > 0 || options.line_range().skipped > 0;
         let keeps_going = || control.keeps_going();
         let sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
-        let mut sink = sink.for_block(max_lines);
+        let mut sink = sink.for_block(keeps_all);
         self.lines.search_slice(matcher, text, &mut sink)?;
         block.count += sink.count;
         block.interrupted |= sink.interrupted;
@@ -434,6 +435,7 @@ impl<'a> BlockSearcher<'a> {
 
     fn report_long_line(&mut self, span: Match, before: u64, block: &mut BlockMatches) {
         block.count += 1;
+        block.file.total += 1;
         let options = &self.large.options;
         if !options.shows_lines() {
             return;

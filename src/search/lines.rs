@@ -49,6 +49,18 @@ pub struct FileMatches {
     /// The matched texts, where they are counted.
     #[serde(skip)]
     pub(super) values: ValueCounts,
+    /// How many more lines match than are shown, at least; the cursor of the answer leads to them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<u64>,
+    /// There may be more than `remaining`.
+    #[serde(skip)]
+    pub(super) remaining_is_least: bool,
+    /// Matching lines that were counted, shown or not.
+    #[serde(skip)]
+    pub(super) total: u64,
+    /// Matching lines that an earlier answer has shown.
+    #[serde(skip)]
+    pub(super) seen: u64,
     /// The path on disk, if it is not UTF-8.
     #[serde(skip)]
     pub(super) path_bytes: Option<Vec<u8>>,
@@ -139,7 +151,20 @@ impl FileMatches {
             let rest = notice.strip_prefix(&*path).and_then(|rest| rest.strip_prefix(": "));
             write!(f, "\n... {}", rest.unwrap_or(notice))?;
         }
-        Ok(())
+        self.remainder().map_or(Ok(()), |remainder| write!(f, "\n... {remainder}"))
+    }
+
+    /// The sentence on lines that are not shown.
+    pub(super) fn remainder(&self) -> Option<impl fmt::Display> {
+        let least = if self.remaining_is_least { "at least " } else { "" };
+        let remaining = self.remaining;
+        remaining.map(|lines| fmt::from_fn(move |f| write!(f, "{least}{lines} more in this file")))
+    }
+
+    /// The line on lines that are not shown, if there are any.
+    pub(super) fn remainder_line(&self) -> Option<String> {
+        let path = escape::display_path(self.path.as_bytes());
+        self.remainder().map(|remainder| format!("{path}: {remainder}\n"))
     }
 
     /// The line that stands for the file where no lines are shown.
@@ -311,10 +336,8 @@ pub(super) struct LineFormat<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AppendStats {
     /// Matches that an earlier answer has shown.
-    pub(super) seen: usize,
+    pub(super) seen: u64,
     pub(super) added: usize,
-    /// Whether the limit excluded some matches.
-    pub(super) more: bool,
 }
 
 impl MatchLines {
@@ -416,24 +439,23 @@ impl MatchLines {
     }
 
     /// Appends the matches of a block whose line numbers start after `lines_before` lines: those
-    /// after line `after_line`, at most `max` of them.
+    /// after line `after_line` and after the first `skipped`, at most `max` of them.
     pub(super) fn append(
         &mut self,
         block: &MatchLines,
         format: LineFormat<'_>,
         lines_before: u64,
-        after_line: u64,
+        (after_line, skipped): (u64, u64),
         max: usize,
     ) -> AppendStats {
         let mut stats = AppendStats::default();
         for (entry, content, spans) in block.lines() {
             let line = entry.line + lines_before;
-            if line <= after_line {
+            if line <= after_line || stats.seen < skipped {
                 stats.seen += 1;
                 continue;
             }
             if stats.added == max {
-                stats.more = true;
                 break;
             }
             stats.added += 1;
@@ -525,6 +547,28 @@ impl MatchLines {
         self.matching().count()
     }
 
+    /// The number of the line of a match.
+    pub(super) fn line_of_match(&self, index: usize) -> Option<u64> {
+        self.matching().nth(index).map(|(_, entry)| entry.line)
+    }
+
+    /// The bytes of text that [`MatchLines::keep_first`] keeps.
+    pub(super) fn bytes_of_first(&self, count: usize, after: u64) -> usize {
+        let kept = self.kept_with_first(count, after);
+        kept.checked_sub(1).and_then(|last| self.entries.get(last)).map_or(0, |last| last.end)
+    }
+
+    /// The number of entries of the first `count` matches with their context.
+    fn kept_with_first(&self, count: usize, after: u64) -> usize {
+        let last = count.checked_sub(1).and_then(|last| self.matching().nth(last));
+        let Some((last, entry)) = last else { return 0 };
+        let last_line = entry.line.saturating_add(after);
+        let rest = self.entries.iter().skip(last + 1);
+        let is_after =
+            |entry: &&LineEntry| entry.line <= last_line && entry.kind != LineKind::Definition;
+        last + 1 + rest.take_while(is_after).count()
+    }
+
     /// The number of the last matching line.
     pub(super) fn last_match(&self) -> Option<u64> {
         let mut reversed = self.entries.iter().rev();
@@ -534,19 +578,10 @@ impl MatchLines {
     /// Keeps the first `count` matches and `after` lines of context after the last one. Like
     /// `rg --max-count`, matching lines in that context are shown as context.
     pub(super) fn keep_first(&mut self, count: usize, after: u64) {
-        let last = count.checked_sub(1).and_then(|last| self.matching().nth(last));
-        let Some((last, entry)) = last else { return self.truncate(0) };
-        let last_line = entry.line.saturating_add(after);
-        let mut kept = last + 1;
-        let is_after =
-            |entry: &&mut LineEntry| entry.line <= last_line && entry.kind != LineKind::Definition;
-        for entry in self.entries.iter_mut().skip(kept).take_while(is_after) {
-            if entry.kind == LineKind::Match {
-                entry.kind = LineKind::PastCap;
-            }
-            kept += 1;
-        }
+        let kept = self.kept_with_first(count, after);
         self.truncate(kept);
+        let matches = self.entries.iter_mut().filter(|entry| entry.kind == LineKind::Match);
+        matches.skip(count).for_each(|entry| entry.kind = LineKind::PastCap);
     }
 
     /// How many of the first `max` matches, with the context before them, fit into `max_bytes` of
@@ -690,4 +725,4 @@ pub(super) fn without_line_end(line: &[u8]) -> &[u8] {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -14,6 +14,7 @@ pub(crate) mod report;
 mod searcher;
 mod sink;
 mod spans;
+mod spread;
 pub(crate) mod values;
 
 #[cfg(test)]
@@ -24,13 +25,14 @@ use std::sync::Arc;
 use crate::arguments::Sort;
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
+use crate::index::IndexReader;
 use crate::output::IndexUse;
 use crate::pool::Pool;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::SearchOptions;
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::FileSearcher;
-use crate::walk::{Cursor, ResumePoint, SkippedEntry, Walk};
+use crate::walk::{Cursor, Pass, ResumePoint, SkippedEntry, Walk};
 use crate::workspace::Workspace;
 
 /// The note on results that were found by ignoring case.
@@ -84,13 +86,42 @@ fn run(
     (pool, call): (&Pool, &Call),
     options: &Arc<SearchOptions>,
 ) -> Result<(SearchOutput, Vec<SkippedEntry>), Error> {
+    let builder = ReportBuilder::new(options);
+    let mut pass = run_pass(workspace, (pool, call), options, builder)?;
+    if pass.incomplete.is_none() && pass.builder.begin_rest() {
+        let rest =
+            SearchOptions { cursor: None, pass: Pass::Rest, ..SearchOptions::clone(options) };
+        pass = run_pass(workspace, (pool, call), &Arc::new(rest), pass.builder)?;
+    }
+    let (mut report, skipped) = pass.builder.finish(pass.incomplete, pass.order.as_ref());
+    if let Some(index_reader) = pass.index_reader {
+        let excluded = report.receipt.excluded;
+        report.receipt.index = Some(IndexUse { excluded, asked: index_reader.asks() });
+    }
+    Ok((report, skipped))
+}
+
+/// A pass over the files that has ended.
+struct EndedPass {
+    builder: ReportBuilder,
+    incomplete: Option<Incomplete>,
+    order: Option<MtimeOrder>,
+    index_reader: Option<IndexReader>,
+}
+
+/// Runs one pass over the files.
+fn run_pass(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    options: &Arc<SearchOptions>,
+    mut builder: ReportBuilder,
+) -> Result<EndedPass, Error> {
     let order = match options.sort {
         Sort::Path => None,
         Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), options)?),
     };
     let searcher = FileSearcher::new(options, workspace, call);
     let index_reader = searcher.index_reader();
-    let mut builder = ReportBuilder::new(options);
     let (builder, incomplete) = if let Some(order) = &order {
         builder.add_listing(order);
         search_in_order(order, workspace, options, (pool, call), &searcher, builder)?
@@ -99,13 +130,10 @@ fn run(
         walk.resume = options.cursor.as_ref().map(resume_point);
         Walk::run(workspace, walk, (pool, call), (searcher, builder))?
     };
-    let (mut report, skipped) = builder.finish(incomplete, order.as_ref());
-    if let Some(index_reader) = index_reader {
-        let excluded = report.receipt.excluded;
-        report.receipt.index = Some(IndexUse { excluded, asked: index_reader.asks() });
+    if let Some(index_reader) = &index_reader {
         index_reader.end(incomplete);
     }
-    Ok((report, skipped))
+    Ok(EndedPass { builder, incomplete, order, index_reader })
 }
 
 /// Searches files in the order of their modification time until the report is full.

@@ -19,10 +19,11 @@ use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::searcher::BatchMatches;
+use crate::search::spread::{Counts, Spread};
 use crate::search::values::{ValueCount, ValueCounts};
 use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
-use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
+use crate::walk::{Cursor, DirectoryReport, Pass, QueryId, ResultSink, SkippedEntry};
 
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
 const MAX_SKIPPED_ENTRIES: usize = 1000;
@@ -45,6 +46,9 @@ pub struct SearchOutput {
     /// With output `values`, how many different texts there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
+    /// How many results there are, where more were counted than are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<Total>,
     /// Whether more results exist than are shown.
     pub truncated: bool,
     /// Pass this to go on exactly after the last result; absent when nothing is left.
@@ -79,6 +83,36 @@ pub struct SearchOutput {
     /// The path as shown of the file with the most matches, and their number.
     #[serde(skip)]
     largest: Option<(String, usize)>,
+}
+
+/// How many results a search has. Only the first page of a cut answer counts them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct Total {
+    /// Matching lines; absent if only files were looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<u64>,
+    /// Files with results.
+    pub files: u64,
+    /// Whether there may be more: counting ends at four times the cap, and where the call ends.
+    pub bound: Bound,
+    #[serde(skip)]
+    mode: OutputMode,
+}
+
+/// What a number says about the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum Bound {
+    /// It is the true one.
+    Exactly,
+    /// The true one is not lower, as the call ended before all were counted.
+    AtLeast,
+    /// The true one is higher, or for files not lower.
+    MoreThan,
 }
 
 /// How a report is formatted.
@@ -152,6 +186,10 @@ impl Output for SearchOutput {
             } else {
                 f.write_str(results.strip_suffix('\n').unwrap_or(&results))?;
             }
+            // What the last file has left follows from the line on the cut.
+            if is_whole && index < last {
+                f.write_str(&file.remainder_line().unwrap_or_default())?;
+            }
         }
         f.write_str(&footer)
     }
@@ -206,7 +244,17 @@ impl SearchOutput {
                 OutputMode::Values => "values",
                 _ => "files",
             };
-            let line = truncation.line(self.results, noun, self.format.text_bytes);
+            let line = match &self.total {
+                Some(total) if format.style() == TextStyle::Compact => {
+                    format!("... ({} of {total})", self.results)
+                }
+                total => {
+                    let line = truncation.line(self.results, noun, self.format.text_bytes);
+                    let total =
+                        total.as_ref().map(|total| format!(", {} of {total}", self.results));
+                    line + &total.unwrap_or_default()
+                }
+            };
             let distinct = self.distinct.map(|all| format!(", {all} distinct values in all"));
             lines.push(line + &distinct.unwrap_or_default());
         }
@@ -242,6 +290,43 @@ impl SearchOutput {
     }
 }
 
+impl Total {
+    /// What was counted behind the end of a page; `is_complete` if nothing was left to count.
+    fn new(counts: Counts, mode: OutputMode, is_complete: bool) -> Option<Total> {
+        let max = counts.max?;
+        let is_over = counts.flow().is_break();
+        let lines = if is_over { max } else { counts.lines };
+        let has_lines = matches!(mode, OutputMode::Content | OutputMode::Count);
+        let files = if has_lines { counts.files } else { lines };
+        let bound = match (is_over, is_complete) {
+            (true, _) => Bound::MoreThan,
+            (false, true) => Bound::Exactly,
+            (false, false) => Bound::AtLeast,
+        };
+        let matches = has_lines.then_some(lines);
+        Some(Total { matches, files, bound, mode })
+    }
+}
+
+impl fmt::Display for Total {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.bound {
+            Bound::Exactly => "",
+            Bound::AtLeast => "at least ",
+            Bound::MoreThan => "more than ",
+        })?;
+        let files = counted(self.files, "file", "files");
+        let least = if self.bound == Bound::Exactly { "" } else { "at least " };
+        match (self.mode, self.matches) {
+            (OutputMode::Content, Some(lines)) => {
+                write!(f, "{} in {least}{files}", counted(lines, "match", "matches"))
+            }
+            (_, Some(lines)) => write!(f, "{files} with {}", counted(lines, "match", "matches")),
+            (_, None) => f.write_str(&files),
+        }
+    }
+}
+
 /// Collects the results of a search, which arrive in path order, into a report.
 #[derive(Debug)]
 pub(super) struct ReportBuilder {
@@ -255,6 +340,11 @@ pub(super) struct ReportBuilder {
     after_context: u64,
     /// The end of the files that were searched without a gap.
     reached: Option<Cursor>,
+    /// The pass of the position reached.
+    pass: Pass,
+    spread: Option<Spread>,
+    /// Files and their lines, where lines are not shown.
+    counts: Counts,
     query: QueryId,
     has_gap: bool,
     stream: Option<TextStream>,
@@ -274,14 +364,18 @@ impl ReportBuilder {
             results_only: options.results_only,
         };
         let notes = [&options.notes, options.pattern.notes()].concat();
+        let bytes_left = options.limits.text_bytes.saturating_sub(FOOTER);
         ReportBuilder {
             report: SearchOutput { notes, format, ..SearchOutput::default() },
             skipped_entries: Vec::new(),
             values: ValueCounts::default(),
             max_results: options.max_results,
             after_context: options.context.1 as u64,
-            bytes_left: options.limits.text_bytes.saturating_sub(FOOTER),
+            bytes_left,
             reached: options.cursor.clone(),
+            pass: if options.shows_lines() { options.pass } else { Pass::First },
+            spread: options.is_spread().then(|| Spread::new(options, bytes_left)),
+            counts: Counts::new(options),
             query: options.query,
             has_gap: false,
             stream: options.stream.clone(),
@@ -313,6 +407,12 @@ impl ReportBuilder {
         if self.report.format.mode == OutputMode::Values {
             self.finish_values();
         }
+        if let Some(spread) = self.spread.take() {
+            self.finish_spread(spread, incomplete.is_none());
+        } else if self.report.truncated && !self.report.format.mode.shows_lines() {
+            let (mode, is_complete) = (self.report.format.mode, incomplete.is_none());
+            self.report.total = Total::new(self.counts, mode, is_complete);
+        }
         let mut report = self.report;
         let listing = order.and_then(MtimeOrder::incomplete);
         report.incomplete = incomplete.or(listing);
@@ -329,6 +429,44 @@ impl ReportBuilder {
         }
         report.notes.append(&mut report.receipt.warnings.clone());
         (report, self.skipped_entries)
+    }
+
+    /// Begins the second pass, if it follows on this page.
+    pub(super) fn begin_rest(&mut self) -> bool {
+        let Some(spread) = self.spread.take_if(|spread| spread.leaves_rest()) else { return false };
+        self.finish_spread(spread, true);
+        self.pass = Pass::Rest;
+        if let Some(reached) = &mut self.reached {
+            reached.pass = Pass::FirstWithRest;
+        }
+        // The second pass reads the same files again.
+        self.report.receipt = ScanStats::default();
+        true
+    }
+
+    /// Reports the lines that were spread over files.
+    fn finish_spread(&mut self, spread: Spread, is_complete: bool) {
+        let counts = spread.counts();
+        let page = spread.finish(is_complete);
+        if page.cut.is_some() {
+            (self.report.format.truncation, self.report.truncated) = (page.cut, true);
+            self.report.total = Total::new(counts, OutputMode::Content, is_complete);
+        }
+        if let Some((path, line)) = page.in_rest {
+            self.pass = Pass::Rest;
+            self.reach(&path, line);
+        } else if page.has_rest
+            && let Some(reached) = &mut self.reached
+        {
+            reached.pass = Pass::FirstWithRest;
+        }
+        self.count_lines(page.lines);
+        let last = page.files.len().saturating_sub(1);
+        for (index, file) in page.files.into_iter().enumerate() {
+            if self.emit(file, index == last).is_break() {
+                return;
+            }
+        }
     }
 
     /// Reports the counted texts that fit.
@@ -361,6 +499,14 @@ impl ReportBuilder {
         if self.report.format.mode != OutputMode::Content {
             return self.add_path(file);
         }
+        if let Some(spread) = &mut self.spread {
+            let (path, is_open) = (file.resolved_path().to_vec(), spread.is_open());
+            let (line, flow) = spread.add(file);
+            if is_open && line.is_some() && !self.has_gap {
+                self.reach(&path, line);
+            }
+            return flow;
+        }
         let count = file.lines.count();
         let max = self.max_results - self.report.results;
         let room = self.bytes_left.saturating_sub(file.notices(OutputMode::Content).len());
@@ -390,11 +536,15 @@ impl ReportBuilder {
     fn add_path(&mut self, file: FileMatches) -> ControlFlow<()> {
         let mode = self.report.format.mode;
         let bytes = file.results(mode).len() + file.notices(mode).len();
+        self.counts.files += 1;
+        self.counts.lines += file.count.unwrap_or(1);
         if self.report.results == self.max_results {
-            return self.truncate(Truncation::Results);
+            self.truncated_by(Truncation::Results);
+        } else if bytes > self.bytes_left && self.report.results > 0 {
+            self.truncated_by(Truncation::Bytes);
         }
-        if bytes > self.bytes_left && self.report.results > 0 {
-            return self.truncate(Truncation::Bytes);
+        if self.report.truncated {
+            return self.counts.flow();
         }
         self.report.results += 1;
         // Without a count, the file counts as one match.
@@ -413,20 +563,29 @@ impl ReportBuilder {
         let notices = file.notices(mode);
         let bytes = file.results(mode).len() + notices.len() + separator.len();
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        if !self.has_gap {
+            self.reach(file.resolved_path(), file.lines.last_match());
+        }
+        self.emit(file, true)
+    }
+
+    /// Adds a file to the report, or writes it to the stream.
+    fn emit(&mut self, file: FileMatches, is_last: bool) -> ControlFlow<()> {
         let count = file.lines.count();
         if self.report.largest.as_ref().is_none_or(|(_, max)| count > *max) {
             let shown = escape::display_path(file.path.as_bytes()).into_owned();
             self.report.largest = Some((shown, count));
         }
-        if !self.has_gap {
-            self.reach(file.resolved_path(), file.lines.last_match());
-        }
+        let ReportFormat { mode, grouped, .. } = self.report.format;
+        let separator = if grouped { "--\n" } else { "" };
         let Some(stream) = &self.stream else {
             self.report.files.push(file);
             return ControlFlow::Continue(());
         };
         let separator = if self.report.format.streamed { separator } else { "" };
         self.report.format.streamed = true;
+        let remainder = file.remainder_line().filter(|_| !is_last).unwrap_or_default();
+        let notices = file.notices(mode) + &remainder;
         let written = if self.report.format.json_events {
             json::write(&file, &mut self.report.streamed_stats, stream)
         } else if self.report.format.results_only {
@@ -442,15 +601,25 @@ impl ReportBuilder {
     /// Moves the cursor; reuses the allocation of its path, because this happens for every file.
     fn reach(&mut self, path: &[u8], line: Option<u64>) {
         let reached = self.reached.get_or_insert_with(|| Cursor::after(Vec::new()));
-        (reached.modified, reached.line) = (None, line);
+        (reached.modified, reached.line, reached.pass) = (None, line, self.pass);
         reached.path.clear();
         reached.path.extend_from_slice(path);
     }
 
     fn truncate(&mut self, cut: Truncation) -> ControlFlow<()> {
-        self.report.format.truncation = Some(cut);
-        self.report.truncated = true;
+        self.truncated_by(cut);
         ControlFlow::Break(())
+    }
+
+    fn truncated_by(&mut self, cut: Truncation) {
+        self.report.format.truncation.get_or_insert(cut);
+        self.report.truncated = true;
+    }
+
+    /// Whether the results up to here are in the report.
+    fn is_reaching(&self) -> bool {
+        let is_open = self.spread.as_ref().is_none_or(Spread::is_open);
+        is_open && !self.has_gap && !self.report.truncated
     }
 }
 
@@ -469,7 +638,7 @@ impl ResultSink<BatchMatches> for ReportBuilder {
             flow?;
         }
         // A partially searched file comes after the last complete one.
-        if !self.has_gap && !found.partial && !found.searched_up_to.is_empty() {
+        if self.is_reaching() && !found.partial && !found.searched_up_to.is_empty() {
             self.reach(&found.searched_up_to, None);
         }
         self.has_gap |= found.interrupted;

@@ -10,7 +10,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
 use crate::search::lines::{FileMatches, LineFormat, MatchedLine, without_line_end};
-use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::options::{LineRange, OutputMode, SearchOptions};
 use crate::search::spans::{LineSpans, SpanFinder, SpanLimits};
 
 /// How many bytes after a match over several lines the regex may look at, as in ripgrep.
@@ -27,16 +27,15 @@ pub(super) struct LineSink<'a> {
     path: &'a str,
     /// Lines up to this one were in an earlier answer.
     after_line: u64,
-    /// The maximum number of results.
-    max_lines: u64,
+    range: LineRange,
     /// The maximum number of matching lines, with those that an earlier answer has shown.
     max_per_file: u64,
     keeps_going: &'a dyn Fn() -> bool,
     file: &'a mut FileMatches,
-    /// Matching lines so far.
+    /// Results so far.
     pub(super) count: u64,
-    /// Matching lines that an earlier answer has shown.
-    seen: u64,
+    /// Matching lines so far.
+    matched: u64,
     /// The number of the last matching line that is a result.
     last: u64,
     /// The number of line ends before the last matching line, and where that begins in the text; 0
@@ -51,8 +50,8 @@ pub(super) struct LineSink<'a> {
 
 /// The role of a matching line in this answer.
 enum LineRole {
-    /// It was in an earlier answer.
-    Seen,
+    /// It was in an earlier answer, or is only counted.
+    Passed,
     Result,
     /// It is past a cap, but within the context of the last result.
     Context,
@@ -74,13 +73,12 @@ impl<'a> LineSink<'a> {
             matcher,
             path,
             after_line,
-            // One more, to see that there are more.
-            max_lines: options.max_results.saturating_add(1),
+            range: options.line_range(),
             max_per_file: options.max_per_file,
             keeps_going,
             file,
             count: 0,
-            seen: 0,
+            matched: 0,
             last: 0,
             line_ends: 0,
             line_ends_upto: 0,
@@ -89,34 +87,53 @@ impl<'a> LineSink<'a> {
         }
     }
 
-    /// A sink for a block of a file, which takes all lines if `max_lines` is none.
-    pub(super) fn for_block(self, max_lines: Option<u64>) -> LineSink<'a> {
-        let max_lines = max_lines.unwrap_or(u64::MAX);
-        LineSink { max_lines, max_per_file: u64::MAX, ..self }
+    /// A sink for a block of a file. Which lines are not taken is known only when blocks are
+    /// merged; if there are any, all lines are kept.
+    pub(super) fn for_block(self, keeps_all: bool) -> LineSink<'a> {
+        let all = LineRange { skipped: 0, kept: u64::MAX, counted: u64::MAX };
+        let range = if keeps_all { all } else { self.range };
+        LineSink { range, max_per_file: u64::MAX, ..self }
     }
 
     /// Counts the matching line with this number and returns its role.
     fn admit(&mut self, number: u64) -> LineRole {
-        if self.after_line > 0 && number <= self.after_line {
-            self.seen += 1;
-            return LineRole::Seen;
-        }
-        if self.is_full() {
+        let is_seen = self.after_line > 0 && number <= self.after_line;
+        if !is_seen && self.matched >= self.max_per_file {
             self.file.more = true;
-            return if number <= self.context_end() {
-                LineRole::Context
-            } else {
-                LineRole::PastCap
-            };
+            return self.past_cap(number);
+        }
+        self.matched += 1;
+        if is_seen || self.matched <= self.range.skipped {
+            self.file.seen += 1;
+            return LineRole::Passed;
+        }
+        self.file.total += 1;
+        if self.file.total > self.range.kept {
+            return self.past_cap(number);
         }
         self.count += 1;
         self.last = number;
         LineRole::Result
     }
 
+    fn past_cap(&self, number: u64) -> LineRole {
+        if number <= self.context_end() {
+            LineRole::Context
+        } else if self.is_counted() {
+            LineRole::PastCap
+        } else {
+            LineRole::Passed
+        }
+    }
+
     /// Whether a cap is reached, so that no further line can be a result.
     fn is_full(&self) -> bool {
-        self.count >= self.max_lines || self.count + self.seen >= self.max_per_file
+        self.count >= self.range.kept || self.matched >= self.max_per_file
+    }
+
+    /// Whether no further line is counted.
+    fn is_counted(&self) -> bool {
+        self.file.more || self.file.total >= self.range.counted
     }
 
     /// The number of the last line of context after the last result.
@@ -127,7 +144,7 @@ impl<'a> LineSink<'a> {
     /// Takes a matching line; false ends the search of the file.
     fn line(&mut self, number: u64, found: &SinkMatch<'_>) -> bool {
         let past_cap = match self.admit(number) {
-            LineRole::Seen => return true,
+            LineRole::Passed => return true,
             LineRole::PastCap => return false,
             LineRole::Result => false,
             LineRole::Context => true,
@@ -169,7 +186,7 @@ impl<'a> LineSink<'a> {
             let line = start..start + bytes.len();
             start = line.end;
             let past_cap = match self.admit(number) {
-                LineRole::Seen => continue,
+                LineRole::Passed => continue,
                 LineRole::PastCap => return false,
                 LineRole::Result => false,
                 LineRole::Context => true,
@@ -197,6 +214,8 @@ impl<'a> LineSink<'a> {
         let keep = !past_cap && self.count == 1;
         if !past_cap && !keep {
             self.count -= 1;
+            self.matched -= 1;
+            self.file.total -= 1;
         }
         keep
     }
@@ -287,7 +306,8 @@ impl Sink for LineSink<'_> {
                 }
             }
         }
-        let is_due = self.options.pattern.is_multiline() || self.count.is_multiple_of(CHECK_EVERY);
+        let is_due = self.options.pattern.is_multiline()
+            || self.count.max(self.matched).is_multiple_of(CHECK_EVERY);
         if is_due && !(self.keeps_going)() {
             self.interrupted = true;
             return Ok(false);
@@ -309,9 +329,8 @@ impl Sink for LineSink<'_> {
             return Err(io::Error::other("internal error: context without a line number"));
         };
         if self.is_full() && number > self.context_end() {
-            // All context of the last result is collected. Go on only until it is known whether
-            // there are more matches.
-            return Ok(!self.file.more);
+            // All context of the last result is collected. Go on only until enough is counted.
+            return Ok(!self.is_counted());
         }
         // The context after the last match of an earlier answer was shown there.
         let is_seen = number <= self.after_line

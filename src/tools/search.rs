@@ -15,14 +15,14 @@ use crate::search;
 pub use crate::search::explain::{Alternative, Reading};
 pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
 pub use crate::search::options::OutputMode;
-use crate::search::options::SearchOptions;
+use crate::search::options::{MAX_SPREAD, SearchOptions};
 use crate::search::pattern::{Pattern, PatternOptions};
 pub use crate::search::report::SearchOutput;
 pub use crate::search::values::ValueCount;
 use crate::text_format::Syntax;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
+use crate::walk::{DirSource, Pass, PathFilter, QueryId, WalkOptions, WalkRoots};
 
 /// The maximum number of context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
@@ -263,7 +263,12 @@ fn options(
         return options(context, &ignoring_case(args), call);
     }
     let cursor = args.cursor.as_deref().map(|text| query.position(text, newest_first));
+    let cursor = cursor.transpose()?;
     let max_results = at_least_one("max_results", args.max_results)?;
+    let max_results = max_results.min(context.limits.results) as u64;
+    // Without a cap, and for programs, lines come in path order.
+    let is_listed = args.output == OutputMode::Content && (raw_lines || max_results > MAX_SPREAD);
+    let first_pass = if is_listed { Pass::InOrder } else { Pass::First };
     let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
     Ok(SearchOptions {
         pattern,
@@ -273,7 +278,7 @@ fn options(
         sort: args.sort,
         context: context_lines(args),
         enclosing: args.enclosing && args.output == OutputMode::Content && !raw_lines,
-        max_results: max_results.min(context.limits.results) as u64,
+        max_results,
         max_per_file: max_per_file.transpose()?.map_or(u64::MAX, |lines| lines as u64),
         versions: args.versions,
         raw_lines,
@@ -282,7 +287,8 @@ fn options(
         notes,
         results_only: context.format.syntax() == Syntax::Shell,
         query,
-        cursor: cursor.transpose()?,
+        pass: cursor.as_ref().map_or(first_pass, |cursor| cursor.pass),
+        cursor,
         index: context.index.cloned().zip(view),
         limits: context.limits.clone(),
     })

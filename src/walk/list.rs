@@ -180,11 +180,10 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     });
     let Some(cut) = cut else { return };
     report.entries.truncate(cut);
-    report.cursor = report.entries.last().map(|last| Cursor {
-        modified: last.modified,
-        line: None,
-        path: last.path.clone(),
-    });
+    report.cursor = report
+        .entries
+        .last()
+        .map(|last| Cursor { modified: last.modified, ..Cursor::after(last.path.clone()) });
 }
 
 /// The key of the order by time: the newest first, then the path.

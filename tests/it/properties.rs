@@ -9,7 +9,7 @@ use std::fs;
 use ripkit::{ErrorCode, Toolkit};
 use serde_json::{Value, json};
 
-use crate::harness::{Dice, Said, TestWorkspace, ask, pages, rounds, with_threads};
+use crate::harness::{Dice, Match, Said, TestWorkspace, ask, pages, rounds, with_threads};
 
 /// Calls that find something in most random trees.
 fn calls() -> Vec<(&'static str, Value)> {
@@ -81,12 +81,119 @@ fn the_pages_of_an_answer_are_the_whole_answer() {
             for size in [1, 2, 3, 10] {
                 let pages = pages(&tools, tool, &arguments, Some(size));
                 let what = format!("seed {seed}, {tool} {arguments}, {size} a page");
-                let joined: Vec<Value> = pages.iter().flat_map(results).collect();
+                let mut joined: Vec<Value> = pages.iter().flat_map(results).collect();
+                if tool == "search" && arguments["output"].is_null() {
+                    // The first lines of all files come before the rest.
+                    joined.sort_by_cached_key(place);
+                }
                 assert_eq!(joined, results(&whole), "{what}");
                 for page in &pages[..pages.len() - 1] {
                     assert_eq!(results(page).len() as u64, size, "a page that is not full, {what}");
                 }
             }
+        }
+    }
+}
+
+/// The path and line of a matching line.
+fn place(result: &Value) -> (String, u64) {
+    (result[0].as_str().unwrap().to_owned(), result[1]["line"].as_u64().unwrap())
+}
+
+/// A tree with files of no, some and many matches.
+fn uneven_tree(dice: &mut Dice) -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    for number in 0..1 + dice.below(12) {
+        let directory = dice.pick(&["", "a/", "a/b/", "c/"]);
+        let lines = match dice.below(5) {
+            0 => dice.below(3),
+            1 => 9 + dice.below(4),
+            2 => 20 + dice.below(60),
+            _ => dice.below(14),
+        };
+        let line = |_| dice.pick(&["needle\n", "needle\n", "hay\n"]);
+        let text: String = (0..lines).map(line).collect();
+        workspace.put(format!("{directory}{number}.txt"), text);
+    }
+    workspace
+}
+
+// The cursor is exact: every matching line once, whatever the size of a page.
+#[test]
+fn the_pages_of_a_spread_search_hold_every_line_once() {
+    let (mut all, mut many) = (0, 0);
+    for seed in 0..rounds(25) {
+        let mut dice = Dice::new(seed);
+        let workspace = uneven_tree(&mut dice);
+        let sort = dice.pick(&["path", "path", "modified"]);
+        let context = dice.pick(&[0, 0, 1]);
+        let arguments = json!({ "pattern": "needle", "sort": sort, "context": context });
+        let mut whole = arguments.clone();
+        whole["max_results"] = json!(100_000);
+        let tools = toolkit(&workspace, 2);
+        let whole = ask(&tools, "search", whole).succeeds().truncated(false);
+        let mut expected: Vec<_> =
+            whole.matches().into_iter().map(|one| (one.path, one.line)).collect();
+        expected.sort();
+        all += expected.len();
+        let mut limits = with_threads(2);
+        limits.text_bytes = 1024 + 300;
+        let small = Toolkit::new(workspace.open()).with_limits(limits);
+        for (tools, sizes) in [(&tools, &[1, 2, 7, 10, 11, 25, 50][..]), (&small, &[3, 20, 50][..])]
+        {
+            for &size in sizes {
+                let pages = pages(tools, "search", &arguments, Some(size));
+                let what = format!("seed {seed}, {arguments}, {size} a page");
+                let lines = pages.iter().flat_map(Said::matches);
+                let mut found: Vec<_> = lines.map(|one| (one.path, one.line)).collect();
+                found.sort();
+                assert_eq!(found, expected, "{what}");
+                many += usize::from(pages.len() > 3);
+                let Some(total) = pages[0].details["total"].as_object() else { continue };
+                let files = expected.chunk_by(|a, b| a.0 == b.0).count() as u64;
+                let counted =
+                    (total["matches"].as_u64().unwrap(), total["files"].as_u64().unwrap());
+                if total["bound"] == "exactly" {
+                    assert_eq!(counted, (expected.len() as u64, files), "{what}");
+                } else {
+                    assert!(counted.0 == 4 * size && expected.len() as u64 > 4 * size, "{what}");
+                }
+            }
+        }
+    }
+    assert!(all > 500 && many > 60, "{all} lines, {many} answers of several pages");
+}
+
+// Such a file is searched in blocks, by several threads.
+#[test]
+fn the_pages_of_a_spread_search_of_large_files_hold_every_line_once() {
+    let long = |every: usize| -> String {
+        let line =
+            |number| if number % every == 0 { "needle and more\n" } else { "only hay is here\n" };
+        (1..=90_000).map(line).collect()
+    };
+    let workspace = TestWorkspace::new()
+        .file("a.txt", long(3000))
+        .file("b.txt", "needle\n".repeat(12))
+        .file("c.txt", long(10_001));
+    let tools = toolkit(&workspace, 2);
+    for (sizes, more) in [(&[7, 25, 50][..], json!({})), (&[20], json!({ "max_per_file": 15 }))] {
+        let mut arguments = more.clone();
+        arguments["pattern"] = json!("needle");
+        let mut whole = arguments.clone();
+        whole["max_results"] = json!(100_000);
+        let place = |one: Match| (one.path, one.line);
+        let whole = ask(&tools, "search", whole).succeeds().matches();
+        let whole: Vec<_> = whole.into_iter().map(place).collect();
+        assert_eq!(
+            whole.len(),
+            if more["max_per_file"].is_null() { 30 + 12 + 8 } else { 15 + 12 + 8 }
+        );
+        for &size in sizes {
+            let pages = pages(&tools, "search", &arguments, Some(size));
+            let mut found: Vec<_> = pages.iter().flat_map(Said::matches).map(place).collect();
+            found.sort();
+            assert_eq!(found, whole, "{arguments}, {size} a page");
         }
     }
 }

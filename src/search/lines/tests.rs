@@ -84,15 +84,15 @@ fn a_block_is_appended_with_its_lines_renumbered() {
     push(&mut block, 1, b"hit", &[(0, 3)]);
     push(&mut block, 4, &[b'x'; 100], &[(50, 51)]);
     let mut lines = MatchLines::default();
-    lines.append(&block, FORMAT, 10, 0, 9);
+    lines.append(&block, FORMAT, 10, (0, 0), 9);
     let matches: Vec<_> = lines.matches().collect();
     assert_eq!((matches[0].line, matches[1].line), (11, 14));
     assert_eq!(matches[1].spans.len(), 1);
     assert!(lines.text().ends_with(" (column 51)\n"), "{}", lines.text());
-    let appended = MatchLines::default().append(&block, FORMAT, 10, 11, 9);
-    assert_eq!((appended.seen, appended.added, appended.more), (1, 1, false));
-    let appended = MatchLines::default().append(&block, FORMAT, 10, 0, 1);
-    assert_eq!((appended.seen, appended.added, appended.more), (0, 1, true));
+    let appended = MatchLines::default().append(&block, FORMAT, 10, (11, 0), 9);
+    assert_eq!((appended.seen, appended.added), (1, 1));
+    let appended = MatchLines::default().append(&block, FORMAT, 10, (0, 0), 1);
+    assert_eq!((appended.seen, appended.added), (0, 1));
 }
 
 #[test]
@@ -127,4 +127,17 @@ fn spans_are_of_whole_characters_also_where_a_match_is_not() {
     push(&mut lines, 2, "xéy".as_bytes(), &[(2, 3)]);
     let spans: Vec<_> = lines.matches().map(|found| found.spans).collect();
     assert_eq!(spans, [vec![[0, 0], [1, 1], [3, 3]], vec![[1, 3]]]);
+}
+
+/// A file of this many matching lines, one after another.
+pub(in crate::search) fn file_of(path: &str, lines: u64) -> FileMatches {
+    let format = LineFormat { path, line_bytes: 40, grouped: false };
+    let mut file = FileMatches { path: path.to_owned(), total: lines, ..FileMatches::default() };
+    for number in 1..=lines {
+        let spans = LineSpans::default();
+        let (offset, past_cap, joined) = (0, false, false);
+        let matched = MatchedLine { number, offset, bytes: b"x", spans, past_cap, joined };
+        file.lines.push_match(format, matched, false);
+    }
+    file
 }
