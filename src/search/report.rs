@@ -275,7 +275,8 @@ impl SearchOutput {
 
     /// Advice if one file fills most of a truncated answer.
     fn dominant_file(&self, format: &TextFormat) -> Option<String> {
-        if self.format.truncation.is_none() || self.matches <= 3 {
+        let is_only = self.total.as_ref().is_some_and(Total::is_of_one_file);
+        if self.format.truncation.is_none() || self.matches <= 3 || is_only {
             return None;
         }
         let half = usize::try_from(self.matches / 2).unwrap_or(usize::MAX);
@@ -305,6 +306,10 @@ impl Total {
         };
         let matches = has_lines.then_some(lines);
         Some(Total { matches, files, bound, mode })
+    }
+
+    fn is_of_one_file(&self) -> bool {
+        self.files == 1 && self.bound == Bound::Exactly
     }
 }
 

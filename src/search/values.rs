@@ -56,7 +56,9 @@ impl ValueCounts {
         self.total += other.uncounted;
         self.uncounted += other.uncounted;
         if self.bytes + other.bytes <= MAX_BYTES {
-            other.counts.iter().for_each(|(value, count)| self.add(value, *count));
+            for (value, count) in &other.counts {
+                self.add(value, *count);
+            }
             return;
         }
         // In an order, because not all of them find room.
@@ -105,8 +107,12 @@ mod tests {
     #[test]
     fn texts_are_ordered_by_count_and_then_by_their_bytes() {
         let (mut all, mut other) = (ValueCounts::default(), ValueCounts::default());
-        ["b", "a", "é", "z", "b"].iter().for_each(|value| all.add(value.as_bytes(), 1));
-        ["z", "c"].iter().for_each(|value| other.add(value.as_bytes(), 2));
+        for value in ["b", "a", "é", "z", "b"] {
+            all.add(value.as_bytes(), 1);
+        }
+        for value in ["z", "c"] {
+            other.add(value.as_bytes(), 2);
+        }
         all.merge(other);
         assert_eq!((all.distinct(), all.total(), all.shortfall()), (5, 9, None));
         let sorted = all.sorted();
@@ -126,11 +132,13 @@ mod tests {
             text
         };
         let (mut all, mut other) = (ValueCounts::default(), ValueCounts::default());
-        (0..3).for_each(|number| all.add(&long(number), 1));
+        for number in 0..3 {
+            all.add(&long(number), 1);
+        }
         // In any order that they are iterated in, the highest count is taken.
-        [(3, 1), (4, 5), (5, 1), (0, 7)].iter().for_each(|(number, count)| {
-            other.add(&long(*number), *count);
-        });
+        for (number, count) in [(3, 1), (4, 5), (5, 1), (0, 7)] {
+            other.add(&long(number), count);
+        }
         all.merge(other);
         let found = "only the first 4 distinct texts were counted; 2 matches have others";
         assert_eq!(all.shortfall().as_deref(), Some(found));

@@ -270,7 +270,7 @@ fn standard_output_carries_results_only() {
         (
             &["search", "todo", "many.txt", "--max-results", "1", "--color", "always"],
             "many.txt",
-            "... (truncated at 1 matches)\nTo go on, pass --cursor ",
+            "... (truncated at 1 matches), 1 of 3 matches in 1 file\nTo go on, pass --cursor ",
         ),
         (
             &["find", "*.rs", "--max-results", "1"],

@@ -306,7 +306,10 @@ fn the_compact_style_says_the_same_in_fewer_words() {
     let lines = format!("a/b.txt (version {old})\n1-one\n2:two\n3-three");
     assert_eq!(text_of(&tools, "search", &around), lines);
     let cut = text_of(&tools, "search", &json!({ "pattern": "two", "max_results": 1 }));
-    assert!(cut.starts_with("a/b.txt\n2:two\n... (truncated at 1 matches)\nTo go on, "), "{cut}");
+    assert!(
+        cut.starts_with("a/b.txt\n2:two\n... (1 of 2 matches in 2 files)\nTo go on, "),
+        "{cut}"
+    );
 
     let read = text_of(&tools, "read_file", &json!({ "path": "a/b.txt", "offset": 2 }));
     assert_eq!(read, format!("[Lines 2-3 of 3, version {old}]\n2\ttwo\n3\tthree"));
