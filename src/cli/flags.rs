@@ -12,6 +12,7 @@ use ripkit::{Effect, Error, ErrorCode, Limits, ToolSpec, Toolkit, Workspace, pat
 use serde_json::{Map, Value};
 
 use super::help;
+use super::shorts::NUMBERS;
 
 const ROOT: &str = "global-root";
 const RELAXED: &str = "global-relaxed";
@@ -285,7 +286,8 @@ pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
         options.push(option(ONLY_MATCHING, "only-matching", parts).short('o'));
         let numbers = "Print no line numbers";
         let numbers = option(NO_LINE_NUMBER, "no-line-number", numbers).short('N');
-        options.push(numbers.hide_short_help(true));
+        // As in rg, the last of -n and -N counts.
+        options.push(numbers.hide_short_help(true).overrides_with(NUMBERS));
     }
     options
 }

@@ -111,6 +111,9 @@ fn has(spec: &ToolSpec, argument: &str) -> bool {
     spec.input_schema.get("properties").is_some_and(|all| all.get(argument).is_some())
 }
 
+/// The id of `-n`.
+pub(super) const NUMBERS: &str = "short-n";
+
 fn id(letter: char) -> String {
     format!("short-{letter}")
 }

@@ -202,12 +202,13 @@ fn lines_are_printed_in_the_forms_of_rg() {
     let root = tree();
     fs::write(root.path().join("patterns"), "one\ntwo\n").expect("a file");
     let found = |out: &str| (0, out.to_owned(), String::new());
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (
             &["-io", "todo|t.o", "src"],
             "src/deep/lib.rs:1:todo\nsrc/deep/lib.rs:1:two\nsrc/main.rs:2:TODO\n",
         ),
         (&["-N", "one", "src"], "src/main.rs:// TODO one\n"),
+        (&["-Nn", "one", "src"], "src/main.rs:2:// TODO one\n"),
         (&["-oN0", "one", "src"], "src/main.rs\0one\n"),
         (&["-0l", "TODO|todo", "src"], "src/deep/lib.rs\0src/main.rs\0"),
         (&["-0c", "one", "src"], "src/main.rs\x001\n"),
