@@ -292,7 +292,7 @@ impl Tool for ListFiles {
         let with_globs = |globs: &[String]| {
             let filter = PathFilter::new(globs, &exclude.globs, &[])?;
             let hidden = args.hidden || filter.names_hidden();
-            let walk = WalkOptions { filter, hidden, ..options.walk.clone() };
+            let walk = WalkOptions { hidden, filter, ..options.walk.clone() };
             Ok(ListOptions { walk, ..options.clone() })
         };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
