@@ -69,7 +69,8 @@ fn search(dice: &mut Dice, root: &Path) -> (&'static str, Value) {
     sometimes(&mut arguments, "case_sensitive", case[dice.below(4)].clone());
     let depths = [json!(1), json!(3), Value::Null, Value::Null];
     sometimes(&mut arguments, "max_depth", depths[dice.below(4)].clone());
-    let output = ["content", "content", "content", "files", "files_without_match", "count"];
+    let output =
+        ["content", "content", "content", "files", "files_without_match", "values", "count"];
     arguments["output"] = json!(dice.pick(&output));
     if dice.once_in(4) {
         arguments["context"] = json!(dice.below(3));
