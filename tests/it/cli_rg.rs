@@ -65,8 +65,9 @@ fn words(dice: &mut Dice) -> Vec<String> {
     }
     let has =
         |letter: char| words.iter().any(|word| word.starts_with('-') && word.contains(letter));
-    // Counts are complete here, whatever else limits the lines; with `-o`, `rg` counts matches.
-    if has('c') && (has('m') || has('o')) {
+    // Counts are complete here, whatever else limits the lines; with `-o`, `rg` counts matches. With
+    // `-v` it shows only the matched parts of lines of context.
+    if has('c') && (has('m') || has('o')) || has('v') && has('o') {
         return self::words(dice);
     }
     if has('f') {
