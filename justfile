@@ -103,6 +103,10 @@ proof *words:
 replay +words:
     cargo run --release --example replay -- {{words}}
 
+# Replays tasks of a coding agent with ripkit and with a shell, in a clone of casey/just at 4f41f609.
+agent-tasks repository:
+    cargo run --release --example agent_tasks -- {{repository}}
+
 # Runs the same trials with other file servers; needs python3, node, npm and the registries.
 rivals *words:
     cargo build --release --bin ripkit

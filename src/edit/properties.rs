@@ -98,7 +98,7 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         let Ok(edited) = run(content.as_bytes(), change, Matching::Safe) else { continue };
         let kind = edited.match_kinds[0];
         applied[kind as usize] += 1;
-        let context = format!("seed {seed}, {kind:?}: {content:?} {old_text:?} {new_text:?}");
+        let message = format!("seed {seed}, {kind:?}: {content:?} {old_text:?} {new_text:?}");
         let after = String::from_utf8(edited.content).expect("UTF-8 stays UTF-8");
         if kind == MatchKind::Indentation {
             continue;
@@ -106,7 +106,7 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
         // The same replacement made in the folded text.
         let kind = kind.max(MatchKind::LineEndings);
         let (file, old) = (folded(&content, kind), folded(&old_text, kind));
-        assert!(file.contains(&old), "{context}");
+        assert!(file.contains(&old), "{message}");
         let (start, rest) = (file.find(&old).unwrap(), file.len());
         let places =
             (start..=rest).filter(|&at| file.is_char_boundary(at) && file[at..].starts_with(&old));
@@ -124,7 +124,7 @@ fn a_safe_edit_reads_as_the_model_of_its_step_says() {
             if is_mixed { text.replace('\n', "") } else { text }
         };
         let is_near = |model: &String| squeezed(model) == squeezed(&read);
-        assert!(models.iter().any(is_near), "{context}: {after:?}");
+        assert!(models.iter().any(is_near), "{message}: {after:?}");
     }
     // Most random texts contain too little evidence about their indentation.
     assert!(
@@ -160,21 +160,21 @@ fn bytes_outside_the_splices_stay_and_the_diff_leads_to_the_new_content() {
             continue;
         };
         applied += 1;
-        let context = format!("seed {seed}: {:?} {changes:?}", String::from_utf8_lossy(&content));
+        let message = format!("seed {seed}: {:?} {changes:?}", String::from_utf8_lossy(&content));
         let (mut old, mut new) = (0, 0);
         for splice in &edited.splices {
             let (kept, copied) = (&content[old..splice.old.start], new..splice.new.start);
-            assert_eq!(*kept, edited.content[copied], "{context}");
+            assert_eq!(*kept, edited.content[copied], "{message}");
             (old, new) = (splice.old.end, splice.new.end);
         }
-        assert_eq!(content[old..], edited.content[new..], "{context}");
+        assert_eq!(content[old..], edited.content[new..], "{message}");
         let unified =
             diff::unified("f", &content, &edited.content, &edited.splices, usize::MAX).unwrap();
         let compared = diff::compare("f", Some(&content), &edited.content, usize::MAX).unwrap();
         for diff in [unified, compared] {
             let old = String::from_utf8_lossy(&content);
             let patched = diff::tests::patch(&old, &diff);
-            assert_eq!(patched, String::from_utf8_lossy(&edited.content), "{context}\n{diff}");
+            assert_eq!(patched, String::from_utf8_lossy(&edited.content), "{message}\n{diff}");
         }
     }
     assert!(applied > 1000, "{applied}");

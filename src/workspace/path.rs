@@ -176,8 +176,7 @@ impl WorkspacePath {
         self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
     }
 
-    /// Opens it as the working directory of a command; it need not be readable.
-    #[cfg(all(unix, feature = "command"))]
+    /// Opens it as a directory to resolve names in; it need not be readable.
     pub(crate) fn enter(&self) -> Result<Dir, Error> {
         self.parent.traverse(&self.name).map_err(|error| Error::io("enter", &self.text, error))
     }

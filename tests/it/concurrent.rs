@@ -159,7 +159,7 @@ fn f5_a_stale_version_is_a_conflict_with_the_present_one() {
     assert!(!workspace.root().join("b").exists());
 }
 
-/// Of calls that create the same name, one succeeds and all others fail with FILE_ALREADY_EXISTS.
+/// Of calls that create the same name, one succeeds and all others fail with `FILE_ALREADY_EXISTS`.
 fn assert_one_wins(arguments: impl Fn(usize) -> (&'static str, Value) + Sync) {
     for _ in 0..50 {
         let mut workspace = TestWorkspace::new();

@@ -103,7 +103,7 @@ fn place(result: &Value) -> (String, u64) {
 /// A tree with files of no, some and many matches.
 fn uneven_tree(dice: &mut Dice) -> TestWorkspace {
     let workspace = TestWorkspace::new();
-    for number in 0..1 + dice.below(12) {
+    for number in 0..=dice.below(12) {
         let directory = dice.pick(&["", "a/", "a/b/", "c/"]);
         let lines = match dice.below(5) {
             0 => dice.below(3),

@@ -29,7 +29,7 @@ const READDIR: u32 = 28;
 const RELEASEDIR: u32 = 29;
 const RENAME2: u32 = 45;
 
-/// FORGET, INTERRUPT and BATCH_FORGET, which get no answer.
+/// FORGET, INTERRUPT and `BATCH_FORGET`, which get no answer.
 const UNANSWERED: [u32; 3] = [2, 36, 42];
 
 /// Requests that change something: symlink, mknod, mkdir, unlink, rmdir, rename, link, write,

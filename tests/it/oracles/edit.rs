@@ -121,7 +121,7 @@ impl Case {
             .with_match(self.matching)
             .with_dry_run(self.dry_run)
             .with_expected_version(Version::of(seen).to_string());
-        args.path = "f".to_owned();
+        args.path = "f".into();
         match self.changes.as_slice() {
             [(old_text, new_text)] => {
                 (args.old_text, args.new_text) = (Some(old_text.clone()), Some(new_text.clone()));

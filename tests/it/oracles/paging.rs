@@ -100,16 +100,16 @@ pub fn check(data: &[u8]) {
         let times = if choices.once_in(32) { 1 + choices.below(3000) } else { 1 };
         let (content, text) = repeated_content(&mut choices, times);
         fs::write(scratch.root().join("f"), &content).unwrap();
-        let context = format!("{:?}", content.get(..400).unwrap_or(&content));
-        one_page(scratch, &text, (offset, limit, from_end), &context);
-        all_pages(scratch, &text, ReadFileArgs::new("f").with_raw(raw), bytes, &context);
-        bounded_pages(scratch, &text, small, &context);
+        let case = format!("{:?}", content.get(..400).unwrap_or(&content));
+        one_page(scratch, &text, (offset, limit, from_end), &case);
+        all_pages(scratch, &text, ReadFileArgs::new("f").with_raw(raw), bytes, &case);
+        bounded_pages(scratch, &text, small, &case);
     });
 }
 
 /// Reads a page; `None` if the file is taken for a broken image.
 fn read(scratch: &Scratch, args: &ReadFileArgs) -> Option<ReadFileOutput> {
-    let context = format!("{args:?}");
+    let case = format!("{args:?}");
     let read: Result<ReadFileOutput, Error> =
         scratch.tools.run::<ReadFile>(args.clone(), &Call::default());
     match read {
@@ -117,7 +117,7 @@ fn read(scratch: &Scratch, args: &ReadFileArgs) -> Option<ReadFileOutput> {
         Err(error) => {
             let is_image = error.code() == ErrorCode::NotText
                 && error.to_string().contains("begins like an image");
-            assert!(is_image, "{error}: {context}");
+            assert!(is_image, "{error}: {case}");
             None
         }
     }
@@ -128,7 +128,7 @@ fn one_page(
     scratch: &Scratch,
     text: &str,
     (offset, limit, from_end): (usize, usize, bool),
-    context: &str,
+    case: &str,
 ) {
     let lines = lines(text);
     let (total, offset) = (lines.len(), 1 + offset % lines.len().max(1));
@@ -141,24 +141,24 @@ fn one_page(
     let limit = u32::try_from(limit).unwrap();
     let args = ReadFileArgs::new("f").with_offset(asked).with_limit(limit).with_raw(true);
     let Some(page) = read(scratch, &args) else { return };
-    let context = format!("{args:?} {context}");
-    assert_eq!(page.total_lines, Some(total as u64), "{context}");
+    let case = format!("{args:?} {case}");
+    assert_eq!(page.total_lines, Some(total as u64), "{case}");
     if text.len() > 40_000 {
         // The page may have reached its size limit, which the next check covers.
         return;
     }
     let end = total.min(offset - 1 + limit as usize);
     let wanted = lines.get(offset - 1..end).unwrap_or_default().concat();
-    assert_eq!(page.content.as_deref(), Some(wanted.as_str()), "{context}");
+    assert_eq!(page.content.as_deref(), Some(wanted.as_str()), "{case}");
     let number = |line: usize| i64::try_from(line).ok();
-    assert_eq!(page.start_line, number(offset), "{context}");
+    assert_eq!(page.start_line, number(offset), "{case}");
     let last = offset - 1 + lines.get(offset - 1..end).map_or(0, <[_]>::len);
-    assert_eq!(page.end_line, number(last), "{context}");
-    assert_eq!(page.next_offset, number(end + 1).filter(|_| end < total), "{context}");
+    assert_eq!(page.end_line, number(last), "{case}");
+    assert_eq!(page.next_offset, number(end + 1).filter(|_| end < total), "{case}");
 }
 
 /// The concatenated pages are the text.
-fn all_pages(scratch: &Scratch, text: &str, mut args: ReadFileArgs, more: usize, context: &str) {
+fn all_pages(scratch: &Scratch, text: &str, mut args: ReadFileArgs, more: usize, case: &str) {
     let longest = lines(text).iter().map(|line| line.len()).max().unwrap_or(0);
     // Enough for each line with its number, and so that there are at most a few hundred pages.
     let room = (longest + 16 + more).max(text.len() / 40);
@@ -167,23 +167,23 @@ fn all_pages(scratch: &Scratch, text: &str, mut args: ReadFileArgs, more: usize,
     let mut version = None;
     loop {
         let Some(page) = read(scratch, &args) else { return };
-        let context = format!("{args:?} {context}");
+        let case = format!("{args:?} {case}");
         if room < 40_000 {
-            assert!(page.next_offset.is_some() == page.truncated.unwrap(), "{context}");
+            assert!(page.next_offset.is_some() == page.truncated.unwrap(), "{case}");
         }
         joined += page.content.as_deref().unwrap();
-        assert_eq!(*version.get_or_insert(page.version.clone()), page.version, "{context}");
+        assert_eq!(*version.get_or_insert(page.version.clone()), page.version, "{case}");
         let Some(next) = page.next_offset else { break };
-        assert!(args.offset.is_none_or(|before| before < next), "{context}");
+        assert!(args.offset.is_none_or(|before| before < next), "{case}");
         args.offset = Some(next);
     }
     if room < 40_000 {
-        assert_eq!(joined, text, "{context}");
+        assert_eq!(joined, text, "{case}");
     }
 }
 
 /// No page exceeds its limit, and only the page of an empty file is empty.
-fn bounded_pages(scratch: &Scratch, text: &str, max: usize, context: &str) {
+fn bounded_pages(scratch: &Scratch, text: &str, max: usize, case: &str) {
     let mut offset = Some(1);
     for _ in 0..40 {
         let Some(from) = offset else { return };
@@ -193,10 +193,10 @@ fn bounded_pages(scratch: &Scratch, text: &str, max: usize, context: &str) {
             .with_raw(true);
         let Some(page) = read(scratch, &args) else { return };
         let content = page.content.as_deref().unwrap();
-        let context = format!("{args:?} {context}");
-        assert!(content.len() <= max, "{context}");
-        assert!(page.end_line >= page.start_line || text.is_empty(), "an empty page: {context}");
-        assert!(page.next_offset.is_none_or(|next| next > from), "{context}");
+        let case = format!("{args:?} {case}");
+        assert!(content.len() <= max, "{case}");
+        assert!(page.end_line >= page.start_line || text.is_empty(), "an empty page: {case}");
+        assert!(page.next_offset.is_none_or(|next| next > from), "{case}");
         offset = page.next_offset;
     }
 }
