@@ -195,7 +195,7 @@ fn whole_path(
     }
     let mut path = path.to_vec();
     for wanted in below {
-        let directory = look_up(workspace, &path).ok().flatten()?.enter().ok()?;
+        let directory = look_up(workspace, &path).ok().flatten()?.open_dir().ok()?;
         let join = |name: &[u8]| [&path, &b"/"[..], name].concat();
         let policy = workspace.policy();
         let is_allowed = |name: &[u8]| !policy.denial_of_entry(&join(name)).is_possible();
