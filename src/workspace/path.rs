@@ -176,7 +176,8 @@ impl WorkspacePath {
         self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
     }
 
-    /// Opens it as a directory to resolve names in; it need not be readable.
+    /// Opens it as the working directory of a command; it need not be readable.
+    #[cfg(all(unix, feature = "command"))]
     pub(crate) fn enter(&self) -> Result<Dir, Error> {
         self.parent.traverse(&self.name).map_err(|error| Error::io("enter", &self.text, error))
     }
