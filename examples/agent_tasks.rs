@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Tasks work on that repository, which is copied, or on a generated tree. Both sides of a task must
-//! print the facts that it is about, and leave the same text in the files that it changes. Tokens are
-//! estimated as a quarter of the bytes. `--show` prints what one task said on both sides.
+//! print the facts that it is about, and leave the same text in the files that it changes. A call is the
+//! name of a tool and its arguments in JSON, for the shell too, whose only argument is the command.
+//! Tokens are estimated as a quarter of the bytes. `--show` prints what one task said on both sides.
 
 #![allow(
     clippy::disallowed_methods,

@@ -79,7 +79,10 @@ pub(crate) fn play(
                 let answer = toolkit.call(name, parsed, &Call::default());
                 (format!("{name} {arguments}"), answer.text().to_owned())
             }
-            Step::Shell(command) => ((*command).to_owned(), shell(command, root)?),
+            Step::Shell(command) => {
+                let arguments = serde_json::json!({ "command": command });
+                (format!("bash {arguments}"), shell(command, root)?)
+            }
             Step::Outside(path, text) => {
                 fs::write(root.join(path), text)?;
                 continue;

@@ -20,7 +20,7 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::{Pattern, PatternOptions};
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
-use crate::text::escape;
+use crate::text::{clip, escape};
 use crate::text_format::TextFormat;
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
@@ -44,6 +44,9 @@ const MAX_SKIPPED: usize = 64;
 /// How many lines a match across lines may span to be of use.
 const MAX_SPANNED_LINES: usize = 20;
 
+/// How much of a matching line is shown, in bytes.
+const MAX_TEXT_BYTES: usize = 120;
+
 /// Another reading of a search without matches, and the first match that it has.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(inline)]
@@ -55,6 +58,9 @@ pub struct Alternative {
     pub path: String,
     /// The number of its line.
     pub line: u64,
+    /// The line without the blanks around it, or its start; empty in a binary file, and
+    /// where lines are not searched for.
+    pub text: String,
 }
 
 /// How a search can be read differently.
@@ -93,7 +99,8 @@ impl Alternative {
     /// The sentence that says how to search so.
     pub(super) fn text(&self, format: &TextFormat) -> String {
         let path = escape::display_path(self.path.as_bytes());
-        let at = format_args!("{path}:{}", self.line);
+        let text = if self.text.is_empty() { "" } else { &*format!(" `{}`", self.text) };
+        let at = format_args!("{path}:{}{text}", self.line);
         let set = |name: &str| format.argument(name, true);
         let name = |name: &str| format.argument_name(name);
         match self.reading {
@@ -375,9 +382,12 @@ impl Explainer<'_> {
         let (report, _) = sink.builder.finish(None, None);
         let found = report.files.first().and_then(|file| {
             let mut lines = file.matches();
-            let line = lines.next()?.line;
+            let first = lines.next()?;
+            let has_text = self.options.mode.shows_lines() && reading != Reading::Binary;
+            let text = if has_text { first.text.trim() } else { "" };
+            let (line, text) = (first.line, clip::ellipsize(text, MAX_TEXT_BYTES).into_owned());
             let path = escape::exact_path(&aliases.shown(file.resolved_path())).into_owned();
-            (lines.count() < MAX_SPANNED_LINES).then_some(Alternative { reading, path, line })
+            (lines.count() < MAX_SPANNED_LINES).then_some(Alternative { reading, path, line, text })
         });
         Ok(Tried { found, files })
     }
@@ -525,20 +535,25 @@ mod tests {
 
     #[test]
     fn a_reading_says_how_to_search_so_in_the_words_of_its_reader() {
-        let found = |reading| Alternative { reading, path: "a\u{7}b".to_owned(), line: 3 };
+        let found = |reading| Alternative {
+            reading,
+            path: "a\u{7}b".to_owned(),
+            line: 3,
+            text: "x = 1".to_owned(),
+        };
         let (json, shell) = (TextFormat::default(), TextFormat::default());
         let shell = shell.with_syntax(crate::Syntax::Shell);
         assert_eq!(
             found(Reading::Literal).text(&json),
-            "As plain text the pattern matches a\\u{7}b:3; set literal: true."
+            "As plain text the pattern matches a\\u{7}b:3 `x = 1`; set literal: true."
         );
         assert_eq!(
             found(Reading::Literal).text(&shell),
-            "As plain text the pattern matches a\\u{7}b:3; set --literal."
+            "As plain text the pattern matches a\\u{7}b:3 `x = 1`; set --literal."
         );
         assert_eq!(
             found(Reading::WithoutFilters).text(&shell),
-            "Without --include and --file-type the pattern matches a\\u{7}b:3."
+            "Without --include and --file-type the pattern matches a\\u{7}b:3 `x = 1`."
         );
         assert_eq!(
             found(Reading::Binary).text(&json),

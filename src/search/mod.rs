@@ -1,6 +1,7 @@
 //! Searches the contents of files: from options to a report in path order.
 
 mod ascii;
+pub(crate) mod definition_hint;
 mod enclosing;
 pub(crate) mod explain;
 mod json;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::context::{Incomplete, Progress, TextStream};
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
+use crate::search::definition_hint::DefinitionLine;
 use crate::search::explain::{Alternative, NoFiles};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
@@ -49,6 +50,9 @@ pub struct SearchOutput {
     /// How many results there are, where more were counted than are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Total>,
+    /// Lines behind the end of the first page that define what matched in them, at most 3.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub definitions: Vec<DefinitionLine>,
     /// Whether more results exist than are shown.
     pub truncated: bool,
     /// Pass this to go on exactly after the last result; absent when nothing is left.
@@ -258,6 +262,7 @@ impl SearchOutput {
             let distinct = self.distinct.map(|all| format!(", {all} distinct values in all"));
             lines.push(line + &distinct.unwrap_or_default());
         }
+        lines.extend(self.definitions.iter().map(DefinitionLine::text));
         if let (Some(why), true) = (self.incomplete, self.matches > 0) {
             let searched = self.receipt.sentence("Searched");
             lines.push(format!("... (incomplete: {why}) {searched}"));
@@ -456,6 +461,7 @@ impl ReportBuilder {
         if page.cut.is_some() {
             (self.report.format.truncation, self.report.truncated) = (page.cut, true);
             self.report.total = Total::new(counts, OutputMode::Content, is_complete);
+            self.report.definitions = page.definitions;
         }
         if let Some((path, line)) = page.in_rest {
             self.pass = Pass::Rest;

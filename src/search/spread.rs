@@ -24,6 +24,7 @@
 use std::ops::ControlFlow;
 
 use crate::output::Truncation;
+use crate::search::definition_hint::{DefinitionHint, DefinitionLine};
 use crate::search::lines::FileMatches;
 use crate::search::options::{FIRST_LINES, OutputMode, SearchOptions};
 use crate::text::escape;
@@ -51,6 +52,8 @@ pub(super) struct Spread {
     counts: Counts,
     /// Up to how many lines of a file are counted.
     counted: u64,
+    /// Definitions behind the end of the page.
+    definitions: DefinitionHint,
 }
 
 #[derive(Debug)]
@@ -89,6 +92,8 @@ pub(super) struct SpreadPage {
     pub(super) has_rest: bool,
     /// The file and line that the second pass has reached, if it has begun.
     pub(super) in_rest: Option<(Vec<u8>, Option<u64>)>,
+    /// Lines that are only counted and define what matched in them.
+    pub(super) definitions: Vec<DefinitionLine>,
 }
 
 impl Counts {
@@ -118,6 +123,7 @@ impl Spread {
             cut: None,
             counts: Counts::new(options),
             counted: options.line_range().counted,
+            definitions: DefinitionHint::default(),
         }
     }
 
@@ -141,6 +147,7 @@ impl Spread {
         self.counts.lines += file.total;
         self.counts.files += 1;
         if self.cut.is_some() {
+            self.definitions.add(&file, 0);
             return (None, self.counts.flow());
         }
         let (stored, after) = (file.lines.count(), self.after_context);
@@ -171,6 +178,7 @@ impl Spread {
             extra.bytes = extra.bytes.saturating_sub(kept_bytes.saturating_sub(bytes));
         }
         if kept < stored {
+            self.definitions.add(&file, kept);
             file.lines.keep_first(kept, after);
         }
         self.first += shown as u64;
@@ -198,6 +206,7 @@ impl Spread {
                 continue;
             }
             if shown < file.lines.count() {
+                self.definitions.add(&file, shown);
                 file.lines.keep_first(shown, self.after_context);
             }
             file.lines.trim_trailing_context(room);
@@ -207,6 +216,9 @@ impl Spread {
             }
             page.lines += shown as u64;
             page.files.push(file);
+        }
+        if page.cut.is_some() && self.counts.max.is_some() {
+            page.definitions = self.definitions.into_lines();
         }
         page
     }
@@ -255,6 +267,7 @@ mod tests {
             cut: None,
             counts: Counts { max: Some(4 * max_results), lines: 0, files: 0 },
             counted: 4 * max_results + 1,
+            definitions: DefinitionHint::default(),
         }
     }
 

@@ -20,7 +20,7 @@ pub struct DeleteFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// Only if the file has this version, as told by an earlier answer.
+    /// Only if the file has this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,

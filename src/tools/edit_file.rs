@@ -44,13 +44,16 @@ pub struct EditFileArgs {
     /// How `old_text` is compared.
     #[serde(default, rename = "match")]
     pub matching: Matching,
-    /// Only if the file has this version, as told by an earlier answer.
+    /// Only if the file has this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
     /// Only shows what would change.
     #[serde(default)]
     pub dry_run: bool,
+    /// Adds the diff.
+    #[serde(default)]
+    pub show_diff: bool,
 }
 
 impl EditFileArgs {
@@ -83,6 +86,7 @@ impl_with_fields!(EditFileArgs {
     with_match: matching: Matching,
     with_expected_version: expected_version: String,
     with_dry_run: dry_run: bool,
+    with_show_diff: show_diff: bool,
 });
 
 /// The maximum number of replacements of one call, each of which searches the whole file.
@@ -114,6 +118,9 @@ pub struct EditFileOutput {
     pub version: String,
     /// Whether nothing was written because it was asked so.
     pub dry_run: bool,
+    /// Whether a short text has the diff in any case.
+    #[serde(skip)]
+    shows_diff: bool,
     /// The first and the last line of the new text in each place.
     #[serde(skip)]
     places: Vec<(u64, u64)>,
@@ -180,6 +187,7 @@ impl Tool for EditFile {
             diff: diff::unified(&path, old, &edited.content, &edited.splices, room)?,
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
+            shows_diff: args.show_diff,
             places: edited
                 .splices
                 .iter()
@@ -320,7 +328,7 @@ fn missing(path: &str, why: &Error) -> Error {
 
 impl EditFileOutput {
     /// The answer in few tokens: the places and the version, and the diff only where more than was
-    /// asked for may have changed.
+    /// asked for may have changed, or on request.
     fn write_compact(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = escape::display_path(self.relative_path.as_bytes());
         let done = if self.dry_run { "Would edit" } else { "Edited" };
@@ -341,7 +349,7 @@ impl EditFileOutput {
         if self.match_kind != MatchKind::Exact {
             write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
         }
-        if self.dry_run || self.match_kind != MatchKind::Exact {
+        if self.shows_diff || self.dry_run || self.match_kind != MatchKind::Exact {
             write!(f, "\n{}", self.diff)?;
         }
         Ok(())

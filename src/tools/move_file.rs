@@ -23,7 +23,7 @@ pub struct MoveFileArgs {
     /// The new path, which nothing may have; directories above it are made.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub destination: String,
-    /// Only if the file has this version, as told by an earlier answer.
+    /// Only if the file has this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,

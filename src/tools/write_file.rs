@@ -26,7 +26,7 @@ pub struct WriteFileArgs {
     pub path: String,
     /// The whole content, nothing left out, without line numbers.
     pub content: String,
-    /// Only if the file has this version, as told by an earlier answer; "absent" for no file.
+    /// Only if the file has this version; "absent" for no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,

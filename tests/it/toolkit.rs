@@ -319,6 +319,14 @@ fn the_compact_style_says_the_same_in_fewer_words() {
     });
     let new = version("one\n2\n2\nthree\n");
     assert_eq!(text_of(&tools, "edit_file", &edit), format!("Edited a/b.txt:2-3, version {new}"));
+    let shown = json!({
+        "path": "a/c.txt", "old_text": "two", "new_text": "2", "show_diff": true,
+    });
+    let wanted = format!(
+        "Edited a/c.txt:1, version {}\n--- a/a/c.txt\n+++ b/a/c.txt\n@@ -1,1 +1,1 @@\n-two\n+2\n",
+        version("2\n")
+    );
+    assert_eq!(text_of(&tools, "edit_file", &shown), wanted);
     let all = json!({
         "path": "a/b.txt", "old_text": "2", "new_text": "4", "replace_all": true, "dry_run": true,
     });
