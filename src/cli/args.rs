@@ -39,6 +39,8 @@ struct Parameter<'a> {
     always_list: bool,
     /// The letter of its short option.
     short: Option<char>,
+    /// Whether it has another default at a shell, which its description does not say.
+    hidden: bool,
 }
 
 /// The type of one value.
@@ -67,6 +69,7 @@ fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
     if let Some(shorts) = shorts::of(spec) {
         for parameter in &mut parameters {
             parameter.short = shorts.letter(parameter.name);
+            parameter.hidden = shorts.has_other_default(parameter.name);
         }
     }
     keep_repeatable_last(&mut parameters);
@@ -93,8 +96,17 @@ impl<'a> Parameter<'a> {
         let repeatable = list.is_some() && kind != Kind::Json;
         let positional = (required || name == "path") && !matches!(kind, Kind::Flag | Kind::Json);
         let always_list = has_type(schema, "array");
-        let short = None;
-        Parameter { name, schema, required, positional, kind, repeatable, always_list, short }
+        Parameter {
+            name,
+            schema,
+            required,
+            positional,
+            kind,
+            repeatable,
+            always_list,
+            short: None,
+            hidden: false,
+        }
     }
 
     /// The flag without its hyphens, such as `max-results`.
@@ -192,6 +204,7 @@ impl<'a> Parameter<'a> {
             .long_help(self.long_help())
             .value_parser(self.value_parser())
             .value_name(self.value_name())
+            .hide(self.hidden)
             .action(self.action());
         let argument = match (self.positional, self.repeatable) {
             (true, true) => argument.num_args(1..),

@@ -68,7 +68,12 @@ const RG: ShortOptions = ShortOptions {
     ],
     presets: &[
         preset('i', "case_sensitive", PresetValue::Bool(false), "Ignore letter case"),
-        preset('s', "case_sensitive", PresetValue::Bool(true), "Respect letter case"),
+        preset(
+            's',
+            "case_sensitive",
+            PresetValue::Bool(true),
+            "Respect letter case, as by default",
+        ),
         preset(
             'S',
             "case_sensitive",
@@ -122,6 +127,11 @@ impl ShortOptions {
     /// The letter that stands for an argument.
     pub(super) fn letter(&self, argument: &str) -> Option<char> {
         self.names.iter().find(|(_, name)| *name == argument).map(|(letter, _)| *letter)
+    }
+
+    /// Whether the default of an argument differs at a shell; the letters for it say how.
+    pub(super) fn has_other_default(&self, argument: &str) -> bool {
+        self.shell_default.is_some_and(|(name, _)| name == argument)
     }
 
     /// The options that are no other names of arguments of the tool.
