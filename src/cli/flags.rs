@@ -109,7 +109,7 @@ impl GlobalFlags {
         if self.allow_commands || spec.effect != Effect::Execute {
             return Ok(());
         }
-        let message = format!("{} starts programs, which nobody has allowed", spec.command);
+        let message = format!("{} starts programs, which is not allowed here", spec.command);
         let error = Error::new(ErrorCode::PolicyDenied, message);
         Err(error.with_hint("A person who wants that adds --allow-commands."))
     }
@@ -272,7 +272,7 @@ pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
     };
     let mut options = Vec::new();
     if has("/properties/receipt") {
-        let quiet = "Print nothing; the status tells if anything was found";
+        let quiet = "Print nothing; the status says if anything was found";
         options.push(option(QUIET, "quiet", quiet).short('q'));
         let stats = "Print statistics of the scan on standard error";
         options.push(option(STATS, "stats", stats));

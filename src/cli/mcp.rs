@@ -87,7 +87,7 @@ fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
     // Without the handler, a signal ends the program at once.
     let _ = stop_on_signal(server.stop());
     if io::stdin().is_terminal() {
-        print::note("a client speaks on standard input; the README tells how clients start this");
+        print::note("a client speaks on standard input; the README says how clients start it");
     }
     server.serve_stdio()?;
     let indexes = indexes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -52,7 +52,7 @@ const MAX_EXAMPLES: usize = 8;
 
 const MORE: &str = "Options and examples: ripkit --help. One command: ripkit COMMAND -h.";
 
-const MORE_OF_ONE: &str = "--help tells all of it, with examples and global options.";
+const MORE_OF_ONE: &str = "--help explains all of it, with examples and global options.";
 
 const PACKAGERS: &str = "For packagers: ripkit completions SHELL, ripkit man [COMMAND].";
 

@@ -12,7 +12,7 @@ const CURSOR: &str = "An answer that was cut says so: pass its cursor with the s
     go on exactly there.";
 const VERSION: &str = "Look before you change. Passing the version that an answer told as \
     expected_version keeps you from overwriting what changed since.";
-const ERRORS: &str = "An error tells the next step.";
+const ERRORS: &str = "An error names the next step.";
 
 /// The groups of tools, by what they do to the world.
 const GROUPS: [(Effect, &str); 4] = [
@@ -85,7 +85,7 @@ mod tests {
             "These tools work on the files below one directory, the root. Paths are relative to \
              it, with /.\nTo look, changing nothing: see, peer.\nTo change or remove: put.\n\
              Results are in path order and the same every time. An answer that was cut says so: \
-             pass its cursor with the same arguments to go on exactly there. An error tells the \
+             pass its cursor with the same arguments to go on exactly there. An error names the \
              next step."
         );
     }
@@ -96,6 +96,6 @@ mod tests {
             (0..100).map(|n| spec(&format!("tool_{n}"), Effect::Read, &json!({}))).collect();
         let told = of(specs.iter());
         assert!(told.len() <= MAX_BYTES && !told.contains("tool_1"), "{told}");
-        assert!(of([].iter()).ends_with("An error tells the next step."));
+        assert!(of([].iter()).ends_with("An error names the next step."));
     }
 }

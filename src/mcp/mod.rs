@@ -126,7 +126,7 @@ impl Server {
         self
     }
 
-    /// Serves skills as resources too, and tells of them by the protocol's extension for skills.
+    /// Serves skills as resources too, and announces them by the protocol's extension for skills.
     /// The tool that loads them comes with the toolkit. Default: none.
     pub fn with_skills(mut self, skills: SkillCatalog) -> Server {
         self.skills = skills;

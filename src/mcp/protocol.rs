@@ -42,17 +42,17 @@ const CACHE_MS: u64 = 5 * 60 * 1000;
 
 /// Which members a result has besides those of its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Era {
+pub(super) enum Lifecycle {
     /// Revisions with `initialize`: none.
     Sessions,
     /// Later ones: `resultType`, and for what may be cached `ttlMs` and `cacheScope`.
     Stateless,
 }
 
-impl Era {
-    fn of(revision: &str) -> Era {
+impl Lifecycle {
+    fn of(revision: &str) -> Lifecycle {
         // Revisions are dates, so they compare as strings.
-        if revision >= STATELESS_REVISION { Era::Stateless } else { Era::Sessions }
+        if revision >= STATELESS_REVISION { Lifecycle::Stateless } else { Lifecycle::Sessions }
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) enum Action {
     /// A session is opened with this answer; the flag says whether the client has roots.
     Open { answer: Value, has_roots: bool },
     /// The tools are to be listed.
-    ListTools(Era),
+    ListTools(Lifecycle),
     /// A tool is to be called.
     Call(ToolCall),
     /// Skills are to be read, which takes a while.
@@ -90,14 +90,14 @@ pub(super) struct ToolCall {
     /// What the client calls the progress of this call, if it wants to hear of it: a string or a
     /// number.
     pub(super) progress_token: Option<Value>,
-    pub(super) era: Era,
+    pub(super) lifecycle: Lifecycle,
 }
 
 /// A request for skills.
 #[derive(Debug)]
 pub(super) struct SkillRead {
     what: SkillQuery,
-    era: Era,
+    lifecycle: Lifecycle,
 }
 
 #[derive(Debug)]
@@ -195,10 +195,10 @@ impl<'a> CallResult<'a> {
     /// The text with its attachments; for a success of a service with structured content also the
     /// details, if they are an object. The details of an error are left out: the output schema of the
     /// tool does not describe them.
-    fn new(answer: &'a Answer, era: Era, is_structured: bool) -> CallResult<'a> {
+    fn new(answer: &'a Answer, lifecycle: Lifecycle, is_structured: bool) -> CallResult<'a> {
         let details = (is_structured && !answer.is_error()).then(|| answer.details());
         CallResult {
-            result_type: (era == Era::Stateless).then_some("complete"),
+            result_type: (lifecycle == Lifecycle::Stateless).then_some("complete"),
             content: answer.content(),
             structured_content: details.filter(|details| details.is_object()),
             is_error: answer.is_error(),
@@ -252,10 +252,10 @@ impl Service {
         self.is_listed.load(Ordering::Relaxed) && self.tools.get() != other.tools.get()
     }
 
-    pub(super) fn tool_list(&self, era: Era) -> ToolList<'_> {
+    pub(super) fn tool_list(&self, lifecycle: Lifecycle) -> ToolList<'_> {
         self.is_listed.store(true, Ordering::Relaxed);
         let hints = CacheHints { result_type: "complete", ttl_ms: CACHE_MS, cache_scope: "public" };
-        ToolList { hints: (era == Era::Stateless).then_some(hints), tools: &self.tools }
+        ToolList { hints: (lifecycle == Lifecycle::Stateless).then_some(hints), tools: &self.tools }
     }
 
     pub(super) fn call(&self, name: &str, arguments: Value, call: &Call) -> Answer {
@@ -268,8 +268,12 @@ impl Service {
     }
 
     /// The result of a call with this answer.
-    pub(super) fn call_result<'a>(&self, answer: &'a Answer, era: Era) -> CallResult<'a> {
-        CallResult::new(answer, era, self.form.is_structured)
+    pub(super) fn call_result<'a>(
+        &self,
+        answer: &'a Answer,
+        lifecycle: Lifecycle,
+    ) -> CallResult<'a> {
+        CallResult::new(answer, lifecycle, self.form.is_structured)
     }
 
     /// What is to be done for a request. `negotiated` changes where the request is `initialize`.
@@ -288,19 +292,19 @@ impl Service {
             let answer = self.initialize(&params.revision, has_roots, negotiated);
             return Ok(Action::Open { answer, has_roots });
         }
-        let era = era(&request.method, &meta, *negotiated)?;
-        let respond = |cache, members| Ok(Action::Respond(result(era, cache, members)));
+        let lifecycle = lifecycle(&request.method, &meta, *negotiated)?;
+        let respond = |cache, members| Ok(Action::Respond(result(lifecycle, cache, members)));
         match request.method.as_str() {
-            "ping" if era == Era::Sessions => Ok(Action::Respond(json!({}))),
+            "ping" if lifecycle == Lifecycle::Sessions => Ok(Action::Respond(json!({}))),
             "server/discover" => Ok(Action::Respond(self.discover())),
             "tools/list" => {
                 if request.params::<ListParams>()?.cursor.is_some() {
                     let reason = "there is one page, and it has no cursor";
                     return Err(RpcError::invalid_params(reason));
                 }
-                Ok(Action::ListTools(era))
+                Ok(Action::ListTools(lifecycle))
             }
-            "tools/call" => self.tool_call(request, &meta, era).map(Action::Call),
+            "tools/call" => self.tool_call(request, &meta, lifecycle).map(Action::Call),
             "resources/list" => {
                 respond(Cache::Expired, json!({ "resources": self.skills.resources() }))
             }
@@ -309,18 +313,18 @@ impl Service {
             }
             "resources/read" => {
                 let what = SkillQuery::Resource(request.params::<UriParams>()?.uri);
-                Ok(Action::Read(SkillRead { what, era }))
+                Ok(Action::Read(SkillRead { what, lifecycle }))
             }
             "prompts/list" => respond(Cache::Expired, json!({ "prompts": [] })),
             "completion/complete" => {
                 respond(Cache::Never, json!({ "completion": { "values": [] } }))
             }
             "skills/list" if self.has_skills() => {
-                Ok(Action::Read(SkillRead { what: SkillQuery::List, era }))
+                Ok(Action::Read(SkillRead { what: SkillQuery::List, lifecycle }))
             }
             "skills/get" if self.has_skills() => {
                 let what = SkillQuery::Get(request.params::<UriParams>()?.uri);
-                Ok(Action::Read(SkillRead { what, era }))
+                Ok(Action::Read(SkillRead { what, lifecycle }))
             }
             method => Err(RpcError::no_method(method)),
         }
@@ -336,7 +340,7 @@ impl Service {
             SkillQuery::Get(uri) => json!({ "skill": self.skills.get(uri)? }),
             SkillQuery::Resource(uri) => json!({ "contents": [self.skills.read(uri)?] }),
         };
-        Ok(result(read.era, Cache::Expired, members))
+        Ok(result(read.lifecycle, Cache::Expired, members))
     }
 
     /// Whether the methods for skills are there.
@@ -351,7 +355,7 @@ impl Service {
 
     fn initialize(&self, asked: &str, has_roots: bool, negotiated: &mut Negotiated) -> Value {
         let known = REVISIONS.iter().find(|known| **known == asked);
-        let known = known.filter(|known| Era::of(known) == Era::Sessions);
+        let known = known.filter(|known| Lifecycle::of(known) == Lifecycle::Sessions);
         let agreed = known.copied().unwrap_or(LATEST_WITH_INITIALIZE);
         *negotiated = Negotiated(Some(agreed));
         json!({
@@ -391,7 +395,7 @@ impl Service {
         &self,
         request: &mut Request,
         meta: &Map<String, Value>,
-        era: Era,
+        lifecycle: Lifecycle,
     ) -> Result<ToolCall, RpcError> {
         let CallParams { name, arguments } = request.params()?;
         let Some(spec) = self.toolkit.spec(&name) else {
@@ -406,23 +410,23 @@ impl Service {
             name,
             arguments: Value::Object(arguments.unwrap_or_default()),
             progress_token: token.cloned(),
-            era,
+            lifecycle,
         })
     }
 }
 
-/// The era of a request: by the revision that it names, or else by that of its session.
-fn era(
+/// The lifecycle of a request: by the revision that it names, or else by that of its session.
+fn lifecycle(
     method: &str,
     meta: &Map<String, Value>,
     Negotiated(negotiated): Negotiated,
-) -> Result<Era, RpcError> {
+) -> Result<Lifecycle, RpcError> {
     let named = meta.get(REVISION_KEY).and_then(Value::as_str);
     if let Some(named) = named.filter(|named| !REVISIONS.contains(named)) {
         let error = RpcError::new(UNSUPPORTED_REVISION, "Unsupported protocol version");
         return Err(error.with_data(json!({ "requested": named, "supported": REVISIONS })));
     }
-    let is_stateless = named.is_some_and(|named| Era::of(named) == Era::Stateless);
+    let is_stateless = named.is_some_and(|named| Lifecycle::of(named) == Lifecycle::Stateless);
     if is_stateless || method == "server/discover" {
         let keys = [
             (REVISION_KEY, named.is_some()),
@@ -437,17 +441,17 @@ fn era(
         }
     }
     match named.or(negotiated) {
-        Some(revision) => Ok(Era::of(revision)),
-        None if method == "ping" => Ok(Era::Sessions),
+        Some(revision) => Ok(Lifecycle::of(revision)),
+        None if method == "ping" => Ok(Lifecycle::Sessions),
         None => Err(RpcError::invalid_params(
             "send initialize first, or name the protocol version of the request in its _meta",
         )),
     }
 }
 
-/// A result with the members that its era asks for before those of its method.
-fn result(era: Era, cache: Cache, members: Value) -> Value {
-    if era == Era::Sessions {
+/// A result with the members that its lifecycle asks for before those of its method.
+fn result(lifecycle: Lifecycle, cache: Cache, members: Value) -> Value {
+    if lifecycle == Lifecycle::Sessions {
         return members;
     }
     let mut whole = json!({ "resultType": "complete" });

@@ -338,8 +338,8 @@ impl Session {
                 }
                 self.respond(&id, &Response::result(&id, answer));
             }
-            Ok(Action::ListTools(era)) => {
-                self.respond(&id, &Response::result(&id, service.tool_list(era)));
+            Ok(Action::ListTools(lifecycle)) => {
+                self.respond(&id, &Response::result(&id, service.tool_list(lifecycle)));
             }
             Ok(Action::Call(call)) => {
                 let lane = if call.is_long { LaneId::Long } else { LaneId::Short };
@@ -565,7 +565,7 @@ impl Session {
                     call = call.with_progress(move |progress| lock(&reporter).report(progress));
                 }
                 let answer = service.call(&tool.name, tool.arguments, &call);
-                let result = service.call_result(&answer, tool.era);
+                let result = service.call_result(&answer, tool.lifecycle);
                 framing::encode_line(&Response::result(&id, result))
             }
             Work::Read(read) => match service.read_skills(&read) {

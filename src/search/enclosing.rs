@@ -22,7 +22,7 @@ const MAX_LINES: usize = 10_000;
 /// The columns of a tab.
 const TAB: usize = 8;
 
-/// Words before the one that tells what is defined.
+/// Words before the keyword of a definition.
 const MODIFIERS: [&str; 30] = [
     "abstract",
     "async",

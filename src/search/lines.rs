@@ -215,7 +215,7 @@ pub struct LineMatch {
     /// Begin and end of each match, as bytes of `text`; of a match over several lines, the part
     /// in this line. At most 100.
     pub spans: Vec<[usize; 2]>,
-    /// Whether the line has, or may have, more matches than `spans` tells: over 100 in what is
+    /// Whether the line has, or may have, more matches than `spans` lists: over 100 in what is
     /// shown, or any in a line over 4 MiB.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spans_truncated: bool,

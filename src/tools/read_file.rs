@@ -444,7 +444,9 @@ impl Output for ReadFileOutput {
     }
 
     fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        f.write_str(&self.remarks(format).join("\n"))
+        // Of raw text, the notes say the same.
+        let remarks = if self.raw { Vec::new() } else { self.remarks(format) };
+        f.write_str(&remarks.join("\n"))
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Walk<V: Visitor, S> {
     visitor: V,
     reader: DirReader,
     queue: WorkQueue,
-    results: Mutex<ReorderBuffer<Piece<V::Output>>>,
+    results: Mutex<ReorderBuffer<Slot<V::Output>>>,
     sink: Mutex<SinkState<S>>,
     /// All threads should stop: the sink has enough, or the call is over.
     stopped: AtomicBool,
@@ -51,7 +51,7 @@ struct SinkState<S> {
 }
 
 /// What a position in the result order holds.
-enum Piece<R> {
+enum Slot<R> {
     Ready(Box<ReadyResults<R>>),
     /// Shared with the thread that still adds to it.
     Visited(Arc<Mutex<R>>),
@@ -65,13 +65,13 @@ struct ReadyResults<R> {
 }
 
 impl<S> SinkState<S> {
-    fn receive<R: Default>(&mut self, piece: Piece<R>)
+    fn receive<R: Default>(&mut self, slot: Slot<R>)
     where
         S: ResultSink<R>,
     {
         let Some(sink) = &mut self.sink else { return };
-        match piece {
-            Piece::Ready(ready) => {
+        match slot {
+            Slot::Ready(ready) => {
                 let ReadyResults { report, results } = *ready;
                 if report.interrupted {
                     sink.gap();
@@ -81,7 +81,7 @@ impl<S> SinkState<S> {
                     .map(|results| results.into_inner().unwrap_or_else(PoisonError::into_inner));
                 self.has_enough = results.is_some_and(|results| sink.results(results).is_break());
             }
-            Piece::Visited(results) => {
+            Slot::Visited(results) => {
                 let results = std::mem::take(&mut *lock(&results));
                 self.has_enough = sink.results(results).is_break();
             }
@@ -92,7 +92,7 @@ impl<S> SinkState<S> {
 /// What follows from directories that one thread handles in one go, in path order.
 struct Steps<R> {
     list: Vec<Step<R>>,
-    /// Whether the sink may stop within results that are ready; then every piece of them is handed
+    /// Whether the sink may stop within results that are ready; then every part of them is handed
     /// over by itself, so that the statistics cover nothing behind the last result.
     may_stop_early: bool,
 }
@@ -192,7 +192,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     }
 
     fn start(&self, ticket: Ticket, tasks: Vec<InitialTask>) {
-        let nothing = Piece::Ready(Box::default());
+        let nothing = Slot::Ready(Box::default());
         let tickets = lock(&self.results).expand(ticket, nothing, tasks.len());
         self.queue.push(tasks.into_iter().zip(tickets).map(|(task, ticket)| match task {
             InitialTask::ReadDir(dir) => (dir.root, Task::ReadDir(dir, ticket)),
@@ -201,7 +201,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     }
 
     fn start_selection(&self, ticket: Ticket, selection: &Arc<Selection>) {
-        let nothing = Piece::Ready(Box::default());
+        let nothing = Slot::Ready(Box::default());
         let chunks: Vec<_> = selection.chunks().collect();
         let tickets = lock(&self.results).expand(ticket, nothing, chunks.len());
         let task = |(chunk, ticket): (SelectionChunk, Ticket)| {
@@ -278,14 +278,14 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         let steps = steps.list;
         let mut tasks = Vec::new();
         let mut buffer = lock(&self.results);
-        let tickets = buffer.expand(ticket, Piece::Ready(Box::default()), steps.len());
+        let tickets = buffer.expand(ticket, Slot::Ready(Box::default()), steps.len());
         for (step, ticket) in steps.into_iter().zip(tickets) {
             match step {
                 Step::Visit(batch) => tasks.push((root, Task::Visit(batch, ticket))),
                 Step::ReadDir(directory) => tasks.push((root, Task::ReadDir(directory, ticket))),
                 Step::Select(chunk) => tasks.push((root, Task::Select(chunk, ticket))),
                 Step::Ready(ready) => {
-                    buffer.put(ticket, Piece::Ready(ready));
+                    buffer.put(ticket, Slot::Ready(ready));
                     buffer.complete(ticket, 0);
                 }
             }
@@ -299,7 +299,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     fn visit(&self, state: &mut V::State, batch: Batch, ticket: Ticket) {
         let results = Arc::new(Mutex::default());
         // Before the visit, so that a caller whose time is over can take what there is.
-        lock(&self.results).put(ticket, Piece::Visited(results.clone()));
+        lock(&self.results).put(ticket, Slot::Visited(results.clone()));
         self.visiting.fetch_add(1, Ordering::AcqRel);
         self.visitor.visit(state, &batch, self, &results);
         self.visiting.fetch_sub(1, Ordering::AcqRel);
@@ -337,9 +337,9 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     fn deliver_to(&self, sink: &mut SinkState<S>) {
         while !sink.has_enough {
             // Unlocked before the sink writes, so that other threads can go on.
-            let piece = lock(&self.results).pop();
-            let Some(piece) = piece else { break };
-            sink.receive(piece);
+            let slot = lock(&self.results).pop();
+            let Some(slot) = slot else { break };
+            sink.receive(slot);
         }
     }
 
@@ -352,8 +352,8 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         while !sink.has_enough {
             // The results of an unfinished visit still follow on what came before.
             let partial = lock(&self.results).take_partial();
-            if let Some(piece) = partial {
-                sink.receive(piece);
+            if let Some(slot) = partial {
+                sink.receive(slot);
             }
             if !lock(&self.results).skip() {
                 break;

@@ -933,7 +933,7 @@ fn ended(output: &std::process::Output) -> (i32, String, String) {
 fn the_program_runs_commands_for_those_who_allow_it() {
     let workspace = TestWorkspace::new();
     let run = |words: &[&str]| ended(&program(&workspace).args(words).output().unwrap());
-    let refused = "run starts programs, which nobody has allowed. A person who wants that adds \
+    let refused = "run starts programs, which is not allowed here. A person who wants that adds \
         --allow-commands.";
     assert_eq!(run(&["run", "touch a"]), (2, String::new(), format!("ripkit: {refused}\n")));
     for name in ["run_command", "bash"] {
