@@ -148,7 +148,7 @@ fn the_instructions_are_short_and_name_every_tool_that_there_is() {
         "These tools work on the files below one directory, the root. Paths are relative to it, \
          with /.\nTo look, changing nothing: search, list_files, find_files, list_directory, \
          read_file.\nResults are in path order and the same every time. An answer that was cut \
-         says so: pass its cursor with the same arguments to go on exactly there. An error tells \
+         says so: pass its cursor with the same arguments to go on exactly there. An error names \
          the next step."
     );
 }
