@@ -20,7 +20,7 @@ use crate::output::counted;
 use crate::read::encoding::CodeUnits;
 use crate::read::image::{Image, ImageFormat};
 use crate::read::line_scan::{BLOCK, Extent, LineScan, SourceFile, TailStart, find_last_lines};
-use crate::read::page::{LineReader, Page, PageLimits, line_number};
+use crate::read::page::{CutLine, LineReader, Page, PageLimits, line_number};
 use crate::workspace::{File, Version, WorkspacePath};
 
 pub use encoding::{Encoding, LineEnding};
@@ -37,6 +37,8 @@ pub(crate) const MAX_COUNTED_BYTES: u64 = 16 << 20;
 pub(crate) struct PageOptions {
     /// The first line, from 1; negative counts from the end; 0 means 1.
     pub(crate) offset: i64,
+    /// The first byte of the first line, from 1.
+    pub(crate) column: u64,
     /// The maximum number of lines; with 0, all lines are counted, even in a large file.
     pub(crate) max_lines: u64,
     /// The maximum size of the text as shown, in bytes.
@@ -71,8 +73,10 @@ pub(crate) struct TextPage {
     pub(crate) more: bool,
     /// Whether `max_bytes` ended the page.
     pub(crate) full: bool,
-    /// The length of the only line, if it was cut to fit.
-    pub(crate) cut_line: Option<u64>,
+    /// The only line, if it was cut to fit.
+    pub(crate) cut_line: Option<CutLine>,
+    /// The first byte of the first line that the page has, from 1.
+    pub(crate) column: u64,
     pub(crate) version: Option<Version>,
     pub(crate) encoding: Encoding,
     pub(crate) line_ending: LineEnding,
@@ -236,6 +240,7 @@ impl PageReader<'_> {
             more,
             full: page.full,
             cut_line: page.cut_line,
+            column: page.column,
             version: scan.version(),
             encoding: if is_unknown { Encoding::Unknown } else { scan.encoding() },
             line_ending,
@@ -287,8 +292,36 @@ impl PageReader<'_> {
             return Ok(Page::default());
         }
         let units = scan.encoding.units();
-        let reader = LineReader::at(&self.source, units, (offset, skipped), buffer)?;
-        Page::read(reader, number, PageLimits { lines, bytes: max_bytes, numbered }, self.call)
+        let mut reader = LineReader::at(&self.source, units, (offset, skipped), buffer)?;
+        let before = self.options.column.saturating_sub(1);
+        let skipped = if before == 0 { 0 } else { self.skip(&mut reader, before, number, units)? };
+        let limits = PageLimits { lines, bytes: max_bytes, numbered };
+        let mut page = Page::read(reader, number, skipped, limits, self.call)?;
+        page.column = skipped + 1;
+        Ok(page)
+    }
+
+    /// Skips bytes of the line with the number; returns how many.
+    fn skip(
+        &self,
+        reader: &mut LineReader<'_, '_>,
+        count: u64,
+        number: i64,
+        units: CodeUnits,
+    ) -> Result<u64, Error> {
+        let path = self.source.path;
+        let refused = |message| Error::new(ErrorCode::InvalidArgument, message).at(path.as_str());
+        if units != CodeUnits::Bytes {
+            return Err(refused(format!("{path} is UTF-16; its lines have no columns in bytes")));
+        }
+        let skipped = reader.skip_in_line(count)?;
+        if skipped < count {
+            let (bytes, column) = (counted(skipped, "byte", "bytes"), count + 1);
+            let message =
+                format!("line {number} of {path} has {bytes}; column {column} is past it");
+            return Err(refused(message));
+        }
+        Ok(skipped)
     }
 }
 

@@ -30,14 +30,25 @@ pub(super) struct Page {
     pub(super) end: u64,
     /// Whether the file ends with the page.
     pub(super) at_end: bool,
+    /// The first byte of the first line that the page has, from 1.
+    pub(super) column: u64,
     /// Whether the limit on bytes ended the page.
     pub(super) full: bool,
-    /// The length of the only line, if it was cut to fit.
-    pub(super) cut_line: Option<u64>,
+    /// The only line, if it was cut to fit.
+    pub(super) cut_line: Option<CutLine>,
     /// Why reading stopped early.
     pub(super) stopped: Option<Incomplete>,
     /// Whether some bytes were invalid.
     pub(super) is_lossy: bool,
+}
+
+/// A line that is longer than a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CutLine {
+    /// Its length in bytes, without the line feed.
+    pub(crate) bytes: u64,
+    /// The column after the page, if the bytes shown are those of the file.
+    pub(crate) next_column: Option<u64>,
 }
 
 /// Lines between two checks of the clock.
@@ -45,10 +56,11 @@ const CHECK_EVERY: u64 = 1024;
 
 impl Page {
     /// Reads lines up to `limits`. The first line has the number `first`, which is negative if it is
-    /// counted from the end of the file.
+    /// counted from the end of the file; `skipped` bytes of it are before the page.
     pub(super) fn read(
         mut lines: LineReader<'_, '_>,
         first: i64,
+        skipped: u64,
         limits: PageLimits,
         call: &Call,
     ) -> Result<Page, Error> {
@@ -74,7 +86,14 @@ impl Page {
             if !limits.add(&mut used, &text, number) || line.stopped.is_some() {
                 page.full = true;
                 if page.lines == 0 {
-                    page.cut(limits.prefix(&text, number), &line, lines.offset());
+                    let prefix = limits.prefix(&text, number);
+                    let is_exact = lines.units == CodeUnits::Bytes
+                        && !prefix.is_empty()
+                        && bytes.starts_with(prefix.as_bytes());
+                    let shown = is_exact.then(|| skipped + prefix.len() as u64 + 1);
+                    page.cut(prefix, &line, lines.offset());
+                    let bytes = skipped + line.length;
+                    page.cut_line = Some(CutLine { bytes, next_column: shown });
                 }
                 break;
             }
@@ -93,7 +112,6 @@ impl Page {
         self.lines = 1;
         self.end = end;
         self.at_end = !line.ended && line.stopped.is_none();
-        self.cut_line = Some(line.length);
         self.stopped = line.stopped;
     }
 }
@@ -223,6 +241,29 @@ impl<'a, 'f> LineReader<'a, 'f> {
             }
         }
         Ok(lines)
+    }
+
+    /// Skips bytes of the next line, and the rest of a character in which they end; returns how many
+    /// were skipped. Stops before the end of the line.
+    pub(super) fn skip_in_line(&mut self, count: u64) -> Result<u64, Error> {
+        let mut skipped = 0;
+        while self.fill()? {
+            let ready = self.ready()?;
+            let line = self.units.line_end(ready).map_or(ready.len(), |end| end - 1);
+            let wanted = usize::try_from(count.saturating_sub(skipped)).unwrap_or(usize::MAX);
+            let mut end = line.min(wanted);
+            // Continuation bytes of UTF-8.
+            while end < line && ready.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+                end += 1;
+            }
+            let (is_at_line_end, is_all_read) = (end == line, line == ready.len());
+            self.from += end;
+            skipped += end as u64;
+            if !is_at_line_end || !is_all_read {
+                break;
+            }
+        }
+        Ok(skipped)
     }
 
     /// The offset in the file of the next line.

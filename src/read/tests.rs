@@ -7,6 +7,7 @@ use crate::workspace::{Access, Workspace};
 fn options(offset: i64, max_lines: u64, max_bytes: usize) -> PageOptions {
     PageOptions {
         offset,
+        column: 1,
         max_lines,
         max_bytes,
         numbered: false,
@@ -52,7 +53,7 @@ fn lines_across_blocks_are_counted_and_found() {
 fn a_line_longer_than_blocks_is_cut_and_measured() {
     let text = format!("short\n{}\nlast", "é".repeat(BLOCK));
     let cut = page(text.as_bytes(), options(2, 5, 11), &Call::default()).unwrap();
-    assert_eq!((cut.content.as_str(), cut.cut_line), ("ééééé", Some(2 * BLOCK as u64)));
+    assert_eq!((cut.content.as_str(), cut.cut_line.unwrap().bytes), ("ééééé", 2 * BLOCK as u64));
     assert_eq!(
         (cut.start, cut.end, cut.total_lines, cut.more),
         (2, 2, TotalLines::Exactly(3), true)
@@ -99,7 +100,7 @@ fn a_long_line_is_not_measured_to_its_end_when_the_call_is_over() {
     let page = page(text.as_bytes(), options(1, 1, 10), &Call::default().with_cancel(cancel));
     let page = page.unwrap();
     assert_eq!((page.content.as_str(), page.stopped), ("xxxxxxxxxx", Some(Incomplete::Cancelled)));
-    assert!(page.cut_line.unwrap() < 8 * BLOCK as u64);
+    assert!(page.cut_line.unwrap().bytes < 8 * BLOCK as u64);
 }
 
 /// Options that count only the lines that have to be counted.
@@ -178,4 +179,43 @@ fn locating_a_page_from_the_end_stops_with_the_call() {
     let over = Call::default().with_cancel(cancel);
     let error = page(text.as_bytes(), hasty(-20_000, 5), &over).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Cancelled);
+}
+
+#[test]
+fn the_parts_of_a_long_line_are_the_line() {
+    // Over several blocks, with characters of one to four bytes.
+    let line = "aé€𝄞".repeat(BLOCK / 4);
+    let content = format!("first\n{line}\r\nlast\n");
+    let (mut joined, mut column) = (String::new(), 1);
+    for _ in 0..200 {
+        let options = PageOptions { column, ..options(2, 1, 16 * 1024 + 3) };
+        let part = page(content.as_bytes(), options, &Call::default()).unwrap();
+        assert_eq!((part.start, part.column), (2, column));
+        joined.push_str(&part.content);
+        match part.cut_line {
+            Some(cut) => {
+                assert_eq!(cut.bytes, line.len() as u64 + 1);
+                column = cut.next_column.unwrap();
+            }
+            None => break,
+        }
+    }
+    assert_eq!(joined, format!("{line}\r\n"));
+}
+
+#[test]
+fn a_column_within_a_character_begins_behind_it_and_one_past_the_line_is_refused() {
+    let at = |column: u64, content: &[u8]| {
+        let options = PageOptions { column, ..options(1, 2, 100) };
+        page(content, options, &Call::default()).map(|page| (page.content, page.column))
+    };
+    let text = "aé€b\nc\n".as_bytes();
+    assert_eq!(at(2, text).unwrap(), ("é€b\nc\n".to_owned(), 2));
+    assert_eq!(at(3, text).unwrap(), ("€b\nc\n".to_owned(), 4));
+    assert_eq!(at(5, text).unwrap(), ("b\nc\n".to_owned(), 7));
+    assert_eq!(at(8, text).unwrap(), ("\nc\n".to_owned(), 8));
+    let error = at(9, text).unwrap_err();
+    assert_eq!(error.to_string(), "line 1 of a has 7 bytes; column 9 is past it");
+    let utf_16 = at(2, b"\xFF\xFEa\0\n\0").unwrap_err();
+    assert_eq!(utf_16.to_string(), "a is UTF-16; its lines have no columns in bytes");
 }

@@ -223,6 +223,7 @@ fn resource(
     let path = skill.resource(file)?;
     let options = PageOptions {
         offset: offset.unwrap_or(1).into(),
+        column: 1,
         max_lines: u64::MAX,
         max_bytes: context.limits.text_bytes,
         numbered: false,
@@ -243,7 +244,8 @@ fn resource(
         incomplete: page.stopped,
         ..LoadSkillOutput::default()
     };
-    let cut_line = page.cut_line.and_then(|length| Some((u64::try_from(page.start).ok()?, length)));
+    let cut_line =
+        page.cut_line.and_then(|line| Some((u64::try_from(page.start).ok()?, line.bytes)));
     loaded.note_cut(cut_line, bytes, context.format);
     Ok(loaded)
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Outcome, Output};
 use crate::read::file_reference::FileReference;
 use crate::read::image::{Image, ImageFormat};
+use crate::read::page::CutLine;
 use crate::read::{self, PageOptions, TextPage, TotalLines, page};
 pub use crate::read::{Encoding, LineEnding};
 use crate::shown_files::{ShownFiles, ShownPage};
@@ -33,6 +34,10 @@ pub struct ReadFileArgs {
     /// The first line, from 1; negative from the end. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
+    /// First byte of the first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub column: Option<u32>,
     /// How many lines; 0 only counts them. Default: a page of 2000 lines or 50 KB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
@@ -54,6 +59,7 @@ impl ReadFileArgs {
 
 impl_with_fields!(ReadFileArgs {
     with_offset: offset: i64,
+    with_column: column: u32,
     with_limit: limit: u32,
     with_raw: raw: bool,
     with_max_bytes: max_bytes: u32,
@@ -114,8 +120,15 @@ pub struct ReadFileOutput {
     /// Pixels from top to bottom.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height: Option<u32>,
+    /// Where to go on within a line that is longer than a page: with `start_line` as the offset and
+    /// this `column`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_column: Option<u64>,
     #[serde(skip)]
     raw: bool,
+    /// The first byte of the first line that the page has, from 1.
+    #[serde(skip)]
+    column: u64,
     /// Whether more lines follow those that were counted.
     #[serde(skip)]
     uncounted: bool,
@@ -132,8 +145,8 @@ pub struct ReadFileOutput {
 enum PageCut {
     Lines(u64),
     Bytes(usize),
-    /// The line is longer than a page and has this many bytes.
-    Line(u64),
+    /// The line is longer than a page.
+    Line(CutLine),
 }
 
 /// Reads a page of a text file, or an image.
@@ -202,6 +215,9 @@ fn options(args: &ReadFileArgs, line: Option<i64>, limits: &Limits) -> Result<Pa
     let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
     Ok(PageOptions {
         offset: args.offset.or(line).unwrap_or(1),
+        column: args
+            .column
+            .map_or(Ok(1), |column| at_least_one("column", column).map(|column| column as u64))?,
         max_lines: args.limit.map_or(limits.page_lines as u64, u64::from),
         max_bytes: asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes)),
         numbered: !args.raw,
@@ -229,7 +245,7 @@ fn from_text_page(
     format: &TextFormat,
 ) -> ReadFileOutput {
     let cut = match page.cut_line {
-        Some(length) => Some(PageCut::Line(length)),
+        Some(line) => Some(PageCut::Line(line)),
         None if page.full => Some(PageCut::Bytes(bytes)),
         None => default_lines.filter(|_| page.more).map(PageCut::Lines),
     };
@@ -254,6 +270,8 @@ fn from_text_page(
         encoding: Some(page.encoding),
         line_ending: Some(page.line_ending),
         truncated: Some(page.more || page.cut_line.is_some()),
+        next_column: page.cut_line.and_then(|line| line.next_column),
+        column: page.column,
         incomplete: page.stopped,
         cut,
         notes,
@@ -295,7 +313,8 @@ impl ReadFileOutput {
     /// Remembers that these lines were shown.
     fn record(&self, path: &WorkspacePath, shown: &ShownFiles) {
         let version = self.version.as_deref().and_then(|full| full.parse().ok());
-        let lines = self.start_line.zip(self.end_line);
+        // Of a line whose beginning is missing it is not said that it was shown.
+        let lines = self.start_line.zip(self.end_line).filter(|_| self.column <= 1);
         if let Some((version, (first, last))) = version.zip(lines) {
             let reaches_end = self.truncated == Some(false) && self.incomplete.is_none();
             shown.record_page(path, version, ShownPage { first, last, reaches_end });
@@ -334,13 +353,19 @@ impl ReadFileOutput {
         let cut = match self.cut? {
             PageCut::Lines(lines) => format!("cut at {lines} lines"),
             PageCut::Bytes(bytes) => format!("cut at {bytes} bytes"),
-            PageCut::Line(bytes) => {
+            PageCut::Line(CutLine { bytes, next_column }) => {
                 let line = self.start_line.unwrap_or_default();
                 let least = if self.incomplete.is_some() { "at least " } else { "" };
                 let windows =
                     format.tool("search").map(|search| format!("; {search} shows windows of it"));
                 let windows = windows.unwrap_or_default();
-                format!("line {line} has {least}{bytes} bytes and is cut{windows}")
+                let rest = next_column.map(|column| {
+                    let [offset, column] =
+                        [format.argument("offset", line), format.argument("column", column)];
+                    format!("; its next part is at {offset}, {column}")
+                });
+                let rest = rest.unwrap_or_default();
+                format!("line {line} has {least}{bytes} bytes and is cut{windows}{rest}")
             }
         };
         let next = self
@@ -365,7 +390,8 @@ impl ReadFileOutput {
             (None, least) => format!("at least {}", least.unwrap_or_default()),
         };
         let reaches_end = u64::try_from(end).is_ok_and(|end| self.total_lines == Some(end));
-        let lines = match end >= start && (start != 1 || !reaches_end) {
+        let is_part = start != 1 || self.column > 1 || !reaches_end;
+        let lines = match end >= start && is_part {
             true if start < 0 => format!("Lines {start} to {end} of {total}"),
             true => format!("Lines {start}-{end} of {total}"),
             false => format!("{total} lines"),
@@ -382,7 +408,11 @@ impl ReadFileOutput {
             Some(Encoding::Unknown) => ", not UTF-8",
             _ => "",
         };
-        format!("[{lines}{ending}{encoding}]")
+        let column = match self.column {
+            0 | 1 => String::new(),
+            column => format!(" from column {column}"),
+        };
+        format!("[{lines}{column}{ending}{encoding}]")
     }
 
     fn fmt_image(&self, f: &mut fmt::Formatter<'_>, mime: &str) -> fmt::Result {

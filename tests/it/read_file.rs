@@ -372,11 +372,16 @@ mod strange {
             let tools = Toolkit::new(Workspace::open(root).unwrap());
             let before = crate::hostile::peak_megabytes();
             let said = ask(&tools, "read_file", json!({ "path": "a.txt" })).succeeds();
+            let column = said.details["next_column"].as_u64().unwrap();
             let expected = format!(
-                "…\n... (line 1 has {length} bytes and is cut; search shows windows of it; \
-                go on with offset: 2)"
+                "…\n... (line 1 has {length} bytes and is cut; search shows windows of it; its \
+                next part is at offset: 1, column: {column}; go on with offset: 2)"
             );
             assert!(said.text.ends_with(&expected), "{}", &said.text[said.text.len() - 200..]);
+            let last = json!({ "path": "a.txt", "column": length - 2 });
+            let end =
+                format!("[Lines 1-2 of 2 from column {}]\n   1 | xxx\n   2 | last", length - 2);
+            assert_eq!(ask(&tools, "read_file", last).succeeds().text, end);
             assert!(said.text.len() < 52_000, "{} bytes", said.text.len());
             let used = crate::hostile::peak_megabytes() - before;
             assert!(used < 16, "{used} MB");
