@@ -127,7 +127,7 @@ impl TreeSearch<'_> {
             let name = name.rsplit(|byte| *byte == b'/').next().unwrap_or(b".");
             let name = if name.is_empty() { b"." } else { name };
             // Other mounts may be slow.
-            let opened = if cfg!(target_os = "linux") {
+            let opened = if cfg!(all(target_os = "linux", not(ripkit_portable))) {
                 above.open_dir_of_mount(name)
             } else {
                 above.open_dir(name).map(Some)
