@@ -291,7 +291,8 @@ fn standard_output_carries_results_only() {
         (
             &["read", "many.txt", "--max-bytes", "10"],
             "[Lines 1-1 of 3]\n   1 | to…\n",
-            "... (line 1 has 4 bytes and is cut; ripkit search shows windows of it; go on with --offset 2)\n",
+            "... (line 1 has 4 bytes and is cut; ripkit search shows windows of it; \
+             its next part is at --offset 1, --column 3; go on with --offset 2)\n",
         ),
         (&["find", "zebra"], "", "No files found\n"),
     ];

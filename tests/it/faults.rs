@@ -208,25 +208,38 @@ struct Operation {
     words: &'static [&'static str],
     /// Whether it needs another file system.
     far: bool,
+    /// What a kill may leave in the file that is written in place, besides the old content and the
+    /// new: writing in place is not atomic.
+    part: Option<&'static str>,
 }
 
 const fn operation(name: &'static str, words: &'static [&'static str]) -> Operation {
-    Operation { name, words, far: false }
+    Operation { name, words, far: false, part: None }
 }
+
+const fn far(name: &'static str, words: &'static [&'static str]) -> Operation {
+    Operation { far: true, ..operation(name, words) }
+}
+
+/// The new content is longer: what is longer is appended first, in the same step in which other
+/// processes may append, and then the rest is written over.
+const WRITE_IN_PLACE: Operation = Operation {
+    part: Some("old first line\nold second line\nnew third\n"),
+    ..operation(
+        "write in place",
+        &["write", "d/twice", "new first line\nnew second line\nnew third\n"],
+    )
+};
 
 const OPERATIONS: [Operation; 11] = [
     operation("write over", &["write", "d/file", NEW]),
     operation("write new", &["write", "d/x/y/new", NEW]),
-    // Longer than the old content: in place, this is a single call.
-    operation(
-        "write in place",
-        &["write", "d/twice", "new first line\nnew second line\nnew third\n"],
-    ),
+    WRITE_IN_PLACE,
     operation("edit", &["edit", "d/file", "--old-text", "old first", "--new-text", "new first"]),
     operation("edit by link", &["edit", "link", "--old-text", "second", "--new-text", "2nd"]),
     operation("move", &["mv", "d/file", "x/moved"]),
-    Operation { name: "move far", words: &["mv", "d/file", "FAR/x/moved"], far: true },
-    Operation { name: "move link far", words: &["mv", "link", "FAR/moved"], far: true },
+    far("move far", &["mv", "d/file", "FAR/x/moved"]),
+    far("move link far", &["mv", "link", "FAR/moved"]),
     operation("copy", &["cp", "d/file", "x/copied"]),
     operation("delete", &["rm", "d/file"]),
     operation("mkdir", &["mkdir", "x/y"]),
@@ -294,7 +307,14 @@ impl Operation {
         let mut both = before.clone();
         both.extend(after.clone());
         let is_both = self.far && tree == both;
-        assert!(tree == before || tree == after || is_both, "{what}: {tree:?}");
+        let is_part = self.part.is_some_and(|part| {
+            let mut partly = before.clone();
+            for name in ["root/d/twice", "root/other"] {
+                partly.insert(name.into(), format!("644 {part}"));
+            }
+            tree == partly
+        });
+        assert!(tree == before || tree == after || is_both || is_part, "{what}: {tree:?}");
         place.assert_swept(what);
         assert_eq!(settled(&place.tree()), tree, "{what}: the sweep took something else");
     }
