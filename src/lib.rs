@@ -149,6 +149,8 @@ pub mod shell;
 mod shown_files;
 pub mod skills;
 mod sync;
+#[cfg(test)]
+mod test_rng;
 mod text;
 mod text_format;
 pub mod tool;

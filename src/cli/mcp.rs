@@ -97,7 +97,10 @@ fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
 
 /// Refuses `/` and the home directory, which a client may name only because it was started there.
 fn check_not_wide(root: &Path) -> Result<(), Error> {
-    let root = root.canonicalize().unwrap_or_default();
+    let root = root.canonicalize().map_err(|reason| {
+        let message = format!("cannot open {}: {reason}", root.display());
+        Error::new(ErrorCode::IoError, message).because(reason)
+    })?;
     let home = env::home_dir().and_then(|home| home.canonicalize().ok());
     if root.parent().is_some() && home.is_none_or(|home| home != root) {
         return Ok(());

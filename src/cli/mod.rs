@@ -248,7 +248,10 @@ fn with_value_names(line: Command, globals: &GlobalFlags) -> Command {
     let types = names(&mut types.iter().map(|definition| definition.name().to_owned()));
     let tools = names(&mut standard_specs().into_iter().map(|spec| spec.name));
     let commands = names(&mut line.get_subcommands().map(|command| command.get_name().to_owned()));
-    let catalog = skills::default_catalog(&[globals.root()]).unwrap_or_default();
+    let catalog = skills::default_catalog(&[globals.root()]).unwrap_or_else(|error| {
+        print::note(&format!("the names of skills are left out: {error}"));
+        ripkit::skills::SkillCatalog::default()
+    });
     let skills = names(&mut catalog.names().map(str::to_owned));
     line.mut_subcommands(|command| {
         let name = command.get_name().to_owned();

@@ -2,10 +2,11 @@
 
 use std::env;
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 use std::process;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
@@ -126,14 +127,19 @@ impl InputDir {
     const FILE: &'static str = if cfg!(windows) { "stdin" } else { "<stdin>" };
 
     fn read() -> Result<InputDir, Error> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let name = format!("ripkit-{}-{}", process::id(), now.as_nanos());
+        // A random name, since others may write in a directory for temporary files.
+        let random = RandomState::new().build_hasher().finish();
+        let name = format!("ripkit-{}-{random:016x}", process::id());
         let directory = InputDir(env::temp_dir().join(name));
         let keep = || {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes)?;
+            let mut builder = fs::DirBuilder::new();
+            // What is typed or piped in is for its user only.
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             // It fails if anything has that name.
-            fs::create_dir(&directory.0)?;
+            builder.create(&directory.0)?;
             fs::write(directory.0.join(InputDir::FILE), bytes)
         };
         match keep() {

@@ -262,7 +262,7 @@ fn outcome(line: &[u8]) -> Result<Value, String> {
     let response: WithOutcome =
         serde_json::from_slice(line).map_err(|reason| malformed(&reason).message.into_owned())?;
     match response.error {
-        None => Ok(response.result.unwrap_or_default()),
+        None => response.result.ok_or_else(|| "a response without a result".to_owned()),
         Some(error) => {
             let message = error.get("message").and_then(Value::as_str);
             Err(message.unwrap_or("an error without a message").to_owned())

@@ -115,7 +115,8 @@ fn ascii_look(look: Look) -> Look {
 mod tests {
     use super::*;
     use crate::search::pattern::{Pattern, PatternOptions};
-    use crate::search::tests::{TestRng, spans};
+    use crate::search::tests::spans;
+    use crate::test_rng::TestRng;
 
     fn form(pattern: &str) -> AsciiForm {
         let mut parser = regex_syntax::ParserBuilder::new().utf8(false).build();

@@ -5,6 +5,7 @@ use grep_regex::RegexMatcher;
 
 use crate::index::signatures::{BitsPerByte, SignatureBuilder};
 use crate::search::pattern::{Pattern, PatternOptions};
+use crate::test_rng::TestRng;
 
 /// All matches in a text.
 pub(super) fn spans(matcher: &RegexMatcher, text: &[u8]) -> Vec<Match> {
@@ -15,22 +16,6 @@ pub(super) fn spans(matcher: &RegexMatcher, text: &[u8]) -> Vec<Match> {
     });
     searched.unwrap();
     spans
-}
-
-/// A pseudo-random number generator with a non-zero seed.
-pub(super) struct TestRng(pub(super) u64);
-
-impl TestRng {
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % bound
-    }
-
-    pub(super) fn of<T: Copy>(&mut self, values: &[T]) -> T {
-        values[self.below(values.len())]
-    }
 }
 
 /// The pieces of texts and patterns: letters with several case foldings, characters of two and three

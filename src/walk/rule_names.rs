@@ -255,6 +255,7 @@ mod tests {
     use ignore::gitignore::GitignoreBuilder;
 
     use super::*;
+    use crate::test_rng::TestRng;
     use crate::workspace::as_path;
 
     /// The condition of one rule, as text.
@@ -324,16 +325,8 @@ mod tests {
         assert!(names.bytes() < 10_000, "{}", names.bytes());
     }
 
-    /// A small generator of pseudo-random numbers.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            usize::try_from(self.0 >> 33).unwrap() % bound
-        }
-
-        fn text(&mut self, pieces: &[&str], max: usize) -> String {
+    impl TestRng {
+        fn joined(&mut self, pieces: &[&str], max: usize) -> String {
             (0..=self.below(max)).map(|_| pieces[self.below(pieces.len())]).collect()
         }
     }
@@ -346,13 +339,13 @@ mod tests {
             "-", " ", "\\ ",
         ];
         const NAME: &[&str] = &["a", "b", "a", "b", ".", "é", "*", "[", "]", "!", "#", " ", "\\"];
-        let mut random = Random(1);
+        let mut random = TestRng(1);
         let (mut matched, mut left_out) = (0, 0);
         for round in 0..4000 {
             let mut rules = Vec::new();
             let mut builder = GitignoreBuilder::new("");
             for _ in 0..=random.below(4) {
-                let rule = random.text(RULE, 6);
+                let rule = random.joined(RULE, 6);
                 if !rule.starts_with('#') && builder.add_line(None, &rule).is_ok() {
                     rules.push(rule);
                 }
@@ -361,7 +354,7 @@ mod tests {
             let names = RuleNames::new(rules.iter().map(String::as_str));
             for _ in 0..20 {
                 let names_of_path: Vec<String> =
-                    (0..=random.below(3)).map(|_| random.text(NAME, 4)).collect();
+                    (0..=random.below(3)).map(|_| random.joined(NAME, 4)).collect();
                 if names_of_path.iter().any(|name| matches!(name.as_str(), "." | "..")) {
                     continue;
                 }

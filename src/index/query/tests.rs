@@ -26,7 +26,7 @@ fn may_contain(text: &str, pattern: &str) -> bool {
     may_match(&query(pattern, false), &built(text))
 }
 
-/// A small generator of pseudo-random numbers.
+/// A generator of pseudo-random numbers of its own: the limits below are those of its texts.
 struct Random(u64);
 
 impl Random {

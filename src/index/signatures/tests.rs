@@ -4,6 +4,7 @@ use regex_syntax::ParserBuilder;
 
 use super::*;
 use crate::index::grams;
+use crate::test_rng::TestRng;
 
 fn build(percent: u8, text: &[u8]) -> Vec<Signature> {
     SignatureBuilder::new(BitsPerByte::percent(percent)).build(text).0
@@ -17,22 +18,6 @@ fn has(signature: &Signature, hash: u32) -> bool {
 fn query(pattern: &str, multiline: bool) -> FilterQuery {
     let hir = ParserBuilder::new().utf8(false).multi_line(true).build().parse(pattern).unwrap();
     FilterQuery::of(&hir, multiline).unwrap()
-}
-
-/// A small generator of pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.number() >> 33).unwrap() % bound
-    }
 }
 
 #[test]
@@ -83,7 +68,7 @@ fn a_text_is_cut_at_line_ends_only() {
 fn a_filter_is_as_small_as_its_load_allows_and_bounded_when_nothing_repeats() {
     let same = &build(7, "the same line again\n".repeat(3000).as_bytes())[0];
     assert!(same.len() <= 5, "{}", same.len());
-    let mut random = Random(1);
+    let mut random = TestRng(1);
     let noise: Vec<u8> = (0..200_000).flat_map(|_| random.number().to_le_bytes()).collect();
     for percent in 3..=8 {
         for bytes in [20_000, 60_000, 1_000_000] {
@@ -116,7 +101,7 @@ fn halving_keeps_what_was_set() {
 
 #[test]
 fn transposing_exchanges_rows_and_columns() {
-    let mut random = Random(3);
+    let mut random = TestRng(3);
     let square: [u64; WORD] = std::array::from_fn(|_| random.number());
     let mut transposed = square;
     transpose(&mut transposed);
@@ -129,7 +114,7 @@ fn transposing_exchanges_rows_and_columns() {
 
 #[test]
 fn every_signature_comes_out_of_a_plate_as_it_went_in() {
-    let mut random = Random(7);
+    let mut random = TestRng(7);
     for (log2, count) in [(6, 512), (9, 1), (9, 63), (9, 64), (11, 130), (7, 512)] {
         let words = (1_usize << (log2 - MIN_LOG2)) + 1;
         let blocks: Vec<Arc<Block>> = (0..count)
@@ -172,7 +157,7 @@ const WORDS: [&str; 12] = [
     "key",
 ];
 
-fn text(random: &mut Random) -> String {
+fn text(random: &mut TestRng) -> String {
     let lines = [1, 3, 40, 9000][random.below(40).saturating_sub(36)];
     let mut text = String::new();
     for _ in 0..=random.below(lines) {
@@ -199,7 +184,7 @@ fn insertions_removals_and_compactions_are_as_if_only_the_last_texts_had_been_in
     let mut builder = SignatureBuilder::new(BitsPerByte::default());
     let (mut some, mut compactions) = (0, 0);
     for seed in 1..=4 {
-        let mut random = Random(seed);
+        let mut random = TestRng(seed);
         let signatures = Signatures::new(BitsPerByte::default());
         let mut files = vec![None; 900];
         for step in 1..=6000 {

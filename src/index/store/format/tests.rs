@@ -4,24 +4,9 @@
 
 use super::*;
 use crate::index::signatures::SignatureBuilder;
+use crate::test_rng::TestRng;
 
 const FILES: usize = 700;
-
-/// A small generator of pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.number() >> 33).unwrap() % bound
-    }
-}
 
 fn key() -> IndexFileKey {
     IndexFileKey::of(&[])
@@ -42,7 +27,7 @@ fn read(bytes: Vec<u8>) -> Result<Signatures, Unusable> {
 }
 
 /// Signatures of texts that have some words of a few, of very different sizes.
-fn signatures(random: &mut Random, files: u32) -> Signatures {
+fn signatures(random: &mut TestRng, files: u32) -> Signatures {
     let signatures = Signatures::new(BitsPerByte::default());
     let mut builder = SignatureBuilder::new(BitsPerByte::default());
     for file in 0..files {
@@ -61,7 +46,7 @@ const PATTERNS: [&str; 5] = ["mutex_1", "probe_42|device_7", "\\p{Greek}{3}", "Ã
 
 #[test]
 fn what_was_written_is_read_again_and_can_be_written_again() {
-    let mut random = Random(5);
+    let mut random = TestRng(5);
     for files in [0, 1, 5, 64, 700] {
         let original = signatures(&mut random, files);
         original.remove(FileId(3));
@@ -81,7 +66,7 @@ fn what_was_written_is_read_again_and_can_be_written_again() {
 
 #[test]
 fn what_was_read_can_be_changed() {
-    let mut random = Random(6);
+    let mut random = TestRng(6);
     let (original, others) = (signatures(&mut random, 700), signatures(&mut random, 0));
     let stored = read(to_bytes(&original).unwrap()).unwrap();
     let mut builder = SignatureBuilder::new(BitsPerByte::default());
@@ -110,7 +95,7 @@ fn what_was_read_can_be_changed() {
 
 #[test]
 fn files_get_the_numbers_that_they_have_in_the_snapshot() {
-    let original = signatures(&mut Random(7), 300);
+    let original = signatures(&mut TestRng(7), 300);
     let mut bytes = Vec::new();
     let mut write_at = |part: &[u8], at: u64| {
         let at = usize::try_from(at).unwrap();
@@ -130,7 +115,7 @@ fn files_get_the_numbers_that_they_have_in_the_snapshot() {
 
 #[test]
 fn a_file_that_is_cut_or_longer_or_foreign_is_unusable() {
-    let bytes = to_bytes(&signatures(&mut Random(8), 20)).unwrap();
+    let bytes = to_bytes(&signatures(&mut TestRng(8), 20)).unwrap();
     for length in (0..bytes.len()).filter(|length| length % 97 == 0 || *length < 100) {
         assert!(read(bytes[..length].to_vec()).is_err(), "{length} bytes");
         parse_all(bytes[..length].to_vec()).unwrap();
@@ -151,7 +136,7 @@ fn a_file_that_is_cut_or_longer_or_foreign_is_unusable() {
 
 #[test]
 fn no_flipped_bit_excludes_a_file() {
-    let original = signatures(&mut Random(9), 30);
+    let original = signatures(&mut TestRng(9), 30);
     let mut bytes = to_bytes(&original).unwrap();
     let expected = PATTERNS.map(|pattern| found(&original, pattern));
     let (mut unusable, mut ignored) = (0, 0);
@@ -237,7 +222,7 @@ fn numbers_that_lie_make_the_directory_unusable() {
 
 #[test]
 fn bytes_made_at_random_do_no_harm() {
-    let mut random = Random(10);
+    let mut random = TestRng(10);
     let sound: Vec<Vec<u8>> =
         [1, 9, 40].map(|files| to_bytes(&signatures(&mut random, files)).unwrap()).into();
     let mut candidates = 0;
