@@ -62,6 +62,12 @@ impl Error {
         self
     }
 
+    /// Puts the label of a part of the input, such as `edits[2]: `, before the message.
+    pub(crate) fn labelled(mut self, label: &str) -> Error {
+        self.0.message.insert_str(0, label);
+        self
+    }
+
     /// Keeps the underlying error as [`source`](std::error::Error::source).
     pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         self.0.source = Some(source.into());

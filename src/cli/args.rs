@@ -51,11 +51,14 @@ enum Kind {
     Number,
     Flag,
     Choice(Vec<String>),
+    /// The first and the last line, typed as `3-5`.
+    LineRange,
     /// Objects, and lists of them, are typed as JSON.
     Json,
 }
 
-/// The properties in schema order, required ones first. Required ones and `path` are positional.
+/// The properties in schema order, required ones first. Required ones, `path` and `content` are
+/// positional.
 fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
     let required = spec.input_schema.get("required").and_then(Value::as_array);
     let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -92,9 +95,11 @@ impl<'a> Parameter<'a> {
         let list = std::iter::once(schema).chain(options).find(|option| has_type(option, "array"));
         let single = options.iter().find(|option| !has_type(option, "array"));
         let single = single.or(list.and_then(|list| list.get("items"))).unwrap_or(schema);
-        let kind = Kind::of(single);
-        let repeatable = list.is_some() && kind != Kind::Json;
-        let positional = (required || name == "path") && !matches!(kind, Kind::Flag | Kind::Json);
+        let is_range = schema.get("format").is_some_and(|format| format == "line_range");
+        let kind = if is_range { Kind::LineRange } else { Kind::of(single) };
+        let repeatable = list.is_some() && !matches!(kind, Kind::Json | Kind::LineRange);
+        let is_main = required || matches!(name, "path" | "content");
+        let positional = is_main && !matches!(kind, Kind::Flag | Kind::Json);
         let always_list = has_type(schema, "array");
         Parameter {
             name,
@@ -144,6 +149,7 @@ impl<'a> Parameter<'a> {
         match &self.kind {
             Kind::Integer | Kind::Number if !self.positional => "N".to_owned(),
             Kind::Flag => "BOOL".to_owned(),
+            Kind::LineRange => "N-N".to_owned(),
             Kind::Json => "JSON".to_owned(),
             Kind::Choice(values) if values.len() <= MAX_NAMED => values.join("|"),
             _ => self.name.to_uppercase(),
@@ -165,6 +171,7 @@ impl<'a> Parameter<'a> {
                     .map(|text| Value::from(text == "true")),
             ),
             Kind::Choice(values) => ValueParser::new(choice_parser(values)),
+            Kind::LineRange => ValueParser::new(parse_line_range),
             Kind::Json => ValueParser::new(|text: &str| serde_json::from_str::<Value>(text)),
         }
     }
@@ -322,6 +329,12 @@ fn has_type(schema: &Value, kind: &str) -> bool {
 fn lowercase_first(sentence: &str) -> String {
     let mut letters = sentence.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+fn parse_line_range(text: &str) -> Result<Value, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let line = |number: &str| number.trim().parse::<u64>().map_err(|error| error.to_string());
+    Ok(Value::from(vec![line(first)?, line(last)?]))
 }
 
 fn parse_text(text: OsString) -> Result<Value, String> {

@@ -32,7 +32,7 @@ pub(super) struct Patch {
     /// Start of the match that it belongs to.
     pub(super) match_start: usize,
     pub(super) range: Range<usize>,
-    pub(super) text: String,
+    pub(super) text: Vec<u8>,
 }
 
 /// Plans the patches of one replacement whose matches were found.
@@ -55,7 +55,8 @@ impl Planner<'_, '_> {
             }
             let planned = plan.patches.len();
             if matcher.options.matching == Matching::Exact {
-                let (range, text) = (matched.range.clone(), self.check.edit.new_text.clone());
+                let range = matched.range.clone();
+                let text = self.check.edit.new_text.clone().into_bytes();
                 plan.patches.push(Patch { match_start: range.start, range, text });
             } else {
                 let fitted = self.fitted(matched, index == 0, &mut fitted, &mut plan)?;
@@ -276,7 +277,7 @@ impl Planner<'_, '_> {
                 };
                 if slice(text, inner.clone())? != new.as_bytes() {
                     let match_start = matched.start;
-                    patches.push(Patch { match_start, range: inner, text: new });
+                    patches.push(Patch { match_start, range: inner, text: new.into_bytes() });
                 }
             }
         }

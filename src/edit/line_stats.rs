@@ -86,10 +86,14 @@ impl<'a> TouchedLines<'a> {
         matched: &Range<usize>,
         patches: &mut Peekable<impl Iterator<Item = &'p Patch>>,
     ) -> Result<(), Error> {
-        while let Some(patch) = patches.next_if(|patch| patch.match_start <= matched.start) {
+        // Lines may be inserted where another match begins.
+        let is_within = |patch: &&'p Patch| {
+            patch.match_start <= matched.start && patch.range.end <= matched.end
+        };
+        while let Some(patch) = patches.next_if(is_within) {
             self.keep(patch.range.start)?;
             self.old.add(slice(self.text, patch.range.clone())?);
-            self.new.add(patch.text.as_bytes());
+            self.new.add(&patch.text);
             self.at = patch.range.end;
         }
         self.end = matched.end;

@@ -8,9 +8,10 @@ use crate::context::Call;
 use crate::edit::already_applied::{AppliedCheck, NumberEvidence};
 use crate::edit::fit::{ComparedTexts, Patch, Planner};
 use crate::edit::line_numbers;
+use crate::edit::lines::LineLocator;
 use crate::edit::matcher::{MAX_REPLACED, MatchSet, Matcher};
 use crate::edit::refusal::{LocateError, Refusal, RefusalReason};
-use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement};
+use crate::edit::replacement::{Change, EditOptions, MatchKind, Matching, Replacement};
 use crate::edit::show::short_path;
 use crate::edit::text::{DecodedText, LineEndings, indentation, line_number};
 use crate::error::{Error, ErrorCode};
@@ -29,6 +30,7 @@ pub(super) struct Located {
 
 /// Locates replacements in a file, one after the other.
 pub(super) struct Locator<'a> {
+    text: &'a DecodedText<'a>,
     matcher: Matcher<'a>,
     has_mark: bool,
     endings: LineEndings,
@@ -55,20 +57,31 @@ impl<'a> Locator<'a> {
             Matching::Safe => LineEndings::of(text.bytes()),
         };
         let matcher = Matcher::new(path, text, options, call);
-        Locator { matcher, has_mark: text.has_mark(), endings, total: Total::default() }
+        Locator { text, matcher, has_mark: text.has_mark(), endings, total: Total::default() }
     }
 
     /// Locates every replacement.
     ///
     /// # Errors
     /// The refusal of the first replacement that cannot be made.
-    pub(super) fn locate_all(&mut self, edits: &[Replacement]) -> Result<Vec<Located>, Error> {
-        self.refuse_number(edits.len())?;
+    pub(super) fn locate_all(&mut self, edits: &[Change]) -> Result<Vec<Located>, Error> {
+        self.refuse_number(edits.iter().filter(|edit| matches!(edit, Change::Text(_))).count())?;
+        let mut lines = None;
         let mut located = Vec::with_capacity(edits.len());
         let mut refused: Option<(usize, Replacement, RefusalReason)> = None;
         let mut others = 0;
         for (index, edit) in edits.iter().enumerate() {
-            let edit = self.without_marks(edit);
+            let edit = match edit {
+                Change::Text(edit) => self.without_marks(edit),
+                Change::Lines(edit) => {
+                    let (path, matching) = (self.matcher.path, self.matcher.options.matching);
+                    let lines = lines.get_or_insert_with(|| LineLocator::new(path, self.text));
+                    let found = lines.locate(edit, matching);
+                    let labelled = |error: Error| error.labelled(&label(index, edits)).at(path);
+                    located.push(found.map_err(labelled)?);
+                    continue;
+                }
+            };
             match self.locate(&edit) {
                 Ok(edit) => located.push(edit),
                 Err(LocateError::Failed(error)) => return Err(error),
@@ -77,7 +90,7 @@ impl<'a> Locator<'a> {
             }
         }
         let Some((index, edit, reason)) = refused else { return Ok(located) };
-        let label = if edits.len() > 1 { format!("edits[{index}]: ") } else { String::new() };
+        let label = label(index, edits);
         Err(Refusal { matcher: &mut self.matcher, edit: &edit, label, others }.error(reason)?)
     }
 
@@ -210,4 +223,9 @@ impl<'a> Locator<'a> {
             _ => Cow::Borrowed(edit),
         }
     }
+}
+
+/// The label of one of several changes, for errors.
+fn label(index: usize, edits: &[Change]) -> String {
+    if edits.len() > 1 { format!("edits[{index}]: ") } else { String::new() }
 }

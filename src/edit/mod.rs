@@ -10,6 +10,7 @@ pub(crate) mod diff;
 mod fit;
 mod line_numbers;
 mod line_stats;
+mod lines;
 mod locate;
 mod matcher;
 mod normalize;
@@ -27,15 +28,18 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::fit::Patch;
 use crate::edit::line_stats::LineStats;
+pub use crate::edit::lines::LineRange;
+pub(crate) use crate::edit::lines::{CopiedLines, LineEdit, NewLines, copy_lines};
 use crate::edit::locate::{Located, Locator};
 pub(crate) use crate::edit::refusal::{report_conflict, report_difference};
-pub(crate) use crate::edit::replacement::{EditOptions, Splice};
-pub use crate::edit::replacement::{MatchKind, Matching, Replacement};
+pub(crate) use crate::edit::replacement::{Change, EditOptions, Replacement, Splice};
+pub use crate::edit::replacement::{MatchKind, Matching};
 use crate::edit::text::{DecodedText, OffsetMap, line_number, slice};
 use crate::error::{Error, ErrorCode};
 
@@ -54,25 +58,22 @@ pub(crate) struct EditedFile {
     pub(crate) line_stats: LineStats,
 }
 
-/// Makes all replacements in `content`, the bytes of the file at `path`.
+/// Makes all changes in `content`, the bytes of the file at `path`.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT`: an `old_text` is empty or equal to its `new_text`, replacements overlap, or
-/// nothing would change. `PATTERN_NOT_FOUND`, `PATTERN_NOT_UNIQUE`. `NOT_TEXT`: NUL bytes in a
-/// file that is not UTF-16. `TOO_LARGE`: over `max_bytes`. `CANCELLED`, `TIMEOUT`.
-pub(crate) fn apply(
+/// `INVALID_ARGUMENT`: an `old_text` is empty or equal to its `new_text`, there are no such lines,
+/// changes overlap, or nothing would change. `PATTERN_NOT_FOUND`, `PATTERN_NOT_UNIQUE`. `NOT_TEXT`:
+/// NUL bytes in a file that is not UTF-16. `TOO_LARGE`: over `max_bytes`. `CANCELLED`, `TIMEOUT`.
+pub(crate) fn apply<C: Clone + Into<Change>>(
     path: &str,
     content: &[u8],
-    edits: &[Replacement],
+    edits: &[C],
     options: &EditOptions,
     call: &Call,
 ) -> Result<EditedFile, Error> {
-    let text = DecodedText::new(content);
-    if let Some(at) = memchr::memchr(0, content).filter(|_| !text.is_utf16()) {
-        let message = format!("{} is not text: byte {at} is NUL", show::short_path(path));
-        return Err(Error::new(ErrorCode::NotText, message).at(path));
-    }
-    let located = Locator::new(path, &text, options, call).locate_all(edits)?;
+    let text = DecodedText::of_text(path, content)?;
+    let edits: Vec<Change> = edits.iter().cloned().map(Into::into).collect();
+    let located = Locator::new(path, &text, options, call).locate_all(&edits)?;
     refuse_overlaps(path, text.bytes(), &located)?;
     assemble(path, content, &text, located, options)
 }
@@ -81,7 +82,7 @@ fn refuse_overlaps(path: &str, text: &[u8], located: &[Located]) -> Result<(), E
     let matches = located.iter().enumerate();
     let matches = matches.flat_map(|(index, edit)| edit.matches.iter().map(move |at| (at, index)));
     let mut matches: Vec<_> = matches.collect();
-    matches.sort_by_key(|(at, index)| (at.start, *index));
+    matches.sort_by_key(|(at, index)| (at.start, at.end, *index));
     let overlap = matches.windows(2).find_map(|pair| match pair {
         [(one, first), (other, second)] if other.start < one.end => {
             Some((*first.min(second), *first.max(second), other.start))
@@ -114,34 +115,39 @@ fn assemble(
         patches.extend(edit.patches);
         matches.extend(edit.matches);
     }
-    // A stable sort, first by match: two patches may insert at the same byte.
-    patches.sort_by_key(|patch: &Patch| (patch.match_start, patch.range.start));
-    matches.sort_by_key(|matched: &Range<usize>| matched.start);
+    // A stable sort, first by match: two patches may insert at the same byte, where another begins.
+    patches.sort_by_key(|patch: &Patch| (patch.match_start, patch.range.start, patch.range.end));
+    matches.sort_by_key(|matched: &Range<usize>| (matched.start, matched.end));
     let line_stats = LineStats::count(text.bytes(), &matches, &patches)?;
-    let growth: usize = patches.iter().map(|patch| text.encode(&patch.text).len()).sum();
-    if content.len().saturating_add(growth) > options.max_bytes {
-        refuse_size(path, content.len(), &patches, text, options)?;
+    let new_texts = patches.iter().map(|patch| text.encode(&patch.text));
+    let new_texts = new_texts.collect::<Result<Vec<_>, Error>>()?;
+    let growth: usize = new_texts.iter().map(|new| new.len()).sum();
+    let mut offsets = text.offsets();
+    let replaced = patches.iter().map(|patch| range_in_file(&mut offsets, patch));
+    let replaced = replaced.collect::<Result<Vec<_>, Error>>()?;
+    let removed: usize = replaced.iter().map(Range::len).sum();
+    let size = content.len().saturating_add(growth) - removed;
+    if size > options.max_bytes {
+        return Err(too_large(path, size, options.max_bytes));
     }
-    let mut new = Vec::with_capacity(content.len() + growth);
-    let splices = splice(content, text, &patches, &mut new)?;
+    let mut new = Vec::with_capacity(size);
+    let splices = splice(content, replaced, &new_texts, &mut new)?;
     Ok(EditedFile { content: new, splices, match_kinds, notes, match_counts, line_stats })
 }
 
-/// Appends the content with the patches applied to `new`.
+/// Appends the content, with each `replaced` range replaced, to `new`.
 fn splice(
     content: &[u8],
-    text: &DecodedText<'_>,
-    patches: &[Patch],
+    replaced: Vec<Range<usize>>,
+    new_texts: &[Cow<'_, [u8]>],
     new: &mut Vec<u8>,
 ) -> Result<Vec<Splice>, Error> {
-    let mut splices = Vec::with_capacity(patches.len());
-    let mut offsets = text.offsets();
+    let mut splices = Vec::with_capacity(replaced.len());
     let mut copied = 0;
-    for patch in patches {
-        let old = range_in_file(&mut offsets, patch)?;
+    for (old, new_text) in replaced.into_iter().zip(new_texts) {
         new.extend_from_slice(slice(content, copied..old.start)?);
         let start = new.len();
-        new.extend_from_slice(&text.encode(&patch.text));
+        new.extend_from_slice(new_text);
         copied = old.end;
         splices.push(Splice { old, new: start..new.len() });
     }
@@ -153,24 +159,8 @@ fn range_in_file(offsets: &mut OffsetMap<'_>, patch: &Patch) -> Result<Range<usi
     Ok(offsets.in_file(patch.range.start)?..offsets.in_file(patch.range.end)?)
 }
 
-fn refuse_size(
-    path: &str,
-    len: usize,
-    patches: &[Patch],
-    text: &DecodedText<'_>,
-    options: &EditOptions,
-) -> Result<(), Error> {
-    let mut offsets = text.offsets();
-    let mut size = len;
-    for patch in patches {
-        let removed = range_in_file(&mut offsets, patch)?.len();
-        size = size.saturating_add(text.encode(&patch.text).len()) - removed;
-    }
-    let max = options.max_bytes;
-    if size <= max {
-        return Ok(());
-    }
+fn too_large(path: &str, size: usize, max: usize) -> Error {
     let shown = show::short_path(path);
     let message = format!("{shown} would have {size} bytes; an edit makes at most {max}");
-    Err(Error::new(ErrorCode::TooLarge, message).at(path))
+    Error::new(ErrorCode::TooLarge, message).at(path)
 }

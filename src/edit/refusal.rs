@@ -363,9 +363,9 @@ pub(crate) fn report_conflict(
 
 /// Where a file that changed since it was read differs from the `content` that was to be written
 /// over it, with the lines of the file around the first difference.
-pub(crate) fn report_difference(present: &[u8], content: &str) -> String {
+pub(crate) fn report_difference(present: &[u8], content: &[u8]) -> String {
     let text = DecodedText::new(present);
-    let (present, new) = (LineTable::new(text.bytes()), LineTable::new(content.as_bytes()));
+    let (present, new) = (LineTable::new(text.bytes()), LineTable::new(content));
     let line =
         |line: Option<&[u8]>| line.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec());
     let mut numbers = 0..present.len().max(new.len());

@@ -6,41 +6,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Call;
+use crate::edit::lines::LineEdit;
 use crate::error::Error;
 
-/// One replacement of several.
-///
-/// ```
-/// use ripkit::tools::edit_file::{EditFileArgs, EditFile, Replacement};
-/// # use ripkit::{Call, Toolkit, Workspace};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let directory = tempfile::tempdir()?;
-/// # std::fs::write(directory.path().join("a.txt"), "one two\n")?;
-/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
-/// let edits = [Replacement::new("one", "two"), Replacement::new("two", "one")];
-/// let args = EditFileArgs::several("a.txt", edits);
-/// tools.run::<EditFile>(args, &Call::default())?;
-/// assert_eq!(std::fs::read_to_string(directory.path().join("a.txt"))?, "two one\n");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-#[non_exhaustive]
-pub struct Replacement {
-    /// The text to replace.
-    #[serde(alias = "oldText", alias = "old_string", alias = "old_str")]
-    pub old_text: String,
-    /// The text in its place.
-    #[serde(alias = "newText", alias = "new_string", alias = "new_str")]
-    pub new_text: String,
+/// One change of a file.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Text(Replacement),
+    Lines(LineEdit),
+}
+
+impl From<Replacement> for Change {
+    fn from(replacement: Replacement) -> Change {
+        Change::Text(replacement)
+    }
+}
+
+/// A text to replace, which must be found, and the text in its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    pub(crate) old_text: String,
+    pub(crate) new_text: String,
 }
 
 impl Replacement {
     /// `new_text` in the place of `old_text`.
-    pub fn new(old_text: impl Into<String>, new_text: impl Into<String>) -> Replacement {
+    pub(crate) fn new(old_text: impl Into<String>, new_text: impl Into<String>) -> Replacement {
         Replacement { old_text: old_text.into(), new_text: new_text.into() }
     }
 }

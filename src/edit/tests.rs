@@ -724,7 +724,7 @@ mod line_stats {
         let patch = |range: &Range<usize>| Patch {
             match_start: range.start,
             range: range.clone(),
-            text: String::new(),
+            text: Vec::new(),
         };
         let patches: Vec<Patch> = places.iter().map(patch).collect();
         let started = std::time::Instant::now();

@@ -11,6 +11,7 @@ use std::slice::SliceIndex;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
+use crate::edit::show::short_path;
 use crate::error::{Error, ErrorCode};
 use crate::text::decode;
 
@@ -85,6 +86,19 @@ impl<'a> DecodedText<'a> {
         DecodedText { bytes, encoding, mark_len }
     }
 
+    /// The same, for the file at `path`.
+    ///
+    /// # Errors
+    /// `NOT_TEXT`: NUL bytes in a file that is not UTF-16.
+    pub(super) fn of_text(path: &str, content: &'a [u8]) -> Result<DecodedText<'a>, Error> {
+        let text = DecodedText::new(content);
+        if let Some(at) = memchr::memchr(0, content).filter(|_| !text.is_utf16()) {
+            let message = format!("{} is not text: byte {at} is NUL", short_path(path));
+            return Err(Error::new(ErrorCode::NotText, message).at(path));
+        }
+        Ok(text)
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -98,13 +112,19 @@ impl<'a> DecodedText<'a> {
     }
 
     /// `text` in the encoding of the file.
-    pub(super) fn encode<'t>(&self, text: &'t str) -> Cow<'t, [u8]> {
-        let units = text.encode_utf16();
-        match self.encoding {
-            Encoding::Bytes => Cow::Borrowed(text.as_bytes()),
-            Encoding::Utf16Le => Cow::Owned(units.flat_map(u16::to_le_bytes).collect()),
-            Encoding::Utf16Be => Cow::Owned(units.flat_map(u16::to_be_bytes).collect()),
+    ///
+    /// # Errors
+    /// `INTERNAL` if the file is UTF-16 and the text is not UTF-8.
+    pub(super) fn encode<'t>(&self, text: &'t [u8]) -> Result<Cow<'t, [u8]>, Error> {
+        if self.encoding == Encoding::Bytes {
+            return Ok(Cow::Borrowed(text));
         }
+        let text = str::from_utf8(text).map_err(|error| out_of_range().because(error))?;
+        let units = text.encode_utf16();
+        Ok(Cow::Owned(match self.encoding {
+            Encoding::Utf16Be => units.flat_map(u16::to_be_bytes).collect(),
+            _ => units.flat_map(u16::to_le_bytes).collect(),
+        }))
     }
 
     /// A cursor that maps offsets between the text and the file.

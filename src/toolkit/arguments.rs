@@ -194,7 +194,11 @@ impl Check<'_> {
     fn list(&mut self, at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
         let item = schema.get("items").unwrap_or(&Value::Null);
         let mut known = HashSet::new();
+        let value = if is_line_range(schema) { self.line_range(at, value) } else { value };
         let values = match value {
+            Value::Array(values) if is_line_range(schema) && values.len() != 2 => {
+                return Err(wrong(at, schema, &Value::Array(values)));
+            }
             Value::Array(values) => values,
             Value::String(text) if holds_objects(schema) => {
                 return self.parse_json_text(at, schema, text);
@@ -216,6 +220,28 @@ impl Check<'_> {
             _ => true,
         });
         numbered.map(|(index, value)| self.value(&format!("{at}[{index}]"), item, value)).collect()
+    }
+
+    /// Accepts other forms of the first and the last line: `"3-5"`, `{"start": 3, "end": 5}`, and a
+    /// single line.
+    fn line_range(&mut self, at: &str, value: Value) -> Value {
+        let bounds = match &value {
+            Value::Array(lines) => match lines.as_slice() {
+                [line] => Some([line.clone(), line.clone()]),
+                _ => None,
+            },
+            Value::Number(_) => Some([value.clone(), value.clone()]),
+            Value::String(text) => line_range_in_text(text),
+            Value::Object(lines) if lines.len() == 2 => LINE_BOUNDS.iter().find_map(|names| {
+                let [first, last] = names.map(|name| lines.get(name).cloned());
+                Some([first?, last?])
+            }),
+            _ => None,
+        };
+        let Some(bounds) = bounds else { return value };
+        let range = Value::from(bounds.to_vec());
+        self.note(format!("{at}: took {} as {}", got(&value), compact(&range)));
+        range
     }
 
     /// Accepts a string with JSON where objects are expected.
@@ -288,6 +314,28 @@ impl Check<'_> {
             self.notes.push(note);
         }
     }
+}
+
+/// Names of the first and the last line in an object.
+const LINE_BOUNDS: [[&str; 2]; 5] = [
+    ["first", "last"],
+    ["start", "end"],
+    ["start_line", "end_line"],
+    ["startLine", "endLine"],
+    ["from", "to"],
+];
+
+/// Whether a list holds the first and the last line of a range.
+fn is_line_range(schema: &Value) -> bool {
+    schema.get("format").is_some_and(|format| format == "line_range")
+}
+
+/// The numbers in `3-5`, `L3-L5`, `[3, 5]` or `3`.
+fn line_range_in_text(text: &str) -> Option<[Value; 2]> {
+    let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+    let (first, last) = text.split_once(['-', ',', ':']).unwrap_or((text, text));
+    let number = |text: &str| text.trim().trim_start_matches(['L', 'l']).parse::<u64>().ok();
+    Some([number(first)?.into(), number(last)?.into()])
 }
 
 /// The list in the JSON text of a string, if both a list of strings and a string are accepted.
@@ -613,6 +661,9 @@ fn wanted(schema: &Value) -> String {
         "integer" => format!("a whole number{}", Bounds::of(schema)),
         "number" => format!("a number{}", Bounds::of(schema)),
         "boolean" => "true or false".to_owned(),
+        "array" if is_line_range(schema) => {
+            "the first and the last line, such as [3, 5]".to_owned()
+        }
         "array" => schema.get("items").map_or_else(|| "a list".to_owned(), list_of),
         "object" => "an object".to_owned(),
         _ => "a value".to_owned(),

@@ -22,6 +22,10 @@ pub(super) enum Meaning {
     LastLine { from_zero: bool },
     /// The first and the last line to read.
     LineRange,
+    /// The first (0) or the last (1) of the lines to replace.
+    EditedLine(usize),
+    /// The line after which text is inserted, 0 for the start of the file.
+    InsertAfter,
     /// This many lines at the end of the file.
     Tail,
     /// This argument in milliseconds; a small number is interpreted as seconds.
@@ -43,8 +47,8 @@ pub(super) enum Meaning {
 }
 
 use Meaning::{
-    ExpectedCount, First, FromZero, Instead, LastLine, LineRange, Not, Nothing, Recursive, Same,
-    Tail, Timeout, Unless, Values, When, Words,
+    EditedLine, ExpectedCount, First, FromZero, InsertAfter, Instead, LastLine, LineRange, Not,
+    Nothing, Recursive, Same, Tail, Timeout, Unless, Values, When, Words,
 };
 
 /// Arguments, by the tools that they are for (all if empty), with their names. The first match is
@@ -157,7 +161,12 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (EDIT, "replaceAll allow_multiple allowMultiple", Same("replace_all")),
     (EDIT, "replacements changes", Same("edits")),
     (EDIT, "expected_replacements expectedReplacements", ExpectedCount),
-    (EDIT, "code_edit code diff patch insert_line insert_text", Instead("old_text and new_text")),
+    (EDIT, "insert_text", Same("new_text")),
+    (EDIT, "insert_line", InsertAfter),
+    (EDIT, "line_range lineRange", Same("lines")),
+    (EDIT, "start_line startLine", EditedLine(0)),
+    (EDIT, "end_line endLine", EditedLine(1)),
+    (EDIT, "code_edit code diff patch", Instead("old_text and new_text")),
     (&[], "dryRun preview", Same("dry_run")),
     // Other changes
     (&["create_directory"], "recursive parents", Nothing),
@@ -333,6 +342,7 @@ impl Dialect<'_> {
     ) -> Result<Translated, Error> {
         let mut translated = Translated { at: at.to_owned(), ..Translated::default() };
         let mut last_line = None;
+        let mut edited_lines = [None, None];
         let given = given.into_iter().filter(|(_, value)| !value.is_null());
         let (own, others): (Vec<_>, Vec<_>) =
             given.partition(|(name, _)| properties.contains_key(name));
@@ -354,6 +364,11 @@ impl Dialect<'_> {
                     let line = value.as_i64().map(|line| line + i64::from(from_zero));
                     last_line = line.filter(|line| *line > 0).map(|line| (name, line));
                 }
+                Some(EditedLine(bound)) => {
+                    if let Some(line) = edited_lines.get_mut(bound) {
+                        *line = Some((name, value));
+                    }
+                }
                 Some(LineRange) => {
                     let lines = value.as_array().map(Vec::as_slice).unwrap_or_default();
                     let [first, last] = lines else {
@@ -371,6 +386,12 @@ impl Dialect<'_> {
             let first = translated.args.get("offset").and_then(Value::as_i64).unwrap_or(1).max(1);
             translated.set(&name, "limit", (last - first + 1).max(1).into())?;
         }
+        let [first, last] = edited_lines;
+        if let Some((name, _)) = first.as_ref().or(last.as_ref()).cloned() {
+            let bounds = [first.as_ref().or(last.as_ref()), last.as_ref().or(first.as_ref())];
+            let lines = bounds.into_iter().flatten().map(|(_, line)| line.clone());
+            translated.set(&name, "lines", lines.collect())?;
+        }
         Ok(translated)
     }
 }
@@ -387,6 +408,7 @@ impl Meaning {
             | Timeout(name) => Some(name),
             LastLine { .. } => Some("limit"),
             LineRange | Tail => Some("offset"),
+            EditedLine(_) | InsertAfter => Some("lines"),
             ExpectedCount => Some("replace_all"),
             Recursive => Some("max_depth"),
             Words => Some("command"),
@@ -416,6 +438,11 @@ impl Translated {
                 let line = value.as_i64().map_or(value, |line| (line + 1).into());
                 self.set(name, ours, line)
             }
+            InsertAfter => {
+                let line = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
+                let lines = line.map_or(value, |line| Value::from(vec![line + 1, line]));
+                self.set(name, "lines", lines)
+            }
             Tail => {
                 let lines = value.as_i64().map_or(value, |lines| (-lines).into());
                 self.set(name, "offset", lines)
@@ -442,9 +469,14 @@ impl Translated {
             First(first) if value.as_u64().is_none_or(|number| number > first) => {
                 Err(no_counterpart(name, "use cursor"))
             }
-            Instead(_) | First(_) | Unless(_) | Nothing | Words | LastLine { .. } | LineRange => {
-                Ok(())
-            }
+            Instead(_)
+            | First(_)
+            | Unless(_)
+            | Nothing
+            | Words
+            | LastLine { .. }
+            | LineRange
+            | EditedLine(_) => Ok(()),
         }
     }
 

@@ -6,11 +6,13 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::edit::{MatchKind, Matching, Replacement};
+pub use crate::edit::{LineRange, MatchKind, Matching};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names, impl_with_fields};
 use crate::context::Call;
-use crate::edit::{self, EditOptions, Splice, diff};
+use crate::edit::{
+    self, Change, CopiedLines, EditOptions, LineEdit, NewLines, Replacement, Splice, diff,
+};
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::output::Output;
@@ -19,8 +21,8 @@ use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Access, Expected, Version, WriteGuard};
 
-/// Replaces `old_text`, which must be in the file exactly once, by `new_text`; or several texts, with
-/// `edits`.
+/// Replaces `old_text`, which must be in the file exactly once, or `lines`, by `new_text`; or several
+/// of them, with `edits`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -34,10 +36,17 @@ pub struct EditFileArgs {
     /// The text in its place; "" deletes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_text: Option<String>,
+    /// First and last line to replace, with `expected_version`, instead of `old_text`. [5, 4]
+    /// inserts before line 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<LineRange>,
+    /// Lines of a file instead of `new_text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_lines: Option<CopyLines>,
     /// Several replacements of the file as it is now: all are made or none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_EDITS))]
-    pub edits: Vec<Replacement>,
+    pub edits: Vec<Edit>,
     /// Replaces every place, not just the only one.
     #[serde(default)]
     pub replace_all: bool,
@@ -72,10 +81,7 @@ impl EditFileArgs {
     }
 
     /// Several replacements in the file at `path`: all are made or none.
-    pub fn several(
-        path: impl Into<String>,
-        edits: impl IntoIterator<Item = Replacement>,
-    ) -> EditFileArgs {
+    pub fn several(path: impl Into<String>, edits: impl IntoIterator<Item = Edit>) -> EditFileArgs {
         let edits = edits.into_iter().collect();
         EditFileArgs { path: path.into(), edits, ..EditFileArgs::default() }
     }
@@ -88,6 +94,95 @@ impl_with_fields!(EditFileArgs {
     with_dry_run: dry_run: bool,
     with_show_diff: show_diff: bool,
 });
+
+/// One replacement of several.
+///
+/// ```
+/// use ripkit::tools::edit_file::{Edit, EditFile, EditFileArgs};
+/// # use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one two\n")?;
+/// # let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let edits = [Edit::new("one", "two"), Edit::new("two", "one")];
+/// let args = EditFileArgs::several("a.txt", edits);
+/// tools.run::<EditFile>(args, &Call::default())?;
+/// assert_eq!(std::fs::read_to_string(directory.path().join("a.txt"))?, "two one\n");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct Edit {
+    /// The text to replace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_text: Option<String>,
+    /// The text in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_text: Option<String>,
+    /// Instead of `old_text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<LineRange>,
+    /// Instead of `new_text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_lines: Option<CopyLines>,
+}
+
+impl Edit {
+    /// `new_text` in the place of `old_text`.
+    pub fn new(old_text: impl Into<String>, new_text: impl Into<String>) -> Edit {
+        let (old_text, new_text) = (Some(old_text.into()), Some(new_text.into()));
+        Edit { old_text, new_text, ..Edit::default() }
+    }
+
+    /// `new_text` in the place of lines; an empty text deletes them.
+    pub fn lines(lines: LineRange, new_text: impl Into<String>) -> Edit {
+        Edit { lines: Some(lines), new_text: Some(new_text.into()), ..Edit::default() }
+    }
+
+    /// Lines of a file in the place of lines.
+    pub fn copy(lines: LineRange, copy_lines: CopyLines) -> Edit {
+        Edit { lines: Some(lines), copy_lines: Some(copy_lines), ..Edit::default() }
+    }
+}
+
+/// Lines of a file, to be copied.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct CopyLines {
+    /// The file.
+    #[schemars(length(max = MAX_PATH_CHARS))]
+    pub path: String,
+    /// First and last line.
+    pub lines: LineRange,
+}
+
+impl CopyLines {
+    /// The lines of the file at `path`.
+    pub fn new(path: impl Into<String>, lines: LineRange) -> CopyLines {
+        CopyLines { path: path.into(), lines }
+    }
+
+    /// Reads the lines; those of the file of `guard` are taken from what was read of it.
+    pub(super) fn read(
+        &self,
+        context: &ToolContext<'_>,
+        guard: &WriteGuard,
+    ) -> Result<CopiedLines, Error> {
+        let source = context.workspace.resolve(&self.path, Access::Read)?;
+        let own = guard.content().filter(|_| source.relative() == guard.path().relative());
+        let bytes = match own {
+            Some(own) => Cow::Borrowed(own),
+            None => Cow::Owned(source.read(context.limits.file_bytes)?),
+        };
+        edit::copy_lines(source.as_str(), &bytes, self.lines)
+    }
+}
 
 /// The maximum number of replacements of one call, each of which searches the whole file.
 const MAX_EDITS: usize = 1000;
@@ -161,12 +256,12 @@ impl Tool for EditFile {
     type Output = EditFileOutput;
 
     fn run(&self, context: &ToolContext<'_>, args: EditFileArgs) -> Result<EditFileOutput, Error> {
-        check_lengths(&args, context.limits.file_bytes)?;
-        let replacements = replacements(&args)?;
+        let edits = edits(&args)?;
+        let edits = parts(&args, &edits, context.limits.file_bytes)?;
         let EditFileArgs { matching, replace_all, .. } = args;
         let options = EditOptions { matching, replace_all, max_bytes: context.limits.file_bytes };
         let guard = lock_and_read(context, &args, |error, bytes| {
-            conflict(error, bytes, &replacements, &options, context.call)
+            conflict(error, bytes, &edits, &options, context.call)
         })?;
         let Some(old) = guard.content() else {
             return Err(Error::new(
@@ -175,8 +270,12 @@ impl Tool for EditFile {
             ));
         };
         let path = guard.path().as_str().to_owned();
-        refuse_omissions(&args, &path, old)?;
-        let edited = edit::apply(&path, old, &replacements, &options, context.call)?;
+        edits.iter().try_for_each(|edit| edit.refuse_omissions(&path, old))?;
+        let changes = edits.iter().map(|edit| edit.change(context, &guard));
+        let (changes, copied): (Vec<Change>, Vec<Option<String>>) =
+            changes.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
+        let mut edited = edit::apply(&path, old, &changes, &options, context.call)?;
+        edited.notes.extend(copied.into_iter().flatten());
         let room = context.limits.text_bytes / 2;
         let mut report = EditFileOutput {
             path: context.workspace.absolute(guard.path()),
@@ -207,49 +306,150 @@ impl Tool for EditFile {
     }
 }
 
-/// Refuses an `old_text` longer than any file that can be edited.
-fn check_lengths(args: &EditFileArgs, max: usize) -> Result<(), Error> {
-    let single = args.old_text.iter().map(|text| ("old_text".to_owned(), text));
-    let several = args.edits.iter().enumerate();
-    let several = several.map(|(index, edit)| (format!("edits[{index}].old_text"), &edit.old_text));
-    for (name, text) in single.chain(several) {
-        if text.len() > max {
-            let message = format!("{name}: at most {max} bytes are taken, got {}", text.len());
-            return Err(Error::new(ErrorCode::InvalidArgument, message));
-        }
-    }
-    Ok(())
+/// An edit whose arguments are complete.
+struct EditParts<'a> {
+    /// Its place in `edits`, such as `edits[2]`; empty for the only one.
+    at: String,
+    old: OldPart<'a>,
+    new: NewPart<'a>,
 }
 
-/// Refuses placeholders for omitted text that neither the file nor `old_text` has.
-fn refuse_omissions(args: &EditFileArgs, path: &str, old: &[u8]) -> Result<(), Error> {
-    if let (Some(old_text), Some(new_text)) = (&args.old_text, &args.new_text) {
-        arguments::refuse_omissions("new_text", path, new_text, &[old_text.as_bytes(), old])?;
-    }
-    args.edits.iter().enumerate().try_for_each(|(index, edit)| {
-        let (argument, known) = (format!("edits[{index}].new_text"), edit.old_text.as_bytes());
-        arguments::refuse_omissions(&argument, path, &edit.new_text, &[known, old])
-    })
+/// What an edit replaces.
+enum OldPart<'a> {
+    Text(&'a str),
+    Lines(LineRange),
 }
 
-/// The replacements, from `old_text` and `new_text` or from `edits`.
-fn replacements(args: &EditFileArgs) -> Result<Cow<'_, [Replacement]>, Error> {
-    let invalid = |message: &str| Err(Error::new(ErrorCode::InvalidArgument, message));
-    match (&args.old_text, &args.new_text, args.edits.as_slice()) {
-        (Some(old_text), Some(new_text), []) => {
-            let (old_text, new_text) = (old_text.clone(), new_text.clone());
-            Ok(Cow::Owned(vec![Replacement { old_text, new_text }]))
+/// What an edit puts in its place.
+enum NewPart<'a> {
+    Text(&'a str),
+    Copy(&'a CopyLines),
+}
+
+impl<'a> EditParts<'a> {
+    /// Takes the parts of an edit, of which there must be one old and one new.
+    fn new(edit: &'a Edit, at: String, max_bytes: usize) -> Result<EditParts<'a>, Error> {
+        let old = match (&edit.old_text, edit.lines) {
+            (Some(text), None) => Ok(OldPart::Text(text)),
+            (None, Some(lines)) => Ok(OldPart::Lines(lines)),
+            (None, None) => Err("old_text is missing: it is the text to replace; or pass lines"),
+            (Some(_), Some(_)) => Err("either old_text or lines is given, not both"),
+        };
+        let new = match (&edit.new_text, &edit.copy_lines) {
+            (Some(text), None) => Ok(NewPart::Text(text)),
+            (None, Some(copy)) => Ok(NewPart::Copy(copy)),
+            (None, None) => {
+                Err("new_text is missing: pass \"\" to delete the text, else what replaces it")
+            }
+            (Some(_), Some(_)) => Err("either new_text or copy_lines is given, not both"),
+        };
+        let parts = old.and_then(|old| Ok((old, new?)));
+        let (old, new) = match parts {
+            Ok(parts) => parts,
+            Err(why) => {
+                let label = if at.is_empty() { at } else { format!("{at}: ") };
+                return Err(invalid(format!("{label}{why}")));
+            }
+        };
+        let parts = EditParts { at, old, new };
+        match parts.old {
+            // Longer than any file that can be edited.
+            OldPart::Text(text) if text.len() > max_bytes => {
+                let (name, got) = (parts.argument("old_text"), text.len());
+                Err(invalid(format!("{name}: at most {max_bytes} bytes are taken, got {got}")))
+            }
+            _ => Ok(parts),
         }
-        (None, None, []) => invalid("old_text and new_text are missing, and so is edits"),
-        (None, None, edits) if edits.len() > MAX_EDITS => {
-            invalid(&format!("{} edits are too many: {MAX_EDITS} are the limit", edits.len()))
+    }
+
+    /// The name of one of its arguments.
+    fn argument(&self, name: &str) -> String {
+        if self.at.is_empty() { name.to_owned() } else { format!("{}.{name}", self.at) }
+    }
+
+    /// Refuses placeholders for omitted text that neither the file nor `old_text` has.
+    fn refuse_omissions(&self, path: &str, content: &[u8]) -> Result<(), Error> {
+        let NewPart::Text(new_text) = self.new else { return Ok(()) };
+        let old_text = if let OldPart::Text(text) = self.old { text } else { "" };
+        let known = [old_text.as_bytes(), content];
+        arguments::refuse_omissions(&self.argument("new_text"), path, new_text, &known)
+    }
+
+    /// The change to make, and a note on what it copies.
+    fn change(
+        &self,
+        context: &ToolContext<'_>,
+        guard: &WriteGuard,
+    ) -> Result<(Change, Option<String>), Error> {
+        let (new, note) = match self.new {
+            NewPart::Text(text) => (NewLines::Text(text.to_owned()), None),
+            NewPart::Copy(copy) => {
+                let label = format!("{}: ", self.argument("copy_lines"));
+                let copied = copy.read(context, guard).map_err(|error| error.labelled(&label))?;
+                (NewLines::Copied(copied.bytes), Some(copied.note))
+            }
+        };
+        let change = match self.old {
+            OldPart::Lines(lines) => Change::Lines(LineEdit { lines, new_lines: new }),
+            OldPart::Text(old_text) => {
+                Change::Text(Replacement::new(old_text, new.in_place_of(old_text)?))
+            }
+        };
+        Ok((change, note))
+    }
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::InvalidArgument, message)
+}
+
+/// The edits, from `edits` or from the arguments for a single one.
+fn edits(args: &EditFileArgs) -> Result<Cow<'_, [Edit]>, Error> {
+    let EditFileArgs { old_text, new_text, lines, copy_lines, edits, .. } = args;
+    let single = Edit {
+        old_text: old_text.clone(),
+        new_text: new_text.clone(),
+        lines: *lines,
+        copy_lines: copy_lines.clone(),
+    };
+    match (single == Edit::default(), edits.as_slice()) {
+        (false, []) => Ok(Cow::Owned(vec![single])),
+        (true, []) => Err(invalid("old_text and new_text are missing, and so is edits")),
+        (true, edits) if edits.len() > MAX_EDITS => {
+            let count = edits.len();
+            Err(invalid(format!("{count} edits are too many: {MAX_EDITS} are the limit")))
         }
-        (None, None, edits) => Ok(Cow::Borrowed(edits)),
-        (None, Some(_), []) => invalid("old_text is missing: it is the text to replace"),
-        (Some(_), None, []) => {
-            invalid("new_text is missing: pass \"\" to delete the text, else what replaces it")
+        (true, edits) => Ok(Cow::Borrowed(edits)),
+        (false, _) => Err(invalid("either old_text and new_text are given or edits, not both")),
+    }
+}
+
+/// The parts of all edits.
+fn parts<'a>(
+    args: &EditFileArgs,
+    edits: &'a [Edit],
+    max_bytes: usize,
+) -> Result<Vec<EditParts<'a>>, Error> {
+    let is_list = !args.edits.is_empty();
+    let at = |index: usize| if is_list { format!("edits[{index}]") } else { String::new() };
+    let parts = edits.iter().enumerate();
+    let parts = parts.map(|(index, edit)| EditParts::new(edit, at(index), max_bytes));
+    let parts: Vec<EditParts<'_>> = parts.collect::<Result<_, Error>>()?;
+    let by_number = parts.iter().find(|edit| matches!(edit.old, OldPart::Lines(_)));
+    match by_number.filter(|_| args.expected_version.is_none()) {
+        None => Ok(parts),
+        Some(edit) => {
+            let message = format!(
+                "{} needs expected_version: lines have these numbers only in the content that was \
+                 read",
+                edit.argument("lines")
+            );
+            Err(invalid(message).with_hint(Hint::Tools {
+                before: "Take the version from the answer of ".into(),
+                names: vec!["read_file", "edit_file"],
+                after: ".".into(),
+            }))
         }
-        _ => invalid("either old_text and new_text are given or edits, not both"),
     }
 }
 
@@ -287,15 +487,18 @@ fn lock_and_read(
 fn conflict(
     error: Error,
     content: &[u8],
-    replacements: &[Replacement],
+    edits: &[EditParts<'_>],
     options: &EditOptions,
     call: &Call,
 ) -> Error {
-    let Some(first) = replacements.iter().find(|edit| !edit.old_text.is_empty()) else {
-        return error;
-    };
-    let Ok(found) = edit::report_conflict(content, first, options, call) else { return error };
-    let label = if replacements.len() > 1 { "Of the first edit, " } else { "" };
+    let old_texts = edits.iter().filter_map(|edit| match edit.old {
+        OldPart::Text(text) if !text.is_empty() => Some(text),
+        _ => None,
+    });
+    let Some(first) = old_texts.into_iter().next() else { return error };
+    let first = Replacement::new(first, "");
+    let Ok(found) = edit::report_conflict(content, &first, options, call) else { return error };
+    let label = if edits.len() > 1 { "Of the first edit, " } else { "" };
     let message = format!("{}. {label}{}", error.message(), found.message);
     let conflict = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
     conflict.with_hint(if found.has_old_text {

@@ -1,5 +1,6 @@
 //! `write_file`: creates a file or replaces its whole content.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ use crate::read::pasted_page::{self, PageSign};
 use crate::text::{decode, escape, placeholder};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
+use crate::tools::edit_file::CopyLines;
 use crate::workspace::{Access, Expected, Version, WorkspacePath, WriteGuard};
 
 /// Writes a whole file, and makes the directories above it. To change a part, use `edit_file`.
@@ -25,7 +27,11 @@ pub struct WriteFileArgs {
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
     /// The whole content, nothing left out, without line numbers.
-    pub content: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Lines of a file instead of `content`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_lines: Option<CopyLines>,
     /// Only if the file has this version; "absent" for no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
@@ -41,11 +47,16 @@ pub struct WriteFileArgs {
 impl WriteFileArgs {
     /// The whole new content of the file at `path`.
     pub fn new(path: impl Into<String>, content: impl Into<String>) -> WriteFileArgs {
-        WriteFileArgs { path: path.into(), content: content.into(), ..WriteFileArgs::default() }
+        WriteFileArgs {
+            path: path.into(),
+            content: Some(content.into()),
+            ..WriteFileArgs::default()
+        }
     }
 }
 
 impl_with_fields!(WriteFileArgs {
+    with_copy_lines: copy_lines: CopyLines,
     with_expected_version: expected_version: String,
     with_truncate: truncate: bool,
     with_dry_run: dry_run: bool,
@@ -120,29 +131,44 @@ impl Tool for WriteFile {
         args: WriteFileArgs,
     ) -> Result<WriteFileOutput, Error> {
         let limit = context.limits.file_bytes;
-        check_content(&args, limit)?;
-        let new = args.content.as_bytes();
+        check_arguments(&args, limit)?;
         let must_be = Expected::parse(args.expected_version.as_deref())?;
         let mut guard =
             context.workspace.lock_for_write(&args.path, Access::Write, context.call)?;
         if guard.size().is_some_and(|size| size <= limit as u64) {
             guard.read(limit)?;
         }
+        let (new, mut notes) = match (&args.content, &args.copy_lines) {
+            (Some(given), _) => (Cow::Borrowed(given.as_bytes()), Vec::new()),
+            (None, Some(copy)) => {
+                let copied = copy.read(context, &guard);
+                let copied = copied.map_err(|error| error.labelled("copy_lines: "))?;
+                (Cow::Owned(copied.bytes), vec![copied.note])
+            }
+            (None, None) => return Err(missing_content()),
+        };
+        let new = &*new;
         match (must_be, context.shown) {
             (Some(must_be), _) => {
                 let expected = guard.expect(must_be, context.call);
-                expected.map_err(|error| conflict(error, guard.content(), &args.content))?;
+                expected.map_err(|error| conflict(error, guard.content(), new))?;
             }
             (None, Some(shown)) if guard.size().is_some() && guard.content() != Some(new) => {
                 shown.check_overwrite(guard.path(), guard.content().map(Version::of))?;
             }
             _ => {}
         }
-        check_omissions(&guard, &args, context)?;
-        if let Some(old) = guard.content() {
-            check_bytes(guard.path(), old, &args.content, context.format)?;
+        if let Some(given) = &args.content {
+            check_omissions(&guard, given, args.truncate, context)?;
+            if let Some(old) = guard.content() {
+                check_bytes(guard.path(), old, given, context.format)?;
+            }
+            if guard.content().is_none_or(<[u8]>::is_empty) {
+                notes.extend(omission_note(guard.path(), given));
+            }
         }
-        let mut written = WriteFileOutput::prepare(context, &guard, &args)?;
+        let mut written = WriteFileOutput::prepare(context, &guard, new, args.dry_run)?;
+        written.notes.splice(..0, notes);
         if !args.dry_run && !written.unchanged {
             let path = guard.path().clone();
             written.notes.extend(guard.replace(new, context.call)?.notes);
@@ -159,9 +185,10 @@ impl WriteFileOutput {
     fn prepare(
         context: &ToolContext<'_>,
         guard: &WriteGuard,
-        args: &WriteFileArgs,
+        new: &[u8],
+        dry_run: bool,
     ) -> Result<WriteFileOutput, Error> {
-        let (path, old, new) = (guard.path(), guard.content(), args.content.as_bytes());
+        let (path, old) = (guard.path(), guard.content());
         let room = context.limits.text_bytes / 2;
         Ok(WriteFileOutput {
             path: context.workspace.absolute(path),
@@ -170,19 +197,19 @@ impl WriteFileOutput {
             created: guard.size().is_none(),
             version: Version::of(new).to_string(),
             diff: old.map(|old| diff::compare(path.as_str(), Some(old), new, room)).transpose()?,
-            dry_run: args.dry_run,
-            lines: args.content.lines().count() as u64,
+            dry_run,
+            lines: new.split_inclusive(|&byte| byte == b'\n').count() as u64,
             unchanged: old == Some(new),
             notes: match old {
                 Some(old) if !old.is_empty() => encoding_notes(old, new),
-                _ => Vec::from_iter(omission_note(path, &args.content)),
+                _ => Vec::new(),
             },
         })
     }
 }
 
 /// The error for a file of another version, with its present text where the content differs.
-fn conflict(error: Error, present: Option<&[u8]>, content: &str) -> Error {
+fn conflict(error: Error, present: Option<&[u8]>, content: &[u8]) -> Error {
     let Some(present) = present.filter(|_| error.code() == ErrorCode::Conflict) else {
         return error;
     };
@@ -191,22 +218,34 @@ fn conflict(error: Error, present: Option<&[u8]>, content: &str) -> Error {
     conflict.with_hint("Read it again before you change it.")
 }
 
-fn check_content(args: &WriteFileArgs, limit: usize) -> Result<(), Error> {
-    let path = escape::display_path(args.path.as_bytes());
-    if args.content.len() > limit {
-        let message = format!(
-            "the content for {path} is too large: {} bytes, the limit is {limit}",
-            args.content.len()
-        );
-        return Err(Error::new(ErrorCode::TooLarge, message).at(&args.path));
+fn check_arguments(args: &WriteFileArgs, limit: usize) -> Result<(), Error> {
+    match (&args.content, &args.copy_lines) {
+        (None, None) => Err(missing_content()),
+        (Some(_), Some(_)) => {
+            let message = "either content or copy_lines is given, not both";
+            Err(Error::new(ErrorCode::InvalidArgument, message))
+        }
+        (Some(content), None) if content.len() > limit => {
+            let path = escape::display_path(args.path.as_bytes());
+            let message = format!(
+                "the content for {path} is too large: {} bytes, the limit is {limit}",
+                content.len()
+            );
+            Err(Error::new(ErrorCode::TooLarge, message).at(&args.path))
+        }
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+fn missing_content() -> Error {
+    Error::new(ErrorCode::InvalidArgument, "content is missing: it is the whole text of the file")
 }
 
 /// Refuses content that omits text of the old file, most likely by mistake.
 fn check_omissions(
     guard: &WriteGuard,
-    args: &WriteFileArgs,
+    new: &str,
+    truncate: bool,
     context: &ToolContext<'_>,
 ) -> Result<(), Error> {
     let beginning;
@@ -216,14 +255,14 @@ fn check_omissions(
         beginning = guard.beginning(BEGINNING)?;
         &beginning
     };
-    if let Some(sign) = pasted_page::find_sign(&args.content, old, context.limits) {
-        check_page(guard.path(), &sign, args.truncate, context.format)?;
+    if let Some(sign) = pasted_page::find_sign(new, old, context.limits) {
+        check_page(guard.path(), &sign, truncate, context.format)?;
     }
     // A new file has nothing to lose.
     if old.is_empty() {
         return Ok(());
     }
-    arguments::refuse_omissions("content", guard.path().as_str(), &args.content, &[old])
+    arguments::refuse_omissions("content", guard.path().as_str(), new, &[old])
 }
 
 /// Refuses a page of `read_file`, since writing it would lose the rest of the file.

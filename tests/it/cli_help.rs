@@ -60,7 +60,7 @@ fn long_help_tells_the_statuses() {
 #[test]
 fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
     let root = tree();
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (
             &["serch", "x"],
             "unrecognized subcommand 'serch'; tip: a similar subcommand exists: 'search'; try '--help'.",
@@ -83,9 +83,10 @@ fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
             "invalid value 'many' for '--max-results <N>': not a whole number; try '--help'.",
         ),
         (
-            &["write", "x"],
-            "the following required arguments were not provided: <CONTENT>; try '--help'.",
+            &["mv", "x"],
+            "the following required arguments were not provided: <DESTINATION>; try '--help'.",
         ),
+        (&["write", "x"], "content is missing: it is the whole text of the file"),
         (
             &["read", "src/man.rs"],
             "no such file or directory: src/man.rs. Did you mean src/main.rs?",

@@ -288,6 +288,18 @@ fn resolving(path: &str) -> Vec<(&'static str, Value)> {
         ("write_file", absent),
         ("write_file", json!({ "path": path, "content": "x", "expected_version": version })),
         ("edit_file", json!({ "path": path, "old_text": "e", "new_text": "x" })),
+        (
+            "edit_file",
+            json!({
+                "path": "public.txt",
+                "old_text": "e",
+                "copy_lines": { "path": path, "lines": [1, 1] },
+            }),
+        ),
+        (
+            "write_file",
+            json!({ "path": "copied.txt", "copy_lines": { "path": path, "lines": [1, 1] } }),
+        ),
         ("create_directory", json!({ "path": path })),
         ("copy_file", json!({ "source": path, "destination": "copied.txt" })),
         ("copy_file", json!({ "source": "public.txt", "destination": format!("{path}/below") })),

@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use ripkit::tools::edit_file::{
-    EditFile, EditFileArgs, EditFileOutput, MatchKind, Matching, Replacement,
-};
+use ripkit::tools::edit_file::{Edit, EditFile, EditFileArgs, EditFileOutput, MatchKind, Matching};
 use ripkit::workspace::Version;
 use ripkit::{Call, Error, ErrorCode};
 
@@ -128,7 +126,7 @@ impl Case {
             }
             changes => {
                 let replacement =
-                    |(old_text, new_text): &(String, String)| Replacement::new(old_text, new_text);
+                    |(old_text, new_text): &(String, String)| Edit::new(old_text, new_text);
                 args.edits = changes.iter().map(replacement).collect();
             }
         }
