@@ -5,7 +5,7 @@ use std::io;
 use crate::index::file_table::{Content, KnownFile};
 use crate::index::signatures::SignatureBuilder;
 use crate::text::decode;
-use crate::workspace::{Dir, File, Fingerprint, Kind, Stat, now};
+use crate::workspace::{Dir, File, Fingerprint, Kind, Stat, grow, now};
 
 /// Larger files get no filter, in bytes.
 const MAX_FILE: u64 = 64 << 20;
@@ -89,9 +89,7 @@ pub(crate) fn scan_file(
     let Some(scan) = FileScan::begin(&file)? else { return Ok(None) };
     let size = usize::try_from(scan.fingerprint.size).unwrap_or(usize::MAX);
     // One byte more, to see the end.
-    if buffer.len() <= size {
-        buffer.resize(size + 1, 0);
-    }
+    grow(buffer, size.saturating_add(1));
     let mut length = 0;
     while let Some(budget) = buffer.get_mut(length..=size).filter(|budget| !budget.is_empty()) {
         match file.read(budget)? {

@@ -172,7 +172,7 @@ impl File {
         let mut length = 0;
         while length < limit {
             if length == bytes.len() {
-                bytes.resize(length.saturating_mul(2).clamp(length + 1, limit), 0);
+                grow(&mut bytes, length.saturating_mul(2).clamp(length + 1, limit));
             }
             let (_, room) = bytes.split_at_mut(length);
             let count = self.read_full_at(room, offset + length as u64)?;
@@ -197,6 +197,18 @@ impl File {
             }
         }
         Ok(length)
+    }
+}
+
+/// Extends a buffer with zeros to `length` bytes, or leaves it if it is longer. The zeros come from
+/// the allocator, which has cleared memory, while `Vec::resize` writes each byte, one at a time
+/// without optimization.
+pub(crate) fn grow(buffer: &mut Vec<u8>, length: usize) {
+    if buffer.len() < length {
+        let mut longer = vec![0; length];
+        let (start, _) = longer.split_at_mut(buffer.len());
+        start.copy_from_slice(buffer);
+        *buffer = longer;
     }
 }
 

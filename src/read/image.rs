@@ -4,6 +4,7 @@ use memchr::memmem;
 
 use crate::error::{Error, ErrorCode};
 use crate::read::line_scan::SourceFile;
+use crate::workspace::grow;
 
 /// The maximum size of an image, in bytes.
 pub(crate) const MAX_IMAGE_BYTES: u64 = 20 << 20;
@@ -66,7 +67,7 @@ impl Image {
         let mut room = usize::try_from(size).unwrap_or(0) + 1;
         loop {
             let length = bytes.len();
-            bytes.resize(length + room, 0);
+            grow(&mut bytes, length + room);
             let free = bytes.get_mut(length..).ok_or_else(|| source.overrun())?;
             let count = source.fill(free, length as u64)?;
             bytes.truncate(length + count);

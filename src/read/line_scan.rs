@@ -4,7 +4,7 @@
 use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
 use crate::read::encoding::{CodeUnits, Encoding, LineEnding, Utf8Check};
-use crate::workspace::{File, Version, VersionHasher, WorkspacePath};
+use crate::workspace::{File, Version, VersionHasher, WorkspacePath, grow};
 
 /// Bytes of one read; even, so that a UTF-16 code unit is never split.
 pub(super) const BLOCK: usize = 256 * 1024;
@@ -216,7 +216,7 @@ pub(super) fn find_last_lines(
     buffer: &mut Vec<u8>,
     call: &Call,
 ) -> Result<TailStart, Error> {
-    buffer.resize(BLOCK, 0);
+    grow(buffer, BLOCK);
     let block = BLOCK as u64;
     // Line feeds from `offset` to the end, and how many of them are after the start of the lines.
     let (mut feeds, mut wanted) = (0, lines);

@@ -8,6 +8,7 @@ use crate::read::encoding::{CodeUnits, decoded};
 use crate::read::line_scan::{BLOCK, SourceFile};
 use crate::text::clip;
 use crate::text::line_number::LineNumber;
+use crate::workspace::grow;
 
 /// The maximum size of a page.
 #[derive(Clone, Copy, Debug)]
@@ -228,7 +229,7 @@ impl<'a, 'f> LineReader<'a, 'f> {
         (offset, skipped): (u64, u64),
         mut buffer: Vec<u8>,
     ) -> Result<LineReader<'a, 'f>, Error> {
-        buffer.resize(BLOCK, 0);
+        grow(&mut buffer, BLOCK);
         let mut lines = LineReader { source, units, buffer, from: 0, to: 0, buffer_end: offset };
         let mut left = skipped;
         while left > 0 && lines.fill()? {

@@ -19,7 +19,7 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
 use crate::walk::WalkControl;
-use crate::workspace::{File, Version};
+use crate::workspace::{File, Version, grow};
 
 /// The size of a block in bytes, small enough for the processor's cache.
 const BLOCK: usize = 256 << 10;
@@ -319,9 +319,7 @@ impl<'a> BlockSearcher<'a> {
     /// Reads up to `count` bytes at file offset `from + at` into the buffer at `at`; returns their
     /// end in the buffer.
     fn read(&mut self, from: u64, at: usize, count: usize) -> io::Result<usize> {
-        if self.buffer.len() < at + count {
-            self.buffer.resize(at + count, 0);
-        }
+        grow(&mut self.buffer, at + count);
         let room = self.buffer.get_mut(at..at + count);
         let room = room.ok_or_else(|| io::Error::other("internal error: no room in the buffer"))?;
         Ok(at + self.large.file.read_full_at(room, from + at as u64)?)

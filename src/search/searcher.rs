@@ -21,7 +21,7 @@ use crate::text::{decode, escape};
 use crate::walk::{
     Batch, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
 };
-use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace};
+use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace, grow};
 
 /// The size of the first read of a file, which contains most source files.
 const FIRST_READ: usize = 256 * 1024;
@@ -296,9 +296,7 @@ impl FileSearcher {
             }
             let file_scan = self.begin_scan(file_id, &file);
             // The size of the first read must not depend on the files that were read before.
-            if worker.buffer.len() < FIRST_READ {
-                worker.buffer.resize(FIRST_READ, 0);
-            }
+            grow(&mut worker.buffer, FIRST_READ);
             let start = worker.buffer.first_chunk_mut::<FIRST_READ>();
             let start = start.ok_or_else(|| io::Error::other("internal error: no buffer"))?;
             let length = read_start(&file, start, directory.volume)?;
@@ -632,7 +630,7 @@ fn read_rest(file: &File, buffer: &mut Vec<u8>, max: u64) -> io::Result<usize> {
             if length as u64 > max {
                 return Ok(length);
             }
-            buffer.resize(length * 2, 0);
+            grow(buffer, length * 2);
         }
         let room = buffer.get_mut(length..);
         let room = room.ok_or_else(|| io::Error::other("internal error: no room in the buffer"))?;

@@ -33,7 +33,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os;
 pub(crate) use crate::os::watch::{Event as WatchEvent, WatchId, Watcher};
-pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume};
+pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume, grow};
 use crate::text::escape;
 pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
