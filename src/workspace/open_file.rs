@@ -17,8 +17,11 @@ use crate::workspace::version::{Version, VersionToken};
 /// lock; a change by the other process is detected when the file is replaced.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long to wait for another process to close the file that it has open for writing.
-const WRITER_TIMEOUT: Duration = Duration::from_millis(50);
+/// How often to check whether another process has closed the file that it has open for writing, and
+/// the pause after each check; 50 ms in total. Counted, so that a change makes the same system calls
+/// each time; the unit tests disturb every one of them, so there they are few.
+const WRITER_CHECKS: u32 = if cfg!(test) { 5 } else { 100 };
+const WRITER_PAUSE: Duration = Duration::from_micros(500);
 
 /// How often a file that is replaced while it is opened is opened again.
 const MAX_REOPENS: usize = 1000;
@@ -109,21 +112,21 @@ impl OpenFile {
     }
 
     /// Takes a lease, which keeps other processes from opening the file for writing, if the system
-    /// has leases. Waits up to [`WRITER_TIMEOUT`] for a process that has it open for writing.
+    /// has leases. Waits for a process that has it open for writing, [`WRITER_CHECKS`] times.
     pub(super) fn lease(&self, call: &Call) -> Leased<'_> {
-        let until = Instant::now() + WRITER_TIMEOUT;
-        loop {
+        for _ in 0..WRITER_CHECKS {
             match self.file.lease() {
-                Leased::Busy if Instant::now() < until && call.stop_reason().is_none() => {
+                Leased::Busy if call.stop_reason().is_none() => {
                     // The other process wrote the file, so the change will be refused.
                     if !self.file.stat().is_ok_and(|now| self.is_unchanged(&now)) {
                         return Leased::Unknown;
                     }
-                    thread::sleep(Duration::from_micros(500));
+                    thread::sleep(WRITER_PAUSE);
                 }
                 leased => return leased,
             }
         }
+        self.file.lease()
     }
 
     /// Reads the whole file into memory.
