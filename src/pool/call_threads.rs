@@ -29,9 +29,15 @@ pub(super) const MAX_BLOCKED: usize = 64;
 pub(super) const GRACE: Duration =
     Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 200 });
 
-/// How long a call that must stop may take to finish the change that it has begun to make.
-pub(super) const COMMIT_GRACE: Duration =
-    Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 5000 });
+/// How long a call that must stop may take to finish the change that it has begun to make. Shorter
+/// in unit tests, which wait for its end.
+pub(super) const COMMIT_GRACE: Duration = Duration::from_millis(if cfg!(not(test)) {
+    5000
+} else if cfg!(ripkit_loom) {
+    0
+} else {
+    2000
+});
 
 /// Does the work of a call, and returns the function that delivers its result, which runs once the
 /// thread is ready for the next call.

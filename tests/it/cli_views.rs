@@ -239,7 +239,7 @@ fn events_have_every_match_that_those_of_ripgrep_have() {
     }
     let root = tree();
     let many = "todo ".repeat(1000);
-    let far = format!("todo{}todo todo\n", "-".repeat(70_000));
+    let far = format!("todo{}todo todo\n", "x".repeat(70_000));
     let block = "todo\n".repeat(300) + "x\n" + &"a todo b\n".repeat(7);
     let files: [(&str, &[u8]); 7] = [
         ("many.txt", many.as_bytes()),

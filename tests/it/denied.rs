@@ -417,7 +417,7 @@ fn all_variants_answer_alike(
     let mut calls = calls(&tree.root(), itself);
     if !is_thorough() {
         // A prime step, so that the sample contains every tool and every form of a path.
-        calls = calls.into_iter().step_by(7).collect();
+        calls = calls.into_iter().step_by(13).collect();
     }
     let tools = || open(Workspace::open(tree.root()).unwrap().deny(globs.iter().copied()).unwrap());
     let mut first: Option<Vec<Said>> = None;

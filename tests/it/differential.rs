@@ -320,9 +320,12 @@ fn a_search_of_generated_trees_finds_what_rg_finds() {
         return;
     }
     let (queries, mut differences) = (queries(), Vec::new());
+    // Each tree of the sample has other queries.
+    let step = if is_thorough() { 1 } else { 3 };
     for seed in 0..rounds(2) {
         let workspace = generated_tree(seed, IGNORE_LINES);
-        for query in &queries {
+        let first = usize::try_from(seed).unwrap() % step;
+        for query in queries.iter().skip(first).step_by(step) {
             let compared =
                 compare_search(&workspace.root(), query, &format!("tree of seed {seed}"));
             differences.extend(compared.err());
@@ -399,7 +402,7 @@ fn output_files_and_count_agree_with_rg() {
     if !has_program("rg") {
         return;
     }
-    for seed in 0..rounds(4) {
+    for seed in 0..rounds(1) {
         let workspace = generated_tree(seed, IGNORE_LINES);
         let tools = toolkit(&workspace.root());
         for pattern in ["needle", "foo", "^$", "[0-9]", r"\p{Lu}", "", "absent-everywhere"] {
@@ -535,7 +538,7 @@ fn listings_of_generated_trees_show_what_rg_shows() {
     if !has_program("rg") {
         return;
     }
-    for seed in 0..rounds(30) {
+    for seed in 0..rounds(10) {
         let workspace = generated_tree(seed, IGNORE_LINES);
         compare_listings(&workspace.root(), &format!("tree of seed {seed}"));
     }
@@ -556,7 +559,7 @@ fn the_rules_of_a_repository_end_at_a_nested_one_as_in_rg() {
     if !has_program("rg") {
         return;
     }
-    for seed in 0..rounds(20) {
+    for seed in 0..rounds(10) {
         let workspace = generated_tree(seed, GIT_IGNORE_LINES);
         for repository in ["", "sub", "a/b"] {
             fs::create_dir_all(workspace.root().join(repository).join(".git/objects")).unwrap();
@@ -575,7 +578,7 @@ fn a_listing_of_a_repository_shows_what_git_shows() {
     if !has_program("git") {
         return;
     }
-    for seed in 0..rounds(30) {
+    for seed in 0..rounds(10) {
         let workspace = generated_tree(seed, GIT_IGNORE_LINES);
         // git does not read these ignore files.
         for name in [".ignore", ".rgignore"] {

@@ -29,7 +29,19 @@ pub(crate) struct TestWorkspace {
 
 impl TestWorkspace {
     pub(crate) fn new() -> TestWorkspace {
-        let dir = tempfile::Builder::new().prefix("ripkit-test-").tempdir().unwrap();
+        TestWorkspace::at(tempfile::Builder::new().prefix("ripkit-test-").tempdir().unwrap())
+    }
+
+    /// A tree in memory where the system has such a file system. On a disk it takes long to create
+    /// thousands of files, or a small tree hundreds of times.
+    pub(crate) fn in_memory() -> TestWorkspace {
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix("ripkit-test-");
+        let dir = builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir());
+        TestWorkspace::at(dir.unwrap())
+    }
+
+    fn at(dir: TempDir) -> TestWorkspace {
         fs::create_dir(dir.path().join("root")).unwrap();
         fs::create_dir(dir.path().join("outside")).unwrap();
         TestWorkspace { dir, tools: OnceLock::new(), is_left_to_workers: AtomicBool::new(false) }

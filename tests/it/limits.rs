@@ -11,7 +11,10 @@ use crate::harness::{Said, TestWorkspace, skill};
 const SOON: Duration = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
 
 /// The maximum size of a file in these tests, in bytes; longer arguments are refused because of it.
-const FILE_BYTES: usize = 1 << 20;
+const FILE_BYTES: usize = 1 << 18;
+
+/// More characters than any argument may have.
+const HUGE: usize = 2 * FILE_BYTES;
 
 /// A toolkit with all tools.
 fn tools(workspace: &TestWorkspace) -> Toolkit {
@@ -63,7 +66,7 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
     for option in options {
         match option["type"].as_str().unwrap() {
             "string" if option["enum"].is_array() => {
-                trials.push(Trial { value: "x".repeat(2 << 20).into(), codes: REFUSED });
+                trials.push(Trial { value: "x".repeat(HUGE).into(), codes: REFUSED });
             }
             "string" => {
                 // The host limits the size of contents, with the same error as for files.
@@ -72,7 +75,7 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                     _ => REFUSED,
                 };
                 for unit in ["x/", "*", "é"] {
-                    trials.push(Trial { value: unit.repeat(2 << 20).into(), codes });
+                    trials.push(Trial { value: unit.repeat(HUGE).into(), codes });
                 }
                 let Some(max) = option["maxLength"].as_u64() else {
                     assert!(["content", "old_text", "new_text"].contains(&name), "{name}");
@@ -94,7 +97,7 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                 for count in [max + 1, 100_000] {
                     trials.push(Trial { value: different(count), codes: REFUSED });
                 }
-                trials.push(Trial { value: json!(["x".repeat(2 << 20)]), codes: REFUSED });
+                trials.push(Trial { value: json!(["x".repeat(HUGE)]), codes: REFUSED });
                 let same = if name == "file_type" { "rust" } else { "sub" };
                 trials.push(Trial { value: vec![same; 100_000].into(), codes: &[] });
             }
@@ -116,10 +119,10 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                     if name == "offset" && option["minimum"].is_null() { &[] } else { REFUSED };
                 trials.push(Trial { value: (-1).into(), codes });
                 trials.push(Trial { value: i64::MIN.into(), codes });
-                trials.push(Trial { value: "9".repeat(2 << 20).into(), codes: REFUSED });
+                trials.push(Trial { value: "9".repeat(HUGE).into(), codes: REFUSED });
             }
             "boolean" => {
-                trials.push(Trial { value: "true".repeat(1 << 20).into(), codes: REFUSED });
+                trials.push(Trial { value: "true".repeat(HUGE).into(), codes: REFUSED });
             }
             other => panic!("{name}: try an argument of type {other}"),
         }
@@ -142,7 +145,10 @@ fn every_argument_of_every_tool_has_a_limit() {
                 if name == "edits" {
                     args.retain(|name, _| name == "path" || name == "dry_run");
                 }
-                let shown: String = value.to_string().chars().take(30).collect();
+                let shown: String = match value.as_str() {
+                    Some(text) => text.chars().take(30).collect(),
+                    None => value.to_string().chars().take(30).collect(),
+                };
                 let what = format!("{}: {name} = {shown}", spec.name);
                 args.insert(name.clone(), value);
                 let started = Instant::now();

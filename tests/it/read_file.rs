@@ -261,7 +261,7 @@ mod strange {
         let workspace = TestWorkspace::new();
         if !is_child() {
             // Without optimisation it takes long to count.
-            sparse(&workspace, if cfg!(debug_assertions) { 1 << 30 } else { 4 << 30 });
+            sparse(&workspace, if cfg!(debug_assertions) { 1 << 28 } else { 4 << 30 });
         }
         let test = "read_file::strange::c3_a_page_of_a_file_of_gigabytes_costs_no_memory";
         in_child(test, Who::Same, &workspace, |root| {

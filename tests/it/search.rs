@@ -118,7 +118,7 @@ fn the_cursor_of_an_interrupted_answer_never_goes_backwards() {
 /// Text on which [`SLOW`] finds nothing, but only after much longer than a caller waits.
 fn slow_text() -> Vec<u8> {
     let mut dice = crate::harness::Dice::new(7);
-    let mut text: Vec<u8> = (0..300_000).map(|_| dice.pick(b"ab")).collect();
+    let mut text: Vec<u8> = (0..200_000).map(|_| dice.pick(b"ab")).collect();
     text.push(b'\n');
     text
 }
@@ -129,10 +129,9 @@ const SLOW: &str = "a[ab]{300}[cd]";
 fn what_was_found_before_a_file_that_took_too_long_is_not_found_again() {
     let found = "a".repeat(301) + "d\n";
     for slow in ["b.txt", "b/b.txt"] {
-        let workspace =
-            TestWorkspace::new().file("a.txt", &found).file(slow, slow_text().repeat(3));
+        let workspace = TestWorkspace::new().file("a.txt", &found).file(slow, slow_text());
         let tools = roomy(&workspace, 1);
-        let arguments = json!({ "pattern": SLOW, "case_sensitive": true, "timeout_ms": 300 });
+        let arguments = json!({ "pattern": SLOW, "case_sensitive": true, "timeout_ms": 100 });
         let said = ask(&tools, "search", arguments.clone()).finds(["a.txt:1"]);
         assert_eq!(said.details["incomplete"], "timeout", "{}", said.text);
         let cursor = said.cursor().expect("a cursor after what was found");
@@ -454,9 +453,10 @@ fn the_places_in_a_long_line_are_those_of_rg() {
 #[test]
 fn a_count_that_ends_at_a_nul_byte_says_so() {
     let small = [&b"needle\n".repeat(20_000)[..], b"\0needle\n"].concat();
-    let large = [&b"needle\n".repeat(200_000)[..], b"\0needle\n"].concat();
+    let long = format!("needle{}\n", "-".repeat(133));
+    let large = [long.repeat(10_000).as_bytes(), b"\0needle\n"].concat();
     let workspace = TestWorkspace::new().file("small.bin", &small).file("large.bin", &large);
-    for (path, nul, all) in [("small.bin", 140_000, 20_001), ("large.bin", 1_400_000, 200_001)] {
+    for (path, nul, all) in [("small.bin", 140_000, 20_001), ("large.bin", 1_400_000, 10_001)] {
         let mut before = None;
         for multiline in [false, true] {
             for threads in [1, 3] {
@@ -679,9 +679,14 @@ fn rg(root: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Lines of text with a NUL byte at one place.
+/// 100 KB of short lines, then long lines, with a NUL byte at one place.
 fn with_nul(bytes: usize, nul: usize) -> Vec<u8> {
-    let mut text = "needle one\nneedle two\nother\n".repeat(bytes / 28).into_bytes();
+    let mut text = "needle one\nneedle two\nother\n".repeat(3572);
+    while text.len() < bytes {
+        text.push_str("needle one\nneedle two\nother\n");
+        text.push_str(&"-".repeat(1000));
+    }
+    let mut text = text.into_bytes();
     text[nul] = 0;
     text
 }
@@ -701,7 +706,7 @@ fn a_multi_line_search_of_a_later_nul_byte_finds_what_rg_finds() {
         return;
     }
     for nul in [0, 65_535, 65_536, 65_540, 65_550, 70_000, 99_000, 300_000] {
-        let bytes = if nul < 100_000 { 100_000 } else { 2 << 20 };
+        let bytes = if nul < 100_000 { 100_000 } else { 3 << 19 };
         let workspace = TestWorkspace::new().file("a.bin", with_nul(bytes, nul));
         for pattern in [r"one\nneedle", "two", "needle", r"other\n"] {
             let arguments = json!({
@@ -759,7 +764,9 @@ fn a_pattern_for_the_end_of_the_text_finds_what_rg_finds() {
         return;
     }
     let line = "an end\nno end here\nthe END\n";
-    for text in [line.to_owned(), format!("{line}end"), line.repeat(80_000) + "end"] {
+    // Over a megabyte, from which on a file is searched in blocks.
+    let large = format!("{line}{}\n", "-".repeat(300)).repeat(4000) + "end";
+    for text in [line.to_owned(), format!("{line}end"), large] {
         let workspace = TestWorkspace::new().file("a.txt", &text);
         for pattern in [r"end\z", r"\Aan", r"\Ano end here\z", r"(?i)end\z"] {
             let arguments = json!({
@@ -969,7 +976,7 @@ impl fmt::Write for Full {
 
 #[test]
 fn a_writer_that_fails_stops_the_search() {
-    let mut workspace = TestWorkspace::new();
+    let mut workspace = TestWorkspace::in_memory();
     for number in 0..3000 {
         workspace = workspace.file(format!("{:02}/{number:04}.txt", number / 50), "needle\n");
     }
@@ -1104,8 +1111,8 @@ fn a_denied_name_is_never_suggested() {
 // By time they are searched in parts, so that memory is bounded, which nobody can see.
 #[test]
 fn thousands_of_files_come_in_the_order_of_time_over_all_pages_and_progress_never_falls() {
-    const FILES: usize = 9000;
-    let workspace = TestWorkspace::new();
+    const FILES: usize = 5500;
+    let workspace = TestWorkspace::in_memory();
     let mut expected = vec![String::new(); FILES];
     for number in 0..FILES {
         let path = format!("d{}/{number:04}", number % 7);

@@ -73,7 +73,7 @@ fn a_file_without_an_end_is_not_copied_and_leaves_nothing() {
 
 #[test]
 fn a_copy_keeps_the_data_between_holes_and_the_holes() {
-    const HOLE: u64 = 64 << 20;
+    const HOLE: u64 = 8 << 20;
     let workspace = TestWorkspace::new();
     let path = workspace.root().join("sparse");
     for (ends_in_hole, is_data_zero) in [(true, false), (false, false), (true, true)] {

@@ -289,7 +289,7 @@ fn only_what_is_the_same_a_second_time_is_idempotent() {
 /// A small tree on which every example works.
 fn tree() -> TestWorkspace {
     let skill = "---\nname: pdf\ndescription: Fills in forms.\n---\n# PDF\n";
-    TestWorkspace::new()
+    TestWorkspace::in_memory()
         .file("src/main.rs", "fn main() {\n    // TODO: less\n    let limit = 10;\n}\n")
         .file("src/old.rs", "mod b;\n")
         .file("notes.md", "one\ntwo\n")
@@ -429,7 +429,7 @@ fn any_arguments(dice: &mut Dice, spec: &ToolSpec) -> Value {
 
 #[test]
 fn a_strict_call_is_answered_as_the_plain_one() {
-    for seed in 0..rounds(8) {
+    for seed in 0..rounds(4) {
         let mut dice = Dice::new(seed);
         let specs: Vec<ToolSpec> = toolkit(&tree()).specs().cloned().collect();
         for spec in &specs {

@@ -73,7 +73,7 @@ fn assert_contained(
     let outside = tree(&workspace.outside());
     let tools = Toolkit::new(opened.with_durability(Durability::Fast));
     under_attack(attack, || {
-        for _ in 0..rounds(100) {
+        for _ in 0..rounds(25) {
             for path in ["d/f.txt", "leaf"] {
                 for (tool, arguments) in every_change_of(path) {
                     assert_documented(&ask(&tools, tool, arguments));

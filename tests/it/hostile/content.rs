@@ -61,7 +61,7 @@ fn c8_a_file_that_changes_while_it_is_searched_does_no_harm() {
         fs::rename(&other, &path).unwrap();
     };
     under_attack(attack, || {
-        for _ in 0..rounds(200) {
+        for _ in 0..rounds(40) {
             let search = json!({ "pattern": "needle", "max_results": 100_000 });
             let said = workspace.call_with(Limits::unbounded(), "search", search).succeeds();
             let found = said.matches();

@@ -128,11 +128,10 @@ fn x5_a_monstrous_pattern_is_refused_or_fast() {
 
 #[test]
 fn x6_a_slow_pattern_stops_at_the_deadline_and_keeps_what_was_found() {
-    // Without optimisation the pattern alone takes seconds to compile.
-    const DEADLINE_MS: u64 = if cfg!(debug_assertions) { 6000 } else { 1000 };
+    const DEADLINE_MS: u64 = 600;
     let workspace = TestWorkspace::new().file("0.txt", "abd\n");
     let text = "ab".repeat(500_000) + "\n";
-    workspace.put("slow.txt", text.repeat(40));
+    workspace.put("slow.txt", text.repeat(20));
     let started = Instant::now();
     let arguments = json!({ "pattern": "(?:[ab]{1,500}){1,10}[cd]", "timeout_ms": DEADLINE_MS });
     workspace.is_left_to_workers();

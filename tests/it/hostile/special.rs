@@ -65,7 +65,7 @@ fn c2_sockets_and_devices_are_skipped_and_counted() {
 fn c4_a_root_in_proc_never_blocks() {
     let tools = Toolkit::new(Workspace::open("/proc").unwrap());
     for path in ["kmsg", "self/mem", "self/pagemap", "kcore", "version", "sys/kernel"] {
-        let arguments = json!({ "pattern": "SECRET|Linux", "path": path, "timeout_ms": 2000 });
+        let arguments = json!({ "pattern": "SECRET|Linux", "path": path, "timeout_ms": 300 });
         let said = ask_within(PATIENCE, &tools, "search", arguments, Call::default());
         let bounded = matches!(
             said.code,

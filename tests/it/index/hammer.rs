@@ -16,7 +16,7 @@ use crate::index::pair::{Pair, settle};
 const FILES: usize = 24;
 
 /// How long writers go on, in milliseconds; for each round.
-const ROUND: u64 = 2000;
+const ROUND: u64 = 800;
 
 /// A file, and the numbers that it may hold.
 struct Written {
