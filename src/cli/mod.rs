@@ -3,6 +3,7 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "a program reads its environment and starts at its directory; the library does not"
 )]
 

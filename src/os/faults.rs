@@ -16,6 +16,8 @@ struct Plan {
 
 enum Fault {
     Fail(i32),
+    /// This call and all later ones fail, as if the process had been killed.
+    Kill,
     Run(Box<dyn FnOnce()>),
 }
 
@@ -35,6 +37,14 @@ pub(crate) fn disturbed<T>(
 ) -> (T, bool) {
     let (result, calls) = planned(after, Fault::Run(Box::new(action)), work);
     (result, calls.is_none())
+}
+
+/// Runs `work`, of which nothing takes effect after the first `after` system calls of this thread,
+/// as if the process had been killed. Also returns whether that point was reached.
+pub(crate) fn killed<T>(after: u32, work: impl FnOnce() -> T) -> (T, bool) {
+    PLAN.replace(Some(Plan { calls: after, fault: Fault::Kill }));
+    let result = work();
+    (result, PLAN.take().is_some_and(|plan| plan.calls == 0))
 }
 
 /// Runs `work` and counts the system calls of this thread.
@@ -57,6 +67,10 @@ pub(super) fn inject() -> io::Result<()> {
         None => Ok(()),
         Some(Plan { calls: 0, fault: Fault::Fail(errno) }) => {
             Err(io::Error::from_raw_os_error(errno))
+        }
+        Some(Plan { calls: 0, fault: Fault::Kill }) => {
+            PLAN.replace(Some(Plan { calls: 0, fault: Fault::Kill }));
+            Err(io::Error::other("killed"))
         }
         Some(Plan { calls: 0, fault: Fault::Run(action) }) => {
             action();

@@ -9,6 +9,7 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::os::Identity;
 use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::workspace::journal::recover;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How often a waiting call checks its deadline.
@@ -31,6 +32,13 @@ impl LockKey {
         let stat = parent.stat(b".").map_err(|error| Error::io("examine", path.as_str(), error))?;
         Ok(LockKey { directory: stat.identity, name: name.to_vec() })
     }
+
+    /// The key of an entry and that of its whole path. Paths below directories that are still missing
+    /// share only the second.
+    pub(super) fn both(path: &WorkspacePath) -> Result<[LockKey; 2], Error> {
+        let whole = LockKey { directory: NO_DIRECTORY, name: path.relative().to_vec() };
+        Ok([LockKey::of(path)?, whole])
+    }
 }
 
 /// Waits until no other call changes one of these entries, and locks them.
@@ -41,14 +49,26 @@ pub(super) fn lock(
 ) -> Result<FileLock, Error> {
     let mut keys = Vec::with_capacity(paths.len() * 2);
     for path in paths {
-        // Paths below directories that are still missing share only the key of the whole path.
-        let whole = LockKey { directory: NO_DIRECTORY, name: path.relative().to_vec() };
-        keys.extend([LockKey::of(path)?, whole]);
+        keys.extend(LockKey::both(path)?);
     }
-    workspace.0.locks.lock(keys, call).map_err(|why| {
-        let path = paths.first().map_or("", |path| path.as_str());
-        Error::stopped(why, &format!("{path} was free to be changed")).at(path)
-    })
+    let lock = lock_keys(workspace, keys, paths.first().map_or("", |path| path.as_str()), call)?;
+    // Costs one system call if there is no journal.
+    recover(workspace, call)?;
+    Ok(lock)
+}
+
+/// Locks keys; `first` is the path that an error names.
+pub(super) fn lock_keys(
+    workspace: &Workspace,
+    keys: Vec<LockKey>,
+    first: &str,
+    call: &Call,
+) -> Result<FileLock, Error> {
+    workspace
+        .0
+        .locks
+        .lock(keys, call)
+        .map_err(|why| Error::stopped(why, &format!("{first} was free to be changed")).at(first))
 }
 
 /// The names that calls are changing.

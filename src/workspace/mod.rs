@@ -9,6 +9,7 @@ mod create_dirs;
 mod entry;
 mod fingerprint;
 mod in_place;
+mod journal;
 mod lock;
 mod open_file;
 mod outer_ignores;
@@ -23,6 +24,7 @@ mod suggest;
 mod temp;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod transfer;
 mod version;
 
@@ -37,6 +39,7 @@ pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume, grow};
 use crate::text::escape;
 pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
+use journal::{JournalPlace, Recovery};
 use lock::FileLocks;
 pub use outer_ignores::OuterIgnores;
 pub(crate) use outer_ignores::{IgnoreSource, MAX_IGNORE_BYTES, exclude_below};
@@ -48,6 +51,7 @@ pub(crate) use replace::WriteGuard;
 #[cfg(all(unix, feature = "command"))]
 pub(crate) use spool_file::{SpoolFile, make_ignored_directory};
 pub(crate) use temp::{RandomNames, is_temporary};
+pub use transaction::Transaction;
 use transfer::Transferred;
 pub use version::Version;
 pub(crate) use version::{Expected, VersionHasher, VersionToken};
@@ -86,6 +90,8 @@ struct Inner {
     policy: PathPolicy,
     outer: OuterIgnores,
     durability: Durability,
+    /// Where transactions write their journal.
+    journal: JournalPlace,
     /// Shared by all clones, whatever their policy.
     locks: Arc<FileLocks>,
 }
@@ -102,13 +108,16 @@ impl Workspace {
         let canonical = os::canonical(root).map_err(failed)?;
         let given = std::path::absolute(root).map_err(failed)?;
         let root = resolve::names_of(&canonical).join(&b'/');
+        let handle = Arc::new(handle);
+        let journal = JournalPlace::in_root(handle.clone());
         Ok(Workspace(Arc::new(Inner {
-            root: Arc::new(handle),
+            root: handle,
             canonical,
             given,
             policy: PathPolicy::new(root),
             outer: OuterIgnores::default(),
             durability: Durability::default(),
+            journal,
             locks: Arc::default(),
         })))
     }
@@ -153,7 +162,16 @@ impl Workspace {
         let names = |one: &Workspace| resolve::names_of(one.root());
         let depth = resolve::names_of(&above).len();
         let relative = opened.iter().map(|one| names(one).split_off(depth).join(&b'/'));
-        Ok(Workspace::open(above)?.with_policy(|policy| policy.allow_only(relative)))
+        let mut workspace =
+            Workspace::open(above)?.with_policy(|policy| policy.allow_only(relative));
+        // The directory above the roots may not be writable.
+        if let Some(first) = opened.first() {
+            let dir = first.root_handle().clone();
+            let journal = JournalPlace::of_root_elsewhere(workspace.root_handle(), dir)
+                .map_err(|error| Error::io("examine", ".", error))?;
+            Arc::make_mut(&mut workspace.0).journal = journal;
+        }
+        Ok(workspace)
     }
 
     /// Removes the sandbox: absolute paths and `..` may lead to anything the process can access.
@@ -215,6 +233,35 @@ impl Workspace {
     pub fn with_durability(mut self, durability: Durability) -> Workspace {
         Arc::make_mut(&mut self.0).durability = durability;
         self
+    }
+
+    /// Sets the directory of the journal that is written while several files are changed together. All
+    /// processes that change this tree should use the same one, and it must be on a local file system.
+    /// Default: the root, where the journal is named `.ripkit-journal~`.
+    ///
+    /// # Errors
+    /// `FILE_NOT_FOUND`, `PERMISSION_DENIED`, or `INVALID_PATH` if it is not a directory.
+    pub fn with_journal_directory(
+        mut self,
+        directory: impl AsRef<Path>,
+    ) -> Result<Workspace, Error> {
+        let shown = directory.as_ref().to_string_lossy().into_owned();
+        let failed = |error| Error::io("open the directory of the journal", &shown, error);
+        let dir = Arc::new(Dir::open_ambient(directory.as_ref()).map_err(failed)?);
+        let journal = JournalPlace::of_root_elsewhere(self.root_handle(), dir).map_err(failed)?;
+        Arc::make_mut(&mut self.0).journal = journal;
+        Ok(self)
+    }
+
+    /// Rolls back a change of several files that was interrupted because its process ended. The next
+    /// change of any file does the same; call this to have a consistent tree for reading. Returns
+    /// whether there was such a change.
+    ///
+    /// # Errors
+    /// `TIMEOUT` and `CANCELLED` while another process makes such a change; failures of the system,
+    /// after which it can be tried again.
+    pub fn recover(&self, call: &Call) -> Result<bool, Error> {
+        journal::recover(self, call).map(|done| done == Recovery::RolledBack)
     }
 
     /// Adds ignore rules from outside the root to searches and listings. Default: none.
@@ -387,6 +434,44 @@ impl Workspace {
         Ok(guard.replace(&content, call)?.notes)
     }
 
+    /// Begins to change several files together, all or none: resolves the paths and locks them against
+    /// other calls of this process.
+    ///
+    /// ```
+    /// use ripkit::{Call, Workspace, workspace::Access};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+    /// # std::fs::write(directory.path().join("b.txt"), "one\n")?;
+    /// let (workspace, call) = (Workspace::open(directory.path())?, Call::default());
+    /// let paths = [("a.txt", Access::Change), ("b.txt", Access::Change), ("c.txt", Access::Create)];
+    /// let mut transaction = workspace.begin(&paths, &call).map_err(|mut errors| errors.remove(0).1)?;
+    /// for index in 0..2 {
+    ///     let old = transaction.read(index, 1 << 20, &call)?.unwrap_or_default();
+    ///     transaction.write(index, old.to_ascii_uppercase())?;
+    /// }
+    /// transaction.write(2, b"new\n".to_vec())?;
+    /// transaction.commit(&call)?;
+    /// assert_eq!(workspace.read("b.txt")?, b"ONE\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// One for each path that cannot be used, with its index: those of [`Workspace::resolve`];
+    /// `INVALID_PATH` for a directory; `FILE_ALREADY_EXISTS` for [`Access::Create`];
+    /// `INVALID_ARGUMENT` for a path that leads to the same file as an earlier one. `TIMEOUT` and
+    /// `CANCELLED` while waiting for other calls, and failures to recover an interrupted transaction,
+    /// at index 0.
+    pub fn begin(
+        &self,
+        paths: &[(impl AsRef<str>, Access)],
+        call: &Call,
+    ) -> Result<Transaction, Vec<(usize, Error)>> {
+        Transaction::begin(self, paths, call)
+    }
+
     /// Removes a regular file, or a link but not its target. For `call` see [`Workspace::write`].
     ///
     /// # Errors
@@ -547,6 +632,14 @@ impl Workspace {
             relative => self.0.canonical.join(as_path(relative)),
         };
         escape::exact_path(full.as_os_str().as_encoded_bytes()).into_owned()
+    }
+
+    pub(crate) fn is_relaxed(&self) -> bool {
+        self.0.policy.relaxed
+    }
+
+    fn journal_place(&self) -> &JournalPlace {
+        &self.0.journal
     }
 
     pub(crate) fn is_read_only(&self) -> bool {

@@ -176,6 +176,11 @@ impl OpenFile {
         Err(changed(path, &why))
     }
 
+    /// Whether a change right after it was opened could leave its times the same.
+    pub(super) fn is_racy(&self) -> bool {
+        self.is_racy
+    }
+
     /// Whether this stat data is of the same file, unchanged since it was opened.
     pub(super) fn is_unchanged(&self, now: &Stat) -> bool {
         now.is_alike(&self.stat) && now.changed == self.stat.changed

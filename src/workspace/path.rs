@@ -56,6 +56,46 @@ impl WorkspacePath {
         WorkspacePath { parent, name, relative, stat, text }
     }
 
+    /// Opens an entry again by the real path at which it was resolved before. No link is followed, so
+    /// that the policy, which was applied to this path, still holds.
+    pub(super) fn reopen(workspace: &Workspace, relative: &[u8]) -> io::Result<WorkspacePath> {
+        let (base, below) = match relative.strip_prefix(b"/") {
+            None => (workspace.root_handle().clone(), relative),
+            Some(below) if workspace.is_relaxed() => (Arc::new(Dir::root_of_host()?), below),
+            Some(_) => return Err(io::ErrorKind::PermissionDenied.into()),
+        };
+        let mut names = below.split(|byte| *byte == b'/');
+        if names.any(|name| matches!(name, b"" | b"." | b"..")) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // From the parent upwards, until a directory exists.
+        let mut end = memchr::memrchr(b'/', below);
+        loop {
+            let (above, name) = match end {
+                None => (None, below),
+                Some(at) => (below.get(..at), below.get(at + 1..).unwrap_or_default()),
+            };
+            let parent = match above {
+                None => base.clone(),
+                Some(above) => match base.descend(above) {
+                    Ok(parent) => Arc::new(parent),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        end = memchr::memrchr(b'/', above);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                },
+            };
+            let stat = match parent.stat(name) {
+                _ if name.contains(&b'/') => None,
+                Ok(stat) => Some(stat),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            };
+            return Ok(WorkspacePath::new(parent, name.to_vec(), relative.to_vec(), stat));
+        }
+    }
+
     /// The path relative to the root, `.` for the root itself. A name that is not UTF-8 is
     /// escaped; [`Workspace::resolve`](crate::Workspace::resolve) accepts the escaped form.
     pub fn as_str(&self) -> &str {

@@ -345,7 +345,7 @@ enum Swapped {
 }
 
 /// Refuses a file without any write permission, even if permissions do not bind this user.
-fn check_writable(path: &WorkspacePath, file: &OpenFile) -> Result<(), Error> {
+pub(super) fn check_writable(path: &WorkspacePath, file: &OpenFile) -> Result<(), Error> {
     if file.stat().is_read_only() {
         let message = format!("cannot write {path}: the file is read-only");
         return Err(Error::new(ErrorCode::PermissionDenied, message)
@@ -385,6 +385,6 @@ fn rename_by_link(from_dir: &Dir, from: &[u8], to: (&Dir, &[u8])) -> io::Result<
 }
 
 /// Whether the kernel or the file system lacks this kind of rename.
-fn is_unsupported(error: &io::Error) -> bool {
+pub(super) fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }

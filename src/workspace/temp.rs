@@ -3,12 +3,17 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::context::Call;
 use crate::os::{Dir, File, Kind, Rename};
+use crate::workspace::journal::is_journal;
 
 /// Names of temporary files beside a file that is changed.
 const NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit~" };
+
+/// Names of the files of a transaction. They are not swept: its journal lists them.
+const TRANSACTION_NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit-transaction~" };
 
 /// The suffix of files of other processes that could not get their name back and must not be lost.
 const KEPT_SUFFIX: &[u8] = b".ripkit-kept";
@@ -53,7 +58,7 @@ impl RandomNames {
 pub(super) struct TempFile<'a> {
     dir: &'a Dir,
     name: Vec<u8>,
-    file: File,
+    file: Arc<File>,
     has_name: bool,
 }
 
@@ -67,7 +72,7 @@ impl<'a> TempFile<'a> {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 created => created?,
             };
-            let temp = TempFile { dir, name, file, has_name: true };
+            let temp = TempFile { dir, name, file: Arc::new(file), has_name: true };
             // Another process may have swept the file between its creation and its locking.
             let is_locked = temp.file.try_lock().unwrap_or(true);
             if is_locked && temp.file.stat()?.links > 0 {
@@ -85,9 +90,10 @@ impl<'a> TempFile<'a> {
         &self.name
     }
 
-    /// Ends the life of the temporary name after the file was renamed.
-    pub(super) fn renamed(mut self) {
+    /// Ends the life of the temporary name after the file was renamed; returns the locked file.
+    pub(super) fn renamed(mut self) -> Arc<File> {
         self.has_name = false;
+        self.file.clone()
     }
 
     /// Renames the entry that has the temporary name now to one that is never swept, and returns
@@ -107,9 +113,19 @@ impl Drop for TempFile<'_> {
     }
 }
 
-/// Whether a name has the form of a temporary file's name.
+/// Whether a name has the form of a temporary file's name, or is that of a journal.
 pub(crate) fn is_temporary(name: &[u8]) -> bool {
-    NAMES.include(name)
+    NAMES.include(name) || is_transaction_file(name) || is_journal(name)
+}
+
+/// Whether a name has the form of the name of a transaction's file.
+pub(super) fn is_transaction_file(name: &[u8]) -> bool {
+    TRANSACTION_NAMES.include(name)
+}
+
+/// A new name for a file of a transaction.
+pub(super) fn transaction_name() -> Vec<u8> {
+    TRANSACTION_NAMES.fresh()
 }
 
 /// A new name for a temporary file.
@@ -124,7 +140,7 @@ pub(super) fn sweep(dir: &Dir, call: &Call) {
     let mut found = Vec::new();
     let mut count = 0_usize;
     let listed = listing.list(|name, kind| {
-        if kind == Kind::File && is_temporary(name) {
+        if kind == Kind::File && NAMES.include(name) {
             found.push(name.to_vec());
         }
         count += 1;
@@ -150,7 +166,8 @@ fn remove_abandoned(dir: &Dir, name: &[u8]) {
 
 /// Renames a temporary file to a name that is never swept, and returns the name that it has then.
 pub(super) fn keep_aside(dir: &Dir, name: &[u8]) -> Vec<u8> {
-    let kept = [name.strip_suffix(NAMES.suffix.as_bytes()).unwrap_or(name), KEPT_SUFFIX].concat();
+    let digits = name.get(..NAMES.prefix.len() + DIGITS).unwrap_or(name);
+    let kept = [digits, KEPT_SUFFIX].concat();
     match dir.rename(name, (dir, &kept), Rename::Replace) {
         Ok(()) => kept,
         Err(_) => name.to_vec(),

@@ -3,3 +3,5 @@
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod faults;
 mod host_api;
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod transaction;

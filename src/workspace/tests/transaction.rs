@@ -1,0 +1,486 @@
+//! Transactions: with each of their system calls failing in turn, killed after each of them, and with
+//! a neighbour writing before each of them.
+//!
+//! The oracle is the whole tree, as the standard library sees it: the old one or the new one.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the tree is read by other means than those under test"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::faults::{counted, disturbed, failing, killed};
+use crate::workspace::{Access, Durability, Workspace, is_temporary};
+
+/// Every path of a tree with its kind, permissions, number of names and content.
+type Tree = BTreeMap<String, String>;
+
+fn tree(root: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let mut ahead = vec![root.to_path_buf()];
+    while let Some(directory) = ahead.pop() {
+        for entry in fs::read_dir(directory).unwrap().flatten() {
+            let path = entry.path();
+            let facts = fs::symlink_metadata(&path).unwrap();
+            let shown = if facts.is_dir() {
+                ahead.push(path.clone());
+                "directory".to_owned()
+            } else if facts.is_symlink() {
+                format!("link to {}", fs::read_link(&path).unwrap().display())
+            } else {
+                let content = fs::read_to_string(&path).unwrap();
+                format!("{:o}, {} names: {content}", facts.mode() & 0o7777, facts.nlink())
+            };
+            tree.insert(path.strip_prefix(root).unwrap().display().to_string(), shown);
+        }
+    }
+    tree
+}
+
+/// Without the temporary files that a killed process may leave; none of them is a transaction's.
+fn settled(mut tree: Tree) -> Tree {
+    tree.retain(|path, _| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        assert!(!name.contains(".ripkit-transaction~") && !name.contains("journal"), "{path}");
+        !is_temporary(name.as_bytes())
+    });
+    tree
+}
+
+fn fixture(root: &Path) {
+    fs::create_dir_all(root.join("d/e")).unwrap();
+    for name in ["a", "b", "d/c", "d/e/f", "twice"] {
+        fs::write(root.join(name), format!("old {name}\nsecond line\n")).unwrap();
+    }
+    fs::set_permissions(root.join("b"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::hard_link(root.join("twice"), root.join("d/other")).unwrap();
+    symlink("d/c", root.join("link")).unwrap();
+    symlink("nowhere", root.join("dangling")).unwrap();
+}
+
+/// A directory on a file system in memory, if there is one.
+fn quick_directory() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
+/// A transaction: paths with their access, and what to do with them.
+struct Case {
+    name: &'static str,
+    run: fn(&Workspace) -> Result<Vec<String>, Error>,
+}
+
+fn first(mut errors: Vec<(usize, Error)>) -> Error {
+    errors.remove(0).1
+}
+
+/// New content for existing files.
+fn write_all(workspace: &Workspace, names: &[&str]) -> Result<Vec<String>, Error> {
+    let call = Call::default();
+    let paths: Vec<_> = names.iter().map(|name| (*name, Access::Write)).collect();
+    let mut transaction = workspace.begin(&paths, &call).map_err(first)?;
+    for (index, name) in names.iter().enumerate() {
+        transaction.read(index, 1000, &call)?;
+        transaction.write(index, format!("new {name}, of one line, which is longer\n").into())?;
+    }
+    transaction.commit(&call)
+}
+
+const CASES: [Case; 5] = [
+    Case { name: "three files", run: |workspace| write_all(workspace, &["a", "link", "d/e/f"]) },
+    Case {
+        name: "new files in new directories",
+        run: |workspace| write_all(workspace, &["a", "x/y/new", "x/z/new", "d/new"]),
+    },
+    Case { name: "a file with two names", run: |workspace| write_all(workspace, &["twice", "b"]) },
+    Case {
+        name: "removals",
+        run: |workspace| {
+            let call = Call::default();
+            let paths = [("a", Access::Write), ("b", Access::Entry), ("dangling", Access::Entry)];
+            let mut transaction = workspace.begin(&paths, &call).map_err(first)?;
+            transaction.write(0, b"new a\n".to_vec())?;
+            transaction.read(1, 1000, &call)?;
+            transaction.remove(1)?;
+            transaction.remove(2)?;
+            transaction.commit(&call)
+        },
+    },
+    Case {
+        name: "moves",
+        run: |workspace| {
+            let call = Call::default();
+            let paths = [
+                ("a", Access::Entry),
+                ("x/a", Access::Create),
+                ("b", Access::Entry),
+                ("d/b", Access::Create),
+                ("link", Access::Entry),
+                ("x/link", Access::Create),
+            ];
+            let mut transaction = workspace.begin(&paths, &call).map_err(first)?;
+            transaction.rename(0, 1, None)?;
+            transaction.read(2, 1000, &call)?;
+            transaction.rename(2, 3, Some(b"new b\n".to_vec()))?;
+            transaction.rename(4, 5, None)?;
+            transaction.commit(&call)
+        },
+    },
+];
+
+/// A fresh tree, and the workspace over it.
+struct Place {
+    base: TempDir,
+    durability: Durability,
+}
+
+impl Place {
+    fn new(durability: Durability) -> Place {
+        Place { base: quick_directory(), durability }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.base.path().join("root")
+    }
+
+    fn make(&self) -> Workspace {
+        if self.root().exists() {
+            fs::remove_dir_all(self.root()).unwrap();
+        }
+        fs::create_dir(self.root()).unwrap();
+        fixture(&self.root());
+        self.open()
+    }
+
+    fn open(&self) -> Workspace {
+        Workspace::open(self.root()).unwrap().with_durability(self.durability)
+    }
+
+    /// The trees before and after the case.
+    fn trees(&self, case: &Case) -> (Tree, Tree) {
+        let workspace = self.make();
+        let before = tree(&self.root());
+        (case.run)(&workspace).unwrap();
+        let after = tree(&self.root());
+        assert_eq!(settled(after.clone()), after, "{}: temporary files are left", case.name);
+        assert_ne!(before, after, "{}", case.name);
+        (before, after)
+    }
+}
+
+const EVERY: [Durability; 3] = [Durability::Fast, Durability::File, Durability::Full];
+
+#[test]
+fn a_transaction_changes_all_files_and_keeps_their_attributes() {
+    let place = Place::new(Durability::File);
+    let (_, after) = place.trees(&CASES[0]);
+    assert_eq!(after["a"], "644, 1 names: new a, of one line, which is longer\n");
+    assert_eq!(after["link"], "link to d/c");
+    assert_eq!(after["d/c"], "644, 1 names: new link, of one line, which is longer\n");
+    let (_, after) = place.trees(&CASES[1]);
+    assert_eq!(after["x/y/new"], "644, 1 names: new x/y/new, of one line, which is longer\n");
+    let (_, after) = place.trees(&CASES[2]);
+    assert_eq!(after["b"], "640, 1 names: new b, of one line, which is longer\n");
+    assert_eq!(after["d/other"], after["twice"]);
+    assert!(after["twice"].starts_with("644, 2 names: new twice"), "{after:?}");
+    let (_, after) = place.trees(&CASES[3]);
+    assert!(!after.contains_key("b") && !after.contains_key("dangling"), "{after:?}");
+    let (_, after) = place.trees(&CASES[4]);
+    assert_eq!(after["x/a"], "644, 1 names: old a\nsecond line\n");
+    assert_eq!(after["d/b"], "640, 1 names: new b\n");
+    assert_eq!(after["x/link"], "link to d/c");
+    assert!(!after.contains_key("a") && !after.contains_key("b"), "{after:?}");
+}
+
+#[test]
+fn g1_a_transaction_of_which_a_call_fails_changes_all_or_nothing() {
+    let errors = [(Errno::IO, ErrorCode::IoError), (Errno::NOSPC, ErrorCode::NoSpace)];
+    let mut runs = 0;
+    for case in &CASES {
+        for durability in EVERY {
+            let place = Place::new(durability);
+            let (before, after) = place.trees(case);
+            let errors = if durability == Durability::File { &errors[..] } else { &errors[..1] };
+            for &(errno, code) in errors {
+                for call in 0.. {
+                    let workspace = place.make();
+                    let (done, reached) =
+                        failing(call, errno.raw_os_error(), || (case.run)(&workspace));
+                    let what = format!("{}: call {call} fails with {errno:?}: {done:?}", case.name);
+                    runs += 1;
+                    match done {
+                        Ok(_) => {
+                            // The next writer removes what could not be removed.
+                            place.open().recover(&Call::default()).unwrap();
+                            assert_eq!(settled(tree(&place.root())), after, "{what}");
+                        }
+                        Err(error) => {
+                            assert_eq!(error.code(), code, "{what}");
+                            place.open().recover(&Call::default()).unwrap();
+                            assert_eq!(settled(tree(&place.root())), before, "{what}");
+                        }
+                    }
+                    if !reached {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    println!("{runs} runs");
+    assert!(runs > 1000, "{runs}");
+}
+
+#[test]
+fn g4_a_killed_transaction_is_all_or_nothing_after_recovery() {
+    let mut runs = 0;
+    for case in &CASES {
+        for durability in EVERY {
+            let place = Place::new(durability);
+            let (before, after) = place.trees(case);
+            for call in 0.. {
+                let workspace = place.make();
+                let (_, reached) = killed(call, || (case.run)(&workspace).map_err(drop).is_ok());
+                drop(workspace);
+                runs += 1;
+                let interrupted = tree(&place.root());
+                // The recovery is killed too, at another point each time, and then completed.
+                let again = place.open();
+                let (_, _) = killed(call % 17, || again.recover(&Call::default()).is_ok());
+                drop(again);
+                place.open().recover(&Call::default()).unwrap();
+                let now = settled(tree(&place.root()));
+                let what = format!("{}: killed at call {call}: {interrupted:?}", case.name);
+                assert!(now == before || now == after, "{what}\nrecovered to {now:?}");
+                if !reached {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{runs} runs");
+    assert!(runs > 500, "{runs}");
+}
+
+#[test]
+fn the_next_write_recovers_an_interrupted_transaction() {
+    let place = Place::new(Durability::File);
+    let (before, _) = place.trees(&CASES[0]);
+    let workspace = place.make();
+    let (_, calls) = counted(|| (CASES[0].run)(&workspace));
+    let mut half_applied = 0;
+    for call in calls / 2..calls {
+        let workspace = place.make();
+        let _ = killed(call, || (CASES[0].run)(&workspace).is_ok());
+        drop(workspace);
+        let journal = place.root().join(".ripkit-journal~");
+        if !journal.exists() || fs::read_to_string(&journal).unwrap().contains("committed") {
+            continue;
+        }
+        half_applied +=
+            usize::from(fs::read_to_string(place.root().join("a")).unwrap().contains("new"));
+        place.open().write("unrelated", b"x\n", &Call::default()).unwrap();
+        let mut now = settled(tree(&place.root()));
+        assert!(now.remove("unrelated").is_some());
+        assert_eq!(now, before, "killed at call {call}");
+    }
+    assert!(half_applied > 3, "{half_applied}");
+}
+
+/// How a neighbour changes a file.
+#[derive(Clone, Copy, PartialEq)]
+enum Neighbour {
+    /// By renaming another file.
+    Replaces,
+    /// By opening it, for which it may have to wait.
+    Writes,
+}
+
+const THEIRS: &str = "by a neighbour\n";
+
+#[test]
+fn f4_what_a_neighbour_writes_meanwhile_is_kept_and_nothing_else_is_changed() {
+    for case in &CASES {
+        for (neighbour, step) in [(Neighbour::Replaces, 1), (Neighbour::Writes, 7)] {
+            let place = Place::new(Durability::File);
+            let (before, after) = place.trees(case);
+            let mut conflicts = 0;
+            for call in (0..).step_by(step) {
+                let workspace = place.make();
+                let waiting: Arc<Mutex<Option<JoinHandle<()>>>> = Arc::default();
+                let (file, handle) = (place.root().join("a"), waiting.clone());
+                let other = place.base.path().join("other");
+                fs::write(&other, THEIRS).unwrap();
+                let change = move || match neighbour {
+                    Neighbour::Replaces => fs::rename(&other, &file).unwrap(),
+                    Neighbour::Writes => {
+                        let write = thread::spawn(move || fs::write(&file, THEIRS).unwrap());
+                        // Long enough to write, or to wait for the lease.
+                        thread::sleep(Duration::from_millis(20));
+                        *handle.lock().unwrap() = Some(write);
+                    }
+                };
+                let (done, reached) = disturbed(call, change, || (case.run)(&workspace));
+                if let Some(write) = waiting.lock().unwrap().take() {
+                    write.join().unwrap();
+                }
+                let what = format!("{}: disturbed at call {call}: {done:?}", case.name);
+                let mut now = settled(tree(&place.root()));
+                let theirs = format!("644, 1 names: {THEIRS}");
+                if let Err(error) = done {
+                    assert_eq!(error.code(), ErrorCode::Conflict, "{what}");
+                    assert_eq!(now["a"], theirs, "{what}");
+                    now.insert("a".to_owned(), before["a"].clone());
+                    // What replaces a new file leaves the old one beside it.
+                    now.retain(|path, _| !path.ends_with(".ripkit-kept"));
+                    assert_eq!(now, before, "{what}");
+                    conflicts += 1;
+                } else {
+                    // It changed the file before it was read, or the new one, or made it again.
+                    let mut after = after.clone();
+                    for name in ["a", "x/a"] {
+                        if now.get(name) == Some(&theirs) {
+                            after.insert(name.to_owned(), theirs.clone());
+                        }
+                    }
+                    assert_eq!(now, after, "{what}");
+                }
+                if !reached {
+                    break;
+                }
+            }
+            if after.get("a") != before.get("a") && neighbour == Neighbour::Replaces {
+                assert!(conflicts > 5, "{}: {conflicts}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_journal_from_elsewhere_is_not_applied() {
+    let place = Place::new(Durability::File);
+    let workspace = place.make();
+    let (_, calls) = counted(|| (CASES[0].run)(&workspace));
+    let journal = place.root().join(".ripkit-journal~");
+    let interrupted = (calls / 2..calls).rev().find_map(|call| {
+        let workspace = place.make();
+        let _ = killed(call, || (CASES[0].run)(&workspace).is_ok());
+        let text = fs::read(&journal).ok()?;
+        (!String::from_utf8_lossy(&text).contains("committed")).then_some(text)
+    });
+    // A copy has another inode number.
+    fs::remove_file(&journal).unwrap();
+    fs::write(&journal, interrupted.unwrap()).unwrap();
+    let before = tree(&place.root());
+    let workspace = place.open();
+    assert!(!workspace.recover(&Call::default()).unwrap());
+    workspace.write("b", b"single files can be written\n", &Call::default()).unwrap();
+    let error = (CASES[0].run)(&workspace).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot change several files together: .ripkit-journal~ is not a journal that was written \
+         here. Ask for it to be removed; it may have come with a copy of these files."
+    );
+    let mut now = tree(&place.root());
+    now.insert("b".to_owned(), before["b"].clone());
+    assert_eq!(now, before);
+}
+
+#[test]
+fn another_transaction_waits_and_can_be_cancelled() {
+    let place = Place::new(Durability::File);
+    let workspace = place.make();
+    let journal = super::super::journal::Journal::create(&workspace, &Call::default()).unwrap();
+    let hurried = Call::default().with_timeout(Duration::from_millis(30));
+    let error = place.open().write("a", b"new\n", &hurried).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Timeout);
+    let errors = place.open().begin(&[("a", Access::Change)], &hurried).unwrap_err();
+    assert_eq!(first(errors).code(), ErrorCode::Timeout);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| place.open().write("a", b"new\n", &Call::default()).is_ok());
+        drop(journal);
+        assert!(waiting.join().unwrap());
+    });
+}
+
+#[test]
+fn every_path_that_cannot_be_used_is_reported() {
+    let place = Place::new(Durability::File);
+    let workspace = place.make().deny(["*.secret"]).unwrap();
+    let paths = [
+        ("a", Access::Change),
+        ("missing", Access::Change),
+        ("d", Access::Write),
+        ("x.secret", Access::Write),
+        ("../outside", Access::Write),
+        ("b", Access::Create),
+        ("./a", Access::Write),
+        ("d/c", Access::Write),
+        ("link", Access::Write),
+    ];
+    let errors = workspace.begin(&paths, &Call::default()).unwrap_err();
+    let codes: Vec<_> = errors.iter().map(|(index, error)| (*index, error.code())).collect();
+    let wanted = [
+        (1, ErrorCode::FileNotFound),
+        (2, ErrorCode::InvalidPath),
+        (3, ErrorCode::PolicyDenied),
+        (4, ErrorCode::InvalidPath),
+        (5, ErrorCode::FileAlreadyExists),
+        (6, ErrorCode::InvalidArgument),
+        (8, ErrorCode::InvalidArgument),
+    ];
+    assert_eq!(codes, wanted);
+}
+
+#[test]
+fn two_thousand_files_are_changed_with_few_descriptors() {
+    let place = Place::new(Durability::Fast);
+    let workspace = place.make();
+    let names: Vec<String> =
+        (0..2000).map(|number| format!("many/{}/{number}", number % 50)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for _ in 0..2 {
+        write_all(&workspace, &names).unwrap();
+    }
+    let tree = settled(tree(&place.root()));
+    assert_eq!(tree.keys().filter(|path| path.starts_with("many/")).count(), 2050);
+}
+
+#[test]
+fn a_journal_can_be_in_another_directory() {
+    let place = Place::new(Durability::File);
+    let elsewhere = quick_directory();
+    let open = || place.open().with_journal_directory(elsewhere.path()).unwrap();
+    place.make();
+    let before = tree(&place.root());
+    let workspace = open();
+    let (_, calls) = counted(|| (CASES[0].run)(&workspace));
+    let half_applied = (calls / 2..calls).any(|call| {
+        place.make();
+        let left = fs::read_dir(elsewhere.path()).unwrap().flatten();
+        left.for_each(|journal| fs::remove_file(journal.path()).unwrap());
+        let workspace = open();
+        let _ = killed(call, || (CASES[0].run)(&workspace).is_ok());
+        drop(workspace);
+        assert!(!place.root().join(".ripkit-journal~").exists());
+        let is_new = |name| fs::read_to_string(place.root().join(name)).unwrap().contains("new");
+        is_new("a") && !is_new("d/e/f")
+    });
+    assert!(half_applied);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
+    assert!(open().recover(&Call::default()).unwrap());
+    assert_eq!(settled(tree(&place.root())), before);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}

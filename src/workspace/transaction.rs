@@ -1,0 +1,799 @@
+//! Changes of several files that are made together or not at all.
+//!
+//! A transaction locks all paths at once, reads the files, and takes the changes in memory. Its
+//! commit has three phases:
+//!
+//! 1. **Prepare**: every new content is written beside its target as a temporary file, with the
+//!    attributes of the old file, and put on stable storage. Files that another one cannot replace
+//!    (several hard links, open for writing elsewhere) get a backup instead.
+//! 2. **Apply**: one after the other, the new files exchange their names with the old ones. Each old
+//!    file is compared with what was read; if another process changed one, everything is rolled back.
+//! 3. **Finish**: the journal is marked as committed, and the old files are removed.
+//!
+//! Each step is in the [journal](super::journal) before it is made, so a killed process leaves
+//! nothing half done after recovery. While a transaction is applied, other readers may see some
+//! files with their old content and others with their new one.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::{Dir, File, Kind, Leased, Rename, Stat};
+use crate::sync::lock as lock_mutex;
+use crate::text::escape;
+use crate::workspace::create_dirs::commit;
+use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath, recover};
+use crate::workspace::lock::{FileLock, LockKey, lock_keys};
+use crate::workspace::open_file::OpenFile;
+use crate::workspace::path::{changed, check_file_or_link, exists, gone, not_a_file, written};
+use crate::workspace::policy::denied;
+use crate::workspace::replace::{check_writable, is_unsupported, rename_exclusive};
+use crate::workspace::resolve::names_directory;
+use crate::workspace::temp::transaction_name;
+use crate::workspace::{Access, Durability, Version, Workspace, WorkspacePath, in_place};
+
+/// The permissions of a new file, before the umask.
+const NEW_FILE: u32 = 0o666;
+
+/// The permissions of a temporary file until it gets those of the target.
+const PRIVATE: u32 = 0o600;
+
+/// With so many files for each, files are prepared by several threads, because most of the time is
+/// spent waiting for the disk.
+const FILES_PER_THREAD: usize = 16;
+
+/// The maximum number of such threads.
+const MAX_THREADS: usize = 8;
+
+/// Changes of several files that are made together or not at all; see [`Workspace::begin`].
+///
+/// The files are locked against other calls of this process until it is dropped. Dropping it without
+/// [`Transaction::commit`] changes nothing. Files are named by their index in the list of paths.
+///
+/// A process that is killed leaves a journal in the root, from which the next change of any file, or
+/// [`Workspace::recover`], restores the old state. Other readers may see some files with their new
+/// content and others with their old one while it is committed.
+#[derive(Debug)]
+pub struct Transaction {
+    workspace: Workspace,
+    files: Vec<TransactionFile>,
+    _lock: FileLock,
+}
+
+/// A path of a transaction.
+#[derive(Debug)]
+struct TransactionFile {
+    /// The real path, without links. No handle is kept, since there may be more files than descriptors.
+    relative: Vec<u8>,
+    /// The same for messages.
+    text: String,
+    access: Access,
+    seen: Option<Seen>,
+    change: Change,
+}
+
+/// What was at a path when it was read.
+#[derive(Clone, Copy, Debug)]
+enum Seen {
+    Nothing,
+    File {
+        stat: Stat,
+        /// The content, if it must be compared because the file had just been changed.
+        racy_version: Option<Version>,
+    },
+}
+
+/// A staged change.
+#[derive(Debug)]
+enum Change {
+    None,
+    Write(Vec<u8>),
+    Remove,
+    /// To the path of another file of the transaction.
+    Rename {
+        to: usize,
+        content: Option<Vec<u8>>,
+    },
+}
+
+impl Transaction {
+    /// See [`Workspace::begin`].
+    pub(super) fn begin(
+        workspace: &Workspace,
+        paths: &[(impl AsRef<str>, Access)],
+        call: &Call,
+    ) -> Result<Transaction, Vec<(usize, Error)>> {
+        let first = |error| vec![(0, error)];
+        recover(workspace, call).map_err(first)?;
+        let (mut files, mut keys, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (index, (text, access)) in paths.iter().enumerate() {
+            let text = text.as_ref();
+            let resolved = resolve(workspace, text, *access)
+                .and_then(|path| LockKey::both(&path).map(|keys| (path, keys)));
+            match resolved {
+                Ok((path, [own, whole])) => {
+                    if let Some(earlier) = known.insert(path.relative().to_vec(), index) {
+                        errors.push((
+                            index,
+                            same_file(
+                                &path,
+                                text,
+                                paths.get(earlier).map(|(text, _)| text.as_ref()),
+                            ),
+                        ));
+                    }
+                    files.push(TransactionFile::new(&path, *access));
+                    keys.extend([own, whole]);
+                }
+                Err(error) => errors.push((index, error)),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let text = files.first().map_or("", |file| file.text.as_str());
+        let lock = lock_keys(workspace, keys, text, call).map_err(first)?;
+        Ok(Transaction { workspace: workspace.clone(), files, _lock: lock })
+    }
+
+    /// The path of a file relative to the workspace, as in messages; empty for an index that
+    /// [`Workspace::begin`] did not get.
+    pub fn path(&self, index: usize) -> &str {
+        self.files.get(index).map_or("", |file| file.text.as_str())
+    }
+
+    /// Reads a file; `None` if it does not exist. The commit fails with `CONFLICT` if it is another
+    /// one by then.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for anything but a regular file, `POLICY_DENIED` for a hard link if these are
+    /// denied, `PERMISSION_DENIED` for a file that must not be written, `TOO_LARGE` over `limit`
+    /// bytes, and failures to read.
+    pub fn read(
+        &mut self,
+        index: usize,
+        limit: usize,
+        call: &Call,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.file(index)?.reopen(&self.workspace)?;
+        let read = read(&self.workspace, &path, limit, call)?;
+        let (seen, content) = match read {
+            None => (Seen::Nothing, None),
+            Some((seen, content)) => (seen, Some(content)),
+        };
+        self.file_mut(index)?.seen = Some(seen);
+        Ok(content)
+    }
+
+    /// Stages new content of a file, which is created with the directories above it if it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// `INTERNAL` for an index that [`Workspace::begin`] did not get.
+    pub fn write(&mut self, index: usize, content: Vec<u8>) -> Result<(), Error> {
+        self.file_mut(index)?.change = Change::Write(content);
+        Ok(())
+    }
+
+    /// Stages the removal of a file or link.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::write`].
+    pub fn remove(&mut self, index: usize) -> Result<(), Error> {
+        self.file_mut(index)?.change = Change::Remove;
+        Ok(())
+    }
+
+    /// Stages a move of a file or link to another path of the transaction, which must not exist, with
+    /// new content or unchanged.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::write`].
+    pub fn rename(
+        &mut self,
+        from: usize,
+        to: usize,
+        content: Option<Vec<u8>>,
+    ) -> Result<(), Error> {
+        self.file(to)?;
+        self.file_mut(from)?.change = Change::Rename { to, content };
+        Ok(())
+    }
+
+    /// Makes all staged changes, or none. Returns notes on what could not be preserved, one sentence
+    /// each.
+    ///
+    /// # Errors
+    /// `CONFLICT` if a file is not what was read, or appeared where none was; `FILE_ALREADY_EXISTS`,
+    /// `NO_SPACE`, `PERMISSION_DENIED` and other failures of the system; `TIMEOUT` and `CANCELLED`.
+    /// After any error all files are as they were, except those that another process changed at the
+    /// same time; the message names these.
+    pub fn commit(self, call: &Call) -> Result<Vec<String>, Error> {
+        let changed: Vec<&TransactionFile> =
+            self.files.iter().filter(|file| file.is_changed()).collect();
+        let Some(first) = changed.first() else { return Ok(Vec::new()) };
+        let path = first.reopen(&self.workspace)?;
+        let journal = Journal::create(&self.workspace, call)?;
+        let committing = Committing { transaction: &self, journal: &journal, call };
+        let made = commit(&path, call).and_then(|()| committing.run());
+        match made {
+            Err(error) => Err(journal.roll_back(error)),
+            Ok(notes) => match journal.finish() {
+                Ok(()) => Ok(notes),
+                Err((journal, error)) => Err(journal.roll_back(error)),
+            },
+        }
+    }
+
+    fn file(&self, index: usize) -> Result<&TransactionFile, Error> {
+        self.files.get(index).ok_or_else(no_such_file)
+    }
+
+    fn file_mut(&mut self, index: usize) -> Result<&mut TransactionFile, Error> {
+        self.files.get_mut(index).ok_or_else(no_such_file)
+    }
+}
+
+impl TransactionFile {
+    fn new(path: &WorkspacePath, access: Access) -> TransactionFile {
+        TransactionFile {
+            relative: path.relative().to_vec(),
+            text: path.as_str().to_owned(),
+            access,
+            seen: None,
+            change: Change::None,
+        }
+    }
+
+    fn is_changed(&self) -> bool {
+        !matches!(self.change, Change::None)
+    }
+
+    fn reopen(&self, workspace: &Workspace) -> Result<WorkspacePath, Error> {
+        let opened = WorkspacePath::reopen(workspace, &self.relative);
+        opened.map_err(|error| Error::io("open", &self.text, error))
+    }
+
+    /// Notes on attributes that could not be kept.
+    fn not_kept(&self, lost: &[&str]) -> Vec<String> {
+        lost.iter().map(|what| format!("the {what} of {} could not be kept", self.text)).collect()
+    }
+
+    fn recorded(&self) -> RecordedPath {
+        RecordedPath::new(self.relative.clone())
+    }
+
+    /// The path of another name in the same directory.
+    fn beside(&self, name: &[u8]) -> RecordedPath {
+        let end = memchr::memrchr(b'/', &self.relative).map_or(0, |at| at + 1);
+        let above = self.relative.get(..end).unwrap_or_default();
+        RecordedPath::new([above, name].concat())
+    }
+}
+
+/// A commit in progress.
+#[derive(Clone, Copy)]
+struct Committing<'a> {
+    transaction: &'a Transaction,
+    journal: &'a Journal,
+    call: &'a Call,
+}
+
+/// A prepared step: its record and what is needed to apply it.
+struct Prepared<'a> {
+    file: &'a TransactionFile,
+    seen: Seen,
+    record: Record,
+    /// The content, where it is written in place.
+    content: &'a [u8],
+    notes: Vec<String>,
+}
+
+impl<'a> Committing<'a> {
+    fn run(&self) -> Result<Vec<String>, Error> {
+        self.make_directories()?;
+        let mut prepared = self.prepare_all()?;
+        for step in &prepared {
+            self.journal.append(step.record.clone())?;
+        }
+        self.journal.sync()?;
+        let mut notes = Vec::new();
+        for step in &mut prepared {
+            self.check_stop(step.file)?;
+            notes.append(&mut step.notes);
+            notes.extend(self.apply(step)?);
+        }
+        self.sync_directories()?;
+        Ok(notes)
+    }
+
+    /// Creates the missing directories above new files.
+    fn make_directories(&self) -> Result<(), Error> {
+        for file in &self.transaction.files {
+            let target = match &file.change {
+                Change::Write(_) => file,
+                Change::Rename { to, .. } => self.transaction.file(*to)?,
+                Change::None | Change::Remove => continue,
+            };
+            let failed = |error| Error::io("make the directories of", &target.text, error);
+            let path = target.reopen(&self.transaction.workspace)?;
+            let (parent, names) = path.entry();
+            let Some(end) = memchr::memrchr(b'/', names) else { continue };
+            let existing = target.relative.len() - names.len();
+            let mut dir = parent.clone();
+            let mut made = existing;
+            for name in names.get(..end).unwrap_or_default().split(|byte| *byte == b'/') {
+                made += name.len();
+                let path = target.relative.get(..made).unwrap_or_default().to_vec();
+                self.journal.append(Record::MakeDirectory { path: RecordedPath::new(path) })?;
+                match dir.make_dir(name) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(failed(error));
+                    }
+                    _ => dir = dir.traverse(name).map_err(failed)?.into(),
+                }
+                made += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares all changes, in the order of the files.
+    fn prepare_all(&self) -> Result<Vec<Prepared<'a>>, Error> {
+        let files = &self.transaction.files;
+        let threads = (files.len() / FILES_PER_THREAD).clamp(1, MAX_THREADS);
+        let next = AtomicUsize::new(0);
+        let results: Vec<_> = files.iter().map(|_| Mutex::new(Ok(Vec::new()))).collect();
+        let work = || {
+            // Relaxed: the counter only hands out numbers; the results are behind locks.
+            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed))
+                && let (Some(file), Some(result)) = (files.get(index), results.get(index))
+            {
+                let done = self.check_stop(file).and_then(|()| self.prepare(file));
+                let is_failed = done.is_err();
+                *lock_mutex(result) = done;
+                if is_failed {
+                    next.store(files.len(), Ordering::Relaxed);
+                }
+            }
+        };
+        if threads == 1 {
+            work();
+        } else {
+            thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        }
+        let mut prepared = Vec::new();
+        for result in results {
+            let done = result.into_inner();
+            prepared.extend(done.unwrap_or_else(std::sync::PoisonError::into_inner)?);
+        }
+        Ok(prepared)
+    }
+
+    fn prepare(&self, file: &'a TransactionFile) -> Result<Vec<Prepared<'a>>, Error> {
+        match &file.change {
+            Change::None => Ok(Vec::new()),
+            Change::Write(content) => {
+                let path = file.reopen(&self.transaction.workspace)?;
+                match file.seen.map_or_else(|| see(&path), Ok)? {
+                    Seen::Nothing => self.prepare_new(file, &path, content, None),
+                    seen @ Seen::File { .. } => {
+                        self.prepare_replacement(file, &path, seen, content)
+                    }
+                }
+                .map(|step| vec![step])
+            }
+            Change::Remove => self.prepare_removal(file).map(|step| vec![step]),
+            Change::Rename { to, content } => {
+                self.prepare_rename(file, self.transaction.file(*to)?, content.as_deref())
+            }
+        }
+    }
+
+    fn prepare_replacement(
+        &self,
+        file: &'a TransactionFile,
+        path: &WorkspacePath,
+        seen: Seen,
+        content: &'a [u8],
+    ) -> Result<Prepared<'a>, Error> {
+        let old = self.open_seen(path, seen, Times::All)?;
+        check_writable(path, &old)?;
+        if old.stat().links > 1 || matches!(old.lease(self.call), Leased::Busy) {
+            self.prepare_overwrite(file, path, seen, &old, content)
+        } else {
+            self.prepare_exchange(file, path.entry().0, seen, &old, content)
+        }
+    }
+
+    /// Writes a backup of a file that will be written in place.
+    fn prepare_overwrite(
+        &self,
+        file: &'a TransactionFile,
+        path: &WorkspacePath,
+        seen: Seen,
+        old: &OpenFile,
+        content: &'a [u8],
+    ) -> Result<Prepared<'a>, Error> {
+        let text = path.read_whole(old.file(), old.stat().size, usize::MAX, "change")?;
+        let (backup, _) = self.write_temp(file, path.entry().0, &text, PRIVATE, |_| Ok(()))?;
+        let record = Record::Overwrite { path: file.recorded(), backup, old: old.stat().into() };
+        let note = format!("{path} was written in place, not atomically");
+        Ok(Prepared { file, seen, record, content, notes: vec![note] })
+    }
+
+    /// Writes the file that will exchange its name with the old one, in the directory of the target.
+    fn prepare_exchange(
+        &self,
+        target: &'a TransactionFile,
+        dir: &Dir,
+        seen: Seen,
+        old: &OpenFile,
+        content: &[u8],
+    ) -> Result<Prepared<'a>, Error> {
+        let mut lost = Vec::new();
+        let (temp, new) = self.write_temp(target, dir, content, PRIVATE, |temp| {
+            lost = temp.copy_attributes(old.file())?;
+            Ok(())
+        })?;
+        let aside = target.beside(&transaction_name());
+        self.journal.append(Record::Temp { path: aside.clone() })?;
+        let (path, old) = (target.recorded(), old.stat().into());
+        let record = Record::Replace { path, temp, aside, old, new };
+        Ok(Prepared { file: target, seen, record, content: &[], notes: target.not_kept(&lost) })
+    }
+
+    /// Writes a temporary file beside a target, completes it by `finish`, and puts it on stable
+    /// storage.
+    fn write_temp(
+        &self,
+        target: &TransactionFile,
+        dir: &Dir,
+        content: &[u8],
+        mode: u32,
+        finish: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(RecordedPath, FileMark), Error> {
+        let name = transaction_name();
+        let path = target.beside(&name);
+        self.journal.append(Record::Temp { path: path.clone() })?;
+        let write = || {
+            let temp = dir.create_file(&name, mode)?;
+            temp.write_at(content, 0)?;
+            finish(&temp)?;
+            self.durability().sync_file(&temp)?;
+            temp.stat()
+        };
+        let stat = write().map_err(|error| Error::io("write", &target.text, error))?;
+        Ok((path, FileMark::from(&stat)))
+    }
+
+    /// Prepares a new file; `source` is the file on another file system from which it is moved.
+    fn prepare_new(
+        &self,
+        file: &'a TransactionFile,
+        path: &WorkspacePath,
+        content: &[u8],
+        source: Option<&File>,
+    ) -> Result<Prepared<'a>, Error> {
+        let (parent, name) = path.entry();
+        if name.contains(&b'/') {
+            return Err(changed(path, "another process removed its directory meanwhile"));
+        }
+        let mode = if source.is_some() { PRIVATE } else { NEW_FILE };
+        let mut lost = Vec::new();
+        let (temp, new) = self.write_temp(file, parent, content, mode, |temp| {
+            if let Some(source) = source {
+                lost = temp.copy_attributes(source)?;
+                temp.copy_times(source)?;
+            }
+            Ok(())
+        })?;
+        let record = Record::Create { path: file.recorded(), temp, new };
+        let notes = file.not_kept(&lost);
+        Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes })
+    }
+
+    fn prepare_removal(&self, file: &'a TransactionFile) -> Result<Prepared<'a>, Error> {
+        let path = file.reopen(&self.transaction.workspace)?;
+        let seen = file.seen.map_or_else(|| see(&path), Ok)?;
+        if let Seen::Nothing = seen {
+            return Err(gone(&path));
+        }
+        self.check_seen(&path, seen)?;
+        let aside = file.beside(&transaction_name());
+        self.journal.append(Record::Temp { path: aside.clone() })?;
+        let record = Record::Remove { path: file.recorded(), aside };
+        Ok(Prepared { file, seen, record, content: &[], notes: Vec::new() })
+    }
+
+    fn prepare_rename(
+        &self,
+        file: &'a TransactionFile,
+        to: &'a TransactionFile,
+        content: Option<&'a [u8]>,
+    ) -> Result<Vec<Prepared<'a>>, Error> {
+        let workspace = &self.transaction.workspace;
+        let (path, place) = (file.reopen(workspace)?, to.reopen(workspace)?);
+        let seen = file.seen.map_or_else(|| see(&path), Ok)?;
+        let Seen::File { stat, .. } = seen else { return Err(gone(&path)) };
+        let (to_dir, _) = place.entry();
+        let failed = |error| Error::io("move", path.as_str(), error);
+        let is_far = to_dir.stat(b".").map_err(failed)?.identity.device != stat.identity.device;
+        if is_far {
+            let old = self.open_seen(&path, seen, Times::All)?;
+            let own;
+            let content = if let Some(content) = content {
+                content
+            } else {
+                own = path.read_whole(old.file(), old.stat().size, usize::MAX, "move")?;
+                &own
+            };
+            let created = self.prepare_new(to, &place, content, Some(old.file()))?;
+            return Ok(vec![created, self.prepare_removal(file)?]);
+        }
+        self.check_seen(&path, seen)?;
+        let old = FileMark::from(&stat);
+        let record = Record::Rename { from: file.recorded(), to: to.recorded(), old };
+        let renamed = Prepared { file, seen, record, content: &[], notes: Vec::new() };
+        let Some(content) = content else { return Ok(vec![renamed]) };
+        // The replacement is prepared in the directory of the new name.
+        let old_file = self.open_seen(&path, seen, Times::All)?;
+        check_writable(&path, &old_file)?;
+        let replaced = self.prepare_exchange(to, to_dir, seen, &old_file, content)?;
+        Ok(vec![renamed, replaced])
+    }
+
+    /// Makes the change of a step visible. Returns notes.
+    fn apply(&self, step: &Prepared<'a>) -> Result<Vec<String>, Error> {
+        let workspace = &self.transaction.workspace;
+        let path = step.file.reopen(workspace)?;
+        let failed = |error| Error::io("write", path.as_str(), error);
+        let (parent, name) = path.entry();
+        match &step.record {
+            Record::Replace { temp, aside, .. } => {
+                // A rename before this step has set the time of the last change.
+                let times = if step.file.is_changed() { Times::All } else { Times::OfContent };
+                let old = self.open_seen(&path, step.seen, times)?;
+                self.exchange(&path, &old, temp.name(), aside.name())?;
+            }
+            Record::Create { temp, .. } => {
+                match rename_exclusive(parent, temp.name(), (parent, name)) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        return Err(appeared(step.file, &path));
+                    }
+                    renamed => renamed.map_err(failed)?,
+                }
+            }
+            Record::Remove { aside, .. } => {
+                self.check_seen(&path, step.seen)?;
+                rename_exclusive(parent, name, (parent, aside.name()))
+                    .map_err(|error| Error::io("delete", path.as_str(), error))?;
+                check_moved(&path, step.seen, parent, aside.name())?;
+            }
+            Record::Rename { to, .. } => {
+                self.check_seen(&path, step.seen)?;
+                let place = WorkspacePath::reopen(workspace, to.bytes()).map_err(failed)?;
+                let (to_dir, to_name) = place.entry();
+                match rename_exclusive(parent, name, (to_dir, to_name)) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        return Err(exists(&place, "").with_hint("Choose another name."));
+                    }
+                    renamed => {
+                        renamed.map_err(|error| Error::io("move", path.as_str(), error))?;
+                    }
+                }
+                if let Err(error) = check_moved(&path, step.seen, to_dir, to_name) {
+                    // It is another file than the journal says, so rolling back would leave it there.
+                    // If this fails, there is a newer file, which stays.
+                    let _ = rename_exclusive(to_dir, to_name, (parent, name));
+                    return Err(error);
+                }
+            }
+            Record::Overwrite { .. } => {
+                let old = self.open_seen(&path, step.seen, Times::All)?;
+                self.journal.append(Record::Overwriting { path: step.file.recorded() })?;
+                let note =
+                    in_place::write(&path, &old, step.content, self.durability(), self.call)?;
+                return Ok(Vec::from_iter(note));
+            }
+            _ => {}
+        }
+        Ok(Vec::new())
+    }
+
+    /// Exchanges the names of the old and the new file.
+    fn exchange(
+        &self,
+        path: &WorkspacePath,
+        old: &OpenFile,
+        temp: &[u8],
+        aside: &[u8],
+    ) -> Result<(), Error> {
+        let failed = |error| Error::io("write", path.as_str(), error);
+        let (parent, name) = path.entry();
+        let lease = match old.lease(self.call) {
+            Leased::Held(lease) => Some(lease),
+            Leased::Unknown => None,
+            Leased::Busy => return Err(changed(path, "another process has opened it to write it")),
+        };
+        let out = match parent.rename(temp, (parent, name), Rename::Exchange) {
+            Ok(()) => temp,
+            Err(error) if is_unsupported(&error) => {
+                rename_exclusive(parent, name, (parent, aside)).map_err(failed)?;
+                rename_exclusive(parent, temp, (parent, name)).map_err(failed)?;
+                aside
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(changed(path, "another process removed it meanwhile"));
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if lease.is_some_and(|lease| lease.is_awaited()) {
+            return Err(changed(path, "another process is about to write it"));
+        }
+        match old.is_at(parent, out) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(written(path)),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Refuses an entry that is not what was seen.
+    fn check_seen(&self, path: &WorkspacePath, seen: Seen) -> Result<(), Error> {
+        match (path.stat(), seen) {
+            (None, Seen::Nothing) => Ok(()),
+            (None, Seen::File { .. }) => Err(gone(path)),
+            (Some(_), Seen::Nothing) => Err(changed(path, "another process created it meanwhile")),
+            (Some(now), Seen::File { stat, racy_version }) => {
+                if !now.is_alike(&stat) || now.changed != stat.changed {
+                    return Err(written(path));
+                }
+                match racy_version {
+                    None => Ok(()),
+                    Some(_) => self.open_seen(path, seen, Times::All).map(drop),
+                }
+            }
+        }
+    }
+
+    /// Opens a file, which must be what was seen.
+    fn open_seen(&self, path: &WorkspacePath, seen: Seen, times: Times) -> Result<OpenFile, Error> {
+        let mut file = OpenFile::open(path, self.call)?.ok_or_else(|| gone(path))?;
+        let Seen::File { stat, racy_version } = seen else {
+            return Err(changed(path, "another process created it meanwhile"));
+        };
+        let is_same = match times {
+            Times::All => file.is_unchanged(&stat),
+            Times::OfContent => file.stat().is_alike(&stat),
+        };
+        if !is_same {
+            return Err(written(path));
+        }
+        if let Some(version) = racy_version
+            && file.version(self.call, path)? != version
+        {
+            return Err(written(path));
+        }
+        Ok(file)
+    }
+
+    /// Puts the new names on stable storage, so that a committed transaction survives a power cut as a
+    /// whole.
+    fn sync_directories(&self) -> Result<(), Error> {
+        if self.durability() == Durability::Fast {
+            return Ok(());
+        }
+        let above = |file: &TransactionFile| {
+            let end = memchr::memrchr(b'/', &file.relative).unwrap_or(0);
+            file.relative.get(..end).unwrap_or_default().to_vec()
+        };
+        // Also those of destinations, which have no change of their own.
+        let directories: BTreeSet<Vec<u8>> = self.transaction.files.iter().map(above).collect();
+        let root = self.transaction.workspace.root_handle();
+        for directory in directories {
+            let synced = match directory.as_slice() {
+                b"" => root.sync(),
+                path => WorkspacePath::reopen(&self.transaction.workspace, path)
+                    .and_then(|path| path.entry().0.traverse(path.entry().1)?.sync()),
+            };
+            let shown = escape::display_path(&directory);
+            synced.map_err(|error| Error::io("sync the directory", &shown, error))?;
+        }
+        Ok(())
+    }
+
+    fn check_stop(&self, file: &TransactionFile) -> Result<(), Error> {
+        let Some(why) = self.call.stop_reason() else { return Ok(()) };
+        Err(Error::stopped(why, &format!("{} was changed", file.text)).at(&file.text))
+    }
+
+    fn durability(&self) -> Durability {
+        self.transaction.workspace.durability()
+    }
+}
+
+/// Which times of a file must be those that were seen.
+#[derive(Clone, Copy)]
+enum Times {
+    All,
+    /// Only that of the content, since a rename sets the other.
+    OfContent,
+}
+
+/// Resolves a path and checks that it can be used in this way.
+fn resolve(workspace: &Workspace, text: &str, access: Access) -> Result<WorkspacePath, Error> {
+    let path = workspace.resolve(text, access)?;
+    if names_directory(text) || path.relative().is_empty() {
+        return Err(not_a_file(&path, "names a directory"));
+    }
+    match (path.kind(), access) {
+        (Some(Kind::Directory), _) => Err(not_a_file(&path, "is a directory")),
+        (Some(Kind::Special), _) => Err(not_a_file(&path, "is a FIFO, socket or device")),
+        (Some(_), Access::Create) => Err(exists(&path, "").with_hint("Choose another name.")),
+        _ => Ok(path),
+    }
+}
+
+fn read(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    limit: usize,
+    call: &Call,
+) -> Result<Option<(Seen, Vec<u8>)>, Error> {
+    let Some(file) = OpenFile::open(path, call)? else { return Ok(None) };
+    if workspace.policy().denies_links_of(file.stat()) {
+        return Err(denied(path.as_str()));
+    }
+    check_writable(path, &file)?;
+    let content = file.read_content(limit, path)?;
+    let racy_version = file.is_racy().then(|| Version::of(&content));
+    Ok(Some((Seen::File { stat: *file.stat(), racy_version }, content)))
+}
+
+fn same_file(path: &WorkspacePath, text: &str, earlier: Option<&str>) -> Error {
+    let earlier = earlier.unwrap_or("another path");
+    let text = escape::display_path(text.as_bytes());
+    let message = if earlier == text {
+        format!("{text} is named twice")
+    } else {
+        format!("{text} and {} are the same file", escape::display_path(earlier.as_bytes()))
+    };
+    Error::new(ErrorCode::InvalidArgument, message)
+        .at(path.as_str())
+        .with_hint("Make one change of the two.")
+}
+
+fn no_such_file() -> Error {
+    Error::new(ErrorCode::Internal, "the transaction has no such file; nothing was changed")
+}
+
+/// The error for a new file whose name exists by now.
+fn appeared(file: &TransactionFile, path: &WorkspacePath) -> Error {
+    match file.access {
+        Access::Create => exists(path, "").with_hint("Choose another name."),
+        _ => changed(path, "another process created it meanwhile"),
+    }
+}
+
+/// What is at a path that was not read.
+fn see(path: &WorkspacePath) -> Result<Seen, Error> {
+    match path.stat() {
+        None => Ok(Seen::Nothing),
+        Some(stat) => {
+            check_file_or_link(path, "change")?;
+            Ok(Seen::File { stat: *stat, racy_version: None })
+        }
+    }
+}
+
+/// Refuses a file that is not what was seen, after it got another name.
+fn check_moved(path: &WorkspacePath, seen: Seen, dir: &Dir, name: &[u8]) -> Result<(), Error> {
+    let Seen::File { stat, .. } = seen else { return Ok(()) };
+    let now = dir.stat(name).map_err(|error| Error::io("move", path.as_str(), error))?;
+    if now.is_alike(&stat) { Ok(()) } else { Err(written(path)) }
+}
