@@ -1,4 +1,4 @@
-//! Pseudo-random numbers for tests: xorshift, the same for each seed.
+//! Pseudo-random numbers for tests: xorshift, the same for each seed; and how many rounds to run.
 
 /// A generator with a seed other than 0.
 pub(crate) struct TestRng(pub(crate) u64);
@@ -21,4 +21,9 @@ impl TestRng {
     pub(crate) fn of<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len())]
     }
+}
+
+/// How many rounds a random test runs: `RIPKIT_ROUNDS`, or `default`.
+pub(crate) fn rounds(default: u64) -> u64 {
+    std::env::var("RIPKIT_ROUNDS").map_or(default, |rounds| rounds.parse().unwrap())
 }

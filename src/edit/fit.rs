@@ -21,8 +21,9 @@ use crate::edit::text::{
 use crate::edit::whitespace::{self, Following, SharedBlanks, TerminatorFit, trailing_blanks};
 use crate::error::Error;
 
-/// Bytes of texts that are reindented for matches of different indentation.
-const MAX_REINDENTED: usize = 64 << 20;
+/// Bytes of texts that are reindented for matches of different indentation. Fewer in unit tests,
+/// which are slow without optimization.
+const MAX_REINDENTED: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
 
 /// Bytes above and below a match that are searched for lines that show its indentation.
 const AROUND_BYTES: usize = 8 << 10;

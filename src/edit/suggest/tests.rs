@@ -278,7 +278,7 @@ mod variant {
 
     #[test]
     fn a_long_file_without_such_a_line_is_searched_once() {
-        let text = "let value = compute(one, two);\n".repeat(1 << 20);
+        let text = "let value = compute(one, two);\n".repeat(1 << 18);
         let started = std::time::Instant::now();
         message(&text, "zz(q,w)");
         assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());

@@ -157,7 +157,7 @@ fn few_files_are_opened_in_vain() {
         let density = BitsPerByte::percent(percent);
         let mut builder = SignatureBuilder::new(density);
         let texts: Vec<String> =
-            (0..80_usize).map(|file| random.source(&words, 20 + file * 9)).collect();
+            (0..40_usize).map(|file| random.source(&words, 20 + file * 18)).collect();
         let filters: Vec<_> = texts.iter().map(|text| builder.build(text.as_bytes())).collect();
         let (mut without, mut in_vain) = (0, 0);
         for _ in 0..200 {
