@@ -18,7 +18,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::harness::{
-    Dice, TestWorkspace, has_program, put, rounds, run_program, running_as_root, set_mode,
+    Dice, TestWorkspace, all_at_once, has_program, put, rounds, run_program, running_as_root,
+    set_mode,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ripkit");
@@ -456,9 +457,9 @@ fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
         return;
     }
     let place = Place::new();
-    // Each read of that file is delayed by five seconds.
+    // Each read of that file is delayed by three seconds.
     let path = place.root().join("d/file").display().to_string();
-    let inject = "inject=read,pread64:delay_enter=5000000:when=1+".to_owned();
+    let inject = "inject=read,pread64:delay_enter=3000000:when=1+".to_owned();
     let options = ["-P".to_owned(), path, "-e".to_owned(), inject];
     let started = Instant::now();
     let words = ["search", "old", "--timeout-ms", "500"];
@@ -471,7 +472,7 @@ fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
     child.wait().unwrap();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["details"]["incomplete"], "timeout", "{answer}");
-    assert!(took < Duration::from_secs(4), "{took:?}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
     let trace = fs::read_to_string(trace).unwrap();
     assert!(trace.contains("read"), "nothing was read: {trace}");
 }
@@ -588,22 +589,21 @@ fn f3_what_others_write_meanwhile_is_kept() {
     }
     let theirs = OLD.replace("second", "theirs");
     assert_eq!(theirs.len(), OLD.len(), "the size must not tell");
-    for (words, delayed) in CHANGES {
-        for fresh in [false, true] {
-            let (answer, place) = disturbed(words, delayed, fresh, |file| {
-                let modified = fs::metadata(file).unwrap().modified().unwrap();
-                fs::write(file, &theirs).unwrap();
-                if fresh {
-                    let opened = fs::File::options().write(true).open(file).unwrap();
-                    opened.set_modified(modified).unwrap();
-                }
-            });
-            assert_eq!(answer["code"], "CONFLICT", "{words:?} {delayed} {fresh}: {answer}");
-            let now = fs::read_to_string(place.root().join("d/file")).unwrap();
-            assert_eq!(now, theirs, "{words:?} {delayed} {fresh}");
-            assert!(!place.tree().keys().any(|path| is_leftover(path)));
-        }
-    }
+    let cases = CHANGES.into_iter().flat_map(|change| [(change, false), (change, true)]);
+    all_at_once(cases, |((words, delayed), fresh)| {
+        let (answer, place) = disturbed(words, delayed, fresh, |file| {
+            let modified = fs::metadata(file).unwrap().modified().unwrap();
+            fs::write(file, &theirs).unwrap();
+            if fresh {
+                let opened = fs::File::options().write(true).open(file).unwrap();
+                opened.set_modified(modified).unwrap();
+            }
+        });
+        assert_eq!(answer["code"], "CONFLICT", "{words:?} {delayed} {fresh}: {answer}");
+        let now = fs::read_to_string(place.root().join("d/file")).unwrap();
+        assert_eq!(now, theirs, "{words:?} {delayed} {fresh}");
+        assert!(!place.tree().keys().any(|path| is_leftover(path)));
+    });
 }
 
 #[test]
@@ -611,7 +611,7 @@ fn f4_what_others_put_in_its_place_meanwhile_is_kept() {
     if !has_program("strace") {
         return;
     }
-    for (words, delayed) in CHANGES {
+    all_at_once(CHANGES, |(words, delayed)| {
         let (answer, place) = disturbed(words, delayed, false, |file| {
             let other = file.with_file_name("other");
             fs::write(&other, "theirs\n").unwrap();
@@ -620,7 +620,7 @@ fn f4_what_others_put_in_its_place_meanwhile_is_kept() {
         assert_eq!(answer["code"], "CONFLICT", "{words:?} {delayed}: {answer}");
         assert_eq!(fs::read_to_string(place.root().join("d/file")).unwrap(), "theirs\n");
         assert!(!place.tree().keys().any(|path| is_leftover(path)));
-    }
+    });
 }
 
 #[test]
@@ -628,13 +628,13 @@ fn f7_what_others_delete_meanwhile_stays_deleted() {
     if !has_program("strace") {
         return;
     }
-    for (words, delayed) in CHANGES {
+    all_at_once(CHANGES, |(words, delayed)| {
         let (answer, place) =
             disturbed(words, delayed, false, |file| fs::remove_file(file).unwrap());
         assert_eq!(answer["code"], "CONFLICT", "{words:?} {delayed}: {answer}");
         assert!(!place.root().join("d/file").exists());
         assert!(!place.tree().keys().any(|path| is_leftover(path)));
-    }
+    });
 }
 
 #[test]
@@ -650,7 +650,7 @@ fn f6_what_others_make_meanwhile_is_kept() {
         (&["mv", "d/file", "d/new", "--expected-version", &version], "FILE_ALREADY_EXISTS"),
         (&["cp", "d/file", "d/new"], "FILE_ALREADY_EXISTS"),
     ];
-    for (words, code) in commands {
+    all_at_once(commands, |(words, code)| {
         let (answer, place) = disturbed(words, "renameat2", false, |file| {
             fs::write(file.with_file_name("new"), "theirs\n").unwrap();
         });
@@ -658,7 +658,7 @@ fn f6_what_others_make_meanwhile_is_kept() {
         assert_eq!(fs::read_to_string(place.root().join("d/new")).unwrap(), "theirs\n");
         assert_eq!(fs::read_to_string(place.root().join("d/file")).unwrap(), OLD);
         assert!(!place.tree().keys().any(|path| is_leftover(path)));
-    }
+    });
 }
 
 #[test]

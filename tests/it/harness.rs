@@ -236,6 +236,18 @@ pub(crate) fn within<T: Send + 'static>(
     }
 }
 
+/// Checks all cases at the same time, which is faster if they mostly wait.
+pub(crate) fn all_at_once<T: Send>(
+    cases: impl IntoIterator<Item = T>,
+    check: impl Fn(T) + Send + Sync,
+) {
+    thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(|| check(case));
+        }
+    });
+}
+
 fn shortened(text: &str) -> &str {
     text.get(..text.floor_char_boundary(200)).unwrap_or(text)
 }

@@ -216,7 +216,7 @@ fn assert_reads_as(workspace: &TestWorkspace, model: &Model, path: &str) {
 #[test]
 fn any_sequence_of_calls_does_what_the_model_does() {
     let (mut done, mut all) = (0, 0);
-    for seed in 0..rounds(30) {
+    for seed in 0..rounds(15) {
         let workspace = TestWorkspace::in_memory();
         let (mut model, mut dice) = (Model::default(), Dice::new(seed));
         let mut history = Vec::new();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ripkit::{Answer, Call, Cancel, ErrorCode, Toolkit, Workspace};
 use serde_json::{Value, json};
 
-use crate::harness::{TestWorkspace, running_as_root};
+use crate::harness::{TestWorkspace, all_at_once, running_as_root};
 
 const LOOKUP: u32 = 1;
 const GETATTR: u32 = 3;
@@ -262,7 +262,7 @@ fn a_call_of_any_tool_returns_at_its_deadline_and_what_it_left_changes_nothing_l
     let tools = fuse.tools();
     let before = fuse.workspace.root().join("here.txt");
     fuse.stall(LOOKUP);
-    for call in calls() {
+    all_at_once(calls(), |call| {
         let (tool, arguments) = (call.0, call.1.to_string());
         let answer = hurried(&tools, call);
         assert_eq!(
@@ -285,7 +285,7 @@ fn a_call_of_any_tool_returns_at_its_deadline_and_what_it_left_changes_nothing_l
             )
         };
         assert_eq!(answer.text(), wanted, "{arguments}");
-    }
+    });
     assert!(
         tools
             .call("read_file", json!({ "path": "here.txt" }), &Call::default())

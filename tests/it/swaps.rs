@@ -163,7 +163,7 @@ fn b7_a_root_that_is_swapped_keeps_its_changes() {
     under_attack(
         move || exchange(&root, &outside),
         || {
-            for number in 0..rounds(50) {
+            for number in 0..rounds(20) {
                 let path = format!("new-{number}");
                 ask(&tools, "write_file", json!({ "path": path, "content": "" })).succeeds();
                 ask(&tools, "delete_file", json!({ "path": path })).succeeds();

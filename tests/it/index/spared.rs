@@ -323,8 +323,7 @@ fn rules_of_many_directories_do_not_fill_the_memory() {
     let workspace = TestWorkspace::new();
     in_child(test, Who::Same, &workspace, |root| {
         for directory in 0..40 {
-            let rules: Vec<_> =
-                (0..2000).map(|rule| format!("w{rule}*[{directory}]?x\n")).collect();
+            let rules: Vec<_> = (0..500).map(|rule| format!("w{rule}*[{directory}]?x\n")).collect();
             let path = root.join(format!("d{directory}"));
             fs::create_dir(&path).unwrap();
             fs::write(path.join(".gitignore"), rules.concat()).unwrap();
@@ -337,7 +336,8 @@ fn rules_of_many_directories_do_not_fill_the_memory() {
         search(&tools, "needle");
         search(&tools, "needle");
         let grown = resident_bytes().saturating_sub(before);
-        assert!(grown < 100 << 20, "{grown} bytes more");
+        // It grows by 13 MB; with enough room it would by 37 MB.
+        assert!(grown < 24 << 20, "{grown} bytes more");
     });
 }
 
