@@ -41,7 +41,7 @@ pub(crate) struct ShownPage {
 impl ShownFiles {
     /// Records a page of a file; consecutive pages add up.
     pub(crate) fn record_page(&self, path: &WorkspacePath, version: Version, page: ShownPage) {
-        let known = self.get(path).filter(|known| known.version == version);
+        let known = self.get(path.relative()).filter(|known| known.version == version);
         let before = known.map_or(Some(1), |known| known.next_line);
         let next_line = match before {
             Some(next) if page.first < 1 || page.first > next => Some(next),
@@ -49,16 +49,17 @@ impl ShownFiles {
             Some(next) => Some(next.max(page.last + 1)),
             None => None,
         };
-        self.set(path, version, next_line);
+        self.set(path.relative(), version, next_line);
     }
 
     /// Records that the model knows all of a file, since it wrote it.
     pub(crate) fn record_whole(&self, path: &WorkspacePath, version: Version) {
-        self.set(path, version, None);
+        self.set(path.relative(), version, None);
     }
 
     /// Records an edit of a file: lines that were known before still are.
-    pub(crate) fn record_edit(&self, path: &WorkspacePath, old: Version, new: Version) {
+    /// `path` is relative to the workspace.
+    pub(crate) fn record_edit(&self, path: &[u8], old: Version, new: Version) {
         if let Some(known) = self.get(path).filter(|known| known.version == old) {
             self.set(path, new, known.next_line);
         }
@@ -78,7 +79,7 @@ impl ShownFiles {
             Error::new(ErrorCode::Conflict, format!("{path} {why}; nothing was written"))
                 .at(path.as_str())
         };
-        let Some((known, current)) = self.get(path).zip(current) else {
+        let Some((known, current)) = self.get(path.relative()).zip(current) else {
             return Err(refused("exists and was not read")
                 .with_hint(Hint::tool("Read it first with ", "read_file", "."))
                 .with_hint(Hint::argument_name(
@@ -103,15 +104,15 @@ impl ShownFiles {
         }
     }
 
-    fn get(&self, path: &WorkspacePath) -> Option<Shown> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).files.get(path.relative()).copied()
+    fn get(&self, path: &[u8]) -> Option<Shown> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).files.get(path).copied()
     }
 
-    fn set(&self, path: &WorkspacePath, version: Version, next_line: Option<i64>) {
+    fn set(&self, path: &[u8], version: Version, next_line: Option<i64>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.clock += 1;
         let shown = Shown { version, next_line, at: state.clock };
-        state.files.insert(path.relative().to_vec(), shown);
+        state.files.insert(path.to_vec(), shown);
         if state.files.len() > MAX_FILES {
             let oldest = state.files.iter().min_by_key(|(_, shown)| shown.at);
             if let Some(oldest) = oldest.map(|(path, _)| path.clone()) {

@@ -24,8 +24,18 @@ pub(super) struct ShortOptions {
     shell_default: Option<(&'static str, bool)>,
     /// What is done anyway.
     defaults: &'static [char],
-    /// Whether the pattern may be given several times and in files.
-    has_patterns: bool,
+    patterns: Patterns,
+}
+
+/// How the pattern of a tool is given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patterns {
+    /// Once.
+    One,
+    /// Also several times and in files.
+    Several,
+    /// A glob, also as an extension.
+    Glob,
 }
 
 /// The id of the option for files of patterns. It is one of those that stand for a positional.
@@ -49,6 +59,29 @@ enum PresetValue {
     Absent,
 }
 
+const REPLACE: ShortOptions = ShortOptions {
+    distinguishing: "replacement",
+    names: &[
+        ('F', "literal"),
+        ('w', "word"),
+        ('U', "multiline"),
+        ('e', "pattern"),
+        ('g', "include"),
+        ('t', "file_type"),
+        ('u', "no_ignore"),
+    ],
+    presets: &[IGNORE_CASE, RESPECT_CASE],
+    shell_default: None,
+    defaults: &[],
+    patterns: Patterns::One,
+};
+
+const IGNORE_CASE: Preset =
+    preset('i', "case_sensitive", PresetValue::Bool(false), "Ignore letter case");
+
+const RESPECT_CASE: Preset =
+    preset('s', "case_sensitive", PresetValue::Bool(true), "Respect letter case, as by default");
+
 const RG: ShortOptions = ShortOptions {
     distinguishing: "literal",
     names: &[
@@ -67,13 +100,8 @@ const RG: ShortOptions = ShortOptions {
         ('d', "max_depth"),
     ],
     presets: &[
-        preset('i', "case_sensitive", PresetValue::Bool(false), "Ignore letter case"),
-        preset(
-            's',
-            "case_sensitive",
-            PresetValue::Bool(true),
-            "Respect letter case, as by default",
-        ),
+        IGNORE_CASE,
+        RESPECT_CASE,
         preset(
             'S',
             "case_sensitive",
@@ -86,7 +114,7 @@ const RG: ShortOptions = ShortOptions {
     // As in rg; the default of the tool is that of -S.
     shell_default: Some(("case_sensitive", true)),
     defaults: &['n', 'H'],
-    has_patterns: true,
+    patterns: Patterns::Several,
 };
 
 const FD: ShortOptions = ShortOptions {
@@ -95,7 +123,7 @@ const FD: ShortOptions = ShortOptions {
     presets: &[],
     shell_default: None,
     defaults: &['H', 'g'],
-    has_patterns: false,
+    patterns: Patterns::Glob,
 };
 
 const fn preset(
@@ -109,7 +137,7 @@ const fn preset(
 
 /// The short options of a tool.
 pub(super) fn of(spec: &ToolSpec) -> Option<&'static ShortOptions> {
-    [&RG, &FD].into_iter().find(|options| has(spec, options.distinguishing))
+    [&REPLACE, &RG, &FD].into_iter().find(|options| has(spec, options.distinguishing))
 }
 
 fn has(spec: &ToolSpec, argument: &str) -> bool {
@@ -158,17 +186,21 @@ impl ShortOptions {
                 .action(ArgAction::Append)
                 .hide_short_help(true)
         };
-        if !self.has_patterns {
-            return vec![
-                option(EXTENSION, 'e', "extension", "EXT").help("Files with this extension"),
-            ];
+        let type_not = || option(TYPE_NOT, 'T', "type-not", "TYPE").help("No files of this type");
+        match self.patterns {
+            Patterns::One => return vec![type_not()],
+            Patterns::Several => {}
+            Patterns::Glob => {
+                let extension = option(EXTENSION, 'e', "extension", "EXT");
+                return vec![extension.help("Files with this extension")];
+            }
         }
         vec![
             option(PATTERN_FILE, 'f', "file", "FILE")
                 .value_parser(value_parser!(PathBuf))
                 .value_hint(ValueHint::FilePath)
                 .help("Read patterns from a file, one a line; - for standard input"),
-            option(TYPE_NOT, 'T', "type-not", "TYPE").help("No files of this type"),
+            type_not(),
             Arg::new(FILES)
                 .long("files")
                 .action(ArgAction::SetTrue)
@@ -185,7 +217,7 @@ impl ShortOptions {
 
     /// Whether a tool with these options takes several patterns, and `-` as a path for standard input.
     pub(super) fn has_patterns(&self) -> bool {
-        self.has_patterns
+        self.patterns == Patterns::Several
     }
 
     /// Applies what was typed: values that letters stand for, and `!glob` as what to leave out.
@@ -207,9 +239,13 @@ impl ShortOptions {
             args.entry(argument).or_insert(value.into());
         }
         exclude_negated(args);
-        if self.has_patterns {
-            exclude_types(matches, args)?;
-            return join_patterns(matches, patterns, args);
+        match self.patterns {
+            Patterns::One => return exclude_types(matches, args),
+            Patterns::Several => {
+                exclude_types(matches, args)?;
+                return join_patterns(matches, patterns, args);
+            }
+            Patterns::Glob => {}
         }
         let extensions: Vec<&str> = strings(matches, EXTENSION).collect();
         let glob = match extensions.as_slice() {

@@ -40,7 +40,8 @@ use crate::edit::locate::{Located, Locator};
 pub(crate) use crate::edit::refusal::{report_conflict, report_difference};
 pub(crate) use crate::edit::replacement::{Change, EditOptions, Replacement, Splice};
 pub use crate::edit::replacement::{MatchKind, Matching};
-use crate::edit::text::{DecodedText, OffsetMap, line_number, slice};
+pub(crate) use crate::edit::text::DecodedText;
+use crate::edit::text::{OffsetMap, line_number, slice};
 use crate::error::{Error, ErrorCode};
 
 /// An edited file.

@@ -53,7 +53,7 @@ pub(super) fn out_of_range() -> Error {
 }
 
 /// The content of a file without its byte order mark; UTF-16 is decoded to UTF-8.
-pub(super) struct DecodedText<'a> {
+pub(crate) struct DecodedText<'a> {
     bytes: Cow<'a, [u8]>,
     encoding: Encoding,
     /// Length of the byte order mark.
@@ -69,7 +69,7 @@ enum Encoding {
 }
 
 impl<'a> DecodedText<'a> {
-    pub(super) fn new(content: &'a [u8]) -> DecodedText<'a> {
+    pub(crate) fn new(content: &'a [u8]) -> DecodedText<'a> {
         if let Some(text) = content.strip_prefix(decode::UTF8_MARK) {
             let mark_len = decode::UTF8_MARK.len();
             return DecodedText { bytes: Cow::Borrowed(text), encoding: Encoding::Bytes, mark_len };
@@ -99,11 +99,11 @@ impl<'a> DecodedText<'a> {
         Ok(text)
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    pub(super) fn is_utf16(&self) -> bool {
+    pub(crate) fn is_utf16(&self) -> bool {
         self.encoding != Encoding::Bytes
     }
 
@@ -125,6 +125,21 @@ impl<'a> DecodedText<'a> {
             Encoding::Utf16Be => units.flat_map(u16::to_be_bytes).collect(),
             _ => units.flat_map(u16::to_le_bytes).collect(),
         }))
+    }
+
+    /// The bytes of a file like `content`, of which this is the text, with another text: its byte order
+    /// mark is kept, and an odd last byte of UTF-16. `None` if the text must be encoded as UTF-16 and
+    /// is not valid UTF-8.
+    pub(crate) fn with_text(&self, content: &[u8], text: Vec<u8>) -> Option<Vec<u8>> {
+        if !self.has_mark() {
+            return Some(text);
+        }
+        let mark = content.get(..self.mark_len)?;
+        if !self.is_utf16() {
+            return Some([mark, &text].concat());
+        }
+        let odd = content.get(content.len() - content.len() % 2..)?;
+        Some([mark, &self.encode(&text).ok()?, odd].concat())
     }
 
     /// A cursor that maps offsets between the text and the file.

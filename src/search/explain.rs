@@ -21,7 +21,7 @@ use crate::search::pattern::{Pattern, PatternOptions};
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
 use crate::text::{clip, escape};
-use crate::text_format::TextFormat;
+use crate::text_format::{Syntax, TextFormat};
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
     Batch, DirectoryReport, OpenCount, Pass, PathFilter, ResultSink, SelectedFiles, SkippedEntry,
@@ -119,10 +119,13 @@ impl Alternative {
                 "As a regular expression the pattern matches {at}; leave out {}.",
                 name("literal")
             ),
-            Reading::AnyCase => format!(
-                "Ignoring case the pattern matches {at}; leave out {}.",
-                name("case_sensitive")
-            ),
+            Reading::AnyCase => {
+                let any_case = match format.syntax() {
+                    Syntax::Json => format!("set {}", format.argument("case_sensitive", false)),
+                    Syntax::Shell => "pass -i".to_owned(),
+                };
+                format!("Ignoring case the pattern matches {at}; {any_case}.")
+            }
             Reading::PartOfWord => {
                 format!("Within words the pattern matches {at}; leave out {}.", name("word"))
             }

@@ -11,11 +11,14 @@ mod mtime_order;
 pub(crate) mod options;
 pub(crate) mod pattern;
 mod pattern_error;
+pub(crate) mod replace;
 pub(crate) mod report;
+pub(crate) mod rewrite;
 mod searcher;
 mod sink;
 mod spans;
 mod spread;
+pub(crate) mod template;
 pub(crate) mod values;
 
 #[cfg(test)]

@@ -153,6 +153,13 @@ impl Pattern {
         self.unicode.capture_count() > 1
     }
 
+    /// The groups by their number, with the names of those that have one; the first is the whole match.
+    pub(super) fn group_names(&self) -> Vec<Option<String>> {
+        let mut names = vec![None; self.unicode.capture_count()];
+        add_group_names(&self.hir, &mut names);
+        names
+    }
+
     /// Whether a text can contain a match, by one search of the whole text; `matcher` is one of this
     /// pattern's. A pattern with `\\A` or `\\z` must be tried line by line.
     pub(crate) fn may_match(&self, matcher: &RegexMatcher, text: &[u8]) -> bool {
@@ -240,6 +247,26 @@ fn as_word(hir: Hir, word: bool) -> Hir {
     }
     let (start, end) = (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode);
     Hir::concat(vec![Hir::look(start), hir, Hir::look(end)])
+}
+
+/// Sets the names of the groups in a part of a pattern.
+fn add_group_names(hir: &Hir, names: &mut [Option<String>]) {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => {}
+        HirKind::Repetition(repetition) => add_group_names(&repetition.sub, names),
+        HirKind::Capture(capture) => {
+            if let (Some(name), Some(slot)) = (&capture.name, names.get_mut(capture.index as usize))
+            {
+                *slot = Some(name.to_string());
+            }
+            add_group_names(&capture.sub, names);
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            for part in parts {
+                add_group_names(part, names);
+            }
+        }
+    }
 }
 
 /// Builds the matcher for any text; the flag is whether its matches may span lines.

@@ -225,7 +225,7 @@ impl SearchOutput {
             .then(|| json::events(&self.files, self.streamed_stats, &self.receipt, elapsed))
     }
     /// The text of a report without matches.
-    fn empty_text(&self, format: &TextFormat) -> String {
+    pub(crate) fn empty_text(&self, format: &TextFormat) -> String {
         let found = match self.incomplete {
             Some(why) => format!("No matches found before the search ended ({why})"),
             None => "No matches found".to_owned(),

@@ -123,7 +123,8 @@ impl<'a> SpanFinder<'a> {
         self.interrupted
     }
 
-    fn next(&mut self) -> Option<Match> {
+    /// The next match.
+    pub(super) fn next(&mut self) -> Option<Match> {
         if let Some(pending) = self.pending.take() {
             return Some(pending);
         }

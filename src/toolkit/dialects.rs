@@ -65,27 +65,27 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
         Nothing,
     ),
     // search
-    (SEARCH, "query queries regex regexp search_pattern -e", Same("pattern")),
-    (SEARCH, "paths target_directories search_path root", Same("path")),
+    (CONTENTS, "query queries regex regexp search_pattern -e", Same("pattern")),
+    (CONTENTS, "paths target_directories search_path root", Same("path")),
     (
-        SEARCH,
+        CONTENTS,
         "glob globs -g include_pattern includePattern includes file_pattern filePattern \
          include_glob include_globs file_glob",
         Same("include"),
     ),
     (
-        LISTS,
+        WALKS,
         "exclude_pattern excludePattern excludePatterns exclude_patterns excludes ignore \
          ignore_globs exclude_glob",
         Same("exclude"),
     ),
-    (SEARCH, "type types -t fileType file_types", Same("file_type")),
-    (SEARCH, "-i ignore_case ignoreCase case_insensitive caseInsensitive", Not("case_sensitive")),
-    (SEARCH, "-s caseSensitive", Same("case_sensitive")),
-    (SEARCH, "-F fixed_strings fixedStrings is_literal", Same("literal")),
-    (SEARCH, "isRegexp isRegex is_regex is_regexp use_regex", Not("literal")),
-    (SEARCH, "-w whole_word wholeWord word_regexp match_whole_word", Same("word")),
-    (SEARCH, "-U multi_line", Same("multiline")),
+    (CONTENTS, "type types -t fileType file_types", Same("file_type")),
+    (CONTENTS, "-i ignore_case ignoreCase case_insensitive caseInsensitive", Not("case_sensitive")),
+    (CONTENTS, "-s caseSensitive", Same("case_sensitive")),
+    (CONTENTS, "-F fixed_strings fixedStrings is_literal", Same("literal")),
+    (CONTENTS, "isRegexp isRegex is_regex is_regexp use_regex", Not("literal")),
+    (CONTENTS, "-w whole_word wholeWord word_regexp match_whole_word", Same("word")),
+    (CONTENTS, "-U multi_line", Same("multiline")),
     (SEARCH, "-v invert_match invertMatch", Same("invert")),
     (SEARCH, "-C context_lines contextLines", Same("context")),
     (SEARCH, "-A after_context afterContext", Same("after")),
@@ -109,8 +109,8 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
          max_files",
         Same("max_results"),
     ),
-    (LISTS, "includeIgnoredFiles include_ignored noIgnore -u", Same("no_ignore")),
-    (LISTS, "include_hidden includeHidden show_hidden all -a", Same("hidden")),
+    (WALKS, "includeIgnoredFiles include_ignored noIgnore -u", Same("no_ignore")),
+    (WALKS, "include_hidden includeHidden show_hidden all -a", Same("hidden")),
     (LISTS, "maxDepth depth -d", Same("max_depth")),
     (SEARCH, "offset skip start", First(0)),
     (LISTS, "offset page skip start", First(1)),
@@ -167,6 +167,10 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (EDIT, "start_line startLine", EditedLine(0)),
     (EDIT, "end_line endLine", EditedLine(1)),
     (EDIT, "code_edit code diff patch", Instead("old_text and new_text")),
+    // replace
+    (REPLACE, "search find from", Same("pattern")),
+    (REPLACE, "replace replace_with replaceWith with to new_text", Same("replacement")),
+    (REPLACE, "expected_replacements expectedReplacements", Same("expected_count")),
     (&[], "dryRun preview", Same("dry_run")),
     // Other changes
     (&["create_directory"], "recursive parents", Nothing),
@@ -204,6 +208,11 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
 ];
 
 const SEARCH: &[&str] = &["search"];
+const REPLACE: &[&str] = &["replace"];
+/// What finds files by their contents.
+const CONTENTS: &[&str] = &["search", "replace"];
+/// What walks over files.
+const WALKS: &[&str] = &["search", "replace", "list_files", "find_files", "list_directory"];
 const LISTS: &[&str] = &["search", "list_files", "find_files", "list_directory"];
 const READ: &[&str] = &["read_file"];
 const EDIT: &[&str] = &["edit_file"];
@@ -232,7 +241,7 @@ const TOOLS: &[(&str, &str)] = &[
     (
         "edit_file",
         "edit fileedit strreplace searchreplace searchandreplace replaceinfile \
-         replacestringinfile multireplacestringinfile replacestring multireplacestring multiedit replace \
+         replacestringinfile multireplacestringinfile replacestring multireplacestring multiedit \
          insertedit inserteditintofile editor",
     ),
     ("create_directory", "mkdir makedirectory createdir"),
@@ -262,11 +271,13 @@ pub(super) fn tool(name: &str) -> Option<&'static str> {
 }
 
 /// The wire name of the tool that `name` means with these arguments, if it depends on them: Cline's
-/// `search_files` has a `regex` for contents where others look for names, and Codex's `list_dir` a
-/// depth.
+/// `search_files` has a `regex` for contents where others look for names, Codex's `list_dir` a depth,
+/// and Gemini CLI's `replace` the text to replace in one file.
 pub(super) fn dialect_tool(name: &str, args: &Value) -> Option<&'static str> {
     let searches = args.get("regex").is_some() || args.get("query").is_some();
+    let edits = ["old_string", "old_str", "oldString", "old_text", "oldText", "edits"];
     match folded(name).as_str() {
+        "replace" if edits.iter().any(|name| args.get(name).is_some()) => Some("edit_file"),
         "searchfiles" if searches => Some("search"),
         "listdir" | "listdirectory" if args.get("depth").is_some() => Some("list_files"),
         _ => None,

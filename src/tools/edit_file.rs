@@ -299,7 +299,7 @@ impl Tool for EditFile {
             let (path, versions) = (guard.path().clone(), [old, &edited.content].map(Version::of));
             report.notes.extend(guard.replace(&edited.content, context.call)?.notes);
             if let Some(shown) = context.shown {
-                shown.record_edit(&path, versions[0], versions[1]);
+                shown.record_edit(path.relative(), versions[0], versions[1]);
             }
         }
         Ok(report)

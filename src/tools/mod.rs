@@ -14,6 +14,7 @@
 //! | `file_type` | 64 different names |
 //! | a regular expression | [`Limits::pattern_bytes`](crate::Limits::pattern_bytes), `INVALID_PATTERN` |
 //! | the same, whatever the host sets | 65,536 characters |
+//! | `replacement` | 65,536 characters |
 //! | `cursor` | 163,840 characters |
 //! | a name or version | 256 characters |
 //! | `edits` | 1,000 replacements |
@@ -37,6 +38,7 @@ pub mod list_files;
 pub mod load_skill;
 pub mod move_file;
 pub mod read_file;
+pub mod replace;
 #[cfg(all(unix, feature = "command"))]
 pub mod run_command;
 pub mod search;
@@ -59,6 +61,7 @@ pub(crate) fn standard(tools: &mut impl Register) {
     tools.add(read_file::ReadFile);
     tools.add(write_file::WriteFile);
     tools.add(edit_file::EditFile);
+    tools.add(replace::Replace);
     tools.add(create_directory::CreateDirectory);
     tools.add(delete_file::DeleteFile);
     tools.add(move_file::MoveFile);

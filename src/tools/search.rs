@@ -239,7 +239,8 @@ impl Tool for Search {
     }
 }
 
-fn options(
+/// The search that these arguments ask for.
+pub(super) fn options(
     context: &ToolContext<'_>,
     args: &SearchArgs,
     call: &Call,

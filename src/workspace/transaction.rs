@@ -22,7 +22,7 @@ use std::thread;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::os::{Dir, File, Kind, Leased, Rename, Stat};
+use crate::os::{Dir, File, Identity, Kind, Leased, Rename, Stat};
 use crate::sync::lock as lock_mutex;
 use crate::text::escape;
 use crate::workspace::create_dirs::commit;
@@ -168,6 +168,14 @@ impl Transaction {
         };
         self.file_mut(index)?.seen = Some(seen);
         Ok(content)
+    }
+
+    /// Identifies the file that was read, whatever its name; `None` if none was.
+    pub(crate) fn identity(&self, index: usize) -> Option<Identity> {
+        match self.files.get(index)?.seen? {
+            Seen::Nothing => None,
+            Seen::File { stat, .. } => Some(stat.identity),
+        }
     }
 
     /// Stages new content of a file, which is created with the directories above it if it does not

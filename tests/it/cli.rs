@@ -480,6 +480,41 @@ fn files_are_changed_by_commands_of_the_usual_names() {
 }
 
 #[test]
+fn a_replacement_takes_the_short_options_of_a_search() {
+    let root = tree();
+    let cases: [(&[&str], i32, &str, &str); 5] = [
+        (
+            &["replace", "todo (?<n>\\w+)", "done $n", "src"],
+            0,
+            "1 replacement in 1 file\nsrc/deep/lib.rs: 1 replacement\n1: // done two\n",
+            "",
+        ),
+        (
+            &["replace", "-iwF", "-g*.rs", "-Tmd", "-e", "todo", "$1", "--dry-run"],
+            0,
+            "Would make 1 replacement in 1 file\nsrc/main.rs: 1 replacement\n2: // $1 one\n",
+            "",
+        ),
+        (&["replace", "-is", "Todo", "x"], 1, "", "pass -i.\nNothing was changed.\n"),
+        (&["replace", "TODO", "$x", "--no-hidden"], 2, "", "`$$x` for the text `$x`.\n"),
+        (
+            &["replace", "-U", "\\}\n//", "} //", "src", "--expected-count", "2"],
+            2,
+            "",
+            "--expected-count 1.\n",
+        ),
+    ];
+    for (words, status, wanted, end) in cases {
+        let (ended, out, error) = run(root.path(), words);
+        assert_eq!((ended, out.as_str()), (status, wanted), "{words:?} {error}");
+        assert!(error.ends_with(end), "{words:?} {error}");
+        assert!(!end.is_empty() || error.is_empty(), "{words:?} {error}");
+    }
+    let main = fs::read_to_string(root.path().join("src/main.rs")).expect("a file");
+    assert_eq!(main, "fn main() {}\n// TODO one\n", "only one file was changed");
+}
+
+#[test]
 fn a_dry_run_shows_and_does_nothing() {
     let root = tree();
     let (status, out, _) = run(root.path(), &["write", "new.txt", "x", "--dry-run"]);

@@ -42,6 +42,7 @@ fn sensible(tool: &ToolSpec) -> Map<String, Value> {
         "edit_file" => {
             json!({ "path": "a.txt", "old_text": "old", "new_text": "new", "dry_run": true })
         }
+        "replace" => json!({ "pattern": "old", "replacement": "new", "dry_run": true }),
         "create_directory" => json!({ "path": "made" }),
         "move_file" | "copy_file" => json!({ "source": "a.txt", "destination": "c.txt" }),
         "load_skill" => json!({ "name": "known" }),
@@ -110,7 +111,10 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
             "integer" => {
                 let huge: Value = serde_json::from_str(&format!("1{}", "0".repeat(300))).unwrap();
                 trials.push(Trial { value: huge, codes: REFUSED });
-                let codes = option["maximum"].as_u64().map_or(&[][..], |_| REFUSED);
+                let codes = match name {
+                    "expected_count" => &[ErrorCode::Conflict][..],
+                    _ => option["maximum"].as_u64().map_or(&[][..], |_| REFUSED),
+                };
                 trials.push(Trial { value: u32::MAX.into(), codes });
                 trials.push(Trial { value: u64::MAX.into(), codes: &[] });
                 trials.push(Trial { value: i64::MAX.into(), codes: &[] });

@@ -75,6 +75,8 @@ mod regressions;
 // The command `ripkit index`, and the option `--index` of other commands.
 #[cfg(feature = "cli")]
 mod index_command;
+// Replacements in many files, compared with Perl.
+mod replace;
 // The schemas of the tools.
 mod schema;
 // The table of tools in the README.

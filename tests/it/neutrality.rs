@@ -161,6 +161,8 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("write_file", json!({ "path": "fifo", "content": "x" })),
         ("edit_file", json!({ "path": "new/a.txt", "old_text": "old", "new_text": "new" })),
         ("edit_file", json!({ "path": "new/a.txt", "old_text": "absent", "new_text": "" })),
+        ("replace", json!({ "pattern": "new", "replacement": "old", "path": "new" })),
+        ("replace", json!({ "pattern": "absent", "replacement": "" })),
         ("create_directory", json!({ "path": "new/made" })),
         ("copy_file", json!({ "source": "new/a.txt", "destination": "new/b.txt" })),
         ("copy_file", json!({ "source": "new/a.txt", "destination": "d1" })),

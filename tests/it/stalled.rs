@@ -242,6 +242,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("write_file", json!({ "path": "slow/file", "content": "new\n" })),
         ("write_file", json!({ "path": "slow/new/file", "content": "new\n" })),
         ("edit_file", json!({ "path": "slow/file", "old_text": "old", "new_text": "new" })),
+        ("replace", json!({ "pattern": "old", "replacement": "new", "path": "slow/file" })),
         ("create_directory", json!({ "path": "slow/new" })),
         ("delete_file", json!({ "path": "slow/file" })),
         ("delete_file", json!({ "path": "slow/file", "expected_version": WRONG })),

@@ -27,10 +27,11 @@ fn every_write_to(path: &str) -> [(&'static str, Value); 4] {
 }
 
 /// Calls of every tool that writes and needs a file at `path`.
-fn every_change_of(path: &str) -> [(&'static str, Value); 5] {
+fn every_change_of(path: &str) -> [(&'static str, Value); 6] {
     [
         ("write_file", json!({ "path": path, "content": "written\n" })),
         ("edit_file", json!({ "path": path, "old_text": "inside", "new_text": "edited" })),
+        ("replace", json!({ "path": path, "pattern": "inside", "replacement": "replaced" })),
         ("delete_file", json!({ "path": path })),
         ("move_file", json!({ "source": path, "destination": "made" })),
         ("copy_file", json!({ "source": path, "destination": "made" })),

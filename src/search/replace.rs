@@ -1,0 +1,411 @@
+//! Replaces the matches of a pattern in all files that a search finds: in all of them or in none.
+//!
+//! The search finds the files, in parallel and with the index. Then they are locked, read again and
+//! rewritten in memory, and one transaction changes them.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::context::{Call, Incomplete, Limits, Progress};
+use crate::error::{Error, ErrorCode};
+use crate::hint::Hint;
+use crate::output::counted;
+use crate::pool::{Job, Pool, lock};
+use crate::search;
+use crate::search::explain::Reading;
+use crate::search::lines::FileMatches;
+use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::report::SearchOutput;
+use crate::search::rewrite::{ChangedLine, RewriteError, Rewriter, Rewritten, line_searcher};
+use crate::search::template::Template;
+use crate::text::escape;
+use crate::workspace::{Access, Transaction, Version, Workspace};
+
+/// The maximum number of files of one call.
+const MAX_FILES: usize = 10_000;
+
+/// The maximum size of these files together, and of their new contents, in bytes.
+const MAX_BYTES: usize = 1 << 30;
+
+/// How many bytes are read before the threads rewrite them.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// How many files an error or a note names.
+const MAX_NAMED: usize = 20;
+
+/// What is replaced by what.
+#[derive(Debug)]
+pub(crate) struct ReplaceOptions {
+    /// The search for the files, with the pattern.
+    pub(crate) search: SearchOptions,
+    pub(crate) template: Template,
+    /// How many matches all files must have together.
+    pub(crate) expected_count: Option<u64>,
+    /// Whether nothing is written.
+    pub(crate) dry_run: bool,
+    /// Whether the versions of the files are wanted.
+    pub(crate) versions: bool,
+}
+
+/// What was replaced.
+#[derive(Debug, Default)]
+pub(crate) struct Replacements {
+    /// The files with matches, in path order.
+    pub(crate) files: Vec<ChangedFile>,
+    /// The report of the search, if it found no file.
+    pub(crate) unmatched: Option<SearchOutput>,
+    /// One sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A file with matches.
+#[derive(Debug)]
+pub(crate) struct ChangedFile {
+    /// The path as shown.
+    pub(crate) path: String,
+    /// The path in the workspace, without links.
+    pub(crate) resolved_path: Vec<u8>,
+    pub(crate) count: u64,
+    /// The first changed lines.
+    pub(crate) lines: Vec<ChangedLine>,
+    /// The versions before and after, where they are wanted.
+    pub(crate) versions: Option<(Version, Version)>,
+}
+
+/// Replaces the matches of a pattern in all files of a search.
+///
+/// # Errors
+/// `TOO_LARGE` over the limits of one call and of files, `CONFLICT` for another number of matches
+/// than expected, or if another process changes a file meanwhile; those of the workspace for files
+/// that cannot be changed, and those of the search. After any error nothing is changed.
+pub(crate) fn replace(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    options: ReplaceOptions,
+) -> Result<Replacements, Error> {
+    if workspace.is_read_only() {
+        let message = "cannot replace anything: the workspace is read-only";
+        return Err(Error::new(ErrorCode::ReadOnly, message));
+    }
+    let (pattern, limits) = (options.search.pattern.clone(), options.search.limits.clone());
+    let mut found =
+        search::search(workspace, (pool, call), only_paths(options.search), || Ok(None))?;
+    if let Some(why) = found.incomplete {
+        return Err(stopped(why));
+    }
+    if found.truncated {
+        let message = format!("more than {MAX_FILES} files have matches; nothing was changed");
+        return Err(narrow(message));
+    }
+    if found.files.is_empty() {
+        // Binary files are left out even if they are named.
+        found.alternatives.retain(|alternative| alternative.reading != Reading::Binary);
+        return Ok(Replacements { unmatched: Some(found), ..Replacements::default() });
+    }
+    let mut known = HashSet::new();
+    found.files.retain(|file| known.insert(path_in(workspace, file)));
+    let path = |file: &FileMatches| (path_in(workspace, file), Access::Change);
+    let paths: Vec<(String, Access)> = found.files.iter().map(path).collect();
+    let begun = workspace.begin(&paths, call);
+    let mut transaction = begun.map_err(|errors| {
+        let errors = errors.into_iter().map(|(_, error)| error).collect();
+        refused(errors)
+    })?;
+    let rewriter = Rewriter {
+        pattern,
+        template: Arc::new(options.template),
+        max_bytes: limits.file_bytes,
+        line_bytes: limits.line_bytes,
+        versions: options.versions,
+    };
+    let (rewritten, links) = rewrite_all(&mut transaction, paths.len(), &rewriter, (pool, call))?;
+    let mut replacements = Replacements::default();
+    let has_escape = rewriter.template.has_escape();
+    let (mut staged, mut notes) = (0, Notes { links, has_escape, ..Notes::default() });
+    for (index, (file, rewritten)) in found.files.into_iter().zip(rewritten).enumerate() {
+        let replaced = match rewritten {
+            Rewritten::Unmatched => continue,
+            Rewritten::Binary => {
+                notes.binary.push(escape::display_path(file.path.as_bytes()).into_owned());
+                continue;
+            }
+            Rewritten::Replaced(replaced) => replaced,
+        };
+        match replaced.content {
+            Some(content) => {
+                staged += 1;
+                transaction.write(index, content)?;
+            }
+            None => notes.same += 1,
+        }
+        notes.mixed += u64::from(replaced.has_crlf && rewriter.template.has_line_feed());
+        replacements.files.push(ChangedFile {
+            resolved_path: file.resolved_path().to_vec(),
+            path: file.path,
+            count: replaced.count,
+            lines: replaced.lines,
+            versions: replaced.versions,
+        });
+    }
+    check_count(&replacements.files, options.expected_count)?;
+    replacements.notes = found.notes;
+    replacements.notes.extend(found.receipt.shortfall("searched"));
+    replacements.notes.extend(notes.sentences());
+    if staged > 0 && !options.dry_run {
+        replacements.notes.extend(transaction.commit(call)?);
+    }
+    Ok(replacements)
+}
+
+/// The path of a file in the workspace. In a relaxed one, a root outside may hold the workspace, whose
+/// files then have absolute paths.
+fn path_in(workspace: &Workspace, file: &FileMatches) -> String {
+    let path = escape::exact_path(file.resolved_path());
+    workspace.below_root(&path).unwrap_or(&path).to_owned()
+}
+
+/// A search for the paths of all files with matches.
+fn only_paths(search: SearchOptions) -> SearchOptions {
+    let limits = Limits { text_bytes: usize::MAX, ..search.limits };
+    let max_results = MAX_FILES as u64;
+    SearchOptions { mode: OutputMode::Files, max_results, limits, stream: None, ..search }
+}
+
+/// Reads all files of a transaction and makes their new contents. Also returns how many are other names
+/// (hard links) of earlier ones, which the change of these changes too.
+fn rewrite_all(
+    transaction: &mut Transaction,
+    files: usize,
+    rewriter: &Rewriter,
+    (pool, call): (&Pool, &Call),
+) -> Result<(Vec<Rewritten>, u64), Error> {
+    let (mut rewritten, mut errors) = (Vec::with_capacity(files), Vec::new());
+    let (mut known, mut links) = (HashSet::new(), 0);
+    let (mut batch, mut batch_bytes) = (Vec::new(), 0);
+    let (mut old_left, mut new_left) = (MAX_BYTES, MAX_BYTES);
+    for index in 0..files {
+        if let Some(why) = call.stop_reason() {
+            return Err(stopped(why));
+        }
+        match transaction.read(index, rewriter.max_bytes, call) {
+            Ok(content) => {
+                let is_link = transaction.identity(index).is_some_and(|file| !known.insert(file));
+                links += u64::from(is_link);
+                // A file that vanished has no match.
+                let content = content.filter(|_| !is_link).unwrap_or_default();
+                old_left = old_left.checked_sub(content.len()).ok_or_else(too_large)?;
+                batch_bytes += content.len();
+                batch.push(content);
+            }
+            Err(error) => errors.push(error),
+        }
+        let is_due = batch_bytes >= BATCH_BYTES || index + 1 == files;
+        // After an error, only further ones are of interest.
+        if !is_due || !errors.is_empty() {
+            continue;
+        }
+        batch_bytes = 0;
+        let first = rewritten.len();
+        let results = RewriteJob::run(rewriter, std::mem::take(&mut batch), (pool, call))?;
+        for (index, result) in (first..).zip(results) {
+            match result {
+                Ok(result) => {
+                    new_left = new_left.checked_sub(result.bytes()).ok_or_else(too_large)?;
+                    rewritten.push(result);
+                }
+                Err(RewriteError::TooLarge) => {
+                    let (path, max) = (transaction.path(index), rewriter.max_bytes);
+                    let shown = escape::display_path(path.as_bytes());
+                    let message = format!("{shown} would have more than {max} bytes");
+                    errors.push(Error::new(ErrorCode::TooLarge, message).at(path));
+                }
+                Err(RewriteError::Stopped) => {
+                    return Err(stopped(call.stop_reason().unwrap_or(Incomplete::Timeout)));
+                }
+                Err(RewriteError::Internal(error)) => return Err(error),
+            }
+        }
+    }
+    if errors.is_empty() { Ok((rewritten, links)) } else { Err(refused(errors)) }
+}
+
+/// Rewrites files on several threads.
+struct RewriteJob {
+    rewriter: Rewriter,
+    files: Vec<Mutex<RewriteState>>,
+    /// The index of the first file that no thread has begun.
+    next: AtomicUsize,
+    stopped: AtomicBool,
+    call: Call,
+}
+
+#[derive(Debug)]
+enum RewriteState {
+    Read(Vec<u8>),
+    Begun,
+    Done(Result<Rewritten, RewriteError>),
+}
+
+impl RewriteJob {
+    /// Rewrites these contents.
+    ///
+    /// # Errors
+    /// Those of [`Pool::run`].
+    fn run(
+        rewriter: &Rewriter,
+        contents: Vec<Vec<u8>>,
+        (pool, call): (&Pool, &Call),
+    ) -> Result<Vec<Result<Rewritten, RewriteError>>, Error> {
+        let files = contents.into_iter().map(RewriteState::Read).map(Mutex::new).collect();
+        let call = call.clone().without_progress();
+        let job = Arc::new(RewriteJob {
+            rewriter: rewriter.clone(),
+            files,
+            next: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            call: call.clone(),
+        });
+        pool.run(&job, &call)?;
+        let results = job.files.iter().map(|file| {
+            match std::mem::replace(&mut *lock(file), RewriteState::Begun) {
+                RewriteState::Done(result) => result,
+                RewriteState::Read(_) | RewriteState::Begun => Err(RewriteError::Stopped),
+            }
+        });
+        Ok(results.collect())
+    }
+
+    fn keeps_going(&self) -> bool {
+        !self.stopped.load(Ordering::Relaxed) && self.call.stop_reason().is_none()
+    }
+}
+
+impl Job for RewriteJob {
+    fn work(&self) {
+        let (rewriter, mut lines) = (self.rewriter.clone(), line_searcher());
+        while let Some(file) = self.files.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if !self.keeps_going() {
+                return;
+            }
+            let state = std::mem::replace(&mut *lock(file), RewriteState::Begun);
+            let RewriteState::Read(content) = state else { continue };
+            let result = rewriter.rewrite(&mut lines, &content, &|| self.keeps_going());
+            *lock(file) = RewriteState::Done(result);
+        }
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}
+
+/// What is said of files that are not changed as asked.
+#[derive(Debug, Default)]
+struct Notes {
+    /// The paths of binary files.
+    binary: Vec<String>,
+    /// How many files are other names of those that are changed.
+    links: u64,
+    /// How many files have the new text already.
+    same: u64,
+    /// How many files with CRLF line ends got line feeds.
+    mixed: u64,
+    /// Whether the replacement has characters that look like an escape.
+    has_escape: bool,
+}
+
+impl Notes {
+    fn sentences(self) -> impl Iterator<Item = String> {
+        let Notes { binary, links, same, mixed, has_escape } = self;
+        let binary = (!binary.is_empty()).then(|| {
+            let count = counted(binary.len() as u64, "binary file was", "binary files were");
+            format!("{count} left out: {}", named(binary, ", "))
+        });
+        let links = (links > 0).then(|| {
+            let count = counted(links, "other name (hard link)", "other names (hard links)");
+            format!("{count} of these files changed with them")
+        });
+        let same = (same > 0).then(|| {
+            let count = counted(same, "file stays as it is", "files stay as they are");
+            format!("{count}, since the new text is the same as the old")
+        });
+        let mixed = (mixed > 0).then(|| {
+            let count = counted(mixed, "file with CRLF line ends", "files with CRLF line ends");
+            format!("the line breaks of the replacement are LF, also in {count}")
+        });
+        let escape = has_escape.then(|| {
+            let sentence =
+                "`\\n` and `\\t` in the replacement are two characters each, no line break or tab";
+            sentence.to_owned()
+        });
+        [binary, links, same, mixed, escape].into_iter().flatten()
+    }
+}
+
+/// The first lines, and how many more there are.
+fn named(mut lines: Vec<String>, separator: &str) -> String {
+    let more = lines.len().saturating_sub(MAX_NAMED);
+    lines.truncate(MAX_NAMED);
+    lines.extend((more > 0).then(|| format!("... and {more} more")));
+    lines.join(separator)
+}
+
+/// Refuses another number of matches than expected.
+fn check_count(files: &[ChangedFile], expected: Option<u64>) -> Result<(), Error> {
+    let count: u64 = files.iter().map(|file| file.count).sum();
+    let Some(expected) = expected.filter(|expected| *expected != count) else { return Ok(()) };
+    let lines = files.iter().map(|file| {
+        let path = escape::display_path(file.path.as_bytes());
+        format!("{path}: {}", counted(file.count, "match", "matches"))
+    });
+    let message = format!(
+        "expected_count is {expected}, and there are {}; nothing was changed:\n{}\n",
+        counted(count, "match", "matches"),
+        named(lines.collect(), "\n")
+    );
+    let hint = Hint::argument("If all of them are meant, pass ", "expected_count", count, ".");
+    Err(Error::new(ErrorCode::Conflict, message).with_hint(hint))
+}
+
+/// One error for all files that cannot be changed.
+fn refused(mut errors: Vec<Error>) -> Error {
+    if errors.len() == 1
+        && let Some(only) = errors.pop()
+    {
+        let error = Error::new(only.code(), format!("{}; nothing was changed", only.message()));
+        let error = error.at(only.path().unwrap_or_default());
+        return only.hints().iter().cloned().fold(error, Error::with_hint);
+    }
+    let code = errors.first().map_or(ErrorCode::Internal, Error::code);
+    let count = errors.len();
+    let lines = errors.iter().map(|error| error.message().to_owned()).collect();
+    let message = format!(
+        "{count} files cannot be changed, so nothing was changed:\n{}\n",
+        named(lines, "\n")
+    );
+    Error::new(code, message).with_hint(Hint::argument_name("Leave them out with ", "exclude", "."))
+}
+
+fn stopped(why: Incomplete) -> Error {
+    Error::stopped(why, "anything was changed")
+}
+
+fn too_large() -> Error {
+    let message = format!(
+        "the files with matches, or their new contents, have more than {} MiB together; nothing was \
+         changed",
+        MAX_BYTES >> 20
+    );
+    narrow(message)
+}
+
+/// `TOO_LARGE`, with advice to replace in fewer files.
+fn narrow(message: String) -> Error {
+    let hint = Hint::argument_name("Replace in one part after the other, with ", "path", ".");
+    Error::new(ErrorCode::TooLarge, message).with_hint(hint)
+}

@@ -1,0 +1,335 @@
+//! The content of a file with the matches of a pattern replaced.
+//!
+//! What is replaced is what a search shows: the same lines are searched, and the same spans are
+//! matches. All other bytes stay as they are.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use grep_matcher::{Captures, Matcher};
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::edit::DecodedText;
+use crate::error::{Error, ErrorCode};
+use crate::search::pattern::Pattern;
+use crate::search::spans::SpanFinder;
+use crate::search::template::Template;
+use crate::text::clip;
+use crate::workspace::Version;
+
+/// How many changed lines of a file are kept.
+const MAX_LINES: usize = 3;
+
+/// Matching lines between two checks of the clock.
+const CHECK_EVERY: u64 = 128;
+
+/// Replaces the matches of a pattern in files.
+#[derive(Clone, Debug)]
+pub(super) struct Rewriter {
+    pub(super) pattern: Pattern,
+    pub(super) template: Arc<Template>,
+    /// The maximum size of a file, in bytes.
+    pub(super) max_bytes: usize,
+    /// The maximum number of bytes of a changed line that are kept.
+    pub(super) line_bytes: usize,
+    /// Whether the versions of the contents are wanted.
+    pub(super) versions: bool,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub(super) enum Rewritten {
+    /// It has no match.
+    Unmatched,
+    /// It has a NUL byte, or is broken UTF-16.
+    Binary,
+    Replaced(Replaced),
+}
+
+/// The new content of a file.
+#[derive(Debug)]
+pub(super) struct Replaced {
+    /// `None` if every match is what takes its place.
+    pub(super) content: Option<Vec<u8>>,
+    pub(super) count: u64,
+    /// The first changed lines.
+    pub(super) lines: Vec<ChangedLine>,
+    /// Whether the text has CRLF line ends.
+    pub(super) has_crlf: bool,
+    /// The versions of the old and the new content, where they are wanted.
+    pub(super) versions: Option<(Version, Version)>,
+}
+
+impl Rewritten {
+    /// The size of the new content in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Rewritten::Replaced(Replaced { content: Some(content), .. }) => content.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// A line of the new content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct ChangedLine {
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// The line without its end; of a long one a window around what was replaced.
+    pub text: String,
+}
+
+/// Why a file was not rewritten.
+#[derive(Debug)]
+pub(super) enum RewriteError {
+    /// The call ended.
+    Stopped,
+    /// The new content is over the limit.
+    TooLarge,
+    Internal(Error),
+}
+
+impl From<Error> for RewriteError {
+    fn from(error: Error) -> RewriteError {
+        RewriteError::Internal(error)
+    }
+}
+
+impl From<io::Error> for RewriteError {
+    fn from(error: io::Error) -> RewriteError {
+        RewriteError::Internal(Error::new(ErrorCode::Internal, error.to_string()).because(error))
+    }
+}
+
+impl Rewriter {
+    /// The new content of a file with this content; `lines` is a [`line_searcher`].
+    pub(super) fn rewrite(
+        &self,
+        lines: &mut Searcher,
+        content: &[u8],
+        keeps_going: &dyn Fn() -> bool,
+    ) -> Result<Rewritten, RewriteError> {
+        let decoded = DecodedText::new(content);
+        let text = decoded.bytes();
+        let is_broken = || decoded.is_utf16() && std::str::from_utf8(text).is_err();
+        if memchr::memchr(0, text).is_some() || is_broken() {
+            return Ok(Rewritten::Binary);
+        }
+        let splicer = self.splice(lines, text, keeps_going)?;
+        if splicer.count == 0 {
+            return Ok(Rewritten::Unmatched);
+        }
+        let count = splicer.count;
+        let (new, changed) = splicer.finish()?;
+        let mut replaced =
+            Replaced { content: None, count, lines: Vec::new(), has_crlf: false, versions: None };
+        if new == text {
+            return Ok(Rewritten::Replaced(replaced));
+        }
+        replaced.lines = changed.into_iter().map(|span| self.changed_line(&new, span)).collect();
+        replaced.has_crlf = memchr::memmem::find(text, b"\r\n").is_some();
+        let Some(new) = decoded.with_text(content, new) else { return Ok(Rewritten::Binary) };
+        if new.len() > self.max_bytes {
+            return Err(RewriteError::TooLarge);
+        }
+        replaced.versions = self.versions.then(|| (Version::of(content), Version::of(&new)));
+        replaced.content = Some(new);
+        Ok(Rewritten::Replaced(replaced))
+    }
+
+    fn splice<'a>(
+        &'a self,
+        lines: &mut Searcher,
+        text: &'a [u8],
+        keeps_going: &'a dyn Fn() -> bool,
+    ) -> Result<Splicer<'a>, RewriteError> {
+        // Only the matcher for any text knows the groups.
+        let any_text = self.pattern.matcher();
+        let faster = self.pattern.for_text(text);
+        let has_groups = self.template.has_groups();
+        let captures = has_groups.then(|| any_text.new_captures()).transpose();
+        let mut splicer = Splicer {
+            rewriter: self,
+            matcher: faster.filter(|_| !has_groups).unwrap_or(any_text),
+            captures: captures.map_err(io::Error::from)?,
+            text,
+            new: Vec::new(),
+            copied: 0,
+            count: 0,
+            matching_lines: 0,
+            changed: Vec::new(),
+            keeps_going,
+            stopped_by: None,
+        };
+        if faster.is_none() || text.is_empty() {
+            return Ok(splicer);
+        }
+        if self.pattern.is_multiline() {
+            // An empty match behind the last line end is in no line.
+            let begins = 0..text.len() + usize::from(!text.ends_with(b"\n"));
+            splicer.replace_in(0..text.len(), begins)?;
+        } else {
+            let searched = lines.search_slice(splicer.matcher, text, &mut splicer);
+            if let Some(error) = splicer.stopped_by.take() {
+                return Err(error);
+            }
+            searched?;
+        }
+        Ok(splicer)
+    }
+
+    /// The line of the new text that a replacement begins in.
+    fn changed_line(&self, new: &[u8], span: Range<usize>) -> ChangedLine {
+        let (before, after) = new.split_at(span.start.min(new.len()));
+        let start = memchr::memrchr(b'\n', before).map_or(0, |feed| feed + 1);
+        let end = memchr::memchr(b'\n', after).map_or(new.len(), |feed| before.len() + feed);
+        let line = new.get(start..end).unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let column = |at: usize| at.saturating_sub(start).min(line.len());
+        let window = clip::window(line, &[(column(span.start), column(span.end))], self.line_bytes);
+        let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+        ChangedLine { line: number, text: window.text }
+    }
+}
+
+/// A searcher that finds the same lines as a search.
+pub(super) fn line_searcher() -> Searcher {
+    SearcherBuilder::new()
+        .line_number(false)
+        .binary_detection(BinaryDetection::none())
+        .bom_sniffing(false)
+        .build()
+}
+
+/// Replaces the matches in one text, from start to end.
+struct Splicer<'a> {
+    rewriter: &'a Rewriter,
+    matcher: &'a RegexMatcher,
+    /// For a replacement with groups.
+    captures: Option<<RegexMatcher as Matcher>::Captures>,
+    text: &'a [u8],
+    /// The new text, up to the end of the last match.
+    new: Vec<u8>,
+    /// How much of the text is in `new`.
+    copied: usize,
+    count: u64,
+    matching_lines: u64,
+    /// Where the first changed lines have their first replacement in `new`.
+    changed: Vec<Range<usize>>,
+    keeps_going: &'a dyn Fn() -> bool,
+    /// The error that ended the search for lines.
+    stopped_by: Option<RewriteError>,
+}
+
+impl Splicer<'_> {
+    /// Replaces the matches in the part `range` of the text, which is searched by itself; those
+    /// that begin in `begins`, relative to it.
+    fn replace_in(
+        &mut self,
+        range: Range<usize>,
+        begins: Range<usize>,
+    ) -> Result<(), RewriteError> {
+        let text = self.text;
+        let part = text.get(range.clone()).ok_or_else(out_of_range)?;
+        let mut finder = SpanFinder::new(self.matcher, part, begins, self.keeps_going);
+        while let Some(span) = finder.next() {
+            if span.is_empty() && is_in_character(part, span.start()) {
+                continue;
+            }
+            self.replace(part, range.start, span.start()..span.end())?;
+        }
+        if finder.is_interrupted() { Err(RewriteError::Stopped) } else { Ok(()) }
+    }
+
+    /// Replaces one match in a part of the text that begins at `offset`.
+    fn replace(
+        &mut self,
+        part: &[u8],
+        offset: usize,
+        span: Range<usize>,
+    ) -> Result<(), RewriteError> {
+        let (start, end) = (offset + span.start, offset + span.end);
+        let between = self.text.get(self.copied..start).ok_or_else(out_of_range)?;
+        if self.count == 0 {
+            self.new.reserve(self.text.len());
+        }
+        let is_new_line =
+            self.count == 0 || self.changed.len() < MAX_LINES && between.contains(&b'\n');
+        self.new.extend_from_slice(between);
+        let begin = self.new.len();
+        if let Some(captures) = &mut self.captures {
+            self.matcher.captures_at(part, span.start, captures).map_err(io::Error::from)?;
+        }
+        let group = |index| match (index, &self.captures) {
+            (0, _) => Some(span.clone()),
+            (index, Some(captures)) => captures.get(index).map(|group| group.start()..group.end()),
+            (_, None) => None,
+        };
+        let max = self.rewriter.max_bytes;
+        if !self.rewriter.template.expand(part, group, &mut self.new, max) {
+            return Err(RewriteError::TooLarge);
+        }
+        if is_new_line {
+            self.changed.push(begin..self.new.len());
+        }
+        self.copied = end;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The whole new text, and where the first changed lines have their first replacement.
+    fn finish(mut self) -> Result<(Vec<u8>, Vec<Range<usize>>), RewriteError> {
+        self.new.extend_from_slice(self.text.get(self.copied..).ok_or_else(out_of_range)?);
+        Ok((self.new, self.changed))
+    }
+}
+
+impl Sink for Splicer<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.matching_lines += 1;
+        if self.matching_lines.is_multiple_of(CHECK_EVERY) && !(self.keeps_going)() {
+            self.stopped_by = Some(RewriteError::Stopped);
+            return Ok(false);
+        }
+        let start = usize::try_from(found.absolute_byte_offset()).map_err(io::Error::other)?;
+        // A match in a single line cannot contain its line feed.
+        let line = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
+        self.stopped_by = self.replace_in(start..start + line.len(), 0..usize::MAX).err();
+        Ok(self.stopped_by.is_none())
+    }
+}
+
+/// Whether a character of more than one byte begins before `at` and ends after it. The regex finds
+/// empty matches between the bytes of a character, where nothing can be inserted.
+fn is_in_character(text: &[u8], at: usize) -> bool {
+    let is_continuation = |byte: &u8| byte & 0xC0 == 0x80;
+    if !text.get(at).is_some_and(is_continuation) {
+        return false;
+    }
+    let begins = (1..=3).filter_map(|back| at.checked_sub(back));
+    let Some(start) =
+        begins.into_iter().find(|start| !text.get(*start).is_some_and(is_continuation))
+    else {
+        return false;
+    };
+    let Some(rest) = text.get(start..) else { return false };
+    let first = rest.get(..rest.len().min(4)).unwrap_or(rest).utf8_chunks().next();
+    let first = first.and_then(|chunk| chunk.valid().chars().next());
+    first.is_some_and(|letter| start + letter.len_utf8() > at)
+}
+
+fn out_of_range() -> RewriteError {
+    let message = "the replacement was not made: a range was computed that is not within the text";
+    RewriteError::Internal(Error::new(ErrorCode::Internal, message))
+}
+
+#[cfg(test)]
+mod tests;

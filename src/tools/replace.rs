@@ -1,0 +1,329 @@
+//! `replace`: replaces the matches of a pattern in many files.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_with_fields, yes};
+use crate::context::Limits;
+use crate::error::{Error, ErrorCode};
+use crate::output::{Outcome, Output, counted};
+use crate::search::options::OutputMode;
+use crate::search::replace::{self, ChangedFile, ReplaceOptions, Replacements};
+use crate::search::report::SearchOutput;
+pub use crate::search::rewrite::ChangedLine;
+use crate::search::template::Template;
+use crate::text::escape;
+use crate::text_format::{Syntax, TextFormat};
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::tools::search::{self, SearchArgs};
+
+/// The part of the text limit that an answer takes: it confirms a change and is not read for its own
+/// sake.
+const TEXT_PART: usize = 8;
+
+/// Replaces every match of a regex in many files: in all of them or none. Searches as `search` does,
+/// but respects case; binary files stay as they are.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ReplaceArgs {
+    /// A regex as in `search`.
+    #[schemars(length(max = MAX_PATTERN_CHARS))]
+    pub pattern: String,
+    /// The text in its place: `$1`, `${name}` are groups, `$$` is a dollar sign.
+    #[schemars(length(max = MAX_PATTERN_CHARS))]
+    pub replacement: String,
+    /// Files or directories. Default: all.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::paths)]
+    pub path: OneOrMany,
+    /// Only globs: `*.rs`, `src/**/*.ts`, `!` excludes.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::globs)]
+    pub include: OneOrMany,
+    /// Globs to leave out.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::globs)]
+    pub exclude: OneOrMany,
+    /// Types such as `rust`.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::file_types)]
+    pub file_type: OneOrMany,
+    /// Case matters.
+    #[serde(default = "yes")]
+    pub case_sensitive: bool,
+    /// Plain text, no regex and no groups.
+    #[serde(default)]
+    pub literal: bool,
+    /// Whole words.
+    #[serde(default)]
+    pub word: bool,
+    /// Lets a match span lines.
+    #[serde(default)]
+    pub multiline: bool,
+    /// Dot files too.
+    #[serde(default = "yes")]
+    pub hidden: bool,
+    /// Ignored files too.
+    #[serde(default)]
+    pub no_ignore: bool,
+    /// Only if there are this many matches in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_count: Option<u32>,
+    /// Only shows what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl ReplaceArgs {
+    /// A replacement of all matches of `pattern` in the whole workspace, with the defaults.
+    pub fn new(pattern: impl Into<String>, replacement: impl Into<String>) -> ReplaceArgs {
+        let (pattern, replacement) = (pattern.into(), replacement.into());
+        ReplaceArgs { pattern, replacement, ..ReplaceArgs::default() }
+    }
+
+    /// The search for the files.
+    fn search(&self) -> SearchArgs {
+        SearchArgs {
+            path: self.path.clone(),
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            file_type: self.file_type.clone(),
+            case_sensitive: Some(self.case_sensitive),
+            literal: self.literal,
+            word: self.word,
+            multiline: self.multiline,
+            hidden: self.hidden,
+            no_ignore: self.no_ignore,
+            output: OutputMode::Files,
+            ..SearchArgs::new(self.pattern.clone())
+        }
+    }
+}
+
+impl_with_fields!(ReplaceArgs {
+    with_path: path: OneOrMany,
+    with_include: include: OneOrMany,
+    with_exclude: exclude: OneOrMany,
+    with_file_type: file_type: OneOrMany,
+    with_case_sensitive: case_sensitive: bool,
+    with_literal: literal: bool,
+    with_word: word: bool,
+    with_multiline: multiline: bool,
+    with_hidden: hidden: bool,
+    with_no_ignore: no_ignore: bool,
+    with_expected_count: expected_count: u32,
+    with_dry_run: dry_run: bool,
+});
+
+impl Default for ReplaceArgs {
+    fn default() -> ReplaceArgs {
+        ReplaceArgs {
+            pattern: String::new(),
+            replacement: String::new(),
+            path: OneOrMany::default(),
+            include: OneOrMany::default(),
+            exclude: OneOrMany::default(),
+            file_type: OneOrMany::default(),
+            case_sensitive: true,
+            literal: false,
+            word: false,
+            multiline: false,
+            hidden: true,
+            no_ignore: false,
+            expected_count: None,
+            dry_run: false,
+        }
+    }
+}
+
+/// What was replaced.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ReplaceOutput {
+    /// How many matches were replaced, in all files.
+    pub replacements: u64,
+    /// The files with matches, in path order.
+    pub files: Vec<ReplacedFile>,
+    /// Whether nothing was written because it was asked so.
+    pub dry_run: bool,
+    /// How many of the files the text shows.
+    #[serde(skip)]
+    shown: usize,
+    /// The search, if it found nothing.
+    #[serde(skip)]
+    unmatched: Option<SearchOutput>,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// A file in which matches were replaced.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct ReplacedFile {
+    /// The path, relative to the workspace.
+    pub path: String,
+    /// How many matches were replaced.
+    pub replacements: u64,
+    /// The first changed lines, as they are now; only of the first files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<ChangedLine>,
+}
+
+/// Replaces every match of a pattern in the files of a workspace, all at once.
+///
+/// ```
+/// use ripkit::tools::replace::{Replace, ReplaceArgs};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one, two\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = ReplaceArgs::new(r"(\w+), (\w+)", "$2, $1");
+/// let answer = tools.run::<Replace>(args, &Call::default())?;
+/// assert_eq!(answer.files[0].lines[0].text, "two, one");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replace;
+
+impl Tool for Replace {
+    const NAME: &'static str = "replace";
+    const SUMMARY: &'static str = "Replace the matches of a regular expression in many files";
+    const EFFECT: Effect = Effect::Change;
+    const LONG: bool = true;
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"pattern": "old_name", "replacement": "new_name", "word": true, "include": "*.rs"}"#,
+        r#"{"pattern": "limit = (\\d+)", "replacement": "limit: u32 = $1", "path": "src", "expected_count": 1}"#,
+    ];
+    type Args = ReplaceArgs;
+    type Output = ReplaceOutput;
+
+    fn run(&self, context: &ToolContext<'_>, args: ReplaceArgs) -> Result<ReplaceOutput, Error> {
+        let search = search::options(context, &args.search(), context.call)?;
+        let template = if args.literal {
+            Template::plain(&args.replacement)
+        } else {
+            Template::parse(&args.replacement, &search.pattern)?
+        };
+        let options = ReplaceOptions {
+            search,
+            template,
+            expected_count: args.expected_count.map(u64::from),
+            dry_run: args.dry_run,
+            versions: context.shown.is_some(),
+        };
+        let replaced = replace::replace(context.workspace, (context.pool, context.call), options)?;
+        if let (Some(found), Some(expected @ 1..)) = (&replaced.unmatched, args.expected_count) {
+            let message = format!(
+                "expected_count is {expected}, and there is no match; nothing was changed\n{}",
+                found.empty_text(context.format)
+            );
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
+        if let Some(shown) = context.shown.filter(|_| !args.dry_run) {
+            for file in &replaced.files {
+                if let Some((old, new)) = file.versions {
+                    shown.record_edit(&file.resolved_path, old, new);
+                }
+            }
+        }
+        Ok(ReplaceOutput::new(replaced, args.dry_run, context.limits))
+    }
+}
+
+impl ReplaceOutput {
+    fn new(replaced: Replacements, dry_run: bool, limits: &Limits) -> ReplaceOutput {
+        let Replacements { files, unmatched, notes } = replaced;
+        let replacements = files.iter().map(|file| file.count).sum();
+        let mut output =
+            ReplaceOutput { replacements, dry_run, unmatched, notes, ..ReplaceOutput::default() };
+        let mut bytes_left = limits.text_bytes / TEXT_PART;
+        // So that there is room for the counts of more files.
+        let mut line_bytes_left = bytes_left / 2;
+        for ChangedFile { path, count: replacements, mut lines, .. } in files {
+            lines.retain(|line| {
+                let bytes = line.text.len() + line.line.to_string().len() + 3;
+                let fits = line_bytes_left.checked_sub(bytes);
+                line_bytes_left = fits.unwrap_or(0);
+                bytes_left = bytes_left.saturating_sub(if fits.is_some() { bytes } else { 0 });
+                fits.is_some()
+            });
+            let file = ReplacedFile { path, replacements, lines };
+            let fits = bytes_left.checked_sub(file.heading().len() + 1);
+            bytes_left = fits.unwrap_or(0);
+            output.shown += usize::from(fits.is_some() || output.files.is_empty());
+            output.files.push(file);
+        }
+        output
+    }
+
+    /// What follows the files that are shown.
+    fn remainder(&self) -> Option<String> {
+        let rest = self.files.get(self.shown..).filter(|rest| !rest.is_empty())?;
+        let count = rest.iter().map(|file| file.replacements).sum();
+        let files = counted(rest.len() as u64, "more file", "more files");
+        Some(format!("... and {} in {files}", counted(count, "replacement", "replacements")))
+    }
+
+    /// The text of an answer that replaced nothing.
+    fn empty_text(&self, format: &TextFormat) -> String {
+        let found = self.unmatched.as_ref().map(|found| found.empty_text(format));
+        let found = found.unwrap_or_else(|| "No matches found".to_owned());
+        format!("{found}\nNothing was changed.")
+    }
+}
+
+impl ReplacedFile {
+    fn heading(&self) -> String {
+        let path = escape::display_path(self.path.as_bytes());
+        format!("{path}: {}", counted(self.replacements, "replacement", "replacements"))
+    }
+}
+
+impl Output for ReplaceOutput {
+    fn outcome(&self) -> Outcome {
+        if self.files.is_empty() { Outcome::Empty } else { Outcome::Done }
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        let is_whole = format.syntax() == Syntax::Json;
+        if self.files.is_empty() {
+            return if is_whole { f.write_str(&self.empty_text(format)) } else { Ok(()) };
+        }
+        let count = counted(self.replacements, "replacement", "replacements");
+        let files = counted(self.files.len() as u64, "file", "files");
+        let would = if self.dry_run { "Would make " } else { "" };
+        write!(f, "{would}{count} in {files}")?;
+        for file in self.files.iter().take(self.shown) {
+            write!(f, "\n{}", file.heading())?;
+            for ChangedLine { line, text, .. } in &file.lines {
+                write!(f, "\n{line}: {text}")?;
+            }
+        }
+        let remainder = self.remainder().filter(|_| is_whole);
+        remainder.map_or(Ok(()), |remainder| write!(f, "\n{remainder}"))
+    }
+
+    fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        if self.files.is_empty() {
+            return f.write_str(&self.empty_text(format));
+        }
+        f.write_str(&self.remainder().unwrap_or_default())
+    }
+}
+
+impl fmt::Display for ReplaceOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_text(f, &TextFormat::default())
+    }
+}
