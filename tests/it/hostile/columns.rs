@@ -81,9 +81,11 @@ pub(super) fn columns() -> Vec<Column> {
 }
 
 /// Arguments that are not paths, of any tool.
-const NO_PATHS: [&str; 18] = [
+const NO_PATHS: [&str; 20] = [
     "command",
     "content",
+    // Its path is resolved as that of `read_file`.
+    "copy_lines",
     "cursor",
     "edits",
     "exclude",
@@ -91,6 +93,7 @@ const NO_PATHS: [&str; 18] = [
     "file_type",
     "include",
     "kind",
+    "lines",
     "match",
     "name",
     "new_text",
