@@ -139,6 +139,7 @@ mod index;
 pub mod mcp;
 mod os;
 pub mod output;
+mod patch;
 mod pool;
 mod read;
 pub mod schema;

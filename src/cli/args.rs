@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Read};
 
 use clap::builder::{
@@ -101,7 +102,7 @@ impl<'a> Parameter<'a> {
         let is_main = required || matches!(name, "path" | "content");
         let positional = is_main && !matches!(kind, Kind::Flag | Kind::Json);
         let always_list = has_type(schema, "array");
-        Parameter {
+        let parameter = Parameter {
             name,
             schema,
             required,
@@ -111,7 +112,8 @@ impl<'a> Parameter<'a> {
             always_list,
             short: None,
             hidden: false,
-        }
+        };
+        Parameter { required: required && !parameter.is_in_file(), ..parameter }
     }
 
     /// The flag without its hyphens, such as `max-results`.
@@ -140,6 +142,11 @@ impl<'a> Parameter<'a> {
         self.name == "content" && self.kind == Kind::Text
     }
 
+    /// Whether the value is in a file, or in standard input if no file is given.
+    fn is_in_file(&self) -> bool {
+        self.name == "patch" && self.kind == Kind::Text
+    }
+
     fn action(&self) -> ArgAction {
         if self.repeatable { ArgAction::Append } else { ArgAction::Set }
     }
@@ -151,6 +158,7 @@ impl<'a> Parameter<'a> {
             Kind::Flag => "BOOL".to_owned(),
             Kind::LineRange => "N-N".to_owned(),
             Kind::Json => "JSON".to_owned(),
+            Kind::Text if self.is_in_file() => "FILE".to_owned(),
             Kind::Choice(values) if values.len() <= MAX_NAMED => values.join("|"),
             _ => self.name.to_uppercase(),
         }
@@ -284,7 +292,11 @@ impl<'a> Parameter<'a> {
     }
 
     fn input_help(&self) -> &'static str {
-        if self.reads_input() { "; - for standard input" } else { "" }
+        match (self.reads_input(), self.is_in_file()) {
+            (true, _) => "; - for standard input",
+            (_, true) => "; in FILE, or in standard input",
+            _ => "",
+        }
     }
 }
 
@@ -416,12 +428,14 @@ pub(super) fn parse(
             None => typed_values(matches, parameter.name),
         };
         let value = match combine(parameter, values) {
+            None if parameter.is_in_file() => Value::String(standard_input()?),
             None => continue,
             Some(value) if parameter.is_path() && is_input(spec, &value) => value,
             Some(value) if parameter.is_path() => current_dir.to_root_relative(value),
             Some(value) if parameter.reads_input() && value == "-" => {
                 Value::String(standard_input()?)
             }
+            Some(value) if parameter.is_in_file() => Value::String(file_text(&value)?),
             Some(value) => value,
         };
         args.insert(parameter.name.to_owned(), value);
@@ -499,6 +513,22 @@ fn positional_values<'a>(
     }
 }
 
+/// The text of a file, or of standard input for `-`, which must be UTF-8.
+fn file_text(path: &Value) -> Result<String, Error> {
+    let path = path.as_str().unwrap_or_default();
+    if path == "-" {
+        return standard_input();
+    }
+    fs::read_to_string(path).map_err(|reason| {
+        let code = match reason.kind() {
+            io::ErrorKind::InvalidData => ErrorCode::NotText,
+            io::ErrorKind::NotFound => ErrorCode::FileNotFound,
+            _ => ErrorCode::IoError,
+        };
+        Error::new(code, format!("cannot read {path}: {reason}")).because(reason)
+    })
+}
+
 /// All of standard input, which must be UTF-8.
 pub(super) fn standard_input() -> Result<String, Error> {
     let mut text = String::new();
@@ -563,6 +593,7 @@ fn flag_words(parameter: &Parameter<'_>, value: &Value) -> Option<Vec<String>> {
 /// One word per value; a list that cannot be repeated is one word of JSON.
 fn words(value: &Value, parameter: &Parameter<'_>) -> Option<Vec<String>> {
     match value {
+        _ if parameter.is_in_file() => Some(vec!["changes.diff".to_owned()]),
         _ if parameter.kind == Kind::Json => Some(vec![value.to_string()]),
         Value::Array(values) if parameter.repeatable => values.iter().map(word).collect(),
         value => Some(vec![word(value)?]),

@@ -92,7 +92,7 @@ impl AppliedCheck<'_, '_> {
         if let Some(origin) = self.find_origin(first)? {
             let line = line_number(text, origin.start);
             let why = format!(
-                "line {line} has the indentation of old_text, so another place may be meant"
+                "line {line} has the indentation of the old text, so another place may be meant"
             );
             return Err(RefusalReason::Unclear { near, why: why.into() }.into());
         }

@@ -39,6 +39,20 @@ pub(crate) fn unified(
     splices: &[Splice],
     limit_bytes: usize,
 ) -> Result<String, Error> {
+    moved((path, path), old, new, splices, limit_bytes)
+}
+
+/// The same for a file that is moved from the first path to the second.
+///
+/// # Errors
+/// `INTERNAL`, as [`unified`].
+pub(crate) fn moved(
+    (from, to): (&str, &str),
+    old: &[u8],
+    new: &[u8],
+    splices: &[Splice],
+    limit_bytes: usize,
+) -> Result<String, Error> {
     let (old, new) = (DecodedText::new(old), DecodedText::new(new));
     let (mut in_old, mut in_new) = (old.offsets(), new.offsets());
     let splices = splices.iter().map(|splice| Splice {
@@ -47,7 +61,7 @@ pub(crate) fn unified(
     });
     let splices: Vec<Splice> = splices.collect();
     let input = DiffInput::around(old.bytes(), new.bytes(), &splices)?;
-    input.show((&header_name("a", path), &header_name("b", path)), limit_bytes)
+    input.show((&header_name("a", from), &header_name("b", to)), limit_bytes)
 }
 
 /// The diff of a file that was replaced, or created if `old` is `None`; empty if no line changed.
@@ -68,6 +82,17 @@ pub(crate) fn compare(
     let splice = Splice { old: head..old.len() - tail, new: head..new.len() - tail };
     let input = DiffInput::around(old, new, &[splice])?;
     input.show((&old_name, &header_name("b", path)), limit_bytes)
+}
+
+/// The diff of a file that was removed; empty if it was empty. Cut as [`unified`] is.
+///
+/// # Errors
+/// `INTERNAL`, as [`unified`].
+pub(crate) fn removal(path: &str, old: &[u8], limit_bytes: usize) -> Result<String, Error> {
+    let old = DecodedText::new(old);
+    let splice = Splice { old: 0..old.bytes().len(), new: 0..0 };
+    let input = DiffInput::around(old.bytes(), b"", &[splice])?;
+    input.show((&header_name("a", path), "/dev/null"), limit_bytes)
 }
 
 /// The number of common elements at the start, and of the others at the end.

@@ -13,7 +13,7 @@ use crate::edit::normalize::{self, Normalized};
 use crate::edit::refusal::{LocateError, NearMatch, RefusalReason};
 use crate::edit::regions::{DiffRegion, LineDiff};
 use crate::edit::reindent::{ReindentInput, Reindented};
-use crate::edit::replacement::{MatchKind, Matching, Replacement, check_stop};
+use crate::edit::replacement::{MatchKind, Matching, Replacement, TextSource, check_stop};
 use crate::edit::text::{
     LineEndings, REPLACEMENT_CHARACTER, count_filled_lines, is_line_start, keeps_order,
     out_of_range, replacement_character_ranges, slice, str_slice,
@@ -133,7 +133,8 @@ impl Planner<'_, '_> {
         let matched = slice(self.matcher().text, matched.range.clone())?;
         let mut notes = Vec::new();
         if old_text.contains(REPLACEMENT_CHARACTER) && str::from_utf8(matched).is_err() {
-            notes.push("U+FFFD in old_text was taken for bytes of the file that are not UTF-8.");
+            notes
+                .push("U+FFFD in the old text was taken for bytes of the file that are not UTF-8.");
         }
         let matched = String::from_utf8_lossy(matched);
         if is_nfc(&matched) != is_nfc(old_text) {
@@ -158,7 +159,10 @@ impl Planner<'_, '_> {
         if surroundings.shared.lead > 0 {
             notes.push(whitespace::INDENTATION_NOTE);
         }
-        let fit = TerminatorFit::new(&texts.old, &inner, surroundings.following);
+        let fit = match self.matcher().options.source {
+            TextSource::Arguments => TerminatorFit::new(&texts.old, &inner, surroundings.following),
+            TextSource::Hunk => TerminatorFit::Unchanged,
+        };
         notes.extend(fit.note());
         let new = match fit {
             TerminatorFit::Unchanged => inner,
@@ -169,9 +173,9 @@ impl Planner<'_, '_> {
             let reindented = self.reindent(&texts.old, &new, matched)?;
             let reindented = reindented.ok_or_else(undecided)?;
             if !reindented.is_moved {
-                notes.push("new_text was used as it is, since it is indented as the file is.");
+                notes.push("The new text was used as it is, since it is indented as the file is.");
             } else if matched.converts_tabs() {
-                notes.push("new_text was indented with the kind of blanks that the file has.");
+                notes.push("The new text was indented with the kind of blanks that the file has.");
             }
             reindented
         } else {

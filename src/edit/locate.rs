@@ -14,7 +14,7 @@ use crate::edit::refusal::{LocateError, Refusal, RefusalReason};
 use crate::edit::replacement::{Change, EditOptions, MatchKind, Matching, Replacement};
 use crate::edit::show::short_path;
 use crate::edit::text::{DecodedText, LineEndings, indentation, line_number};
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 
 /// Bytes that all replacements of a call may search; each searches the whole text.
 const MAX_SEARCHED: u64 = 64 << 30;
@@ -31,9 +31,9 @@ pub(super) struct Located {
 /// Locates replacements in a file, one after the other.
 pub(super) struct Locator<'a> {
     text: &'a DecodedText<'a>,
-    matcher: Matcher<'a>,
+    pub(super) matcher: Matcher<'a>,
     has_mark: bool,
-    endings: LineEndings,
+    pub(super) endings: LineEndings,
     /// Totals of the earlier replacements of the call.
     total: Total,
 }
@@ -91,11 +91,12 @@ impl<'a> Locator<'a> {
         }
         let Some((index, edit, reason)) = refused else { return Ok(located) };
         let label = label(index, edits);
-        Err(Refusal { matcher: &mut self.matcher, edit: &edit, label, others }.error(reason)?)
+        let (matcher, room) = (&mut self.matcher, MAX_MESSAGE_BYTES);
+        Err(Refusal { matcher, edit: &edit, label, others, room }.error(reason)?)
     }
 
     /// Refuses more replacements than can be searched for in a text of this length.
-    fn refuse_number(&self, edits: usize) -> Result<(), Error> {
+    pub(super) fn refuse_number(&self, edits: usize) -> Result<(), Error> {
         let len = self.matcher.text.len() as u64;
         if (edits as u64).saturating_mul(len) <= MAX_SEARCHED {
             return Ok(());
@@ -111,7 +112,7 @@ impl<'a> Locator<'a> {
 
     /// The replacement without a byte order mark in `old_text`, if the file has one: it is not part of
     /// the first line.
-    fn without_marks(&self, edit: &Replacement) -> Replacement {
+    pub(super) fn without_marks(&self, edit: &Replacement) -> Replacement {
         let unmarked = |text: &str| text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned();
         if !self.has_mark || !edit.old_text.starts_with('\u{FEFF}') {
             return edit.clone();
@@ -163,7 +164,7 @@ impl<'a> Locator<'a> {
     }
 
     /// Plans a replacement whose matches were found.
-    fn locate_in(
+    pub(super) fn locate_in(
         &mut self,
         edit: &Replacement,
         found: &MatchSet,
@@ -202,7 +203,7 @@ impl<'a> Locator<'a> {
 
     /// The replacement without the byte order mark that only `new_text` has, in the first line of a
     /// file that has one.
-    fn without_second_mark<'c>(
+    pub(super) fn without_second_mark<'c>(
         &self,
         edit: &'c Replacement,
         found: &MatchSet,

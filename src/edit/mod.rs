@@ -8,6 +8,7 @@
 mod already_applied;
 pub(crate) mod diff;
 mod fit;
+pub(crate) mod hunks;
 mod line_numbers;
 mod line_stats;
 mod lines;
@@ -38,7 +39,9 @@ pub use crate::edit::lines::LineRange;
 pub(crate) use crate::edit::lines::{CopiedLines, LineEdit, NewLines, copy_lines};
 use crate::edit::locate::{Located, Locator};
 pub(crate) use crate::edit::refusal::{report_conflict, report_difference};
-pub(crate) use crate::edit::replacement::{Change, EditOptions, Replacement, Splice};
+pub(crate) use crate::edit::replacement::{
+    Change, EditOptions, Replacement, Splice, TextSource, changed_lines,
+};
 pub use crate::edit::replacement::{MatchKind, Matching};
 pub(crate) use crate::edit::text::DecodedText;
 use crate::edit::text::{OffsetMap, line_number, slice};

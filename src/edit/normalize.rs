@@ -15,7 +15,7 @@ use crate::edit::text::{REPLACEMENT_CHARACTER, slice, str_slice, utf8_runs};
 use crate::error::{Error, ErrorCode};
 
 /// The note for typographic characters of `new_text` that were replaced.
-pub(super) const TYPOGRAPHY_NOTE: &str = "Typographic quotes, dashes or blanks of new_text were \
+pub(super) const TYPOGRAPHY_NOTE: &str = "Typographic quotes, dashes or blanks of the new text were \
                                           replaced by plain ones, as in the file.";
 
 /// A normalized text. Most of it is a copy of the source; the rest are substitutions.

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::matcher::IndentShift;
-use crate::edit::{EditOptions, EditedFile, MatchKind, Matching, Replacement, apply, diff};
+use crate::edit::{
+    EditOptions, EditedFile, MatchKind, Matching, Replacement, TextSource, apply, diff,
+};
 use crate::error::ErrorCode;
 
 /// A random number generator; a failure names the seed that reproduces it.
@@ -42,7 +44,12 @@ fn place(text: &[u8], old: &[u8]) -> Result<Range<usize>, usize> {
 }
 
 fn run(content: &[u8], change: Replacement, matching: Matching) -> Result<EditedFile, ErrorCode> {
-    let options = EditOptions { matching, replace_all: false, max_bytes: usize::MAX };
+    let options = EditOptions {
+        matching,
+        replace_all: false,
+        max_bytes: usize::MAX,
+        source: TextSource::Arguments,
+    };
     let edited = apply("f", content, &[change], &options, &Call::default());
     edited.map_err(|error| {
         let message = error.to_string();
@@ -155,7 +162,12 @@ fn bytes_outside_the_splices_stay_and_the_diff_leads_to_the_new_content() {
             changes.push(Replacement::new(old_text, dice.text(&PIECES, 4)));
         }
         let replace_all = dice.below(2) == 0;
-        let options = EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
+        let options = EditOptions {
+            matching: Matching::Safe,
+            replace_all,
+            max_bytes: usize::MAX,
+            source: TextSource::Arguments,
+        };
         let Ok(edited) = apply("f", &content, &changes, &options, &Call::default()) else {
             continue;
         };
@@ -206,8 +218,12 @@ fn periodic_text_is_counted_up_to_a_cap() {
     let change = Replacement::new("a".repeat(5 << 20), "b");
     assert_eq!(run(&content, change, Matching::Safe).unwrap_err(), ErrorCode::PatternNotUnique);
     let change = Replacement::new("a", "b");
-    let options =
-        EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+    let options = EditOptions {
+        matching: Matching::Safe,
+        replace_all: false,
+        max_bytes: usize::MAX,
+        source: TextSource::Arguments,
+    };
     let error = apply("f", &content, &[change], &options, &Call::default()).unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("old_text matches at least 1000 locations. "), "{message}");
@@ -232,8 +248,12 @@ fn places_that_are_all_refused_are_looked_at_once() {
             let started = std::time::Instant::now();
             let ends = old_text.chars().next().zip(old_text.chars().next_back());
             let change = Replacement::new(old_text.clone(), "x");
-            let options =
-                EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
+            let options = EditOptions {
+                matching: Matching::Safe,
+                replace_all,
+                max_bytes: usize::MAX,
+                source: TextSource::Arguments,
+            };
             let call = Call::default();
             let edited = apply("f", content.as_bytes(), &[change], &options, &call);
             let code = edited.as_ref().err().map(crate::error::Error::code);

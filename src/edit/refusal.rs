@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use crate::context::Call;
 use crate::edit::matcher::{MAX_REPLACED, MatchSet, Matcher};
-use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement};
+use crate::edit::replacement::{EditOptions, MatchKind, Matching, Replacement, TextSource};
 use crate::edit::show::{CONTEXT, MatchList, numbered_lines, short_path};
 use crate::edit::suggest;
 use crate::edit::text::{DecodedText, LineTable, count_letters, is_whole_lines, line_number};
-use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
+use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 
 /// Bytes shown of the lines that match in a file that has changed.
@@ -46,6 +46,12 @@ pub(super) enum RefusalReason {
     TooMuchReindenting,
     TooLarge,
     NoChange,
+    /// The hunk is found only above the one before it, at this line.
+    OutOfOrder(usize),
+    /// Another replacement changes the same line.
+    Overlaps(usize),
+    /// A hunk that only adds lines, and no line beside them says where.
+    NoPlace,
 }
 
 /// Why a replacement was not located.
@@ -81,6 +87,8 @@ pub(super) struct Refusal<'r, 'a> {
     pub(super) label: String,
     /// How many other replacements fail.
     pub(super) others: usize,
+    /// The longest message, in bytes.
+    pub(super) room: usize,
 }
 
 impl Refusal<'_, '_> {
@@ -91,6 +99,7 @@ impl Refusal<'_, '_> {
     pub(super) fn error(mut self, reason: RefusalReason) -> Result<Error, Error> {
         use ErrorCode::InvalidArgument;
         let path = short_path(self.matcher.path);
+        let (old, new) = (self.source().old_name(), self.source().new_name());
         Ok(match reason {
             RefusalReason::EmptyOldText => self.plain(
                 InvalidArgument,
@@ -100,20 +109,38 @@ impl Refusal<'_, '_> {
                     "To insert, include a neighbouring line in both texts.".into(),
                 ],
             ),
+            RefusalReason::EqualTexts if self.is_hunk() => {
+                self.plain(InvalidArgument, "it has no line that begins with + or -", None)
+            }
             RefusalReason::EqualTexts => self.plain(
                 InvalidArgument,
                 "old_text and new_text are the same",
                 ["Nothing would change; give in new_text what is to stand there instead.".into()],
             ),
-            RefusalReason::NoChange => self.plain(
-                InvalidArgument,
-                format!(
-                    "nothing would change in {path}: old_text was found, but it differs from \
-                     new_text only in what the file already has or in line endings, which stay \
-                     as the file has them"
-                ),
-                [Hint::argument("To change line endings, use ", "match", "exact", ".")],
-            ),
+            RefusalReason::NoChange => {
+                let message = format!(
+                    "nothing would change in {path}: {old} was found, but it differs from {new} \
+                     only in what the file already has or in line endings, which stay as the file \
+                     has them"
+                );
+                let exact = Hint::argument("To change line endings, use ", "match", "exact", ".");
+                self.plain(InvalidArgument, message, Some(exact).filter(|_| !self.is_hunk()))
+            }
+            RefusalReason::OutOfOrder(line) => {
+                let message =
+                    format!("its lines are found only at line {line}, above the hunk before");
+                let hint = "The hunks of a file stand in the order of its lines.";
+                self.plain(ErrorCode::PatternNotFound, message, [hint.into()])
+            }
+            RefusalReason::Overlaps(line) => {
+                let message = format!("line {line} is changed by an earlier part of the patch too");
+                self.plain(InvalidArgument, message, ["Make one of the two.".into()])
+            }
+            RefusalReason::NoPlace => {
+                let message = "it only adds lines, and no line beside them says where";
+                let hint = "Add the unchanged lines above or below, each after a space.";
+                self.plain(InvalidArgument, message, [hint.into()])
+            }
             RefusalReason::TooManyMatches => self.plain(
                 ErrorCode::TooLarge,
                 format!("more than {MAX_REPLACED} places of {path} would be replaced"),
@@ -121,7 +148,7 @@ impl Refusal<'_, '_> {
             ),
             RefusalReason::TooMuchReindenting => self.plain(
                 ErrorCode::TooLarge,
-                format!("old_text is too long to be indented anew at each of its places in {path}"),
+                format!("{old} is too long to be indented anew at each of its places in {path}"),
                 ["Give it with the indentation and the blanks that the file has.".into()],
             ),
             RefusalReason::TooLarge => {
@@ -143,13 +170,23 @@ impl Refusal<'_, '_> {
             RefusalReason::UnclearBytes => self.plain(
                 InvalidArgument,
                 format!(
-                    "new_text has U+FFFD, which stands for bytes of {path} that are not UTF-8, and \
+                    "{new} has U+FFFD, which stands for bytes of {path} that are not UTF-8, and \
                      it cannot be told which bytes are meant"
                 ),
-                ["Leave the text with U+FFFD as old_text has it, or choose a smaller part of it."
-                    .into()],
+                [format!(
+                    "Leave the text with U+FFFD as {old} has it, or choose a smaller part of it."
+                )
+                .into()],
             ),
         })
+    }
+
+    fn source(&self) -> TextSource {
+        self.matcher.options.source
+    }
+
+    fn is_hunk(&self) -> bool {
+        self.source() == TextSource::Hunk
     }
 
     fn plain(
@@ -170,7 +207,7 @@ impl Refusal<'_, '_> {
 
     /// Bytes left for lines of the file below `message`, with `reserved` bytes for what follows.
     fn room(&self, message: &str, reserved: usize) -> usize {
-        MAX_MESSAGE_BYTES.saturating_sub(self.label.len() + message.len() + reserved)
+        self.room.saturating_sub(self.label.len() + message.len() + reserved)
     }
 
     fn not_unique(&self, found: &MatchSet) -> Result<Error, Error> {
@@ -178,7 +215,8 @@ impl Refusal<'_, '_> {
         let count = if found.has_more { format!("at least {count}") } else { count.to_string() };
         let list = MatchList::new(self.matcher.text, found)?;
         let mut message = format!(
-            "old_text matches {count} locations. Include more context to make match unique.\n\n{}",
+            "{} matches {count} locations. Include more context to make match unique.\n\n{}",
+            self.source().old_name(),
             list.positions()
         );
         let shown = list.lines(self.room(&message, 102));
@@ -187,16 +225,18 @@ impl Refusal<'_, '_> {
             let _ = write!(message, "\n\n```\n{shown}```\n");
         }
         let all = Hint::argument_name("To replace every one, set ", "replace_all", ".");
-        Ok(self.plain(ErrorCode::PatternNotUnique, message, [all]))
+        let all = Some(all).filter(|_| !self.is_hunk());
+        Ok(self.plain(ErrorCode::PatternNotUnique, message, all))
     }
 
     fn already_applied(&self, at: usize, near: Option<&NearMatch>) -> Error {
         let path = short_path(self.matcher.path);
         let line = line_number(self.matcher.text, at);
-        let mut message = format!("old_text not found in {path}.{}", done_at(&path, line));
+        let old = self.source().old_name();
+        let mut message = format!("{old} not found in {path}.{}", self.done_at(line));
         let mut hint = None;
         if let Some(near) = near {
-            hint = Some("To change them, give old_text exactly as they are.".into());
+            hint = Some(format!("To change them, give {old} exactly as they are.").into());
             let kind = near.kind.overlooked();
             let (lines, text) = self.lines(near);
             // Writing to a string cannot fail.
@@ -211,13 +251,14 @@ impl Refusal<'_, '_> {
     fn undecided_indentation(&self, near: &NearMatch) -> Error {
         let path = short_path(self.matcher.path);
         let (lines, text) = self.lines(near);
+        let (old, new) = (self.source().old_name(), self.source().new_name());
         let why = if self.edit.new_text.trim().is_empty() {
-            "lines are deleted only where they are exactly as old_text says"
+            format!("lines are deleted only where they are exactly as {old} says")
         } else {
-            "it cannot be decided whether new_text is indented like old_text or like the file"
+            format!("it cannot be decided whether {new} is indented like {old} or like the file")
         };
         let message = format!(
-            "old_text not found in {path} as it is indented. {lines} except for indentation, and \
+            "{old} not found in {path} as it is indented. {lines} except for indentation, and \
              {why}.\n\n```\n{text}```\n"
         );
         let hint = "Give both texts with the indentation that the file has.".into();
@@ -228,12 +269,18 @@ impl Refusal<'_, '_> {
         let path = short_path(self.matcher.path);
         let kind = near.kind.overlooked();
         let (lines, text) = self.lines(near);
+        let old = self.source().old_name();
         let message = format!(
-            "old_text not found in {path}. {lines} without regard to {kind}, but {why}.\n\n\
+            "{old} not found in {path}. {lines} without regard to {kind}, but {why}.\n\n\
              ```\n{text}```\n"
         );
-        let hint = "Read the file again, and give old_text exactly as it is there.".into();
-        self.plain(ErrorCode::PatternNotFound, message, [hint])
+        let hint = format!("Read the file again, and give {old} exactly as it is there.");
+        self.plain(ErrorCode::PatternNotFound, message, [hint.into()])
+    }
+
+    fn done_at(&self, line: usize) -> String {
+        let (path, new) = (short_path(self.matcher.path), self.source().new_name());
+        format!(" {new} is already in {path} at line {line}: the edit seems to be done.")
     }
 
     /// "Lines 3-4 match `old_text`" or "Line 3 matches `old_text`", and these lines.
@@ -242,18 +289,19 @@ impl Refusal<'_, '_> {
         let table = LineTable::new(text);
         let first = line_number(text, near.range.start);
         let last = line_number(text, near.range.end.saturating_sub(1)).max(first);
-        let shown = numbered_lines(&table, first - 1..last, MAX_MESSAGE_BYTES / 2);
+        let shown = numbered_lines(&table, first - 1..last, self.room / 2);
+        let old = self.source().old_name();
         let lines = if first == last {
-            format!("Line {first} matches old_text")
+            format!("Line {first} matches {old}")
         } else {
-            format!("Lines {first}-{last} match old_text")
+            format!("Lines {first}-{last} match {old}")
         };
         (lines, shown)
     }
 
     fn not_found(&mut self) -> Result<Error, Error> {
         let path = short_path(self.matcher.path);
-        let mut message = format!("old_text not found in {path}.");
+        let mut message = format!("{} not found in {path}.", self.source().old_name());
         let mut hints = Vec::new();
         let new = self.lines_of_new_text()?;
         let near = suggest::suggest(self.matcher.text, &self.edit.old_text, self.matcher.call)?;
@@ -263,7 +311,7 @@ impl Refusal<'_, '_> {
         };
         let done = new.filter(is_here).map(|lines| lines.start);
         if let Some(line) = done {
-            message.push_str(&done_at(&path, line));
+            message.push_str(&self.done_at(line));
         }
         match near {
             Some(near) => {
@@ -315,10 +363,6 @@ impl Refusal<'_, '_> {
         let found = self.matcher.find(&self.edit.old_text, &options)?;
         Ok(found.is_some_and(|found| found.matches.len() == 1 || options.replace_all))
     }
-}
-
-fn done_at(path: &str, line: usize) -> String {
-    format!(" new_text is already in {path} at line {line}: the edit seems to be done.")
 }
 
 /// The current content of a file that changed since it was read.

@@ -14,8 +14,8 @@ const MAX_DIFFED_LINES: usize = 4000;
 /// A range of `old_text` and the range of `new_text` that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DiffRegion {
-    old: Range<usize>,
-    new: Range<usize>,
+    pub(super) old: Range<usize>,
+    pub(super) new: Range<usize>,
 }
 
 /// Which lines of two texts differ. They stay the same if both texts are shifted alike.

@@ -88,6 +88,35 @@ pub(crate) struct EditOptions {
     pub(crate) replace_all: bool,
     /// The largest size of the file after the edit.
     pub(crate) max_bytes: usize,
+    pub(crate) source: TextSource,
+}
+
+/// Where the texts of a replacement come from, which decides what messages call them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum TextSource {
+    /// Two arguments of a tool.
+    #[default]
+    Arguments,
+    /// A hunk of a patch: whole lines, whose terminators are as they are meant.
+    Hunk,
+}
+
+impl TextSource {
+    /// What the text to replace is called.
+    pub(super) fn old_name(self) -> &'static str {
+        match self {
+            TextSource::Arguments => "old_text",
+            TextSource::Hunk => "old text",
+        }
+    }
+
+    /// What the text in its place is called.
+    pub(super) fn new_name(self) -> &'static str {
+        match self {
+            TextSource::Arguments => "new_text",
+            TextSource::Hunk => "new text",
+        }
+    }
 }
 
 impl EditOptions {
@@ -102,6 +131,24 @@ impl EditOptions {
 pub(crate) struct Splice {
     pub(crate) old: Range<usize>,
     pub(crate) new: Range<usize>,
+}
+
+/// The first and the last line, from 1, of the new text of each splice, in their order.
+pub(crate) fn changed_lines(content: &[u8], splices: &[Splice]) -> Vec<(u64, u64)> {
+    let (mut counted, mut line) = (0, 1);
+    let lines = splices.iter().map(|Splice { new, .. }| {
+        let mut line_at = |at: usize| {
+            let passed = content.get(counted..at).unwrap_or_default();
+            line += memchr::memchr_iter(b'\n', passed).count() as u64;
+            counted = at;
+            line
+        };
+        let (first, last) = (line_at(new.start), line_at(new.end));
+        let ends_line = new.end.checked_sub(1).filter(|last| *last >= new.start);
+        let ends_line = ends_line.is_some_and(|last| content.get(last) == Some(&b'\n'));
+        (first, (last - u64::from(ends_line)).max(first))
+    });
+    lines.collect()
 }
 
 /// # Errors

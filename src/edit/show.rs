@@ -231,7 +231,7 @@ pub(super) fn difference(file: &[u8], old: &str, with_visible_blanks: bool) -> S
     };
     let (of_file, of_old) = code_points(file, old, same);
     format!(
-        "the file has `{}`{of_file}, old_text has `{}`{of_old}",
+        "the file has `{}`{of_file}, the old text has `{}`{of_old}",
         part(file),
         part(old.as_bytes())
     )

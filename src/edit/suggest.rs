@@ -377,7 +377,7 @@ impl<'a> SimilarLines<'a> {
             return String::new();
         }
         let last = self.first + self.pairs.len();
-        format!("The file ends at line {last} without a line feed, old_text goes on with one.")
+        format!("The file ends at line {last} without a line feed, the old text goes on with one.")
     }
 
     /// The lines as far as there is room, including the one that differs.
@@ -416,7 +416,7 @@ impl<'a> SimilarLines<'a> {
 
     fn sentence(&self, at: usize, pair: &LinePair<'_>) -> String {
         let Some(line) = pair.file else {
-            return format!("The file ends at line {}, old_text goes on.", self.first + at);
+            return format!("The file ends at line {}, the old text goes on.", self.first + at);
         };
         let difference = difference(line, pair.old, differs_in_blanks(line, pair.old));
         format!("Line {} differs: {difference}.", self.first + at + 1)
@@ -613,14 +613,14 @@ fn find_rewritten(file: &LineTable<'_>, old: &str, call: &Call) -> Result<Option
     let [(quote, quote_name), (apostrophe, apostrophe_name), _] = QUOTES;
     let quotes = brackets.replace(quote, quote_name).replace(apostrophe, apostrophe_name);
     let forms = [
-        (decoded, "old_text has HTML entities where the file has the characters"),
-        (brackets, "the file has HTML entities where old_text has the characters"),
-        (quotes, "the file has HTML entities where old_text has the characters"),
-        (unescaped(old), "old_text has escapes where the file has the characters"),
-        (old.replace('"', "\\\""), "the file has escapes where old_text has the characters"),
+        (decoded, "the old text has HTML entities where the file has the characters"),
+        (brackets, "the file has HTML entities where the old text has the characters"),
+        (quotes, "the file has HTML entities where the old text has the characters"),
+        (unescaped(old), "the old text has escapes where the file has the characters"),
+        (old.replace('"', "\\\""), "the file has escapes where the old text has the characters"),
         (
             old.trim_end_matches('\n').replace('\n', "\\n"),
-            "the file has `\\n` where old_text has a line end",
+            "the file has `\\n` where the old text has a line end",
         ),
     ];
     for (form, what) in forms.iter().filter(|(form, _)| form != old && !form.trim().is_empty()) {
@@ -706,7 +706,7 @@ fn find_squeezed(
         };
         let number = index + 1;
         let sentence = format!(
-            "Line {number} differs only in {what}: the file has `{}`, old_text has `{}`.",
+            "Line {number} differs only in {what}: the file has `{}`, the old text has `{}`.",
             shown(part),
             shown(old.as_bytes())
         );

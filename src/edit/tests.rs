@@ -2,7 +2,12 @@ use super::*;
 use crate::error::ErrorCode;
 
 fn options(matching: Matching) -> EditOptions {
-    EditOptions { matching, replace_all: false, max_bytes: usize::MAX }
+    EditOptions {
+        matching,
+        replace_all: false,
+        max_bytes: usize::MAX,
+        source: TextSource::Arguments,
+    }
 }
 
 const SAFE: Matching = Matching::Safe;
@@ -583,7 +588,7 @@ fn a_line_of_blanks_is_never_joined_to_the_line_above() {
     let (code, message) = refused(file, &[("    a()\n\n", "    c()\n")], &options(SAFE));
     assert_eq!(code, ErrorCode::PatternNotFound);
     let expected = "old_text not found in f.txt. Lines 1-2 match old_text without regard to \
-                    trailing blanks, but the edit removes blank lines that are not as old_text has \
+                    trailing blanks, but the edit removes blank lines that are not as the old text has \
                     them.\n\n```\n   1 |     a()\n   2 |         \n```\nRead the file again, and \
                     give old_text exactly as it is there.";
     assert_eq!(message.replace("\n\nRead", "\nRead"), expected);
@@ -663,12 +668,17 @@ fn a_byte_order_mark_is_not_put_before_another() {
 mod line_stats {
     use super::*;
     use crate::context::Call;
-    use crate::edit::{EditOptions, EditedFile, Matching, Replacement, apply};
+    use crate::edit::{EditOptions, EditedFile, Matching, Replacement, TextSource, apply};
 
     fn edit(content: &str, changes: &[(&str, &str)], replace_all: bool) -> EditedFile {
         let changes = changes.iter().map(|(old, new)| Replacement::new(*old, *new));
         let changes: Vec<Replacement> = changes.collect();
-        let options = EditOptions { matching: Matching::Safe, replace_all, max_bytes: usize::MAX };
+        let options = EditOptions {
+            matching: Matching::Safe,
+            replace_all,
+            max_bytes: usize::MAX,
+            source: TextSource::Arguments,
+        };
         apply("f", content.as_bytes(), &changes, &options, &Call::default()).unwrap()
     }
 

@@ -242,7 +242,7 @@ impl BlankMatch<'_> {
                 || (begins_within_line && self.old.starts_with('\n')));
         if removes_first || removes_last {
             return Ok(BlankVerdict::Unclear(
-                "the edit removes blank lines that are not as old_text has them",
+                "the edit removes blank lines that are not as the old text has them",
             ));
         }
         let blank_lines = |text: &str| text.lines().filter(|line| is_blank(line)).count();
@@ -254,11 +254,13 @@ impl BlankMatch<'_> {
             && !has_blanks(self.old)
         {
             return Ok(BlankVerdict::Unclear(
-                "it cannot be told which blank lines of new_text have blanks",
+                "it cannot be told which blank lines of the new text have blanks",
             ));
         }
         if self.has_exact_neighbour(&matched)? {
-            return Ok(BlankVerdict::Unclear("a line beside them is exactly like one of old_text"));
+            return Ok(BlankVerdict::Unclear(
+                "a line beside them is exactly like one of the old text",
+            ));
         }
         Ok(BlankVerdict::Apply)
     }
@@ -273,7 +275,9 @@ impl BlankMatch<'_> {
         if self.old.trim().is_empty() || blanks(self.old) == blanks(matched) {
             return BlankVerdict::Apply;
         }
-        BlankVerdict::Unclear("lines are deleted only where they are exactly as old_text has them")
+        BlankVerdict::Unclear(
+            "lines are deleted only where they are exactly as the old text has them",
+        )
     }
 
     /// The verdict if the texts differ only in blanks at line ends.
@@ -292,7 +296,7 @@ impl BlankMatch<'_> {
         let has_blanks = |line: &str| line.ends_with([' ', '\t']);
         if changed.iter().any(|(new, _)| has_blanks(new)) {
             let why = "the edit changes nothing but blanks at line ends, and these are not as \
-                       old_text has them";
+                       the old text has them";
             return Some(BlankVerdict::Unclear(why));
         }
         // The match may end before the blanks of its last line.

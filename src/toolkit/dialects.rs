@@ -244,6 +244,7 @@ const TOOLS: &[(&str, &str)] = &[
          replacestringinfile multireplacestringinfile replacestring multireplacestring multiedit \
          insertedit inserteditintofile editor",
     ),
+    ("apply_patch", "patch applydiff patchfile patchfiles gitapply"),
     ("create_directory", "mkdir makedirectory createdir"),
     ("delete_file", "rm remove delete removefile"),
     ("move_file", "mv move rename renamefile"),

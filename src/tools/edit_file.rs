@@ -11,7 +11,7 @@ pub use crate::edit::{LineRange, MatchKind, Matching};
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names, impl_with_fields};
 use crate::context::Call;
 use crate::edit::{
-    self, Change, CopiedLines, EditOptions, LineEdit, NewLines, Replacement, Splice, diff,
+    self, Change, CopiedLines, EditOptions, LineEdit, NewLines, Replacement, TextSource, diff,
 };
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
@@ -259,7 +259,12 @@ impl Tool for EditFile {
         let edits = edits(&args)?;
         let edits = parts(&args, &edits, context.limits.file_bytes)?;
         let EditFileArgs { matching, replace_all, .. } = args;
-        let options = EditOptions { matching, replace_all, max_bytes: context.limits.file_bytes };
+        let options = EditOptions {
+            matching,
+            replace_all,
+            max_bytes: context.limits.file_bytes,
+            source: TextSource::Arguments,
+        };
         let guard = lock_and_read(context, &args, |error, bytes| {
             conflict(error, bytes, &edits, &options, context.call)
         })?;
@@ -287,11 +292,7 @@ impl Tool for EditFile {
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
             shows_diff: args.show_diff,
-            places: edited
-                .splices
-                .iter()
-                .map(|splice| line_range(&edited.content, splice))
-                .collect(),
+            places: edit::changed_lines(&edited.content, &edited.splices),
             notes: edited.notes,
             relative_path: path,
         };
@@ -506,18 +507,6 @@ fn conflict(
     } else {
         "Read the file again before you change it."
     })
-}
-
-/// The first and the last line of the new text of a splice.
-fn line_range(content: &[u8], splice: &Splice) -> (u64, u64) {
-    let feeds = |to: usize| {
-        let before = content.get(..to).unwrap_or(content);
-        memchr::memchr_iter(b'\n', before).count() as u64
-    };
-    let first = feeds(splice.new.start) + 1;
-    let ends_line = splice.new.end > splice.new.start
-        && content.get(splice.new.end - 1).is_some_and(|byte| *byte == b'\n');
-    (first, (feeds(splice.new.end) + 1 - u64::from(ends_line)).max(first))
 }
 
 fn missing(path: &str, why: &Error) -> Error {

@@ -20,6 +20,7 @@
 //! | `edits` | 1,000 replacements |
 //! | `content`, `new_text` | [`Limits::file_bytes`](crate::Limits::file_bytes), `TOO_LARGE` |
 //! | `old_text` | [`Limits::file_bytes`](crate::Limits::file_bytes) |
+//! | `patch` | [`Limits::file_bytes`](crate::Limits::file_bytes), and 10,000 files, `TOO_LARGE` |
 //! | `command` | 131,072 characters |
 //! | `context`, `before`, `after` | 1,000 lines |
 //! | `max_results` | cut to [`Limits::results`](crate::Limits::results) |
@@ -28,6 +29,7 @@
 //!
 //! Values that a list repeats are dropped.
 
+pub mod apply_patch;
 pub mod copy_file;
 pub mod create_directory;
 pub mod delete_file;
@@ -62,6 +64,7 @@ pub(crate) fn standard(tools: &mut impl Register) {
     tools.add(write_file::WriteFile);
     tools.add(edit_file::EditFile);
     tools.add(replace::Replace);
+    tools.add(apply_patch::ApplyPatch);
     tools.add(create_directory::CreateDirectory);
     tools.add(delete_file::DeleteFile);
     tools.add(move_file::MoveFile);

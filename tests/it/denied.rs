@@ -13,7 +13,7 @@ use ripkit::{ErrorCode, IndexOptions, Toolkit, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Said, ask, is_thorough, memory_dir, put, run_program};
+use crate::harness::{Said, ask, is_thorough, put, run_program};
 
 const SKILL: &str = "---\nname: s\ndescription: A skill.\n---\nText.\n";
 
@@ -62,7 +62,7 @@ struct Tree {
 
 impl Tree {
     fn new() -> Tree {
-        Tree { dir: memory_dir() }
+        Tree { dir: tempfile::Builder::new().prefix("ripkit-denied-").tempdir().unwrap() }
     }
 
     fn root(&self) -> PathBuf {
@@ -301,10 +301,15 @@ fn resolving(path: &str) -> Vec<(&'static str, Value)> {
             json!({ "path": "copied.txt", "copy_lines": { "path": path, "lines": [1, 1] } }),
         ),
         ("replace", json!({ "pattern": "e", "replacement": "x", "path": path })),
+        ("apply_patch", patch(&format!("*** Update File: {path}\n@@\n-e\n+x\n"))),
         ("create_directory", json!({ "path": path })),
         ("copy_file", json!({ "source": path, "destination": "copied.txt" })),
         ("copy_file", json!({ "source": "public.txt", "destination": format!("{path}/below") })),
     ]
+}
+
+fn patch(changes: &str) -> Value {
+    json!({ "patch": format!("*** Begin Patch\n{changes}*** End Patch\n") })
 }
 
 /// Those which take the entry itself, so that a link in place of it is not followed.
@@ -313,6 +318,10 @@ fn of_entries(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("delete_file", json!({ "path": path })),
         ("delete_file", json!({ "path": path, "expected_version": version })),
+        ("apply_patch", patch(&format!("*** Delete File: {path}\n"))),
+        ("apply_patch", patch(&format!("*** Add File: {path}\n+x\n"))),
+        ("apply_patch", patch(&format!("*** Update File: {path}\n*** Move to: moved.txt\n"))),
+        ("apply_patch", patch(&format!("*** Update File: public.txt\n*** Move to: {path}\n"))),
         ("move_file", json!({ "source": path, "destination": "moved.txt" })),
         ("move_file", json!({ "source": path, "destination": "private/moved.txt" })),
         ("move_file", json!({ "source": "public.txt", "destination": path })),

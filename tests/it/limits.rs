@@ -43,6 +43,9 @@ fn sensible(tool: &ToolSpec) -> Map<String, Value> {
             json!({ "path": "a.txt", "old_text": "old", "new_text": "new", "dry_run": true })
         }
         "replace" => json!({ "pattern": "old", "replacement": "new", "dry_run": true }),
+        "apply_patch" => {
+            json!({ "patch": "a.txt\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n", "dry_run": true })
+        }
         "create_directory" => json!({ "path": "made" }),
         "move_file" | "copy_file" => json!({ "source": "a.txt", "destination": "c.txt" }),
         "load_skill" => json!({ "name": "known" }),
@@ -72,14 +75,14 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
             "string" => {
                 // The host limits the size of contents, with the same error as for files.
                 let codes: &[ErrorCode] = match name {
-                    "content" | "new_text" => &[TooLarge],
+                    "content" | "new_text" | "patch" => &[TooLarge],
                     _ => REFUSED,
                 };
                 for unit in ["x/", "*", "é"] {
                     trials.push(Trial { value: unit.repeat(HUGE).into(), codes });
                 }
                 let Some(max) = option["maxLength"].as_u64() else {
-                    assert!(["content", "old_text", "new_text"].contains(&name), "{name}");
+                    assert!(["content", "old_text", "new_text", "patch"].contains(&name), "{name}");
                     continue;
                 };
                 let max = usize::try_from(max).unwrap();

@@ -19,6 +19,8 @@ mod harness;
 // A small tool set for tests of the toolkit itself.
 mod tools;
 
+// Patches, compared with `git apply` and `patch`, and of extreme size.
+mod apply_patch;
 // Runs every file of `fixtures/cases`.
 mod cases;
 // The `ripkit` program, from its arguments to its exit status.

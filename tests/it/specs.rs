@@ -177,12 +177,12 @@ fn defaults_and_limits_stand_once_in_the_description() {
 
 #[test]
 fn the_list_for_clients_is_short() {
-    // About 4.2 bytes a token: 3,400 tokens for all tools, and 600 for the longest.
+    // About 4.2 bytes a token: 3,500 tokens for all tools, and 600 for the longest.
     let specs = standard_specs();
     let standard: Vec<_> = specs.iter().filter(|spec| spec.name != "run_command").collect();
     let bytes = |value: &Value| value.to_string().len();
     let listed = schema::render(standard.iter().copied(), Format::Mcp);
-    assert!(bytes(&listed) <= 14_200, "{}", bytes(&listed));
+    assert!(bytes(&listed) <= 14_800, "{}", bytes(&listed));
     let search = bytes(&schema::mcp(standard[0]));
     assert!(search <= 2600, "{search}");
 }

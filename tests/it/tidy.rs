@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 15] = [
     &["error", "output"],
     &["arguments"],
     &["workspace", "pool", "edit"],
-    &["walk", "read", "command", "shown_files"],
+    &["walk", "read", "command", "patch", "shown_files"],
     &["index"],
     &["search", "skills"],
     &["tool"],

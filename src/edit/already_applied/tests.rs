@@ -1,9 +1,13 @@
 use crate::context::Call;
-use crate::edit::{EditOptions, Matching, Replacement, apply};
+use crate::edit::{EditOptions, Matching, Replacement, TextSource, apply};
 use crate::error::ErrorCode;
 
-const SAFE: EditOptions =
-    EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+const SAFE: EditOptions = EditOptions {
+    matching: Matching::Safe,
+    replace_all: false,
+    max_bytes: usize::MAX,
+    source: TextSource::Arguments,
+};
 
 fn edit(file: &str, old: &str, new: &str) -> Result<String, String> {
     let change = Replacement { old_text: old.to_owned(), new_text: new.to_owned() };
@@ -56,7 +60,7 @@ fn a_deeper_twin_is_not_taken_for_a_block_that_has_changed() {
     let message = edit(file, "total = start()\ncount = 1\n", "total = stop()\ncount = 1\n");
     let message = message.unwrap_err();
     let expected = "old_text not found in f.py. Lines 5-6 match old_text without regard to \
-                    uniform indentation, but line 1 has the indentation of old_text, so another place may \
+                    uniform indentation, but line 1 has the indentation of the old text, so another place may \
                     be meant.\n\n```\n   5 |     total = start()\n   6 |     count = 1\n```\nRead \
                     the file again, and give old_text exactly as it is there.";
     assert_eq!(message, expected);
@@ -174,7 +178,7 @@ fn a_repeated_deletion_does_not_delete_a_twin_with_other_trailing_blanks() {
     assert_eq!(once, "\na = 1  \nb = 2\n");
     let message = edit(&once, "a = 1\nb = 2\n", "").unwrap_err();
     let expected = "old_text not found in f.py. Lines 2-3 match old_text without regard to trailing \
-                    blanks, but lines are deleted only where they are exactly as old_text has them.\
+                    blanks, but lines are deleted only where they are exactly as the old text has them.\
                     \n\n```\n   2 | a = 1  \n   3 | b = 2\n```\nRead the file again, and give \
                     old_text exactly as it is there.";
     assert_eq!(message, expected);

@@ -2,7 +2,7 @@ use std::slice;
 
 use super::*;
 use crate::context::Call;
-use crate::edit::{Change, EditOptions, Replacement, apply};
+use crate::edit::{Change, EditOptions, Replacement, TextSource, apply};
 
 fn lines(first: u64, last: u64, new: &str) -> Change {
     let new_lines = NewLines::Text(new.to_owned());
@@ -15,7 +15,8 @@ fn copied(first: u64, last: u64, new: &[u8]) -> Change {
 }
 
 fn edit_as(content: &[u8], changes: &[Change], matching: Matching) -> Result<Vec<u8>, Error> {
-    let options = EditOptions { matching, replace_all: false, max_bytes: usize::MAX };
+    let source = TextSource::Arguments;
+    let options = EditOptions { matching, replace_all: false, max_bytes: usize::MAX, source };
     let edited = apply("f.txt", content, changes, &options, &Call::default())?;
     let (mut old, mut new) = (0, 0);
     for splice in &edited.splices {

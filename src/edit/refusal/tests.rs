@@ -1,9 +1,13 @@
 use crate::context::Call;
-use crate::edit::{EditOptions, Matching, Replacement, apply};
+use crate::edit::{EditOptions, Matching, Replacement, TextSource, apply};
 use crate::error::{ErrorCode, MAX_MESSAGE_BYTES};
 
-const SAFE: EditOptions =
-    EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+const SAFE: EditOptions = EditOptions {
+    matching: Matching::Safe,
+    replace_all: false,
+    max_bytes: usize::MAX,
+    source: TextSource::Arguments,
+};
 const EXACT: EditOptions = EditOptions { matching: Matching::Exact, ..SAFE };
 
 fn refused(content: &str, changes: &[(&str, &str)], options: &EditOptions) -> (ErrorCode, String) {
@@ -66,7 +70,7 @@ fn every_refusal_says_what_and_what_next() {
             &SAFE,
             "old_text not found in src/a.rs. new_text is already in src/a.rs at line 2: the edit \
              seems to be done.\n\nDid you mean:\n```\n   2 |     renamed(1);\n```\nLine 2 \
-             differs: the file has `    renamed(1);`, old_text has `    original(1);`.",
+             differs: the file has `    renamed(1);`, the old text has `    original(1);`.",
         ),
         (
             "one\nlet value = compute(x);\nthree\n",
@@ -74,14 +78,14 @@ fn every_refusal_says_what_and_what_next() {
             &SAFE,
             "old_text not found in src/a.rs.\n\nDid you mean:\n```\n   2 | let value = \
              compute(x);\n   3 | three\n```\nLine 2 differs: the file has `let value = \
-             compute(x);`, old_text has `let value = compute(y);`.",
+             compute(x);`, the old text has `let value = compute(y);`.",
         ),
         (
             "if a:\n\tb = 1\n",
             ("if a:\n    b = 1\n", "x"),
             &EXACT,
             "old_text not found in src/a.rs.\n\nDid you mean:\n```\n   1 | if a:\n   2 | \tb = \
-             1\n```\nLine 2 differs: the file has `→b·=·1`, old_text has `····b·=·1`. With match: safe \
+             1\n```\nLine 2 differs: the file has `→b·=·1`, the old text has `····b·=·1`. With match: safe \
              it would be found.",
         ),
     ];
@@ -112,7 +116,7 @@ fn new_text_that_is_there_for_other_reasons_is_not_taken_for_the_edit() {
 fn a_refused_exact_edit_suggests_a_safe_one() {
     let (_, message) = refused("a\r\nb\r\n", &[("a\nb", "x")], &EXACT);
     let expected = "old_text not found in src/a.rs.\n\nDid you mean:\n```\n   1 | a\n   2 | \
-                    b\n```\nLine 1 differs: the file has `a␍`, old_text has `a`. With match: safe \
+                    b\n```\nLine 1 differs: the file has `a␍`, the old text has `a`. With match: safe \
                     it would be found.";
     assert_eq!(message, expected);
 }

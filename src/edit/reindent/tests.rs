@@ -1,11 +1,15 @@
 use crate::context::Call;
-use crate::edit::{EditOptions, MatchKind, Matching, Replacement, apply};
+use crate::edit::{EditOptions, MatchKind, Matching, Replacement, TextSource, apply};
 use crate::error::ErrorCode;
 
 /// The file after the edit, or `None` if it is refused for its indentation.
 fn edited(file: &str, old: &str, new: &str) -> Option<String> {
-    let options =
-        EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+    let options = EditOptions {
+        matching: Matching::Safe,
+        replace_all: false,
+        max_bytes: usize::MAX,
+        source: TextSource::Arguments,
+    };
     let change = Replacement::new(old, new);
     match apply("f.py", file.as_bytes(), &[change], &options, &Call::default()) {
         Ok(edited) => {
@@ -135,8 +139,12 @@ fn tabs_become_the_spaces_of_the_file() {
 
 #[test]
 fn a_block_whose_lines_lie_otherwise_to_each_other_is_never_found() {
-    let options =
-        EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+    let options = EditOptions {
+        matching: Matching::Safe,
+        replace_all: false,
+        max_bytes: usize::MAX,
+        source: TextSource::Arguments,
+    };
     for old in [
         "def g(self):\n  return 2\n",
         "def g(self):\nreturn 2\n",

@@ -2,12 +2,16 @@ use super::*;
 use crate::context::Call;
 use crate::edit::matcher::Matcher;
 use crate::edit::text::DecodedText;
-use crate::edit::{EditOptions, Matching};
+use crate::edit::{EditOptions, Matching, TextSource};
 
 /// The sentence and the lines.
 fn shown_matches(text: &str, old: &str, room: usize) -> (String, String) {
-    let options =
-        EditOptions { matching: Matching::Safe, replace_all: false, max_bytes: usize::MAX };
+    let options = EditOptions {
+        matching: Matching::Safe,
+        replace_all: false,
+        max_bytes: usize::MAX,
+        source: TextSource::Arguments,
+    };
     let (decoded, call) = (DecodedText::new(text.as_bytes()), Call::default());
     let mut matcher = Matcher::new("f", &decoded, &options, &call);
     let found = matcher.find(old, &options).unwrap().unwrap();

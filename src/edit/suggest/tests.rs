@@ -58,7 +58,7 @@ fn the_line_that_differs_is_shown_when_not_all_fit() {
 fn the_end_of_the_file_is_reported() {
     let near = suggest(b"first line\nlast line\n", "last line\none more line\n", &Call::default());
     let advice = near.unwrap().unwrap().message(false, 1500);
-    assert!(advice.ends_with("The file ends at line 2, old_text goes on."), "{advice}");
+    assert!(advice.ends_with("The file ends at line 2, the old text goes on."), "{advice}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ mod line_part {
         let advice = message(&line, "if (one)  { two(); }", 1500).unwrap();
         let expected = "Line 1 differs at column 610: the file has `if·(one)·{·two();·}·b,·b,";
         assert!(advice.contains(expected), "{advice}");
-        assert!(advice.ends_with("old_text has `if·(one)··{·two();·}`."), "{advice}");
+        assert!(advice.ends_with("the old text has `if·(one)··{·two();·}`."), "{advice}");
     }
 
     #[test]
@@ -194,41 +194,41 @@ mod variant {
             (
                 "foo(a,b)",
                 "   2 |     foo(a, b);\n```\nLine 2 differs only in blanks: the file has `foo(a,·b)`, \
-                 old_text has `foo(a,b)`.",
+                 the old text has `foo(a,b)`.",
             ),
             (
                 "foo( a, b )",
                 "   2 |     foo(a, b);\n```\nLine 2 differs only in blanks: the file has `foo(a,·b)`, \
-                 old_text has `foo(·a,·b·)`.",
+                 the old text has `foo(·a,·b·)`.",
             ),
             (
                 "FOO(a, b)",
                 "   2 |     foo(a, b);\n```\nLine 2 differs only in case: the file has `foo(a, b)`, \
-                 old_text has `FOO(a, b)`.",
+                 the old text has `FOO(a, b)`.",
             ),
             (
                 "Foo(a,b)",
                 "   2 |     foo(a, b);\n```\nLine 2 differs only in blanks and case: the file has \
-                 `foo(a,·b)`, old_text has `Foo(a,b)`.",
+                 `foo(a,·b)`, the old text has `Foo(a,b)`.",
             ),
             (
                 "&lt;b&gt;",
-                "   4 | <b>\n```\nLine 4 is like it, but old_text has HTML entities where the file has \
+                "   4 | <b>\n```\nLine 4 is like it, but the old text has HTML entities where the file has \
                  the characters.",
             ),
             (
                 "x < y",
-                "   5 | x &lt; y\n```\nLine 5 is like it, but the file has HTML entities where old_text \
+                "   5 | x &lt; y\n```\nLine 5 is like it, but the file has HTML entities where the old text \
                  has the characters.",
             ),
             (
                 "call(\\\"x\\\\ty\\\"",
-                "   3 | call(\"x\\ty\", Bar)\n```\nLine 3 is like it, but old_text has escapes where the \
+                "   3 | call(\"x\\ty\", Bar)\n```\nLine 3 is like it, but the old text has escapes where the \
                  file has the characters.",
             ),
             (
                 "one\\n    foo(a",
-                "   1 | one\n```\nLine 1 is like it, but old_text has escapes where the file has the \
+                "   1 | one\n```\nLine 1 is like it, but the old text has escapes where the file has the \
                  characters.",
             ),
         ];
@@ -248,12 +248,12 @@ mod variant {
             &Call::default(),
         );
         let advice = near.unwrap().unwrap().message(true, 1500);
-        let expected = "Line 1 differs: the file has `let drink = caf\u{e9}1` (U+00E9), old_text has `let drink = \
+        let expected = "Line 1 differs: the file has `let drink = caf\u{e9}1` (U+00E9), the old text has `let drink = \
                         cafe\u{301}1` (U+0065 U+0301).";
         assert!(advice.ends_with(expected), "{advice}");
         let near = suggest(b"let drink = caf\xe91\n", "let drink = caf\u{FFFD}1", &Call::default());
         let advice = near.unwrap().unwrap().message(true, 1500);
-        let expected = "Line 1 differs: the file has `let drink = caf\u{FFFD}1` (byte E9), old_text has `let \
+        let expected = "Line 1 differs: the file has `let drink = caf\u{FFFD}1` (byte E9), the old text has `let \
                         drink = caf\u{FFFD}1` (U+FFFD).";
         assert!(advice.ends_with(expected), "{advice}");
     }

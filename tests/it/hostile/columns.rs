@@ -81,11 +81,9 @@ pub(super) fn columns() -> Vec<Column> {
 }
 
 /// Arguments that are not paths, of any tool.
-const NO_PATHS: [&str; 20] = [
+const NO_PATHS: [&str; 18] = [
     "command",
     "content",
-    // Its path is resolved as that of `read_file`.
-    "copy_lines",
     "cursor",
     "edits",
     "exclude",
@@ -93,7 +91,6 @@ const NO_PATHS: [&str; 20] = [
     "file_type",
     "include",
     "kind",
-    "lines",
     "match",
     "name",
     "new_text",

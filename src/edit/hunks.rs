@@ -1,0 +1,532 @@
+//! Hunks of a patch: blocks of whole lines, found by the same strategies as other replacements.
+//!
+//! A block that is in the file once is taken wherever it is. Of several equal places, the order of
+//! the hunks decides, then the line number or the lines that the hunk names above itself; else the
+//! hunk is refused.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use crate::context::Call;
+use crate::edit::already_applied::NumberEvidence;
+use crate::edit::fit::Patch;
+use crate::edit::locate::{Located, Locator};
+use crate::edit::matcher::{MatchSet, TextMatch};
+use crate::edit::refusal::{LocateError, Refusal, RefusalReason};
+use crate::edit::regions::LineDiff;
+use crate::edit::replacement::{EditOptions, MatchKind, Replacement, check_stop};
+use crate::edit::text::{DecodedText, LineEndings, LineTable, is_line_start, slice, str_slice};
+use crate::edit::{EditedFile, assemble};
+use crate::error::Error;
+
+const KINDS: [MatchKind; 5] = [
+    MatchKind::Exact,
+    MatchKind::LineEndings,
+    MatchKind::TrailingBlanks,
+    MatchKind::Typography,
+    MatchKind::Indentation,
+];
+
+/// Lines to find and the lines in their place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    /// Whole lines with their terminators; the last one may have none.
+    pub(crate) texts: Replacement,
+    /// The number, from 1, that the first of them is said to have.
+    pub(crate) line: Option<usize>,
+    /// Lines that stand somewhere above, the outermost first.
+    pub(crate) headers: Vec<String>,
+    /// Whether the last of them is said to end the file.
+    pub(crate) at_end: bool,
+}
+
+/// What holds for all hunks of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HunkRules {
+    /// Whether the hunks stand in the order of the lines.
+    pub(crate) is_ordered: bool,
+    /// Whether the hunks cannot say that the file ends without a line feed, so that the end stays.
+    pub(crate) keeps_end: bool,
+}
+
+/// A hunk that cannot be applied.
+pub(crate) struct RefusedHunk {
+    pub(crate) index: usize,
+    reason: RefusalReason,
+}
+
+/// Why hunks were not applied.
+pub(crate) enum HunkError {
+    /// All that cannot be applied, in their order.
+    Refused(Vec<RefusedHunk>),
+    /// The call failed or was stopped.
+    Failed(Error),
+}
+
+impl From<Error> for HunkError {
+    fn from(error: Error) -> HunkError {
+        HunkError::Failed(error)
+    }
+}
+
+/// Applies all hunks to `content`, the bytes of the file at `path`.
+///
+/// # Errors
+/// `NOT_TEXT`, `TOO_LARGE`, `CANCELLED`, `TIMEOUT`, or all the hunks that are refused.
+pub(crate) fn apply(
+    path: &str,
+    content: &[u8],
+    hunks: &[Hunk],
+    rules: HunkRules,
+    options: &EditOptions,
+    call: &Call,
+) -> Result<EditedFile, HunkError> {
+    let text = DecodedText::of_text(path, content)?;
+    let located = HunkLocator::new(path, &text, rules, options, call).locate_all(hunks)?;
+    Ok(assemble(path, content, &text, located, options)?)
+}
+
+/// The error of a refused hunk, in at most `room` bytes.
+///
+/// # Errors
+/// `CANCELLED`, `TIMEOUT`, `TOO_LARGE` and `INTERNAL` while the message is put together.
+pub(crate) fn explain(
+    path: &str,
+    content: &[u8],
+    hunk: &Hunk,
+    refused: RefusedHunk,
+    (options, room): (&EditOptions, usize),
+    call: &Call,
+) -> Result<Error, Error> {
+    let text = DecodedText::new(content);
+    let mut locator = Locator::new(path, &text, options, call);
+    let edit = locator.without_marks(&hunk.texts);
+    let matcher = &mut locator.matcher;
+    Refusal { matcher, edit: &edit, label: String::new(), others: 0, room }.error(refused.reason)
+}
+
+/// A place at which a hunk applies.
+#[derive(Clone)]
+struct Place {
+    kind: MatchKind,
+    found: TextMatch,
+    /// The texts that are replaced here, which differ at the end of the file.
+    texts: Replacement,
+    /// The number of the first line, from 0.
+    first: usize,
+    /// The lines that change, from 0; at least the position between two lines.
+    changed: Range<usize>,
+}
+
+/// The places of a hunk that are possible.
+struct Places {
+    places: Vec<Place>,
+    /// Whether there are more than counted.
+    has_more: bool,
+}
+
+struct HunkLocator<'a> {
+    path: &'a str,
+    locator: Locator<'a>,
+    table: LineTable<'a>,
+    text: &'a [u8],
+    rules: HunkRules,
+    options: &'a EditOptions,
+    call: &'a Call,
+}
+
+impl<'a> HunkLocator<'a> {
+    fn new(
+        path: &'a str,
+        text: &'a DecodedText<'_>,
+        rules: HunkRules,
+        options: &'a EditOptions,
+        call: &'a Call,
+    ) -> HunkLocator<'a> {
+        let locator = Locator::new(path, text, options, call);
+        let (text, table) = (text.bytes(), LineTable::new(text.bytes()));
+        HunkLocator { path, locator, table, text, rules, options, call }
+    }
+
+    fn locate_all(&mut self, hunks: &[Hunk]) -> Result<Vec<Located>, HunkError> {
+        self.locator.refuse_number(hunks.len())?;
+        let mut refused = Vec::new();
+        let mut all: Vec<(usize, Places)> = Vec::with_capacity(hunks.len());
+        let mut known = Known::default();
+        for (index, hunk) in hunks.iter().enumerate() {
+            check_stop(self.call)?;
+            match self.places(hunk, &known) {
+                Ok(places) => {
+                    if let [only] = places.places.as_slice() {
+                        known.place(hunk, only);
+                    }
+                    all.push((index, places));
+                }
+                Err(LocateError::Refused(reason)) => refused.push(RefusedHunk { index, reason }),
+                Err(LocateError::Failed(error)) => return Err(error.into()),
+            }
+        }
+        if self.rules.is_ordered {
+            refused.extend(keep_order(&mut all));
+        }
+        let mut chosen: Vec<(usize, Place)> = Vec::with_capacity(all.len());
+        let mut known = Known::default();
+        for (index, places) in all {
+            let Some(hunk) = hunks.get(index) else { continue };
+            match self.choose(hunk, places, &known) {
+                Ok(place) => {
+                    known.place(hunk, &place);
+                    chosen.push((index, place));
+                }
+                Err(reason) => refused.push(RefusedHunk { index, reason }),
+            }
+        }
+        refused.extend(remove_overlaps(&mut chosen));
+        let mut located = Vec::with_capacity(chosen.len());
+        for (index, place) in chosen {
+            match self.plan(&place) {
+                Ok(hunk) => located.push(hunk),
+                Err(LocateError::Refused(reason)) => refused.push(RefusedHunk { index, reason }),
+                Err(LocateError::Failed(error)) => return Err(error.into()),
+            }
+        }
+        if refused.is_empty() {
+            return Ok(located);
+        }
+        refused.sort_by_key(|refused| refused.index);
+        Err(HunkError::Refused(refused))
+    }
+
+    /// All places of a hunk with the first strategy that finds any.
+    fn places(&mut self, hunk: &Hunk, known: &Known) -> Result<Places, LocateError> {
+        let texts = self.as_in_file(&hunk.texts);
+        if texts.old_text == texts.new_text {
+            return Err(RefusalReason::EqualTexts.into());
+        }
+        if texts.old_text.is_empty() {
+            let place = self.place_of_addition(hunk, texts)?;
+            return Ok(Places { places: vec![place], has_more: false });
+        }
+        let at_end = self.at_open_end(&texts).map(|texts| (texts, true));
+        let variants: Vec<(Replacement, bool)> =
+            [(texts, false)].into_iter().chain(at_end).collect();
+        let line = hunk.line.and_then(|line| known.expected(line));
+        let expected = line.filter(|line| *line >= known.end || !self.rules.is_ordered);
+        if let Some(line) = expected {
+            let mut here = variants
+                .iter()
+                .filter_map(|(texts, at_end)| self.exact_place(texts, *at_end, line));
+            if let Some(place) = here.next() {
+                return Ok(Places { places: vec![place], has_more: false });
+            }
+        }
+        for kind in KINDS {
+            let (mut places, mut has_more) = (Vec::new(), false);
+            for (texts, at_end) in &variants {
+                let found = self.locator.matcher.find_at(kind, &texts.old_text, self.options)?;
+                has_more |= found.has_more;
+                let found = found.matches.into_iter();
+                places.extend(found.filter_map(|found| self.place(kind, found, texts, *at_end)));
+            }
+            if !places.is_empty() {
+                places.sort_by_key(|place| place.first);
+                return Ok(Places { places, has_more });
+            }
+        }
+        Err(RefusalReason::NotFound.into())
+    }
+
+    /// The texts without the byte order mark of the file, and with its line endings if all of them
+    /// are the same.
+    fn as_in_file(&self, texts: &Replacement) -> Replacement {
+        let texts = self.locator.without_marks(texts);
+        let convert: fn(&str) -> String = match self.locator.endings {
+            LineEndings::Uniform("\r\n") => |text| text.replace('\n', "\r\n"),
+            LineEndings::Uniform(_) => |text| text.replace("\r\n", "\n"),
+            _ => return texts,
+        };
+        let is_crlf = matches!(self.locator.endings, LineEndings::Uniform("\r\n"));
+        // A hunk that changes line endings has both kinds.
+        let both = [&texts.old_text, &texts.new_text];
+        let is_other = |text: &str| {
+            let lines = text.matches('\n').count();
+            text.matches("\r\n").count() == if is_crlf { 0 } else { lines }
+        };
+        if both.iter().all(|text| is_other(text)) {
+            let [old, new] = both.map(|text| convert(text));
+            return Replacement::new(old, new);
+        }
+        texts
+    }
+
+    /// The texts for the end of the file, if it has a final line feed and the hunk none, or the
+    /// reverse.
+    fn at_open_end(&self, texts: &Replacement) -> Option<Replacement> {
+        let Replacement { old_text, new_text } = texts;
+        let is_open = self.text.last().is_some_and(|&byte| byte != b'\n');
+        if old_text.ends_with('\n') == is_open {
+            let ends_alike = old_text.lines().next_back() == new_text.lines().next_back();
+            let keeps_end = self.rules.keeps_end || ends_alike;
+            if is_open {
+                let old = without_terminator(old_text);
+                let new = if keeps_end { without_terminator(new_text) } else { new_text };
+                return (!old.is_empty()).then(|| Replacement::new(old, new));
+            }
+            let end = match self.locator.endings {
+                LineEndings::Uniform(end) => end,
+                _ => "\n",
+            };
+            let closed = |text: &str| match text {
+                "" => String::new(),
+                text if text.ends_with('\n') => text.to_owned(),
+                text => format!("{text}{end}"),
+            };
+            return Some(Replacement::new(closed(old_text), closed(new_text)));
+        }
+        None
+    }
+
+    /// The place of a hunk that only adds lines: the end of the file if it is empty or the hunk says
+    /// so.
+    fn place_of_addition(&self, hunk: &Hunk, texts: Replacement) -> Result<Place, LocateError> {
+        if !self.text.is_empty() && !hunk.at_end {
+            return Err(RefusalReason::NoPlace.into());
+        }
+        let end = self.text.len();
+        let mut texts = texts;
+        if !self.text.is_empty() && self.text.ends_with(texts.new_text.as_bytes()) {
+            let at = end - texts.new_text.len();
+            return Err(RefusalReason::AlreadyApplied { at, near: None }.into());
+        }
+        if self.text.last().is_some_and(|&byte| byte != b'\n') {
+            let ending = self.locator.endings.near(&(end..end), &(0..end));
+            texts.new_text.insert_str(0, ending);
+        }
+        let lines = self.table.len();
+        let found = TextMatch { range: end..end, mappings: Vec::new() };
+        Ok(Place { kind: MatchKind::Exact, found, texts, first: lines, changed: lines..lines })
+    }
+
+    /// The place at a line, from 0, if the text stands there byte for byte.
+    fn exact_place(&self, texts: &Replacement, at_end: bool, line: usize) -> Option<Place> {
+        let start = self.table.start(line)?;
+        let end = start + texts.old_text.len();
+        let is_there = self.text.get(start..end) == Some(texts.old_text.as_bytes());
+        let found = TextMatch { range: start..end, mappings: Vec::new() };
+        is_there.then(|| self.place(MatchKind::Exact, found, texts, at_end))?
+    }
+
+    /// The place of a match, if it covers whole lines, up to the end of the file if it must.
+    fn place(
+        &self,
+        kind: MatchKind,
+        found: TextMatch,
+        texts: &Replacement,
+        at_end: bool,
+    ) -> Option<Place> {
+        let Range { start, end } = found.range;
+        let is_whole = if texts.old_text.ends_with('\n') && !at_end {
+            end > start && is_line_start(self.text, end)
+        } else {
+            // Only the last line has no terminator.
+            end == self.text.len()
+        };
+        if !is_line_start(self.text, start) || !is_whole {
+            return None;
+        }
+        let first = self.table.line_at(start);
+        let (head, tail) = if kind == MatchKind::Exact { common_lines(texts) } else { (0, 0) };
+        let lines = texts.old_text.split_inclusive('\n').count();
+        let changed = first + head..first + lines - tail;
+        Some(Place { kind, found, texts: texts.clone(), first, changed })
+    }
+
+    /// The only place, or the one that the hunk names.
+    fn choose(&self, hunk: &Hunk, places: Places, known: &Known) -> Result<Place, RefusalReason> {
+        let Places { mut places, has_more } = places;
+        if self.rules.is_ordered {
+            places.retain(|place| place.changed.start >= known.end);
+        }
+        let only = |places: &[Place]| match places {
+            [only] if !has_more => Some(only.clone()),
+            _ => None,
+        };
+        if let Some(place) = only(&places) {
+            return Ok(place);
+        }
+        if hunk.at_end {
+            let ends = |place: &&Place| place.found.range.end == self.text.len();
+            let last: Vec<Place> = places.iter().filter(ends).cloned().collect();
+            if let [last] = last.as_slice() {
+                return Ok(last.clone());
+            }
+        }
+        if !has_more && let Some(place) = self.below_headers(hunk, &places) {
+            return Ok(place);
+        }
+        if let Some(line) = hunk.line.and_then(|line| known.expected(line)).filter(|_| !has_more) {
+            let distance = |place: &Place| place.first.abs_diff(line);
+            let least = places.iter().map(distance).min();
+            let nearest: Vec<Place> =
+                places.iter().filter(|place| Some(distance(place)) == least).cloned().collect();
+            if let Some(place) = only(&nearest) {
+                return Ok(place);
+            }
+        }
+        let Some(kind) = places.first().map(|place| place.kind) else {
+            return Err(RefusalReason::NotFound);
+        };
+        let matches = places.into_iter().map(|place| place.found).collect();
+        Err(RefusalReason::NotUnique(MatchSet { kind, matches, has_more }))
+    }
+
+    /// The first place below the lines that the hunk names, if they lead to only one.
+    fn below_headers(&self, hunk: &Hunk, places: &[Place]) -> Option<Place> {
+        let (last, outer) = hunk.headers.split_last()?;
+        let is_line = |header: &str, number: usize| {
+            let line = self.table.line(number).map(<[u8]>::trim_ascii);
+            line.is_some_and(|line| line == header.trim().as_bytes())
+        };
+        let mut from = 0;
+        for header in outer {
+            let number = (from..self.table.len()).find(|number| is_line(header, *number))?;
+            from = number + 1;
+        }
+        let below = (from..self.table.len()).filter(|number| is_line(last, *number));
+        let mut firsts: Vec<&Place> = below
+            .filter_map(|number| places.iter().find(|place| place.changed.start > number))
+            .collect();
+        firsts.dedup_by_key(|place| place.first);
+        match firsts.as_slice() {
+            [only] => Some((*only).clone()),
+            _ => None,
+        }
+    }
+
+    fn plan(&mut self, place: &Place) -> Result<Located, LocateError> {
+        let mut located = if place.kind == MatchKind::Exact {
+            HunkLocator::plan_exact(place)?
+        } else {
+            let matches = vec![place.found.clone()];
+            let found = MatchSet { kind: place.kind, matches, has_more: false };
+            self.locator.locate_in(&place.texts, &found, NumberEvidence::None)?
+        };
+        // Unchanged lines of two hunks may overlap; what they change does not.
+        let changed = self.changed_bytes(place)?;
+        for patch in &mut located.patches {
+            patch.match_start = changed.start;
+        }
+        located.matches = vec![changed];
+        Ok(located)
+    }
+
+    /// Lines that are exactly as the hunk says are replaced by exactly what it says.
+    fn plan_exact(place: &Place) -> Result<Located, Error> {
+        let Replacement { old_text, new_text } = &place.texts;
+        let (head, tail) = common_lines(&place.texts);
+        let inner = |text: &str| {
+            let lines: Vec<usize> = text.split_inclusive('\n').map(str::len).collect();
+            let start = lines.iter().take(head).sum::<usize>();
+            start..text.len() - lines.iter().rev().take(tail).sum::<usize>()
+        };
+        let (old, new) = (inner(old_text), inner(new_text));
+        let start = place.found.range.start + old.start;
+        let (old, new) = (str_slice(old_text, old)?, str_slice(new_text, new)?);
+        let regions = LineDiff::new(old, new).regions(old, new)?;
+        let patches = regions.into_iter().map(|region| {
+            let range = start + region.old.start..start + region.old.end;
+            let text = str_slice(new, region.new)?.as_bytes().to_vec();
+            Ok(Patch { match_start: start, range, text })
+        });
+        let patches = patches.collect::<Result<Vec<Patch>, Error>>()?;
+        let kind = MatchKind::Exact;
+        Ok(Located { kind, matches: Vec::new(), patches, notes: Vec::new() })
+    }
+
+    fn changed_bytes(&self, place: &Place) -> Result<Range<usize>, Error> {
+        let bytes = self.table.bytes_of(place.changed.clone());
+        let bytes = bytes.map_err(|error| error.at(self.path))?;
+        slice(self.text, bytes.clone()).map(|_| bytes)
+    }
+}
+
+/// What is known from the hunks before.
+#[derive(Default)]
+struct Known {
+    /// The line, from 0, up to which lines were changed.
+    end: usize,
+    /// How many lines below its number the last hunk was found.
+    drift: isize,
+}
+
+impl Known {
+    fn place(&mut self, hunk: &Hunk, place: &Place) {
+        self.end = self.end.max(place.changed.end);
+        if let Some(line) = hunk.line {
+            self.drift = place.first.cast_signed() - line.saturating_sub(1).cast_signed();
+        }
+    }
+
+    /// The line, from 0, at which a hunk with this number is expected.
+    fn expected(&self, line: usize) -> Option<usize> {
+        line.saturating_sub(1).checked_add_signed(self.drift)
+    }
+}
+
+/// Removes the places that contradict the order of the hunks, and refuses a hunk that has no other.
+fn keep_order(all: &mut Vec<(usize, Places)>) -> Vec<RefusedHunk> {
+    let mut refused = Vec::new();
+    let mut low = 0;
+    all.retain_mut(|(index, Places { places, .. })| {
+        let first = places.first().map_or(0, |place| place.first);
+        places.retain(|place| place.changed.start >= low);
+        let Some(end) = places.iter().map(|place| place.changed.end).min() else {
+            let reason = RefusalReason::OutOfOrder(first + 1);
+            refused.push(RefusedHunk { index: *index, reason });
+            return false;
+        };
+        low = end;
+        true
+    });
+    let mut high = usize::MAX;
+    for (_, Places { places, .. }) in all.iter_mut().rev() {
+        places.retain(|place| place.changed.end <= high);
+        high = places.iter().map(|place| place.changed.start).max().unwrap_or(high);
+    }
+    refused
+}
+
+/// Removes hunks that change a line that an earlier one changes.
+fn remove_overlaps(chosen: &mut Vec<(usize, Place)>) -> Vec<RefusedHunk> {
+    let mut refused = Vec::new();
+    chosen.sort_by_key(|(index, place)| (place.changed.start, place.changed.end, *index));
+    let mut end = 0;
+    chosen.retain(|(index, place)| {
+        let is_free = place.changed.start >= end;
+        if is_free {
+            end = place.changed.end;
+        } else {
+            let reason = RefusalReason::Overlaps(place.changed.start + 1);
+            refused.push(RefusedHunk { index: *index, reason });
+        }
+        is_free
+    });
+    refused
+}
+
+/// The number of lines that both texts have at the start, and of the others at the end.
+fn common_lines(texts: &Replacement) -> (usize, usize) {
+    let old: Vec<&str> = texts.old_text.split_inclusive('\n').collect();
+    let new: Vec<&str> = texts.new_text.split_inclusive('\n').collect();
+    let same = |pair: &(&str, &str)| pair.0 == pair.1;
+    let head = old.iter().copied().zip(new.iter().copied()).take_while(same).count();
+    let tails = old.iter().copied().skip(head).rev().zip(new.iter().copied().skip(head).rev());
+    (head, tails.take_while(same).count())
+}
+
+fn without_terminator(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
+}

@@ -1,0 +1,202 @@
+//! The `*** Begin Patch` envelope, read as leniently as models write it.
+
+use crate::error::{Error, ErrorCode};
+use crate::patch::lines::{HunkLines, PatchLines, Side};
+use crate::patch::unified::{self, HunkHeader};
+use crate::patch::{Action, FilePatch, PatchHunk};
+use crate::text::clip;
+
+pub(super) const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+const END_OF_FILE: &str = "*** End of File";
+const ADD: &str = "*** Add File:";
+const DELETE: &str = "*** Delete File:";
+const UPDATE: &str = "*** Update File:";
+const MOVE: &str = "*** Move to:";
+
+/// Bytes shown of a line that is not understood.
+const SHOWN_BYTES: usize = 100;
+
+/// Whether a line begins the change of a file.
+pub(super) fn is_file_header(line: &str) -> bool {
+    [ADD, DELETE, UPDATE].iter().any(|header| argument(line, header).is_some())
+}
+
+/// The path behind a header.
+fn argument<'a>(line: &'a str, header: &str) -> Option<&'a str> {
+    let path = line.trim().strip_prefix(header)?.trim();
+    let is_quote = ['"', '`', '\''];
+    let quoted = path.strip_prefix(is_quote).and_then(|path| path.strip_suffix(is_quote));
+    Some(quoted.unwrap_or(path))
+}
+
+/// The changes of files.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a line that belongs to no file.
+pub(super) fn parse(lines: PatchLines<'_>) -> Result<Vec<FilePatch>, Error> {
+    let mut parser = Parser { lines, files: Vec::new() };
+    let mut is_inside = false;
+    while let Some(line) = parser.lines.peek() {
+        let number = parser.lines.number();
+        let is_marker = line.trim_start().starts_with("***");
+        if is_file_header(line) {
+            is_inside = true;
+            parser.file(line);
+            continue;
+        }
+        match line.trim() {
+            BEGIN => is_inside = true,
+            END => is_inside = false,
+            line if is_inside && is_marker && !line.starts_with("*** Environment ID:") => {
+                let shown = clip::truncate(line, SHOWN_BYTES);
+                let message = format!(
+                    "line {number} of the patch is no header that is known: {shown}. Known are \
+                     {ADD}, {UPDATE}, {DELETE} and {END}"
+                );
+                return Err(Error::new(ErrorCode::InvalidArgument, message));
+            }
+            // Prose around it, or a code fence.
+            _ => {}
+        }
+        parser.lines.skip();
+    }
+    Ok(parser.files)
+}
+
+struct Parser<'a> {
+    lines: PatchLines<'a>,
+    files: Vec<FilePatch>,
+}
+
+impl Parser<'_> {
+    /// The change of one file, which begins with this line.
+    fn file(&mut self, header: &str) {
+        let line = self.lines.number();
+        self.lines.skip();
+        let (path, action) = if let Some(path) = argument(header, ADD) {
+            (path, self.added())
+        } else if let Some(path) = argument(header, DELETE) {
+            (path, Action::Delete(Vec::new()))
+        } else {
+            (argument(header, UPDATE).unwrap_or_default(), self.updated())
+        };
+        self.files.push(FilePatch { path: path.to_owned(), line, action, notes: Vec::new() });
+    }
+
+    /// Whether the change of the file ends before this line.
+    fn ends(&self, line: &str) -> bool {
+        let is_end = line.trim() == END && self.lines.is_last();
+        is_end
+            || line.starts_with("```")
+            || (line.starts_with("***") && line.trim_end() != END_OF_FILE)
+    }
+
+    fn added(&mut self) -> Action {
+        let (mut added, mut raw) = (String::new(), String::new());
+        let (mut has_signs, mut blanks, mut unsigned) = (false, 0, None);
+        while let Some(line) = self.lines.peek().filter(|line| !self.ends(line)) {
+            let number = self.lines.number();
+            self.lines.skip();
+            if let Some(text) = line.strip_prefix('+') {
+                // Empty lines between others lost their sign.
+                added.extend(std::iter::repeat_n('\n', std::mem::take(&mut blanks)));
+                added.extend([text, "\n"]);
+                has_signs = true;
+            } else if line.trim().is_empty() {
+                blanks += 1;
+            } else if line.starts_with('\\') {
+                added.pop();
+                continue;
+            } else if line.trim() != END_OF_FILE && !(line.starts_with("@@") && raw.is_empty()) {
+                unsigned = unsigned.or(Some(number));
+            }
+            raw.extend([line, "\n"]);
+        }
+        match unsigned {
+            None => Action::Create(added),
+            Some(number) if has_signs => Action::Refused(format!(
+                "line {number} of the patch does not begin with +, as the lines of a new file do"
+            )),
+            Some(_) => Action::Create(format!("{}\n", raw.trim_end_matches('\n'))),
+        }
+    }
+
+    fn updated(&mut self) -> Action {
+        let move_to = self.lines.peek().and_then(|line| argument(line, MOVE));
+        if move_to.is_some() {
+            self.lines.skip();
+        }
+        self.skip_diff_names();
+        let mut hunks = Vec::new();
+        while let Some(line) = self.lines.peek().filter(|line| !self.ends(line)) {
+            if line.trim().is_empty() && hunks.is_empty() {
+                self.lines.skip();
+                continue;
+            }
+            let before = self.lines.number();
+            hunks.extend(self.hunk());
+            if self.lines.number() == before {
+                self.lines.skip();
+            }
+        }
+        if hunks.is_empty() && move_to.is_none() {
+            return Action::Refused("it has no hunk".to_owned());
+        }
+        Action::Update { hunks, are_blocks: false, move_to: move_to.map(str::to_owned) }
+    }
+
+    /// Skips the names of a unified diff below the header.
+    fn skip_diff_names(&mut self) {
+        let is_names = |lines: &PatchLines<'_>| {
+            lines.peek().is_some_and(|line| line.starts_with("--- "))
+                && lines.ahead(1).is_some_and(|line| line.starts_with("+++ "))
+        };
+        if is_names(&self.lines) {
+            self.lines.skip();
+            self.lines.skip();
+        }
+    }
+
+    /// One hunk; `None` if it has no lines.
+    fn hunk(&mut self) -> Option<PatchHunk> {
+        let number = self.lines.number();
+        let mut hunk = HunkLines::default();
+        while let Some(line) = self.lines.peek().filter(|line| !self.ends(line)) {
+            if let Some(header) = line.strip_prefix("@@") {
+                if !hunk.is_empty() {
+                    break;
+                }
+                add_header(&mut hunk, line, header);
+            } else if line.trim() == END_OF_FILE {
+                hunk.at_end = true;
+                self.lines.skip();
+                break;
+            } else if !hunk.push_signed(line) {
+                // An unchanged line without its space; it must be in the file like this.
+                hunk.push(Side::Both, line);
+            }
+            self.lines.skip();
+        }
+        let has_place = !hunk.headers.is_empty() || hunk.line.is_some() || hunk.counts()[0] > 0;
+        hunk.at_end |= !has_place;
+        (!hunk.is_empty()).then(|| PatchHunk { hunk: hunk.finish(None), line: number })
+    }
+}
+
+/// Adds a line `@@ context`, or the line number of a unified diff.
+fn add_header(hunk: &mut HunkLines<'_>, line: &str, header: &str) {
+    let header = match unified::hunk_header(line) {
+        Some(HunkHeader { old_start: Some(start), section, .. }) => {
+            hunk.line = Some(start);
+            section
+        }
+        _ => header.trim().trim_end_matches("@@").trim(),
+    };
+    if !matches!(header, "" | "..." | "…") {
+        hunk.headers.push(header.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests;

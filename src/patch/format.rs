@@ -1,0 +1,114 @@
+//! Recognizes the format of a patch by its content, whatever stands around it: a code fence, prose,
+//! or a shell command with a here-document.
+
+use crate::error::{Error, ErrorCode};
+use crate::patch::lines::PatchLines;
+use crate::patch::{FilePatch, blocks, envelope, unified};
+use crate::text::escape;
+
+/// The first lines of a patch in each format.
+const SAMPLES: &str = "\n*** Begin Patch\n*** Update File: src/a.rs\nor a unified diff:\n\
+                       --- a/src/a.rs\n+++ b/src/a.rs\nor SEARCH/REPLACE blocks:\n\
+                       src/a.rs\n<<<<<<< SEARCH\n";
+
+/// The most changes of files in a patch.
+const MAX_FILES: usize = 10_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Envelope,
+    Unified,
+    Blocks,
+}
+
+/// The changes of files that a patch makes, in its order.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a text in no known format, or without any change; `TOO_LARGE` for more than
+/// 10,000 files.
+pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, Error> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(unknown("patch is empty; give it in one of these formats:"));
+    }
+    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+    let mut lines: Vec<&str> = lines.collect();
+    let found = lines.iter().enumerate().find_map(|(at, _)| Some((at, format_at(&lines, at)?)));
+    let Some((first, format)) = found else {
+        return Err(unknown("patch is in none of the formats that are read:"));
+    };
+    cut_wrappers(&mut lines, first)?;
+    // Where the lines of the format itself end with a carriage return, all lines got one on the way.
+    if lines.get(first).is_some_and(|line| line.ends_with('\r')) {
+        for line in &mut lines {
+            *line = line.strip_suffix('\r').unwrap_or(line);
+        }
+    }
+    let lines = PatchLines::new(lines);
+    let files = match format {
+        Format::Envelope => envelope::parse(lines)?,
+        Format::Unified => unified::parse(lines),
+        Format::Blocks => blocks::parse(lines)?,
+    };
+    match files.len() {
+        0 => Err(Error::new(ErrorCode::InvalidArgument, "patch names no file to change")),
+        1..=MAX_FILES => Ok(files),
+        count => {
+            let message = format!("patch changes {count} files; {MAX_FILES} are the limit");
+            Err(Error::new(ErrorCode::TooLarge, message).with_hint("Split it."))
+        }
+    }
+}
+
+fn unknown(what: &str) -> Error {
+    Error::new(ErrorCode::InvalidArgument, format!("{what}{SAMPLES}"))
+}
+
+/// The format that begins at a line.
+fn format_at(lines: &[&str], at: usize) -> Option<Format> {
+    let line = lines.get(at)?;
+    if line.trim() == envelope::BEGIN {
+        let mut next = (at + 1..lines.len()).filter(|at| !is_blank(lines, *at));
+        // A diff in an envelope.
+        let is_diff = next.next().is_some_and(|at| unified::begins_at(lines, at));
+        return Some(if is_diff { Format::Unified } else { Format::Envelope });
+    }
+    if envelope::is_file_header(line) {
+        return Some(Format::Envelope);
+    }
+    if blocks::is_search(line) {
+        return Some(Format::Blocks);
+    }
+    unified::begins_at(lines, at).then_some(Format::Unified)
+}
+
+fn is_blank(lines: &[&str], at: usize) -> bool {
+    lines.get(at).is_none_or(|line| line.trim().is_empty())
+}
+
+/// Cuts the lines at the end of the here-document in which they stand, if any.
+fn cut_wrappers(lines: &mut Vec<&str>, first: usize) -> Result<(), Error> {
+    let command = lines.iter().take(first).find_map(|line| {
+        let (command, word) = line.split_once("<<")?;
+        let word = word.trim_start_matches('-').trim_start();
+        let word = word.trim_start_matches(['\'', '"', '\\']);
+        let end = word.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let word = word.split_at(end.unwrap_or(word.len())).0;
+        (!word.is_empty()).then_some((command, word))
+    });
+    let Some((command, word)) = command else { return Ok(()) };
+    if command.split(|letter: char| !letter.is_alphanumeric()).any(|name| name == "cd") {
+        let message = format!(
+            "patch stands in a command that changes the directory: {}",
+            escape::display_path(command.trim().as_bytes())
+        );
+        let error = Error::new(ErrorCode::InvalidArgument, message);
+        return Err(error.with_hint("Give the patch alone, with paths from the workspace root."));
+    }
+    let end = lines.iter().skip(first).position(|line| line.trim() == word);
+    lines.truncate(end.map_or(lines.len(), |end| first + end));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

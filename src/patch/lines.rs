@@ -1,0 +1,138 @@
+//! The lines of a patch, and the lines of a hunk as they are collected.
+
+use crate::edit::Replacement;
+use crate::edit::hunks::Hunk;
+
+/// A position in the lines of a patch.
+pub(super) struct PatchLines<'a> {
+    lines: Vec<&'a str>,
+    at: usize,
+}
+
+impl<'a> PatchLines<'a> {
+    pub(super) fn new(lines: Vec<&'a str>) -> PatchLines<'a> {
+        PatchLines { lines, at: 0 }
+    }
+
+    pub(super) fn peek(&self) -> Option<&'a str> {
+        self.ahead(0)
+    }
+
+    /// The line that is so many lines ahead.
+    pub(super) fn ahead(&self, lines: usize) -> Option<&'a str> {
+        self.lines.get(self.at + lines).copied()
+    }
+
+    pub(super) fn skip(&mut self) {
+        self.at += 1;
+    }
+
+    /// The number of the next line, from 1.
+    pub(super) fn number(&self) -> usize {
+        self.at + 1
+    }
+
+    /// Whether only blank lines and the end of a code fence follow the next one.
+    pub(super) fn is_last(&self) -> bool {
+        self.lines.iter().skip(self.at + 1).all(|line| matches!(line.trim(), "" | "```"))
+    }
+}
+
+/// The texts to which a line of a hunk belongs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Both,
+    Old,
+    New,
+}
+
+/// A hunk whose lines are collected.
+#[derive(Default)]
+pub(super) struct HunkLines<'a> {
+    lines: Vec<(Side, &'a str)>,
+    /// Lines at the end that are empty without the space of an unchanged line, so that they may not
+    /// belong to the hunk.
+    bare: usize,
+    /// Whether the old and the new text end without a line feed.
+    is_open: [bool; 2],
+    pub(super) line: Option<usize>,
+    pub(super) headers: Vec<String>,
+    pub(super) at_end: bool,
+}
+
+impl<'a> HunkLines<'a> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub(super) fn push(&mut self, side: Side, line: &'a str) {
+        self.lines.push((side, line));
+        self.bare = 0;
+    }
+
+    /// Adds an empty line without a sign, which is taken for an unchanged one.
+    pub(super) fn push_bare(&mut self) {
+        self.lines.push((Side::Both, ""));
+        self.bare += 1;
+    }
+
+    /// Adds a line by its first character; `false` if that is none of a hunk.
+    pub(super) fn push_signed(&mut self, line: &'a str) -> bool {
+        let sides = [(" ", Side::Both), ("-", Side::Old), ("+", Side::New)];
+        if line.is_empty() || line == "\r" {
+            self.push_bare();
+            return true;
+        }
+        for (sign, side) in sides {
+            if let Some(text) = line.strip_prefix(sign) {
+                self.push(side, text);
+                return true;
+            }
+        }
+        if line.starts_with('\\') {
+            self.open_last();
+            return true;
+        }
+        false
+    }
+
+    /// Notes that the last line has no line feed.
+    fn open_last(&mut self) {
+        if let Some((side, _)) = self.lines.last() {
+            let is_of = [*side != Side::New, *side != Side::Old];
+            self.is_open = [self.is_open[0] || is_of[0], self.is_open[1] || is_of[1]];
+            self.at_end = true;
+        }
+    }
+
+    /// The numbers of old and of new lines.
+    pub(super) fn counts(&self) -> [usize; 2] {
+        let count = |other: Side| self.lines.iter().filter(|(side, _)| *side != other).count();
+        [count(Side::New), count(Side::Old)]
+    }
+
+    /// The hunk. Empty lines at its end without a sign are left out, unless it would lack old lines
+    /// otherwise, of which it says to have `old_count`.
+    pub(super) fn finish(mut self, old_count: Option<usize>) -> Hunk {
+        while self.bare > 0 {
+            let old = self.counts()[0];
+            if old < 2 || old_count.is_some_and(|count| old <= count) {
+                break;
+            }
+            self.lines.pop();
+            self.bare -= 1;
+        }
+        let text = |other: Side, is_open: bool| {
+            let lines = self.lines.iter().filter(|(side, _)| *side != other);
+            let mut text: String = lines.flat_map(|(_, line)| [line, "\n"]).collect();
+            if is_open {
+                text.pop();
+            }
+            text
+        };
+        let [old_open, new_open] = self.is_open;
+        let texts = Replacement::new(text(Side::New, old_open), text(Side::Old, new_open));
+        let HunkLines { line, headers, at_end, .. } = self;
+        Hunk { texts, line, headers, at_end }
+    }
+}

@@ -1,0 +1,706 @@
+//! The plan of a patch: all changes are found and checked in memory, in their order, before any file
+//! is changed. All that cannot be made is reported together.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::arguments;
+use crate::context::Call;
+use crate::edit::hunks::{self, HunkError, RefusedHunk};
+use crate::edit::{EditOptions, EditedFile, MatchKind, Matching, Splice, TextSource};
+use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
+use crate::hint::Hint;
+use crate::patch::{Action, FilePatch, PatchHunk, hunk_rules};
+use crate::text::{clip, escape, placeholder};
+use crate::text_format::TextFormat;
+use crate::workspace::{Access, Transaction, Workspace};
+
+/// Failures that are reported with what would apply, and further ones that are named.
+const MAX_EXPLAINED: usize = 4;
+const MAX_NAMED: usize = 10;
+
+/// Bytes of a message for what stands around the failures, and for each that is only named.
+const FRAME_BYTES: usize = 120;
+const NAMED_BYTES: usize = 80;
+
+/// All contents together may have so many times the bytes of one file.
+const MAX_FILES_BYTES: usize = 4;
+
+/// The conditions of a plan.
+#[derive(Clone, Copy)]
+pub(crate) struct PlanOptions<'a> {
+    pub(crate) workspace: &'a Workspace,
+    /// The largest size of a file, before and after.
+    pub(crate) file_bytes: usize,
+    /// For the messages of failures.
+    pub(crate) format: &'a TextFormat,
+    pub(crate) call: &'a Call,
+}
+
+/// Changes that can be made.
+pub(crate) struct Plan {
+    transaction: Transaction,
+    /// In the order of the patch, one for each file.
+    pub(crate) changes: Vec<PlannedChange>,
+    /// What had to be repaired or left out, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Plan {
+    /// Makes all changes, and returns notes on what could not be preserved.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::commit`].
+    pub(crate) fn commit(self, call: &Call) -> Result<Vec<String>, Error> {
+        self.transaction.commit(call)
+    }
+}
+
+/// A change of one file.
+pub(crate) struct PlannedChange {
+    /// The path afterwards; that of a removed file as it was.
+    pub(crate) path: String,
+    /// The path before, if the file is moved.
+    pub(crate) source: Option<String>,
+    pub(crate) old: Option<Arc<Vec<u8>>>,
+    pub(crate) new: Option<Arc<Vec<u8>>>,
+    pub(crate) is_created: bool,
+    pub(crate) is_removed: bool,
+    /// Where they differ, if the file is changed by one part of the patch.
+    pub(crate) splices: Option<Vec<Splice>>,
+    pub(crate) match_kind: MatchKind,
+}
+
+/// Finds and checks all changes of a patch.
+///
+/// # Errors
+/// One error for all that cannot be changed, with the code of the first.
+pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan, Error> {
+    let paths = PatchPaths::new(patch);
+    let (locked, errors) = paths.lock(&options)?;
+    let mut failures: Vec<Failure<'_>> = Vec::new();
+    let mut errors: HashMap<usize, Error> = errors.into_iter().collect();
+    for (part, uses) in patch.iter().zip(&paths.uses) {
+        let mut used = [Some(uses.path), uses.destination].into_iter().flatten();
+        let error = used.find_map(|index| errors.remove(&index));
+        failures.extend(error.map(|error| Failure::of_file(part, error)));
+    }
+    let states = paths.accesses.iter().map(|_| FileState::default()).collect();
+    let mut planner = Planner { options, locked, states, bytes: 0, notes: Vec::new() };
+    for (part, uses) in patch.iter().zip(&paths.uses) {
+        if let Some(why) = options.call.stop_reason() {
+            return Err(Error::stopped(why, "anything was changed"));
+        }
+        if planner.locked.has_all(*uses) {
+            failures.extend(planner.apply(part, *uses)?);
+        }
+    }
+    if failures.is_empty() {
+        return planner.finish(&paths.uses);
+    }
+    failures.sort_by_key(Failure::line);
+    Err(Report { failures, options: &options }.error()?)
+}
+
+/// The paths that a part of the patch uses, by their index.
+#[derive(Clone, Copy)]
+struct Uses {
+    path: usize,
+    destination: Option<usize>,
+}
+
+/// The paths of a patch, each once.
+#[derive(Default)]
+struct PatchPaths {
+    accesses: Vec<(String, Access)>,
+    /// Of each part of the patch.
+    uses: Vec<Uses>,
+    /// The index of each path.
+    known: HashMap<String, usize>,
+}
+
+impl PatchPaths {
+    fn new(patch: &[FilePatch]) -> PatchPaths {
+        let mut paths = PatchPaths::default();
+        for part in patch {
+            let (access, destination) = match &part.action {
+                Action::Create(_) => (Access::Create, None),
+                Action::Delete(_) => (Access::Entry, None),
+                Action::Update { move_to: Some(to), .. } => (Access::Entry, Some(to)),
+                Action::Update { .. } => (Access::Change, None),
+                Action::Refused(_) | Action::Binary => (Access::Write, None),
+            };
+            let source = paths.add(&part.path, access);
+            let destination = destination.map(|to| paths.add(to, Access::Create));
+            paths.uses.push(Uses { path: source, destination });
+        }
+        paths
+    }
+
+    /// The index of a path. One that is used several times must be usable in all these ways.
+    fn add(&mut self, path: &str, access: Access) -> usize {
+        let names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
+        let start = if path.starts_with('/') { "/" } else { "" };
+        let same = format!("{start}{}", names.collect::<Vec<_>>().join("/"));
+        let index = *self.known.entry(same).or_insert(self.accesses.len());
+        match self.accesses.get_mut(index) {
+            None => self.accesses.push((path.to_owned(), access)),
+            Some((_, first)) if *first != access => {
+                // A file that is removed or moved away, and made again, is there at first.
+                let is_entry = *first == Access::Entry || access == Access::Entry;
+                *first = if is_entry { Access::Entry } else { Access::Write };
+            }
+            Some(_) => {}
+        }
+        index
+    }
+
+    /// Locks the paths that can be used, and returns the errors of the others by index.
+    fn lock(&self, options: &PlanOptions<'_>) -> Result<(LockedPaths, Vec<(usize, Error)>), Error> {
+        let mut failed: Vec<(usize, Error)> = Vec::new();
+        loop {
+            let others: HashSet<usize> = failed.iter().map(|(index, _)| *index).collect();
+            let usable: Vec<usize> =
+                (0..self.accesses.len()).filter(|index| !others.contains(index)).collect();
+            let accesses: Vec<(String, Access)> =
+                usable.iter().filter_map(|index| self.accesses.get(*index).cloned()).collect();
+            let errors = match options.workspace.begin(&accesses, options.call) {
+                Ok(transaction) => {
+                    let mut indexes = vec![None; self.accesses.len()];
+                    for (at, index) in usable.iter().enumerate() {
+                        if let Some(slot) = indexes.get_mut(*index) {
+                            *slot = Some(at);
+                        }
+                    }
+                    return Ok((LockedPaths { transaction, indexes }, failed));
+                }
+                Err(errors) => errors,
+            };
+            let known = failed.len();
+            for (at, error) in errors {
+                let is_stop = matches!(error.code(), ErrorCode::Timeout | ErrorCode::Cancelled);
+                match usable.get(at) {
+                    Some(index) if !is_stop => failed.push((*index, error)),
+                    _ => return Err(error),
+                }
+            }
+            if failed.len() == known {
+                let message = "the files could not be locked; nothing was changed";
+                return Err(Error::new(ErrorCode::Internal, message));
+            }
+        }
+    }
+}
+
+/// The paths of a patch that can be used, locked.
+struct LockedPaths {
+    transaction: Transaction,
+    /// The index in the transaction; `None` for a path that cannot be used.
+    indexes: Vec<Option<usize>>,
+}
+
+impl LockedPaths {
+    fn has_all(&self, uses: Uses) -> bool {
+        let is_locked = |index: usize| self.indexes.get(index).is_some_and(Option::is_some);
+        is_locked(uses.path) && uses.destination.is_none_or(is_locked)
+    }
+
+    fn index(&self, path: usize) -> Result<usize, Error> {
+        self.indexes.get(path).copied().flatten().ok_or_else(no_such_path)
+    }
+
+    fn path(&self, path: usize) -> Result<String, Error> {
+        Ok(self.transaction.path(self.index(path)?).to_owned())
+    }
+}
+
+fn no_such_path() -> Error {
+    Error::new(ErrorCode::Internal, "the patch has no such path; nothing was changed")
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, Default)]
+enum Content {
+    /// It was not looked at.
+    #[default]
+    Unknown,
+    Missing,
+    /// A file whose content is not needed.
+    Unread,
+    Bytes(Arc<Vec<u8>>),
+}
+
+impl Content {
+    fn bytes(&self) -> Option<&Arc<Vec<u8>>> {
+        match self {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::Unknown | Content::Missing | Content::Unread => None,
+        }
+    }
+
+    fn exists(&self) -> bool {
+        matches!(self, Content::Unread | Content::Bytes(_))
+    }
+}
+
+/// A file before the patch and after the parts that were applied so far.
+#[derive(Clone, Default)]
+struct FileState {
+    before: Content,
+    now: Content,
+    /// The path from which it was moved.
+    origin: Option<usize>,
+    /// How many parts changed it.
+    parts: usize,
+    splices: Vec<Splice>,
+    match_kind: Option<MatchKind>,
+}
+
+struct Planner<'a> {
+    options: PlanOptions<'a>,
+    locked: LockedPaths,
+    states: Vec<FileState>,
+    /// Bytes of all contents.
+    bytes: usize,
+    notes: Vec<String>,
+}
+
+impl Planner<'_> {
+    /// Applies one part of the patch in memory, and returns why it cannot be applied.
+    ///
+    /// # Errors
+    /// Those that end the whole call.
+    fn apply<'p>(&mut self, part: &'p FilePatch, uses: Uses) -> Result<Vec<Failure<'p>>, Error> {
+        let applied = match &part.action {
+            Action::Create(content) => self.create(part, uses.path, content),
+            Action::Delete(hunks) => self.delete(part, uses.path, hunks),
+            Action::Update { hunks, are_blocks, .. } => self.update(part, uses, hunks, *are_blocks),
+            Action::Refused(why) => {
+                Err(Refusal::File(Error::new(ErrorCode::InvalidArgument, why.clone())))
+            }
+            Action::Binary => {
+                let message = "a binary file cannot be patched";
+                Err(Refusal::File(Error::new(ErrorCode::NotText, message)))
+            }
+        };
+        match applied {
+            Ok(()) => {
+                let path = self.locked.path(uses.path)?;
+                self.notes.extend(part.notes.iter().map(|note| format!("{path}: {note}")));
+                Ok(Vec::new())
+            }
+            Err(Refusal::File(error))
+                if matches!(error.code(), ErrorCode::Timeout | ErrorCode::Cancelled) =>
+            {
+                Err(error)
+            }
+            Err(Refusal::File(error)) => Ok(vec![Failure::of_file(part, error)]),
+            Err(Refusal::Hunks { content, refused }) => {
+                let path = self.locked.path(uses.path)?;
+                let failures = refused.into_iter().map(|refused| {
+                    let cause =
+                        Cause::Hunk { path: path.clone(), content: content.clone(), refused };
+                    Failure { part, cause }
+                });
+                Ok(failures.collect())
+            }
+        }
+    }
+
+    fn create(&mut self, part: &FilePatch, path: usize, content: &str) -> Result<(), Refusal> {
+        self.look(path, false)?;
+        if self.state(path)?.now.exists() {
+            let message = format!("{} exists already", shown(&part.path));
+            let error = Error::new(ErrorCode::FileAlreadyExists, message);
+            return Err(error.with_hint("To change it, give its old lines too.").into());
+        }
+        self.check_size(content.len())?;
+        if let Some(found) = placeholder::first_added(content, &[], &part.path) {
+            self.notes.push(format!(
+                "{}: line {} seems to stand for text that was left out, and was written as it is: {}",
+                shown(&part.path),
+                found.line,
+                found.text
+            ));
+        }
+        let state = self.state(path)?;
+        state.now = Content::Bytes(Arc::new(content.as_bytes().to_vec()));
+        state.parts += 1;
+        Ok(())
+    }
+
+    fn delete(
+        &mut self,
+        part: &FilePatch,
+        path: usize,
+        hunks: &[PatchHunk],
+    ) -> Result<(), Refusal> {
+        let read = self.look(path, true);
+        if hunks.is_empty() && read.is_err() && self.state(path)?.parts == 0 {
+            // What cannot be read can be removed.
+            let state = self.state(path)?;
+            (state.before, state.now) = (Content::Unread, Content::Unread);
+        } else {
+            read?;
+        }
+        if !self.state(path)?.now.exists() {
+            return Err(missing(part));
+        }
+        if let (Some(content), false) = (self.state(path)?.now.bytes().cloned(), hunks.is_empty()) {
+            let edited = self.apply_hunks(path, &content, hunks, false)?;
+            if !edited.content.is_empty() {
+                let message = "the file has lines that the patch does not remove";
+                let error = Error::new(ErrorCode::InvalidArgument, message);
+                return Err(error.with_hint("Remove all of its lines, or none.").into());
+            }
+        }
+        let state = self.state(path)?;
+        state.now = Content::Missing;
+        state.parts += 1;
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        part: &FilePatch,
+        uses: Uses,
+        hunks: &[PatchHunk],
+        are_blocks: bool,
+    ) -> Result<(), Refusal> {
+        self.look(uses.path, !hunks.is_empty())?;
+        if !self.state(uses.path)?.now.exists() {
+            return Err(missing(part));
+        }
+        let destination = uses.destination.filter(|to| *to != uses.path);
+        if let Some(to) = destination {
+            self.look(to, false)?;
+            if self.state(to)?.now.exists() {
+                let message = format!("the destination {} exists already", self.locked.path(to)?);
+                return Err(Error::new(ErrorCode::FileAlreadyExists, message).into());
+            }
+        }
+        if let Some(content) =
+            self.state(uses.path)?.now.bytes().cloned().filter(|_| !hunks.is_empty())
+        {
+            let edited = self.apply_hunks(uses.path, &content, hunks, are_blocks)?;
+            self.check_omissions(uses.path, &content, hunks)?;
+            self.check_size(edited.content.len())?;
+            let path = self.locked.path(uses.path)?;
+            self.notes.extend(edited.notes.iter().map(|note| format!("{path}: {note}")));
+            let state = self.state(uses.path)?;
+            state.match_kind = state.match_kind.max(edited.match_kinds.iter().copied().max());
+            state.splices = edited.splices;
+            state.now = Content::Bytes(Arc::new(edited.content));
+        }
+        self.state(uses.path)?.parts += 1;
+        if let Some(to) = destination {
+            let moved = self.state(uses.path)?;
+            let now = std::mem::replace(&mut moved.now, Content::Missing);
+            let moved = FileState {
+                before: Content::Missing,
+                now,
+                origin: Some(moved.origin.unwrap_or(uses.path)),
+                ..moved.clone()
+            };
+            let before = self.state(to)?.before.clone();
+            *self.state(to)? = FileState { before, ..moved };
+        }
+        Ok(())
+    }
+
+    /// Reads a file once; without `content` only whether it exists, if that is known.
+    fn look(&mut self, path: usize, content: bool) -> Result<(), Error> {
+        let index = self.locked.index(path)?;
+        let limit = self.options.file_bytes;
+        let state = self.state(path)?;
+        match &state.now {
+            Content::Missing | Content::Bytes(_) => return Ok(()),
+            Content::Unread if !content => return Ok(()),
+            Content::Unknown | Content::Unread => {}
+        }
+        let call = self.options.call;
+        let read = match self.locked.transaction.read(index, limit, call) {
+            Ok(None) => Content::Missing,
+            Ok(Some(bytes)) => {
+                self.bytes += bytes.len();
+                Content::Bytes(Arc::new(bytes))
+            }
+            Err(error) if content || error.code() == ErrorCode::FileNotFound => return Err(error),
+            Err(_) => Content::Unread,
+        };
+        self.check_size(0)?;
+        let state = self.state(path)?;
+        (state.before, state.now) = (read.clone(), read);
+        Ok(())
+    }
+
+    fn state(&mut self, path: usize) -> Result<&mut FileState, Error> {
+        self.states.get_mut(path).ok_or_else(no_such_path)
+    }
+
+    /// Refuses a new content that is too large, alone or with all others.
+    fn check_size(&mut self, len: usize) -> Result<(), Error> {
+        let limit = self.options.file_bytes;
+        if len > limit {
+            let message = format!("the file would have {len} bytes; the limit is {limit}");
+            return Err(Error::new(ErrorCode::TooLarge, message));
+        }
+        self.bytes = self.bytes.saturating_add(len);
+        let limit = limit.saturating_mul(MAX_FILES_BYTES);
+        if self.bytes > limit {
+            let message = format!("all files of the patch together have more than {limit} bytes");
+            return Err(Error::new(ErrorCode::TooLarge, message).with_hint("Split it."));
+        }
+        Ok(())
+    }
+
+    fn apply_hunks(
+        &self,
+        path: usize,
+        content: &Arc<Vec<u8>>,
+        hunks: &[PatchHunk],
+        are_blocks: bool,
+    ) -> Result<EditedFile, Refusal> {
+        let path = self.locked.path(path)?;
+        let rules = hunk_rules(are_blocks);
+        let found: Vec<_> = hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
+        let options = self.options.edit_options();
+        match hunks::apply(&path, content, &found, rules, &options, self.options.call) {
+            Ok(edited) => Ok(edited),
+            Err(HunkError::Failed(error)) => Err(error.into()),
+            Err(HunkError::Refused(refused)) => {
+                Err(Refusal::Hunks { content: content.clone(), refused })
+            }
+        }
+    }
+
+    fn check_omissions(
+        &self,
+        path: usize,
+        content: &[u8],
+        hunks: &[PatchHunk],
+    ) -> Result<(), Error> {
+        let path = self.locked.path(path)?;
+        hunks.iter().try_for_each(|PatchHunk { hunk, line }| {
+            let what = format!("the new text of the hunk at line {line} of the patch");
+            let known = [hunk.texts.old_text.as_bytes(), content];
+            arguments::refuse_omissions(&what, &path, &hunk.texts.new_text, &known)
+        })
+    }
+
+    /// Stages all changes.
+    fn finish(mut self, uses: &[Uses]) -> Result<Plan, Error> {
+        let mut order: Vec<usize> = Vec::with_capacity(self.states.len());
+        let mut is_listed = vec![false; self.states.len()];
+        for index in uses.iter().flat_map(|uses| [Some(uses.path), uses.destination]).flatten() {
+            if let Some(listed) = is_listed.get_mut(index).filter(|listed| !**listed) {
+                *listed = true;
+                order.push(index);
+            }
+        }
+        let moved: HashMap<usize, usize> =
+            order.iter().filter_map(|to| self.move_to(*to)).collect();
+        let mut changes = Vec::new();
+        for path in order {
+            let Some(state) = self.states.get(path).cloned() else { continue };
+            let index = self.locked.index(path)?;
+            let source = self.move_to(path).map(|(from, _)| from);
+            let before = match source {
+                Some(from) => self.state(from)?.before.clone(),
+                None => state.before.clone(),
+            };
+            let is_same = before.bytes() == state.now.bytes();
+            match (before.exists(), &state.now) {
+                (_, Content::Unknown) | (false, Content::Missing) => continue,
+                (true, Content::Missing) if moved.contains_key(&path) => continue,
+                (true, Content::Missing) => self.locked.transaction.remove(index)?,
+                (_, now) => {
+                    let bytes = now.bytes().map(|bytes| bytes.to_vec());
+                    match (source, bytes) {
+                        (Some(from), bytes) => {
+                            let from = self.locked.index(from)?;
+                            let bytes = bytes.filter(|_| !is_same);
+                            self.locked.transaction.rename(from, index, bytes)?;
+                        }
+                        (None, Some(bytes)) if !is_same => {
+                            self.locked.transaction.write(index, bytes)?;
+                        }
+                        (None, _) => {
+                            let path = self.locked.path(path)?;
+                            self.notes.push(format!("{path} has this content already"));
+                            continue;
+                        }
+                    }
+                }
+            }
+            changes.push(PlannedChange {
+                path: self.locked.path(path)?,
+                source: source.map(|from| self.locked.path(from)).transpose()?,
+                old: before.bytes().cloned(),
+                new: state.now.bytes().cloned(),
+                is_created: !before.exists(),
+                is_removed: !state.now.exists(),
+                splices: Some(state.splices).filter(|_| state.parts == 1),
+                match_kind: state.match_kind.unwrap_or(MatchKind::Exact),
+            });
+        }
+        Ok(Plan { transaction: self.locked.transaction, changes, notes: self.notes })
+    }
+
+    /// The path from which a file is moved to this one, and this one.
+    fn move_to(&self, to: usize) -> Option<(usize, usize)> {
+        let state = self.states.get(to)?;
+        let from = state.origin.filter(|from| *from != to)?;
+        let source = self.states.get(from)?;
+        let is_move = state.now.exists() && !state.before.exists();
+        let is_gone = source.before.exists() && matches!(source.now, Content::Missing);
+        (is_move && is_gone).then_some((from, to))
+    }
+}
+
+impl PlanOptions<'_> {
+    fn edit_options(&self) -> EditOptions {
+        EditOptions {
+            matching: Matching::Safe,
+            replace_all: false,
+            max_bytes: self.file_bytes,
+            source: TextSource::Hunk,
+        }
+    }
+}
+
+fn shown(path: &str) -> String {
+    escape::display_path(path.as_bytes()).into_owned()
+}
+
+fn missing(part: &FilePatch) -> Refusal {
+    let message = format!("an earlier part of the patch removes {}", shown(&part.path));
+    Refusal::File(Error::new(ErrorCode::FileNotFound, message))
+}
+
+/// Why a part of the patch is not applied.
+enum Refusal {
+    File(Error),
+    Hunks { content: Arc<Vec<u8>>, refused: Vec<RefusedHunk> },
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal::File(error)
+    }
+}
+
+/// A part of the patch that cannot be applied, or a hunk of it.
+struct Failure<'p> {
+    part: &'p FilePatch,
+    cause: Cause,
+}
+
+enum Cause {
+    File(Error),
+    Hunk { path: String, content: Arc<Vec<u8>>, refused: RefusedHunk },
+}
+
+impl<'p> Failure<'p> {
+    fn of_file(part: &'p FilePatch, error: Error) -> Failure<'p> {
+        Failure { part, cause: Cause::File(error) }
+    }
+
+    fn hunk(&self) -> Option<&'p PatchHunk> {
+        let Cause::Hunk { refused, .. } = &self.cause else { return None };
+        match &self.part.action {
+            Action::Update { hunks, .. } | Action::Delete(hunks) => hunks.get(refused.index),
+            Action::Create(_) | Action::Refused(_) | Action::Binary => None,
+        }
+    }
+
+    /// The line of the patch.
+    fn line(&self) -> usize {
+        self.hunk().map_or(self.part.line, |hunk| hunk.line)
+    }
+
+    /// "src/a.rs, hunk 2 (line 14 of the patch)"
+    fn place(&self) -> String {
+        let path = shown(&self.part.path);
+        let line = self.line();
+        match &self.cause {
+            Cause::File(_) => format!("{path} (line {line} of the patch)"),
+            Cause::Hunk { refused, .. } => {
+                let are_blocks =
+                    matches!(self.part.action, Action::Update { are_blocks: true, .. });
+                let what = if are_blocks { "block" } else { "hunk" };
+                format!("{path}, {what} {} (line {line} of the patch)", refused.index + 1)
+            }
+        }
+    }
+
+    /// The error, in at most `room` bytes.
+    fn error(self, options: &PlanOptions<'_>, room: usize) -> Result<Error, Error> {
+        let hunk = self.hunk();
+        match (self.cause, hunk) {
+            (Cause::File(error), _) => Ok(error),
+            (Cause::Hunk { path, content, refused }, Some(hunk)) => {
+                let edit = (&options.edit_options(), room);
+                hunks::explain(&path, &content, &hunk.hunk, refused, edit, options.call)
+            }
+            (Cause::Hunk { .. }, None) => Err(no_such_path()),
+        }
+    }
+}
+
+/// All that cannot be applied, as one error.
+struct Report<'r, 'p> {
+    failures: Vec<Failure<'p>>,
+    options: &'r PlanOptions<'r>,
+}
+
+impl Report<'_, '_> {
+    fn error(self) -> Result<Error, Error> {
+        let Report { mut failures, options } = self;
+        if failures.len() == 1
+            && let Some(only) = failures.pop()
+        {
+            let (place, path) = (only.place(), only.part.path.clone());
+            let room = MAX_MESSAGE_BYTES.saturating_sub(place.len() + FRAME_BYTES);
+            let error = only.error(options, room)?;
+            let message = format!("{place}: {}", error.message());
+            let single = Error::new(error.code(), message).at(path);
+            let hints = error.hints().iter().cloned().chain([Hint::from("Nothing was changed.")]);
+            return Ok(hints.fold(single, Error::with_hint));
+        }
+        let count = failures.len();
+        let mut message =
+            format!("{count} parts of the patch cannot be applied; nothing was changed.");
+        let named = count.saturating_sub(MAX_EXPLAINED).min(MAX_NAMED);
+        let left = MAX_MESSAGE_BYTES.saturating_sub(FRAME_BYTES + named * NAMED_BYTES);
+        let room = left / count.clamp(1, MAX_EXPLAINED);
+        let mut first = None;
+        let mut path = String::new();
+        for (index, failure) in failures.into_iter().enumerate() {
+            if index >= MAX_EXPLAINED + MAX_NAMED {
+                // Writing to a string cannot fail.
+                let _ = write!(message, "\n\n{} more", count - index);
+                break;
+            }
+            let (place, own) = (failure.place(), failure.part.path.clone());
+            let number = index + 1;
+            if index >= MAX_EXPLAINED {
+                let _ =
+                    write!(message, "\n\n{number}. {}", clip::truncate(&place, NAMED_BYTES - 6));
+                continue;
+            }
+            let inner = room.saturating_sub(place.len() + 40);
+            let error = failure.error(options, inner)?;
+            let code = error.code();
+            let text = error.text(options.format);
+            let text = clip::ellipsize(text.trim_end(), inner.max(80));
+            let _ = write!(message, "\n\n{number}. {place}: {code}: {text}");
+            first = first.or(Some(code));
+            if index == 0 {
+                path = own;
+            }
+        }
+        Ok(Error::new(first.unwrap_or(ErrorCode::InvalidArgument), message).at(path))
+    }
+}

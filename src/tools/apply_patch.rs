@@ -1,0 +1,327 @@
+//! `apply_patch`: changes several files together.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{impl_wire_names, impl_with_fields};
+use crate::edit::{self, MatchKind, diff};
+use crate::error::{Error, ErrorCode};
+use crate::output::{Output, counted};
+use crate::patch::{self, PlanOptions, PlannedChange};
+use crate::text::escape;
+use crate::text_format::{TextFormat, TextStyle};
+use crate::tool::{Effect, Tool, ToolContext};
+use crate::workspace::{Access, Version};
+
+/// Changes, makes, deletes and moves several files together: all or none.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ApplyPatchArgs {
+    /// `*** Begin Patch` with `*** Update File: path` and hunks, a unified diff, or SEARCH/REPLACE
+    /// blocks below paths.
+    pub patch: String,
+    /// Only shows what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl ApplyPatchArgs {
+    /// All changes of a patch.
+    pub fn new(patch: impl Into<String>) -> ApplyPatchArgs {
+        ApplyPatchArgs { patch: patch.into(), ..ApplyPatchArgs::default() }
+    }
+}
+
+impl_with_fields!(ApplyPatchArgs {
+    with_dry_run: dry_run: bool,
+});
+
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum FileChange {
+    /// It was changed.
+    Updated,
+    /// It is new.
+    Created,
+    /// It was removed.
+    Deleted,
+    /// It has another path, and perhaps other content.
+    Moved,
+}
+
+impl_wire_names!(FileChange);
+
+/// A file that was changed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct PatchedFile {
+    /// What happened to it.
+    pub change: FileChange,
+    /// The absolute path.
+    pub path: String,
+    /// The path relative to the workspace.
+    pub relative_path: String,
+    /// The relative path that it had before it was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relative_source: Option<String>,
+    /// The version of the new content; absent if it is deleted, or moved without being read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What changed, as a unified diff.
+    pub diff: String,
+    /// What had to be overlooked to find the old lines; of several, the most.
+    #[serde(rename = "match")]
+    pub match_kind: MatchKind,
+    /// The first and the last line of the new text in each place.
+    #[serde(skip)]
+    places: Vec<(u64, u64)>,
+    #[serde(skip)]
+    lines: u64,
+}
+
+/// The files that a patch changed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ApplyPatchOutput {
+    /// In the order of the patch.
+    pub files: Vec<PatchedFile>,
+    /// Whether nothing was written because it was asked so.
+    pub dry_run: bool,
+    #[serde(skip)]
+    notes: Vec<String>,
+}
+
+/// Changes several files together, which are described by a patch.
+///
+/// ```
+/// use ripkit::tools::apply_patch::{ApplyPatch, ApplyPatchArgs};
+/// use ripkit::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+/// let tools = Toolkit::new(Workspace::open(directory.path())?);
+/// let args = ApplyPatchArgs::new("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n");
+/// let answer = tools.run::<ApplyPatch>(args, &Call::default())?;
+/// assert_eq!(answer.files[0].relative_path, "a.txt");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ApplyPatch;
+
+impl Tool for ApplyPatch {
+    const NAME: &'static str = "apply_patch";
+    const COMMAND: &'static str = "patch";
+    const SUMMARY: &'static str = "Change several files together by a patch";
+    const ALIASES: &'static [&'static str] = &["patch", "apply_diff"];
+    const EFFECT: Effect = Effect::Change;
+    const EXAMPLES: &'static [&'static str] = &[
+        r#"{"patch": "*** Begin Patch\n*** Update File: src/main.rs\n@@ fn main() {\n-    let limit = 10;\n+    let limit = 20;\n*** Add File: docs/new.md\n+# Notes\n*** End Patch\n"}"#,
+        r#"{"patch": "--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-one\n+1\n", "dry_run": true}"#,
+    ];
+    const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("input", "patch"),
+        ("patchText", "patch"),
+        ("patch_text", "patch"),
+        ("diff", "patch"),
+        ("content", "patch"),
+        ("text", "patch"),
+    ];
+    type Args = ApplyPatchArgs;
+    type Output = ApplyPatchOutput;
+
+    fn run(
+        &self,
+        context: &ToolContext<'_>,
+        args: ApplyPatchArgs,
+    ) -> Result<ApplyPatchOutput, Error> {
+        let file_bytes = context.limits.file_bytes;
+        if args.patch.len() > file_bytes {
+            let message =
+                format!("patch has {} bytes; the limit is {file_bytes}", args.patch.len());
+            return Err(Error::new(ErrorCode::TooLarge, message).with_hint("Split it."));
+        }
+        let patch = patch::parse(&args.patch)?;
+        let ToolContext { workspace, format, call, .. } = *context;
+        let mut plan = patch::plan(&patch, PlanOptions { workspace, file_bytes, format, call })?;
+        let room = context.limits.text_bytes / 2;
+        let mut output = ApplyPatchOutput::prepare(context, &plan.changes, room)?;
+        output.dry_run = args.dry_run;
+        output.notes.append(&mut plan.notes);
+        if !args.dry_run {
+            let changes = std::mem::take(&mut plan.changes);
+            output.notes.extend(plan.commit(call)?);
+            record_shown(context, &changes);
+        }
+        Ok(output)
+    }
+}
+
+/// Records that the model knows what it wrote.
+fn record_shown(context: &ToolContext<'_>, changes: &[PlannedChange]) {
+    let Some(shown) = context.shown else { return };
+    for change in changes {
+        let Some(new) = &change.new else { continue };
+        let Ok(path) = context.workspace.resolve(&change.path, Access::Read) else { continue };
+        match &change.old {
+            None => shown.record_whole(&path, Version::of(new)),
+            Some(old) => shown.record_edit(path.relative(), Version::of(old), Version::of(new)),
+        }
+    }
+}
+
+impl ApplyPatchOutput {
+    /// The output, before anything is written; all diffs have at most `room` bytes.
+    fn prepare(
+        context: &ToolContext<'_>,
+        changes: &[PlannedChange],
+        room: usize,
+    ) -> Result<ApplyPatchOutput, Error> {
+        let room = room / changes.len().max(1);
+        let files = changes.iter().map(|change| PatchedFile::new(context, change, room));
+        let files = files.collect::<Result<_, Error>>()?;
+        Ok(ApplyPatchOutput { files, dry_run: false, notes: Vec::new() })
+    }
+}
+
+impl PatchedFile {
+    fn new(
+        context: &ToolContext<'_>,
+        change: &PlannedChange,
+        room: usize,
+    ) -> Result<PatchedFile, Error> {
+        let path = change.path.clone();
+        let [old, new] =
+            [&change.old, &change.new].map(|bytes| bytes.as_deref().map(Vec::as_slice));
+        let diff = match (old, new) {
+            (Some(old), Some(new)) => {
+                let splices = change.splices.as_ref();
+                match (splices, &change.source) {
+                    (Some(splices), Some(from)) => {
+                        diff::moved((from, &path), old, new, splices, room)?
+                    }
+                    (Some(splices), None) => diff::unified(&path, old, new, splices, room)?,
+                    (None, _) => diff::compare(&path, Some(old), new, room)?,
+                }
+            }
+            (None, Some(new)) if change.is_created => diff::compare(&path, None, new, room)?,
+            (Some(old), None) if is_text(old) => diff::removal(&path, old, room)?,
+            _ => String::new(),
+        };
+        let places = match (new, &change.splices) {
+            (Some(new), Some(splices)) if !change.is_created => edit::changed_lines(new, splices),
+            _ => Vec::new(),
+        };
+        Ok(PatchedFile {
+            change: match (&change.source, change.is_created, change.is_removed) {
+                (Some(_), ..) => FileChange::Moved,
+                (None, true, _) => FileChange::Created,
+                (None, _, true) => FileChange::Deleted,
+                (None, false, false) => FileChange::Updated,
+            },
+            path: absolute(context, &path),
+            relative_path: path,
+            relative_source: change.source.clone(),
+            version: new.map(|new| Version::of(new).to_string()),
+            diff,
+            match_kind: change.match_kind,
+            places,
+            lines: new.map_or(0, count_lines),
+        })
+    }
+
+    /// One line: what happened, where and the version.
+    fn write_line(&self, f: &mut fmt::Formatter<'_>, dry_run: bool) -> fmt::Result {
+        let path = escape::display_path(self.relative_path.as_bytes());
+        let (done, would) = match self.change {
+            FileChange::Updated => ("Updated", "Would update"),
+            FileChange::Created => ("Created", "Would create"),
+            FileChange::Deleted => ("Deleted", "Would delete"),
+            FileChange::Moved => ("Moved", "Would move"),
+        };
+        write!(f, "{} ", if dry_run { would } else { done })?;
+        if let Some(source) = &self.relative_source {
+            write!(f, "{} to ", escape::display_path(source.as_bytes()))?;
+        }
+        f.write_str(&path)?;
+        write_places(f, &self.places)?;
+        if self.change == FileChange::Created {
+            write!(f, " ({})", counted(self.lines, "line", "lines"))?;
+        }
+        if let Some(version) = self.version.as_ref().and_then(|text| text.parse::<Version>().ok()) {
+            write!(f, ", version {}", version.short())?;
+        }
+        if self.match_kind != MatchKind::Exact {
+            write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
+        }
+        Ok(())
+    }
+}
+
+/// The absolute path; in a workspace without a sandbox a path outside is absolute already.
+fn absolute(context: &ToolContext<'_>, path: &str) -> String {
+    let root = context.workspace.root().as_os_str().as_encoded_bytes();
+    let root = escape::exact_path(root).trim_end_matches('/').to_owned();
+    if path.starts_with('/') { path.to_owned() } else { format!("{root}/{path}") }
+}
+
+/// The most places in a file that a short answer names.
+const MAX_PLACES: usize = 20;
+
+fn write_places(f: &mut fmt::Formatter<'_>, places: &[(u64, u64)]) -> fmt::Result {
+    for (index, (first, last)) in places.iter().take(MAX_PLACES).enumerate() {
+        write!(f, "{}{first}", if index > 0 { "," } else { ":" })?;
+        if last > first {
+            write!(f, "-{last}")?;
+        }
+    }
+    match places.len().checked_sub(MAX_PLACES) {
+        Some(more @ 1..) => write!(f, " and {more} more places"),
+        _ => Ok(()),
+    }
+}
+
+fn count_lines(text: &[u8]) -> u64 {
+    let open = text.last().is_some_and(|byte| *byte != b'\n');
+    memchr::memchr_iter(b'\n', text).count() as u64 + u64::from(open)
+}
+
+fn is_text(content: &[u8]) -> bool {
+    memchr::memchr(0, content).is_none()
+}
+
+impl Output for ApplyPatchOutput {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        let is_compact = format.style() == TextStyle::Compact;
+        for (index, file) in self.files.iter().enumerate() {
+            f.write_str(if index > 0 { "\n" } else { "" })?;
+            file.write_line(f, self.dry_run)?;
+            let is_loose = file.match_kind != MatchKind::Exact;
+            if !file.diff.is_empty() && (!is_compact || self.dry_run || is_loose) {
+                write!(f, "\n{}", file.diff.trim_end_matches('\n'))?;
+            }
+        }
+        if self.files.is_empty() {
+            f.write_str("Nothing to change")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ApplyPatchOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_text(f, &TextFormat::default())
+    }
+}

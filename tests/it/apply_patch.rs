@@ -1,0 +1,369 @@
+//! Patches compared with `git apply` and `patch`, patches of git itself, other implementations'
+//! scenarios, and patches of extreme size.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use ripkit::workspace::Durability;
+use ripkit::{ErrorCode, Toolkit};
+use serde_json::json;
+
+use crate::harness::{Dice, TestWorkspace, ask, has_program, is_thorough, rounds, tree_of};
+
+/// Intended differences from `git apply` and `patch`, with reasons.
+const ACCEPTED: &[(&str, &str)] = &[
+    (
+        "looser match",
+        "Ours finds lines with other line ends, blanks at their ends, punctuation or indentation, as \
+         an edit does, and says so; git and patch without fuzz refuse them.",
+    ),
+    (
+        "no context at an end",
+        "To git and patch a hunk without context below it must end the file, and one without context \
+         above it must begin the file; ours takes the only place of its lines, wherever it is.",
+    ),
+    (
+        "final line feed",
+        "Where patch and file disagree only on whether the file ends with a line feed, git and patch \
+         refuse; ours keeps the end of the file unless the last line is replaced.",
+    ),
+    (
+        "equal places",
+        "Of places that are equally near to its number, git and patch take one; ours refuses, since \
+         either may be meant.",
+    ),
+    (
+        "other place",
+        "Where a hunk is in the file several times, ours may take a place that git and patch pass \
+         over, because the hunk before it was found as far from its number.",
+    ),
+];
+
+#[test]
+fn every_accepted_difference_has_a_reason() {
+    for (what, reason) in ACCEPTED {
+        assert!(reason.len() > 30 && reason.ends_with('.'), "{what}: {reason}");
+    }
+}
+
+const LINES: [&str; 14] = [
+    "fn a() {",
+    "    one();",
+    "    two();",
+    "}",
+    "",
+    "x",
+    "y",
+    "-- z",
+    "++ z",
+    "# [x]",
+    "\tt",
+    "end;",
+    "é",
+    "        deep",
+];
+
+fn lines(dice: &mut Dice, max: usize) -> Vec<String> {
+    let line = |dice: &mut Dice| {
+        let line = dice.pick(&LINES);
+        if dice.once_in(3) { format!("{line} {}", dice.below(50)) } else { line.to_owned() }
+    };
+    (0..dice.below(max + 1)).map(|_| line(dice)).collect()
+}
+
+fn changed(dice: &mut Dice, old: &[String], times: usize) -> Vec<String> {
+    let mut new = old.to_vec();
+    for _ in 0..times {
+        let at = dice.below(new.len() + 1);
+        let end = (at + dice.below(4)).min(new.len());
+        let inserted = lines(dice, 3);
+        new.splice(at..end, inserted);
+    }
+    new
+}
+
+fn text(dice: &mut Dice, lines: &[String], end: &str) -> String {
+    let text = lines.join(end);
+    if text.is_empty() || dice.once_in(6) { text } else { text + end }
+}
+
+/// The unified diff of two texts as git makes it, of the file `f`.
+fn diff_of_git(above: &Path, old: &str, new: &str, context: usize) -> String {
+    for (side, text) in [("a", old), ("b", new)] {
+        fs::create_dir_all(above.join(side)).unwrap();
+        fs::write(above.join(side).join("f"), text).unwrap();
+    }
+    let context = format!("-U{context}");
+    let output = Command::new("git")
+        .args(["-c", "core.autocrlf=false", "diff", "--no-index", "--no-prefix", &context])
+        .args(["a/f", "b/f"])
+        .current_dir(above)
+        .output()
+        .unwrap();
+    assert!(output.status.code() < Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The file after another program applied the patch, `None` if it refused.
+fn applied_by(program: &[&str], above: &Path, content: &str, patch: &str) -> Option<String> {
+    let directory = above.join("other");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("f"), content).unwrap();
+    fs::write(above.join("patch"), patch).unwrap();
+    let status = Command::new(program[0])
+        .args(&program[1..])
+        .arg(above.join("patch"))
+        .current_dir(&directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    status.success().then(|| fs::read_to_string(directory.join("f")).unwrap_or_default())
+}
+
+const GIT: &[&str] =
+    &["git", "-c", "core.autocrlf=false", "-c", "apply.whitespace=nowarn", "apply", "-p1"];
+const PATCH: &[&str] = &[
+    "patch",
+    "--forward",
+    "--silent",
+    "--fuzz=0",
+    "--binary",
+    "--no-backup-if-mismatch",
+    "-r-",
+    "-p1",
+    "-i",
+];
+
+/// How ours differs from the others, as named in [`ACCEPTED`]; `None` if it does not.
+fn difference(
+    git: Option<&String>,
+    patch: Option<&String>,
+    ours: Result<&String, ErrorCode>,
+    notes: &str,
+) -> Option<&'static str> {
+    match (git, patch, ours) {
+        (Some(git), Some(patch), Ok(ours)) if git == patch && git == ours => None,
+        (Some(git), Some(patch), Ok(_)) if git == patch => Some("other place"),
+        (Some(git), Some(patch), Err(ErrorCode::PatternNotUnique)) if git == patch => {
+            Some("equal places")
+        }
+        (Some(git), Some(patch), Err(_)) if git == patch => Some("refused"),
+        (None, None, Ok(_)) if notes.contains("matched without regard") => Some("looser match"),
+        (None, None, Ok(_)) => Some("no context at an end"),
+        // The others disagree, so nothing is known.
+        _ => None,
+    }
+}
+
+#[test]
+fn diffs_are_applied_as_by_git_and_patch() {
+    if !has_program("git") || !has_program("patch") {
+        return;
+    }
+    let scratch = TestWorkspace::in_memory();
+    let mut counts = std::collections::BTreeMap::new();
+    let mut agreed = 0;
+    let count: usize = if is_thorough() { 1000 } else { 60 };
+    for seed in 1..=count {
+        let mut dice = Dice::new(seed as u64);
+        let end = if dice.once_in(6) { "\r\n" } else { "\n" };
+        let old = lines(&mut dice, 40);
+        let times = 1 + dice.below(3);
+        let new = changed(&mut dice, &old, times);
+        // The file is the old one, or has changed since.
+        let present = match dice.below(4) {
+            0 | 1 => old.clone(),
+            2 => lines(&mut dice, 6).into_iter().chain(old.clone()).collect(),
+            _ => changed(&mut dice, &old, 1),
+        };
+        let is_same = present == old;
+        let old = text(&mut dice, &old, end);
+        let new = text(&mut dice, &new, end);
+        let present = if is_same { old.clone() } else { text(&mut dice, &present, end) };
+        let context = 1 + dice.below(3);
+        let patch = diff_of_git(scratch.above(), &old, &new, context);
+        if patch.is_empty() || present.is_empty() {
+            continue;
+        }
+        // Nothing distinguishes a file that becomes empty from one that is removed.
+        let git = applied_by(GIT, scratch.above(), &present, &patch);
+        let other = applied_by(PATCH, scratch.above(), &present, &patch);
+        let workspace = TestWorkspace::in_memory().file("f", &present);
+        let said = workspace.call("apply_patch", json!({ "patch": patch }));
+        let ours = String::from_utf8(workspace.content("f")).unwrap();
+        let result = said.code.map_or(Ok(&ours), Err);
+        if is_same {
+            assert_eq!(result, Ok(&new), "seed {seed}: {present:?}\n{patch}\n{}", said.text);
+        }
+        if said.code.is_some() {
+            assert_eq!(ours, present, "seed {seed}: refused, but changed");
+        }
+        let Some(what) = difference(git.as_ref(), other.as_ref(), result, &said.text) else {
+            agreed += usize::from(result.is_ok());
+            continue;
+        };
+        let named = ACCEPTED.iter().any(|(name, _)| *name == what);
+        assert!(
+            named,
+            "seed {seed}: {what}: {present:?}\n{patch}\ngit {git:?}\npatch {other:?}\nours {ours:?}\n{}",
+            said.text
+        );
+        *counts.entry(what).or_insert(0) += 1;
+    }
+    eprintln!("{agreed} of {count} agree; {counts:?}");
+    let differences: usize = counts.values().sum();
+    assert!(agreed * 10 >= 5 * count, "{agreed} of {count} agree; {counts:?}");
+    assert!(differences * 10 <= count * 2, "{counts:?}");
+}
+
+/// A tree of several files, changed in all ways that a diff of git can say.
+#[test]
+fn a_diff_of_several_files_makes_the_tree_that_git_has() {
+    if !has_program("git") {
+        return;
+    }
+    for seed in 1..=rounds(5) {
+        let mut dice = Dice::new(seed);
+        let scratch = TestWorkspace::in_memory();
+        let repository = scratch.above().join("repository");
+        fs::create_dir_all(repository.join("sub")).unwrap();
+        let git = |arguments: &[&str]| {
+            let identity =
+                ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.autocrlf=false"];
+            let output = Command::new("git")
+                .args(identity)
+                .args(arguments)
+                .current_dir(&repository)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let names = ["a.txt", "b c.txt", "sub/é.txt", "sub/d.txt", "e", "g"];
+        let workspace = TestWorkspace::new().dir("sub");
+        let mut contents = Vec::new();
+        for name in names {
+            let content = lines(&mut dice, 30);
+            let content = format!("{name}\n{}", text(&mut dice, &content, "\n"));
+            fs::write(repository.join(name), &content).unwrap();
+            workspace.put(name, &content);
+            contents.push(content);
+        }
+        git(&["init", "-q"]);
+        git(&["add", "."]);
+        git(&["commit", "-q", "-m", "one"]);
+        for name in &names[..3] {
+            let old = fs::read_to_string(repository.join(name)).unwrap();
+            let old: Vec<String> = old.lines().map(str::to_owned).collect();
+            let new = changed(&mut dice, &old, 2);
+            fs::write(repository.join(name), text(&mut dice, &new, "\n")).unwrap();
+        }
+        fs::remove_file(repository.join("e")).unwrap();
+        fs::rename(repository.join("g"), repository.join("sub/h")).unwrap();
+        fs::write(repository.join("new file"), "new\n").unwrap();
+        git(&["add", "-A"]);
+        let patch = git(&["diff", "--cached", "-M"]);
+        workspace.call("apply_patch", json!({ "patch": patch })).succeeds();
+        let files = |root: &Path| -> Vec<(String, Vec<u8>)> {
+            let paths = tree_of(root).into_iter().filter(|path| !path.starts_with(".git"));
+            let files = paths.map(|path| (root.join(&path), path));
+            let files = files.filter(|(full, _)| full.is_file());
+            files.map(|(full, path)| (path, fs::read(full).unwrap())).collect()
+        };
+        assert_eq!(files(&workspace.root()), files(&repository), "seed {seed}\n{patch}");
+    }
+}
+
+/// Scenarios in directories with `input`, `patch.txt` and `expected`, such as those of Codex. Ours
+/// refuses what overwrites files silently or stops halfway; then nothing may be changed.
+#[test]
+fn scenarios_in_a_directory_end_as_expected() {
+    const REFUSED: [&str; 3] = ["010_", "011_", "015_"];
+    let Ok(directory) = std::env::var("RIPKIT_CODEX_SCENARIOS") else { return };
+    let mut scenarios: Vec<PathBuf> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    scenarios.retain(|path| path.join("patch.txt").is_file());
+    scenarios.sort();
+    assert!(!scenarios.is_empty(), "no directory has a patch.txt");
+    let files = |root: &Path| -> Vec<(String, Vec<u8>)> {
+        let paths = if root.is_dir() { tree_of(root) } else { Vec::new() };
+        let files = paths.into_iter().filter(|path| root.join(path).is_file());
+        files.map(|path| (path.clone(), fs::read(root.join(&path)).unwrap())).collect()
+    };
+    let mut report = String::new();
+    let mut failed = 0;
+    for scenario in scenarios {
+        let name = scenario.file_name().unwrap().to_string_lossy().into_owned();
+        let input = files(&scenario.join("input"));
+        let workspace = TestWorkspace::new();
+        for (path, content) in &input {
+            let above = Path::new(path).parent().unwrap();
+            fs::create_dir_all(workspace.root().join(above)).unwrap();
+            workspace.put(path, content);
+        }
+        let patch = fs::read_to_string(scenario.join("patch.txt")).unwrap();
+        let said = workspace.call("apply_patch", json!({ "patch": patch }));
+        let is_refused = REFUSED.iter().any(|start| name.starts_with(start));
+        let expected = if is_refused { input } else { files(&scenario.join("expected")) };
+        let is_right = files(&workspace.root()) == expected;
+        failed += usize::from(!is_right);
+        let verdict = if is_right { "ok" } else { "FAILED" };
+        let _ = writeln!(report, "{verdict} {name}: {}", said.text.lines().next().unwrap_or(""));
+    }
+    eprintln!("{report}");
+    assert_eq!(failed, 0, "{report}");
+}
+
+#[test]
+fn a_patch_of_100_mb_is_refused() {
+    let workspace = TestWorkspace::new().file("a.txt", "a\n");
+    let line = format!("+{}\n", "x".repeat(1023));
+    let patch = format!("*** Begin Patch\n*** Add File: b.txt\n{}", line.repeat(100 << 10));
+    let said = workspace.call("apply_patch", json!({ "patch": patch }));
+    said.fails_with(ErrorCode::TooLarge).mentions("the limit is 67108864");
+    assert_eq!(workspace.tree(), ["a.txt"]);
+}
+
+#[test]
+fn a_patch_of_10_000_files_makes_all_or_none() {
+    let workspace = TestWorkspace::in_memory().file("a.txt", "a\n");
+    let tools = Toolkit::new(workspace.open().with_durability(Durability::Fast));
+    let files = |count: usize| -> String {
+        let added =
+            (0..count).map(|number| format!("*** Add File: d{}/{number}\n+x\n", number % 10));
+        added.collect()
+    };
+    let patch = format!("*** Begin Patch\n{}*** End Patch\n", files(10_000));
+    let said = ask(&tools, "apply_patch", json!({ "patch": patch, "dry_run": true })).succeeds();
+    assert_eq!(said.details["files"].as_array().unwrap().len(), 10_000);
+    let failing = format!("{}*** Update File: a.txt\n@@\n-b\n+c\n", files(9_999));
+    let said = ask(&tools, "apply_patch", json!({ "patch": failing }));
+    said.fails_with(ErrorCode::PatternNotFound).mentions("a.txt, hunk 1 (line 20000 of the patch)");
+    assert_eq!(workspace.tree(), ["a.txt"]);
+    let patch = format!("*** Begin Patch\n{}*** End Patch\n", files(300));
+    ask(&tools, "apply_patch", json!({ "patch": patch })).succeeds();
+    assert_eq!(workspace.tree().iter().filter(|path| path.contains('/')).count(), 300);
+}
+
+#[test]
+fn a_file_with_10_000_hunks_is_patched() {
+    const DIGITS: [&str; 7] = ["0", "1", "2", "3", "4", "5", "6"];
+    let content: String =
+        (0..40_000).flat_map(|number| ["line ", DIGITS[number % 7], "\n"]).collect();
+    let workspace = TestWorkspace::new().file("a.txt", &content);
+    let hunk = |number: usize| {
+        let line = 4 * number;
+        let [one, two] = [line % 7, (line + 1) % 7];
+        format!("@@ -{},2 +{},2 @@\n line {one}\n-line {two}\n+other {two}\n", line + 1, line + 1)
+    };
+    let hunks: String = (0..10_000).map(hunk).collect();
+    let patch = format!("--- a/a.txt\n+++ b/a.txt\n{hunks}");
+    workspace.call("apply_patch", json!({ "patch": patch })).succeeds();
+    let patched = String::from_utf8(workspace.content("a.txt")).unwrap();
+    assert_eq!(patched.lines().filter(|line| line.starts_with("other")).count(), 10_000);
+}
