@@ -534,19 +534,16 @@ mod tests {
             "a{0}".repeat(1000),
             "(?s:.){400}".to_owned(),
         ];
-        // Unoptimized code is much slower.
-        let limit = Duration::from_millis(if cfg!(debug_assertions) { 10_000 } else { 300 });
+        // Generous for a busy machine and code without optimization.
+        let limit = Duration::from_secs(20);
         for pattern in &patterns {
             let start: String = pattern.chars().take(30).collect();
             for case_sensitive in [Some(true), Some(false)] {
                 let options = PatternOptions { pattern, case_sensitive, ..OPTIONS };
-                let compile = || {
-                    let started = Instant::now();
-                    (Pattern::compile(&options), started.elapsed())
-                };
-                let (result, elapsed) = compile();
-                // A second time, in case the machine was busy with something else.
-                assert!(elapsed < limit || compile().1 < limit, "{start}: {elapsed:?}");
+                let started = Instant::now();
+                let result = Pattern::compile(&options);
+                let elapsed = started.elapsed();
+                assert!(elapsed < limit, "{start}: {elapsed:?}");
                 let message = result.map_or_else(|error| error.to_string(), |_| String::new());
                 assert!(message.len() <= 512, "{message}");
             }

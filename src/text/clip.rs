@@ -250,7 +250,8 @@ mod tests {
         for _ in 0..1000 {
             assert_eq!(window(&line, &[(32 << 20, 40 << 20)], 500).text.len(), 506);
         }
-        assert!(started.elapsed().as_millis() < 2000, "{:?}", started.elapsed());
+        // To read the line a thousand times would take minutes.
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     }
 
     #[test]

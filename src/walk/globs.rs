@@ -531,7 +531,8 @@ mod tests {
             "\\".to_owned(),
             "é".repeat(500),
         ];
-        let limit = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 50 });
+        // Generous for a busy machine: a glob whose work is exponential never ends.
+        let limit = Duration::from_secs(10);
         let path = "x/".repeat(100) + &"a".repeat(200);
         for glob in &globs {
             let started = Instant::now();

@@ -573,6 +573,16 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// Memory of a process in bytes; in its `status`, the field `VmRSS` is the resident memory, `VmHWM`
+/// the peak.
+#[cfg(target_os = "linux")]
+pub(crate) fn memory_bytes(process: u32, field: &str) -> usize {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+    let kibibytes = line.trim_matches(|letter: char| !letter.is_ascii_digit());
+    kibibytes.parse::<usize>().unwrap() << 10
+}
+
 /// Writes a file, and creates its parents.
 pub(crate) fn put(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Said, TestWorkspace, skill};
 
-/// The time limit for an answer; most take microseconds.
-const SOON: Duration = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
+/// The time limit for an answer, also on a busy machine; most take microseconds.
+const SOON: Duration = Duration::from_secs(10);
 
 /// The maximum size of a file in these tests, in bytes; longer arguments are refused because of it.
 const FILE_BYTES: usize = 1 << 18;
@@ -131,6 +131,10 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
             "boolean" => {
                 trials.push(Trial { value: "true".repeat(HUGE).into(), codes: REFUSED });
             }
+            "object" => {
+                let value = json!({ "path": "x".repeat(HUGE), "lines": [1, 1] });
+                trials.push(Trial { value, codes: REFUSED });
+            }
             other => panic!("{name}: try an argument of type {other}"),
         }
     }
@@ -230,7 +234,7 @@ fn the_largest_allowed_globs_and_types_take_little() {
         let args = json!({ "pattern": "old", "include": globs, "exclude": globs });
         let answer = tools.call("search", args, &Call::default());
         let elapsed = started.elapsed();
-        assert!(elapsed < 4 * SOON, "{unit}: {elapsed:?}, {}", answer.text());
+        assert!(elapsed < SOON, "{unit}: {elapsed:?}, {}", answer.text());
     }
     let types = ignore::types::TypesBuilder::new().add_defaults().definitions();
     let names: Vec<&str> = types.iter().take(64).map(ignore::types::FileTypeDef::name).collect();

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use self::client::{InProcess, Program, SECOND, command};
+#[cfg(target_os = "linux")]
+use crate::harness::memory_bytes;
 use crate::harness::{TestWorkspace, has_program, run_program};
 
 /// The smallest image there is: one grey dot.
@@ -442,7 +444,7 @@ fn j1_what_is_no_message_is_answered_with_an_error_and_the_connection_lives() {
     assert_eq!(written["isError"], false, "a long line is a message like any other");
     #[cfg(target_os = "linux")]
     {
-        let most = most_memory(program.id());
+        let most = memory_bytes(program.id(), "VmHWM");
         assert!(most < 200 << 20, "the server took {} MiB", most >> 20);
     }
     program.client.write(&huge);
@@ -451,15 +453,6 @@ fn j1_what_is_no_message_is_answered_with_an_error_and_the_connection_lives() {
     assert_eq!(rest.len(), 1, "{rest:?}");
     assert_eq!(rest[0]["error"]["code"], -32600);
     program.ends(0);
-}
-
-/// The most memory that a process ever had, in bytes.
-#[cfg(target_os = "linux")]
-fn most_memory(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
-    let kibibytes = line.split_whitespace().nth(1).expect("a number");
-    kibibytes.parse::<u64>().expect("a number") * 1024
 }
 
 #[test]
@@ -720,7 +713,7 @@ fn j2_answers_that_are_not_read_take_bounded_memory_and_come_once_they_are() {
         last = now;
     }
     // 110 answers of 1.4 MB, each as a message and as its line, would be 310 MB.
-    let most = most_memory(child.id());
+    let most = memory_bytes(child.id(), "VmHWM");
     assert!(most < 240 << 20, "{} MiB", most >> 20);
     println!("{} MiB", most >> 20);
     let mut answers = std::io::BufReader::new(child.stdout.take().expect("a pipe"));

@@ -16,7 +16,8 @@ use ripkit::{Answer, Call, Cancel, IndexOptions, TextStream, Toolkit, Workspace}
 use serde_json::{Value, json};
 
 use crate::harness::{
-    PATIENCE, TestWorkspace, Who, in_child, is_child, printed_by_child, rounds, with_threads,
+    PATIENCE, TestWorkspace, Who, in_child, is_child, memory_bytes, printed_by_child, rounds,
+    with_threads,
 };
 
 /// How much memory may grow because of the allocator, which keeps freed memory, in bytes.
@@ -70,23 +71,17 @@ impl Holdings {
     }
 }
 
-fn resident_bytes() -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
-}
-
 /// Runs `work` `times` times, and fails if memory grows after the first third.
 #[track_caller]
 fn in_bounded_memory(times: u64, mut work: impl FnMut(u64)) {
     let mut settled = 0;
     for number in 0..times {
         if number == times / 3 {
-            settled = resident_bytes();
+            settled = memory_bytes(std::process::id(), "VmRSS");
         }
         work(number);
     }
-    let grown = resident_bytes().saturating_sub(settled);
+    let grown = memory_bytes(std::process::id(), "VmRSS").saturating_sub(settled);
     assert!(grown < NOISE, "{grown} bytes more after {times} times");
 }
 

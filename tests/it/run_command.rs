@@ -348,20 +348,12 @@ fn i3_endless_output_takes_no_more_memory_than_is_shown() {
         };
         // Buffers that are allocated once exist now.
         drop(run("head -c 102400 /dev/zero"));
-        let before = peak_kilobytes();
+        let before = crate::harness::memory_bytes(std::process::id(), "VmHWM");
         let answer = run("yes");
-        let grown = peak_kilobytes() - before;
+        let grown = crate::harness::memory_bytes(std::process::id(), "VmHWM") - before;
         assert_eq!(answer.outcome(), Some(Outcome::Partial(ripkit::Incomplete::Timeout)));
-        assert!(grown < 1024 + 100, "{grown} KiB more");
+        assert!(grown < (1024 + 100) << 10, "{grown} bytes more");
     });
-}
-
-/// The peak memory of this process.
-#[cfg(target_os = "linux")]
-fn peak_kilobytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[test]

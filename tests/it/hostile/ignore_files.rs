@@ -1,10 +1,8 @@
 //! Rows X1 to X3: ignore files.
 
-use std::time::{Duration, Instant};
-
 #[cfg(target_os = "linux")]
 use ripkit::{Toolkit, Workspace};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::TestWorkspace;
 #[cfg(target_os = "linux")]
@@ -69,11 +67,10 @@ fn x2_a_huge_ignore_file_takes_less_than_100_megabytes() {
 fn x2_a_huge_ignore_file_is_bounded_and_reported() {
     for rules in huge_ignore_files() {
         let workspace = TestWorkspace::new().file("a.txt", "needle\n").file(".gitignore", rules);
-        let started = Instant::now();
-        let search = json!({ "pattern": "needle", "timeout_ms": 55_000 });
-        workspace.call("search", search).finds(["a.txt:1"]).warns_of(".gitignore");
-        let bound = Duration::from_secs(if cfg!(debug_assertions) { 50 } else { 3 });
-        assert!(started.elapsed() < bound, "{:?}", started.elapsed());
+        // Within its time limit, or the answer would be incomplete.
+        let search = json!({ "pattern": "needle", "timeout_ms": 50_000 });
+        let said = workspace.call("search", search).finds(["a.txt:1"]).warns_of(".gitignore");
+        assert_eq!(said.details["incomplete"], Value::Null, "{}", said.text);
     }
 }
 

@@ -11,14 +11,12 @@ use serde_json::json;
 
 use crate::harness::{TestWorkspace, with_threads};
 #[cfg(target_os = "linux")]
-use crate::harness::{Who, ask, in_child, is_child};
+use crate::harness::{Who, ask, in_child, is_child, memory_bytes};
 
 /// The peak memory of this process, in megabytes.
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_megabytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+    (memory_bytes(std::process::id(), "VmHWM") >> 20) as u64
 }
 
 #[cfg(target_os = "linux")]

@@ -74,8 +74,11 @@ fn c10_a_search_of_a_huge_directory_stops_when_cancelled() {
     let first = json!({ "pattern": "needle", "max_results": 100 });
     let started = Instant::now();
     let said = workspace.call("search", first).succeeds().truncated(true);
-    let bound = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
-    assert!(started.elapsed() < bound, "the first results took {:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(10),
+        "the first results took {:?}",
+        started.elapsed()
+    );
     assert_eq!(said.matches().len(), 100);
     let said = workspace.call("list_files", json!({ "max_results": 100 })).truncated(true);
     assert_eq!(said.paths().len(), 100);

@@ -317,7 +317,7 @@ const PLACES: [&str; 4] = ["d3/057.txt:1", "d4/157.txt:1", "d7/007.txt:1", "d8/1
 #[cfg(target_os = "linux")]
 #[test]
 fn rules_of_many_directories_do_not_fill_the_memory() {
-    use crate::harness::{Who, in_child};
+    use crate::harness::{Who, in_child, memory_bytes};
 
     let test = "index::spared::rules_of_many_directories_do_not_fill_the_memory";
     let workspace = TestWorkspace::new();
@@ -332,18 +332,11 @@ fn rules_of_many_directories_do_not_fill_the_memory() {
         let options = IndexOptions::default().in_the_foreground().with_max_bytes(1 << 20);
         let tools = Toolkit::new(ripkit::Workspace::open(root).unwrap());
         let tools = tools.with_index(options).unwrap();
-        let before = resident_bytes();
+        let before = memory_bytes(std::process::id(), "VmRSS");
         search(&tools, "needle");
         search(&tools, "needle");
-        let grown = resident_bytes().saturating_sub(before);
+        let grown = memory_bytes(std::process::id(), "VmRSS").saturating_sub(before);
         // It grows by 13 MB; with enough room it would by 37 MB.
         assert!(grown < 24 << 20, "{grown} bytes more");
     });
-}
-
-#[cfg(target_os = "linux")]
-fn resident_bytes() -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
 }
