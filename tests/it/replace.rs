@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use ripkit::workspace::Durability;
 use ripkit::{ErrorCode, IndexOptions, Toolkit};
@@ -398,5 +399,25 @@ fn threads_and_an_index_change_no_answer() {
     let indexed = toolkit(2).with_index(IndexOptions::default().in_the_foreground()).unwrap();
     for tools in [toolkit(0), toolkit(8), indexed.clone(), indexed] {
         assert_eq!(ask(&tools, "replace", arguments.clone()), expected);
+    }
+}
+
+// The files are read again under their locks, so that no call undoes another one.
+#[test]
+fn replacements_at_the_same_time_are_all_made() {
+    const CALLS: usize = 8;
+    let workspace = TestWorkspace::new();
+    for name in FILES {
+        workspace.put(name, "one\n");
+    }
+    let tools = Toolkit::new(workspace.open().with_durability(Durability::Fast));
+    let arguments = json!({ "pattern": "^", "replacement": "x", "expected_count": FILES.len() });
+    thread::scope(|scope| {
+        for _ in 0..CALLS {
+            scope.spawn(|| ask(&tools, "replace", arguments.clone()).succeeds());
+        }
+    });
+    for name in FILES {
+        assert_eq!(workspace.content(name), b"xxxxxxxxone\n", "{name}");
     }
 }
