@@ -252,6 +252,26 @@ fn a_search_reads_standard_input() {
 }
 
 #[test]
+fn a_patch_is_in_a_file_or_in_standard_input() {
+    let root = tree();
+    let patch = |from: &str, to: &str| {
+        format!("--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-{from}\n+{to}\n")
+    };
+    let sub = root.path().join("src");
+    fs::write(sub.join("one.diff"), patch("nothing", "one")).expect("a file");
+    let (status, text, errors) = run(&sub, &["--root", "..", "patch", "one.diff"]);
+    assert_eq!((status, text.lines().next().unwrap_or("").len() > 10), (0, true), "{errors}");
+    for words in [&["patch"][..], &["patch", "-"]] {
+        let [from, to] = if words.len() == 1 { ["one", "two"] } else { ["two", "three"] };
+        let (status, text, errors) = run_with_input(root.path(), words, &patch(from, to));
+        assert!(status == 0 && text.starts_with("Updated notes.md:1, version "), "{text}{errors}");
+    }
+    assert_eq!(fs::read_to_string(root.path().join("notes.md")).expect("a file"), "three\n");
+    let (status, _, errors) = run(root.path(), &["patch", "nowhere.diff"]);
+    assert!(status == 2 && errors.contains("cannot read nowhere.diff"), "{errors}");
+}
+
+#[test]
 fn standard_output_carries_results_only() {
     let root = tree();
     fs::write(root.path().join("x.bin"), "todo\n\0todo\ntodo\n").expect("a file");

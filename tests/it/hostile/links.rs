@@ -142,11 +142,19 @@ fn b2_b3_nothing_is_made_through_a_link_that_leads_out() {
     for path in ["new", "d/a/b/c", "d/new", "d/secret.txt"] {
         let before = Surroundings::of(&workspace);
         for (tool, arguments) in every_change_at(path) {
+            let patch = arguments["patch"].as_str().unwrap_or("");
+            let is_removed = tool == "delete_file" || patch.starts_with("*** Delete File");
             // The link itself may be moved or deleted; these calls are made elsewhere.
-            if path == "new" && (tool == "delete_file" || arguments["source"] == path) {
+            if path == "new" && (is_removed || arguments["source"] == path) {
                 continue;
             }
-            workspace.call(tool, arguments).fails_with(ErrorCode::InvalidPath);
+            // In a patch, a link is an entry that exists, wherever it leads.
+            let is_made = patch.contains("*** Add File") || patch.contains("*** Move to");
+            let code = match path {
+                "new" if is_made => ErrorCode::FileAlreadyExists,
+                _ => ErrorCode::InvalidPath,
+            };
+            workspace.call(tool, arguments).fails_with(code);
         }
         before.are_untouched(&workspace, path);
     }
