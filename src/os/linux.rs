@@ -11,13 +11,15 @@ use std::path::Path;
 
 use rustix::fs::{
     Access, AtFlags, CWD, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RawDir,
-    RenameFlags, ResolveFlags, SeekFrom,
+    RenameFlags, ResolveFlags, SeekFrom, StatxAttributes, StatxFlags,
 };
 use rustix::io::{Errno, ReadWriteFlags};
 
 #[cfg(test)]
 use crate::os::faults;
-use crate::os::{Identity, Kind, Leased, Rename, Stat, Volume, attributes, split_at_count};
+use crate::os::{
+    Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, attributes, split_at_count,
+};
 
 #[cfg(feature = "watch")]
 pub(crate) use inotify::Watcher;
@@ -87,6 +89,44 @@ impl Dir {
                 _ => Err(error),
             },
         }
+    }
+
+    /// Opens the directory above for listing. The caller must check which one that is, since this one
+    /// may have been moved.
+    pub(crate) fn parent(&self) -> io::Result<Dir> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | SAFE;
+        retry(|| rustix::fs::openat(&self.0, c"..", flags, Mode::empty())).map(Dir)
+    }
+
+    /// Why a child cannot be removed, even if its directory can be written.
+    pub(crate) fn obstacle(&self, name: &[u8]) -> io::Result<Option<Obstacle>> {
+        let name = checked(name)?;
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        let statx = |name: &[u8]| {
+            retry(|| rustix::fs::statx(&self.0, name, flags, StatxFlags::MODE | StatxFlags::UID))
+        };
+        let entry = match statx(name) {
+            Ok(entry) => entry,
+            // Linux 4.11 and later; a seccomp filter may return EPERM for calls that it does not know.
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::NOSYS | Errno::PERM) => return Ok(None),
+                _ => return Err(error),
+            },
+        };
+        let has = |attribute| entry.stx_attributes.contains(attribute);
+        if has(StatxAttributes::MOUNT_ROOT) {
+            return Ok(Some(Obstacle::MountPoint));
+        }
+        if has(StatxAttributes::IMMUTABLE) || has(StatxAttributes::APPEND) {
+            return Ok(Some(Obstacle::Immutable));
+        }
+        let user = rustix::process::geteuid();
+        if user.is_root() || entry.stx_uid == user.as_raw() {
+            return Ok(None);
+        }
+        let dir = rustix::fs::fstat(&self.0)?;
+        let is_sticky = Mode::from_raw_mode(dir.st_mode).contains(Mode::SVTX);
+        Ok((is_sticky && dir.st_uid != user.as_raw()).then_some(Obstacle::OtherOwner))
     }
 
     /// Opens a descendant directory as a base for other calls. Symbolic links are not followed.
@@ -186,6 +226,18 @@ impl Dir {
         let name = checked(name)?;
         // This checks the real user ID; if the effective one differs, the write itself may still fail.
         retry(|| rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::empty()))
+    }
+
+    /// Returns an error if this process may not add and remove entries.
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        retry(|| rustix::fs::accessat(&self.0, c".", access, AtFlags::empty()))
+    }
+
+    /// Takes the advisory lock of the directory, as [`File::try_lock`] does. It must have been opened
+    /// for listing.
+    pub(crate) fn try_lock(&self) -> io::Result<bool> {
+        try_lock(&self.0)
     }
 
     /// Creates a directory, with permissions restricted by the umask of the process.
@@ -374,12 +426,7 @@ impl File {
     /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
     /// released with the handle. `Unsupported` where the file system has no locks.
     pub(crate) fn try_lock(&self) -> io::Result<bool> {
-        match retry(|| rustix::fs::flock(&self.0, FlockOperation::NonBlockingLockExclusive)) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // Network file systems refuse locks on read-only handles, or all locks.
-            Err(_) => Err(io::ErrorKind::Unsupported.into()),
-        }
+        try_lock(&self.0)
     }
 
     /// Takes a read lease, which the kernel grants only while the file is not open for writing.
@@ -439,6 +486,15 @@ fn lease_control(
             result => Ok(result),
         }
     })
+}
+
+fn try_lock(handle: &OwnedFd) -> io::Result<bool> {
+    match retry(|| rustix::fs::flock(handle, FlockOperation::NonBlockingLockExclusive)) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        // Network file systems refuse locks on read-only handles, or all locks.
+        Err(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
 }
 
 /// Rejects everything that is not a single name.

@@ -93,6 +93,18 @@ pub(crate) struct Identity {
     pub(crate) inode: u64,
 }
 
+/// Why an entry cannot be removed, as far as the system says so beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(any(not(target_os = "linux"), ripkit_portable), expect(dead_code))]
+pub(crate) enum Obstacle {
+    /// A file system is mounted on it.
+    MountPoint,
+    /// It is marked immutable or append-only.
+    Immutable,
+    /// It belongs to another user, in a directory where users remove only their own entries.
+    OtherOwner,
+}
+
 /// What a rename does if the new name exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rename {

@@ -24,7 +24,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{FileType, Metadata, OpenOptions};
 
 use crate::os::{
-    Identity, Kind, Leased, Rename, Stat, Volume, canonical, not_regular, split_at_count,
+    Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, canonical, not_regular, split_at_count,
 };
 
 /// How often a call is repeated that was interrupted by a signal.
@@ -65,6 +65,22 @@ impl Dir {
         reason = "the same signature as on Linux"
     )]
     pub(crate) fn open_dir_of_mount(&self, _name: &[u8]) -> io::Result<Option<Dir>> {
+        Ok(None)
+    }
+
+    /// Opens the directory above. The caller must check which one that is, since this one may have
+    /// been moved.
+    pub(crate) fn parent(&self) -> io::Result<Dir> {
+        retry(|| self.0.open_parent_dir(ambient_authority())).map(Dir)
+    }
+
+    /// Why a child cannot be removed, which is known only on Linux.
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "the same signature as on Linux"
+    )]
+    pub(crate) fn obstacle(&self, _name: &[u8]) -> io::Result<Option<Obstacle>> {
         Ok(None)
     }
 
@@ -150,6 +166,17 @@ impl Dir {
     /// Returns an error if this process may not write to a child.
     pub(crate) fn check_writable(&self, name: &[u8]) -> io::Result<()> {
         self.open_to_write(name).map(drop)
+    }
+
+    /// Returns an error if this process may not add and remove entries, as far as the system says so.
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
+        system::check_changeable(&self.0)
+    }
+
+    /// Takes the advisory lock of the directory, as [`File::try_lock`] does. It must have been opened
+    /// for listing.
+    pub(crate) fn try_lock(&self) -> io::Result<bool> {
+        system::try_lock_dir(&self.0)
     }
 
     /// Creates a directory, with permissions restricted by the umask of the process.

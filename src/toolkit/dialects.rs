@@ -174,7 +174,6 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (&[], "dryRun preview", Same("dry_run")),
     // Other changes
     (&["create_directory"], "recursive parents", Nothing),
-    (&["delete_file"], "recursive", Unless("only files and links are deleted")),
     (MOVES, "from old_path oldPath source_path sourcePath src path", Same("source")),
     (
         MOVES,
@@ -246,7 +245,7 @@ const TOOLS: &[(&str, &str)] = &[
     ),
     ("apply_patch", "patch applydiff patchfile patchfiles gitapply"),
     ("create_directory", "mkdir makedirectory createdir"),
-    ("delete_file", "rm remove delete removefile"),
+    ("delete_file", "rm remove delete removefile rmdir removedirectory deletedirectory"),
     ("move_file", "mv move rename renamefile"),
     ("copy_file", "cp copy"),
     ("load_skill", "skill skills useskill activateskill"),

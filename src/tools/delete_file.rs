@@ -1,4 +1,4 @@
-//! `delete_file`: deletes a file or a symbolic link.
+//! `delete_file`: deletes a file, a symbolic link or a directory.
 
 use std::fmt;
 
@@ -10,16 +10,19 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::Expected;
+use crate::workspace::{Expected, TreeCount};
 
-/// Deletes a file, or a symbolic link and not what it leads to. Directories are not deleted.
+/// Deletes a file, a symbolic link and not what it leads to, or a directory.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DeleteFileArgs {
-    /// The file.
+    /// The file or directory.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
+    /// Deletes a directory with everything in it.
+    #[serde(default)]
+    pub recursive: bool,
     /// Only if the file has this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
@@ -34,10 +37,11 @@ impl DeleteFileArgs {
 }
 
 impl_with_fields!(DeleteFileArgs {
+    with_recursive: recursive: bool,
     with_expected_version: expected_version: String,
 });
 
-/// A file that is gone.
+/// A file or directory that is gone.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DeleteFileOutput {
@@ -45,9 +49,15 @@ pub struct DeleteFileOutput {
     pub path: String,
     /// The path relative to the workspace.
     pub relative_path: String,
+    /// For a directory: the files and links that were in it, at any depth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// For a directory: the directories that were in it, at any depth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directories: Option<u64>,
 }
 
-/// Deletes a file, or a link and not what it leads to; no copy of it is kept.
+/// Deletes a file, a link and not what it leads to, or a directory; no copy of it is kept.
 ///
 /// ```
 /// use ripkit::tools::delete_file::{DeleteFileArgs, DeleteFile};
@@ -69,11 +79,11 @@ pub struct DeleteFile;
 impl Tool for DeleteFile {
     const NAME: &'static str = "delete_file";
     const COMMAND: &'static str = "rm";
-    const SUMMARY: &'static str = "Delete a file or a symbolic link";
+    const SUMMARY: &'static str = "Delete a file, a link or a directory";
     const ALIASES: &'static [&'static str] = &["delete", "file_delete"];
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] =
-        &[r#"{"path": "notes.md"}"#, r#"{"path": "src/old.rs"}"#];
+        &[r#"{"path": "notes.md"}"#, r#"{"path": "src", "recursive": true}"#];
     type Args = DeleteFileArgs;
     type Output = DeleteFileOutput;
 
@@ -83,10 +93,13 @@ impl Tool for DeleteFile {
         args: DeleteFileArgs,
     ) -> Result<DeleteFileOutput, Error> {
         let expected = Expected::parse_version(args.expected_version.as_deref())?;
-        let path = context.workspace.remove_file(&args.path, expected, context.call)?;
+        let (path, recursive) = (&args.path, args.recursive);
+        let removed = context.workspace.remove_entry(path, expected, recursive, context.call)?;
         Ok(DeleteFileOutput {
-            path: context.workspace.absolute(&path),
-            relative_path: path.as_str().to_owned(),
+            path: context.workspace.absolute(&removed.path),
+            relative_path: removed.path.as_str().to_owned(),
+            files: removed.tree.map(|tree| tree.files),
+            directories: removed.tree.map(|tree| tree.directories),
         })
     }
 }
@@ -95,6 +108,11 @@ impl Output for DeleteFileOutput {}
 
 impl fmt::Display for DeleteFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Deleted {}", escape::display_path(self.relative_path.as_bytes()))
+        write!(f, "Deleted {}", escape::display_path(self.relative_path.as_bytes()))?;
+        match self.files.zip(self.directories) {
+            None => Ok(()),
+            Some((0, 0)) => f.write_str("/, which was empty"),
+            Some((files, directories)) => write!(f, "/ ({})", TreeCount { files, directories }),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `move_file`: moves or renames a file.
+//! `move_file`: moves or renames a file or a directory.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::Expected;
+use crate::workspace::{Expected, TreeCount};
 
-/// Moves or renames a file or a symbolic link; never onto something that exists.
+/// Moves or renames a file, a directory or a symbolic link; never onto something that exists.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MoveFileArgs {
-    /// The file.
+    /// The file or directory.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub source: String,
     /// The new path, which nothing may have; directories above it are made.
@@ -44,23 +44,29 @@ impl_with_fields!(MoveFileArgs {
     with_expected_version: expected_version: String,
 });
 
-/// A file that was moved.
+/// A file or directory that was moved.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MoveFileOutput {
     /// The absolute path that it had.
     pub source: String,
-    /// The absolute path of the file now.
+    /// The absolute path now.
     pub destination: String,
     /// The first path relative to the workspace.
     pub relative_source: String,
     /// The second path relative to the workspace.
     pub relative_destination: String,
+    /// For a directory: the files and links in it, at any depth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// For a directory: the directories in it, at any depth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directories: Option<u64>,
     #[serde(skip)]
     notes: Vec<String>,
 }
 
-/// Moves a file or a link to a new path, and creates the directories above it.
+/// Moves a file, a directory or a link to a new path, and creates the directories above it.
 ///
 /// ```
 /// use ripkit::tools::move_file::{MoveFileArgs, MoveFile};
@@ -82,7 +88,7 @@ pub struct MoveFile;
 impl Tool for MoveFile {
     const NAME: &'static str = "move_file";
     const COMMAND: &'static str = "mv";
-    const SUMMARY: &'static str = "Move or rename a file, never onto another";
+    const SUMMARY: &'static str = "Move or rename a file or directory, never onto another";
     const ALIASES: &'static [&'static str] = &["move", "rename_file", "file_move"];
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] = &[
@@ -101,6 +107,8 @@ impl Tool for MoveFile {
             destination: workspace.absolute(&moved.destination),
             relative_source: moved.source.as_str().to_owned(),
             relative_destination: moved.destination.as_str().to_owned(),
+            files: moved.tree.map(|tree| tree.files),
+            directories: moved.tree.map(|tree| tree.directories),
             notes: moved.notes,
         })
     }
@@ -116,6 +124,12 @@ impl fmt::Display for MoveFileOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [source, destination] = [&self.relative_source, &self.relative_destination]
             .map(|path| escape::display_path(path.as_bytes()));
-        write!(f, "Moved {source} to {destination}")
+        match self.files.zip(self.directories) {
+            None => write!(f, "Moved {source} to {destination}"),
+            Some((files, directories)) => {
+                let count = TreeCount { files, directories };
+                write!(f, "Moved {source}/ to {destination}/ ({count})")
+            }
+        }
     }
 }

@@ -16,6 +16,7 @@ mod outer_ignores;
 mod path;
 mod policy;
 mod remove;
+mod remove_tree;
 mod replace;
 mod resolve;
 #[cfg(all(unix, feature = "command"))]
@@ -47,6 +48,8 @@ pub use path::WorkspacePath;
 pub(crate) use path::{DirectoryEntry, entries, link_target, links_to_directory, size};
 pub use policy::{Access, Durability};
 pub(crate) use policy::{PathPolicy, as_path};
+pub(crate) use remove::Removed;
+pub(crate) use remove_tree::TreeCount;
 pub(crate) use replace::WriteGuard;
 #[cfg(all(unix, feature = "command"))]
 pub(crate) use spool_file::{SpoolFile, make_ignored_directory};
@@ -192,7 +195,8 @@ impl Workspace {
     /// The globs are matched against the path as it was given and against the real path, each with
     /// all directories above it. No answer reveals whether a denied path exists: reading and changing
     /// it fail with the same error, and no statistics count it. Ignore files and `.git` are applied
-    /// by walks even if they are denied.
+    /// by walks even if they are denied. A directory in which something is denied is neither moved nor
+    /// removed; that error reveals that there is something, but not what.
     ///
     /// A `/` after a plain name is ignored: `private/` denies any entry with that name. After a
     /// wildcard it keeps its meaning: `*/` denies directories, and names that do not exist.
@@ -478,18 +482,19 @@ impl Workspace {
     /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `PERMISSION_DENIED` and
     /// other failures of the system, `TIMEOUT` and `CANCELLED` before it was removed.
     pub fn remove(&self, path: &str, call: &Call) -> Result<(), Error> {
-        self.remove_file(path, None, call).map(drop)
+        remove::remove_file(self, path, None, call).map(drop)
     }
 
-    /// Renames a file, or a link but not its target, and creates the directories above the new
-    /// name. Never replaces an existing entry. Between file systems the file is copied, and removed
-    /// when the copy is complete. Returns notes, one sentence each, on attributes that could not be
+    /// Renames a file, a directory, or a link but not its target, and creates the directories above
+    /// the new name. Never replaces an existing entry. Between file systems a file is copied, and
+    /// removed when the copy is complete; a directory is refused. Returns notes, one sentence each, on attributes that could not be
     /// preserved. For `call` see [`Workspace::write`].
     ///
     /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a file or a link,
-    /// `FILE_ALREADY_EXISTS` if there is an entry with the new name, `CONFLICT` if the file changes
-    /// or disappears at the same time, `PERMISSION_DENIED`, `NO_SPACE` and other failures of the
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for a FIFO, socket or device, for the root, and
+    /// for a directory in which a file system is mounted, `POLICY_DENIED` for one in which an entry is
+    /// denied, `FILE_ALREADY_EXISTS` if there is an entry with the new name, `CONFLICT` if the file
+    /// changes or disappears at the same time, `PERMISSION_DENIED`, `NO_SPACE` and other failures of the
     /// system, `TIMEOUT` and `CANCELLED` before the change began. After any error both names are as
     /// they were.
     pub fn rename(&self, from: &str, to: &str, call: &Call) -> Result<Vec<String>, Error> {
@@ -566,27 +571,35 @@ impl Workspace {
         WriteGuard::lock(self, path, access, call)
     }
 
-    /// Removes a regular file, or a link but not its target.
+    /// Removes a regular file, a link but not its target, or a directory: an empty one, or with
+    /// `is_recursive` one with everything in it. That is refused entirely, before anything is changed,
+    /// if a rule denies an entry, a file system is mounted in it, or something is known to prevent the
+    /// removal of an entry.
     ///
     /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `CONFLICT` if the content
-    /// is not of the `expected` version, `TIMEOUT` and `CANCELLED` before it was removed.
-    pub(crate) fn remove_file(
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, for the root, and for a
+    /// directory that is not empty; `POLICY_DENIED`; `CONFLICT` if the content is not of the
+    /// `expected` version, which only files have; `TIMEOUT` and `CANCELLED` before it was removed. Of a
+    /// directory of which an entry cannot be removed, the rest gets its name back.
+    pub(crate) fn remove_entry(
         &self,
         path: &str,
         expected: Option<VersionToken>,
+        is_recursive: bool,
         call: &Call,
-    ) -> Result<WorkspacePath, Error> {
-        remove::remove_file(self, path, expected, call)
+    ) -> Result<Removed, Error> {
+        remove::remove_entry(self, path, expected, is_recursive, call)
     }
 
-    /// Renames a file or a link. To another file system it is copied, and removed when the copy is
-    /// on stable storage.
+    /// Renames a file, a link or a directory. To another file system a file or link is copied, and
+    /// removed when the copy is on stable storage.
     ///
     /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a file or a link,
-    /// `FILE_ALREADY_EXISTS`, `CONFLICT` if the content is not of the `expected` version. After any
-    /// error, source and destination are as they were.
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, for the root, for a directory
+    /// to another file system or into itself, or in which a file system is mounted; `POLICY_DENIED` if
+    /// a rule denies an entry of a directory; `FILE_ALREADY_EXISTS`; `CONFLICT` if the content is not
+    /// of the `expected` version, which only files have. After any error, source and destination are
+    /// as they were.
     pub(crate) fn move_file(
         &self,
         source: &str,

@@ -10,7 +10,7 @@ use crate::hint::Hint;
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::text::escape;
 use crate::workspace::temp::is_temporary;
-use crate::workspace::{Access, Metadata, Workspace};
+use crate::workspace::{Access, Metadata, VersionToken, Workspace};
 
 /// The proof that a path was resolved inside a workspace, with a handle for operations on it.
 ///
@@ -365,6 +365,18 @@ pub(super) fn check_file_or_link(path: &WorkspacePath, verb: &str) -> Result<(),
     };
     let message = format!("cannot {verb} {path}: it is {what}, not a file");
     Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()).with_hint("Name a file."))
+}
+
+/// Refuses an expected version of a directory.
+pub(super) fn refuse_version(
+    path: &WorkspacePath,
+    expected: Option<VersionToken>,
+) -> Result<(), Error> {
+    if expected.is_none() {
+        return Ok(());
+    }
+    let message = format!("expected_version is for files, and {path} is a directory");
+    Err(Error::new(ErrorCode::InvalidArgument, message).at(path.as_str()))
 }
 
 /// `CONFLICT`: the file was removed or renamed.

@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::error::{Error, ErrorCode};
 use crate::os::{File, Kind, Stat};
 use crate::text::escape;
+use crate::workspace::WorkspacePath;
 
 /// The purpose for which a path is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,6 +240,12 @@ pub(super) fn denied(path: &str) -> Error {
     Error::new(ErrorCode::PolicyDenied, format!("{shown} is denied by a rule of the host"))
         .at(path)
         .with_hint("Leave this path alone.")
+}
+
+/// The error for a directory in which something is denied. It does not say what.
+pub(super) fn denied_within(path: &WorkspacePath, done: &str) -> Error {
+    let message = format!("{path} was not {done}: a rule of the host denies something in it");
+    Error::new(ErrorCode::PolicyDenied, message).at(path.as_str()).with_hint("Leave it alone.")
 }
 
 fn invalid(glob: &str, error: ignore::Error) -> Error {

@@ -1,4 +1,5 @@
-//! Temporary files, to which new content is written before it replaces the old.
+//! Temporary files, to which new content is written before it replaces the old, and the temporary
+//! names of entries that are removed.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use crate::context::Call;
 use crate::os::{Dir, File, Kind, Rename};
 use crate::workspace::journal::is_journal;
+use crate::workspace::remove_tree;
 
 /// Names of temporary files beside a file that is changed.
 const NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit~" };
@@ -133,15 +135,15 @@ pub(super) fn random_name() -> Vec<u8> {
     NAMES.fresh()
 }
 
-/// Removes the temporary files that killed processes left in a directory. In a huge directory, only
-/// those that are found before the call must stop.
+/// Removes the temporary files and directories that killed processes left in a directory. In a huge
+/// directory, only those that are found before the call must stop.
 pub(super) fn sweep(dir: &Dir, call: &Call) {
     let Ok(listing) = dir.open_dir(b".") else { return };
     let mut found = Vec::new();
     let mut count = 0_usize;
     let listed = listing.list(|name, kind| {
-        if kind == Kind::File && NAMES.include(name) {
-            found.push(name.to_vec());
+        if matches!(kind, Kind::File | Kind::Directory) && NAMES.include(name) {
+            found.push((name.to_vec(), kind));
         }
         count += 1;
         let must_stop = count.is_multiple_of(CHECK_INTERVAL) && call.stop_reason().is_some();
@@ -149,8 +151,11 @@ pub(super) fn sweep(dir: &Dir, call: &Call) {
     });
     // If listing fails, the leftovers stay; the write itself goes on.
     if listed.is_ok() {
-        for name in found {
-            remove_abandoned(dir, &name);
+        for (name, kind) in found {
+            match kind {
+                Kind::Directory => remove_tree::remove_abandoned(dir, &name, call),
+                _ => remove_abandoned(dir, &name),
+            }
         }
     }
 }

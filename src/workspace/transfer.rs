@@ -1,4 +1,4 @@
-//! Moving and copying a file to a name that does not exist.
+//! Moving and copying a file, and moving a directory, to a name that does not exist.
 
 use std::io;
 
@@ -9,8 +9,11 @@ use crate::os::{File, Identity, Kind, Rename, Stat, Volume, split_at_count};
 use crate::workspace::create_dirs::{CreatedDirs, commit};
 use crate::workspace::lock::lock;
 use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::{changed, check_file_or_link, exists, gone, taken, written};
+use crate::workspace::path::{
+    changed, check_file_or_link, exists, gone, refuse_version, taken, written,
+};
 use crate::workspace::remove::remove_if;
+use crate::workspace::remove_tree::{CheckedTree, Purpose, TreeCount, refuse_root};
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::{TempFile, sweep};
@@ -28,6 +31,8 @@ const MAX_BEYOND_SIZE: u64 = 1 << 30;
 pub(crate) struct Transferred {
     pub(crate) source: WorkspacePath,
     pub(crate) destination: WorkspacePath,
+    /// What is in it, if it is a directory.
+    pub(crate) tree: Option<TreeCount>,
     /// What could not be preserved, one sentence each.
     pub(crate) notes: Vec<String>,
 }
@@ -41,6 +46,10 @@ pub(super) fn move_file(
     call: &Call,
 ) -> Result<Transferred, Error> {
     let source = workspace.resolve(source, Access::Entry)?;
+    if source.is_directory() {
+        refuse_version(&source, expected)?;
+        return move_directory(workspace, source, destination, call);
+    }
     check_file_or_link(&source, "move")?;
     let (destination, is_own_name) = free_place(workspace, destination, &source)?;
     let _lock = lock(workspace, &[&source, &destination], call)?;
@@ -57,7 +66,45 @@ pub(super) fn move_file(
     };
     notes.extend(transfer.sync_names(|| source.entry().0.sync()));
     transfer.created.keep();
-    Ok(Transferred { source, destination, notes })
+    Ok(Transferred { source, destination, tree: None, notes })
+}
+
+/// Renames a directory; to another file system it is not moved.
+fn move_directory(
+    workspace: &Workspace,
+    source: WorkspacePath,
+    destination: &str,
+    call: &Call,
+) -> Result<Transferred, Error> {
+    refuse_root(workspace, &source, "move")?;
+    let (destination, is_own_name) = free_place(workspace, destination, &source)?;
+    let below = destination.relative().strip_prefix(source.relative());
+    if below.is_some_and(|below| below.starts_with(b"/")) {
+        let message = format!("cannot move {source} to {destination}, which is in it");
+        return Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()));
+    }
+    let _lock = lock(workspace, &[&source, &destination], call)?;
+    let tree = CheckedTree::check(workspace, &source, Purpose::Move(&destination), call)?;
+    let transfer = Transfer::begin(workspace, &source, &destination, call)?;
+    commit(&source, call)?;
+    transfer.rename(is_own_name).map_err(|error| match error.kind() {
+        io::ErrorKind::CrossesDevices => {
+            let message = format!("cannot move {source}: {destination} is on another file system");
+            let error = Error::new(ErrorCode::InvalidPath, message).at(source.as_str());
+            error.with_hint("Move its files one by one.")
+        }
+        _ => transfer.not_placed("move", error),
+    })?;
+    let (dir, name) = transfer.created.entry();
+    if !dir.stat(name).is_ok_and(|moved| moved.identity == tree.identity) {
+        let (from, old_name) = source.entry();
+        // This fails if the old name exists again; that entry is newer and stays.
+        let _ = rename_exclusive(dir, name, (from, old_name));
+        return Err(changed(&source, "another process replaced it meanwhile"));
+    }
+    let notes = Vec::from_iter(transfer.sync_names(|| source.entry().0.sync()));
+    transfer.created.keep();
+    Ok(Transferred { source, destination, tree: Some(tree.count), notes })
 }
 
 /// See [`Workspace::copy_file`].
@@ -83,7 +130,7 @@ pub(super) fn copy_file(
     let mut notes = copy.keep();
     notes.extend(transfer.sync_names(|| Ok(())));
     transfer.created.keep();
-    Ok(Transferred { source, destination, notes })
+    Ok(Transferred { source, destination, tree: None, notes })
 }
 
 /// Moves to another file system; `file` is the open source, if a version of it was expected.
@@ -413,17 +460,22 @@ fn free_place(
 ) -> Result<(WorkspacePath, bool), Error> {
     let place = workspace.resolve(text, Access::Create)?;
     match place.kind() {
-        None if names_directory(text) => Err(into_directory(&place, source)),
+        None if names_directory(text) && !source.is_directory() => {
+            Err(into_directory(&place, source))
+        }
         None => Ok((place, false)),
-        Some(Kind::Directory) => Err(into_directory(&place, source)),
+        Some(_) if is_own_name(&place, source) => Ok((place, true)),
+        Some(Kind::Directory) if place.identity() != source.identity() => {
+            Err(into_directory(&place, source))
+        }
         Some(Kind::Link) => {
             // A link that leads out of the workspace is refused with that error.
             workspace.resolve(text, Access::Write)?;
             Err(taken(&place))
         }
-        Some(_) if is_own_name(&place, source) => Ok((place, true)),
-        Some(_) if is_same_file(workspace, &place, source) => {
-            Err(exists(&place, &format!(": it is the same file as {source}"))
+        Some(kind) if is_same_file(workspace, &place, source) => {
+            let what = if kind == Kind::Directory { "directory" } else { "file" };
+            Err(exists(&place, &format!(": it is the same {what} as {source}"))
                 .with_hint("Nothing is to be done, unless another name was meant."))
         }
         Some(_) => Err(taken(&place)),
@@ -441,13 +493,14 @@ fn into_directory(place: &WorkspacePath, source: &WorkspacePath) -> Error {
     let name = source.as_str().rsplit('/').next().unwrap_or_default();
     let path =
         if place.relative().is_empty() { name.to_owned() } else { format!("{place}/{name}") };
+    let kind = if source.is_directory() { "new directory" } else { "file" };
     let (code, what) = match place.kind() {
         Some(_) => (ErrorCode::FileAlreadyExists, "is a directory that exists"),
         None => (ErrorCode::InvalidPath, "names a directory"),
     };
     Error::new(code, format!("{place} {what}"))
         .at(place.as_str())
-        .with_hint(format!("Name the file too, for instance {path}."))
+        .with_hint(format!("Name the {kind} too, for instance {path}."))
 }
 
 /// Whether the destination is the source with another case, on a file system that ignores case: the

@@ -333,6 +333,11 @@ fn of_entries(path: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Whether a path that is not denied is a directory in which something is.
+fn is_above_denied(path: &str) -> bool {
+    matches!(path.trim_end_matches('/'), "skills" | "skills/s" | "open" | "." | "")
+}
+
 /// Those which take globs, names or positions, none of which is resolved.
 fn matching(path: &str) -> Vec<(&'static str, Value)> {
     let cursor = format!(":{path}");
@@ -375,7 +380,9 @@ fn calls(root: &Path, itself: bool) -> Vec<(&'static str, Value, bool)> {
     }
     for path in others() {
         add(resolving(&path), false);
-        add(of_entries(&path), false);
+        // A directory in which something is denied is not moved, which reveals that there is something.
+        let is_moved = |arguments: &Value| arguments["source"] == path && is_above_denied(&path);
+        add(of_entries(&path).into_iter().filter(|(_, it)| !is_moved(it)).collect(), false);
         add(matching(&path), false);
     }
     for path in ["private", "private/customers.db", "private/*", "open/private/sub/"] {
@@ -467,6 +474,30 @@ fn no_answer_reveals_whether_a_denied_path_exists_or_what_it_is() {
     all_variants_answer_alike(&ALL, &["private/", "*.key", ".env"], &with_skills);
     let some = [Variant::Absent, Variant::Full, Variant::Links];
     all_variants_answer_alike(&some, &["**/private", "*.key", ".env"], &with_skills);
+}
+
+#[test]
+fn a_directory_in_which_something_is_denied_is_refused_whatever_that_is() {
+    let tree = Tree::new();
+    let calls = [
+        ("delete_file", json!({ "path": "skills", "recursive": true })),
+        ("delete_file", json!({ "path": "skills/s", "recursive": true })),
+        ("move_file", json!({ "source": "skills", "destination": "moved" })),
+    ];
+    for variant in ALL.into_iter().filter(|variant| *variant != Variant::Absent) {
+        tree.build(variant);
+        let workspace = Workspace::open(tree.root()).unwrap().deny(["private/"]).unwrap();
+        for (tool, arguments) in &calls {
+            let said = ask(&with_skills(workspace.clone()), tool, arguments.clone());
+            let path = arguments["path"].as_str().unwrap_or("skills");
+            let done = if *tool == "move_file" { "moved" } else { "deleted" };
+            let wanted = format!(
+                "{path} was not {done}: a rule of the host denies something in it. Leave it alone. \
+                 [POLICY_DENIED]"
+            );
+            assert_eq!(said.text, wanted, "{variant:?}");
+        }
+    }
 }
 
 #[test]

@@ -232,7 +232,7 @@ const WRITE_IN_PLACE: Operation = Operation {
     )
 };
 
-const OPERATIONS: [Operation; 11] = [
+const OPERATIONS: [Operation; 12] = [
     operation("write over", &["write", "d/file", NEW]),
     operation("write new", &["write", "d/x/y/new", NEW]),
     WRITE_IN_PLACE,
@@ -241,6 +241,7 @@ const OPERATIONS: [Operation; 11] = [
     operation("move", &["mv", "d/file", "x/moved"]),
     far("move far", &["mv", "d/file", "FAR/x/moved"]),
     far("move link far", &["mv", "link", "FAR/moved"]),
+    operation("move directory", &["mv", "d", "x/moved"]),
     operation("copy", &["cp", "d/file", "x/copied"]),
     operation("delete", &["rm", "d/file"]),
     operation("mkdir", &["mkdir", "x/y"]),

@@ -2,12 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use cap_std::fs::{Dir, File, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use rustix::fs::{Access, AtFlags, FlockOperation, OFlags};
 
 use crate::os::attributes;
 
@@ -85,10 +85,24 @@ pub(super) fn copy_times(to: &File, from: &File) -> io::Result<()> {
     attributes::copy_times(to.as_fd(), from.as_fd())
 }
 
+/// Returns an error if this process may not add and remove entries.
+pub(super) fn check_changeable(dir: &Dir) -> io::Result<()> {
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    Ok(rustix::fs::accessat(dir, c".", access, AtFlags::empty())?)
+}
+
 /// Takes the advisory lock; returns false if another handle holds it.
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
-    use rustix::fs::FlockOperation;
-    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+    lock(file.as_fd())
+}
+
+/// The same for a directory.
+pub(super) fn try_lock_dir(dir: &Dir) -> io::Result<bool> {
+    lock(dir.as_fd())
+}
+
+fn lock(handle: BorrowedFd<'_>) -> io::Result<bool> {
+    match rustix::fs::flock(handle, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
         Err(_) => Err(io::ErrorKind::Unsupported.into()),

@@ -95,6 +95,17 @@ pub(super) fn try_lock(_: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// The same for a directory.
+pub(super) fn try_lock_dir(_: &Dir) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Always `Ok`: permissions are known only when they are used.
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
+pub(super) fn check_changeable(_: &Dir) -> io::Result<()> {
+    Ok(())
+}
+
 /// Always `Unsupported`: links need a privilege and the type of their target.
 pub(super) fn make_link(_: &Dir, _: &[u8], _: &OsStr) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())

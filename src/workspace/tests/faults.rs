@@ -291,7 +291,7 @@ fn a_neighbour_that_sweeps_disturbs_no_write() {
     each_call_has_a_neighbour("write", |workspace, _| write(workspace, "d/file", NEW));
     each_call_has_a_neighbour("create", |workspace, _| write(workspace, "d/new", NEW));
     each_call_has_a_neighbour("remove", |workspace, _| {
-        workspace.remove_file("d/file", version.map(Into::into), &call()).map(drop)
+        workspace.remove_entry("d/file", version.map(Into::into), false, &call()).map(drop)
     });
     for (source, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
         each_call_has_a_neighbour("move", |workspace, far| {
@@ -383,7 +383,8 @@ fn a_removal_has_happened_or_not() {
     for durability in EVERY {
         for (path, expected) in [("d/file", None), ("d/file", version), ("link", None)] {
             each_call_fails("remove", durability, |workspace| {
-                workspace.remove_file(path, expected.map(Into::into), &Call::default()).map(drop)
+                let expected = expected.map(Into::into);
+                workspace.remove_entry(path, expected, false, &Call::default()).map(drop)
             });
         }
     }

@@ -217,7 +217,9 @@ fn entries_are_removed_and_renamed_and_never_take_the_place_of_another() {
     assert_eq!(tree.names("x/y"), Vec::<String>::new());
     fails(workspace.remove("x", &call()), ErrorCode::InvalidPath);
     fails(workspace.remove("x/missing", &call()), ErrorCode::FileNotFound);
-    fails(workspace.rename("sub", "other", &call()), ErrorCode::InvalidPath);
+    workspace.rename("sub", "other/sub", &call()).unwrap();
+    assert_eq!(workspace.read("other/sub/b.txt").unwrap(), b"two\n");
+    fails(workspace.rename("other", "other/other", &call()), ErrorCode::InvalidPath);
 }
 
 #[test]

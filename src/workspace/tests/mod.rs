@@ -5,3 +5,5 @@ mod faults;
 mod host_api;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod transaction;
+#[cfg(unix)]
+mod trees;

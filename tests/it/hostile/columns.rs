@@ -81,9 +81,11 @@ pub(super) fn columns() -> Vec<Column> {
 }
 
 /// Arguments that are not paths, of any tool.
-const NO_PATHS: [&str; 18] = [
+const NO_PATHS: [&str; 22] = [
     "command",
     "content",
+    // Its path is resolved as that of `read_file`.
+    "copy_lines",
     "cursor",
     "edits",
     "exclude",
@@ -91,13 +93,17 @@ const NO_PATHS: [&str; 18] = [
     "file_type",
     "include",
     "kind",
+    "lines",
     "match",
     "name",
     "new_text",
     "offset",
     "old_text",
     "output",
+    // Its paths are resolved as those of the other tools that change files.
+    "patch",
     "pattern",
+    "replacement",
     "sort",
     "timeout_ms",
 ];

@@ -1,7 +1,11 @@
 //! Rows B7 and B8: links and directories that are swapped while tools read.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+
 use ripkit::skills::SkillLoader;
 use ripkit::{ErrorCode, Toolkit};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 use crate::harness::{Said, TestWorkspace, ask, put, rounds};
@@ -164,4 +168,65 @@ fn b8_swaps_during_a_recursive_search_or_listing_never_show_the_outside() {
             }
         }
     });
+}
+
+#[test]
+fn b8_a_directory_swapped_with_a_link_while_a_tree_is_deleted_never_deletes_the_outside() {
+    // Swapping below a link would be a change of the outside by the attacker.
+    for inner in [&[""][..], &["07", "15/deep"]] {
+        delete_under_attack(inner);
+    }
+}
+
+/// Deletes and moves trees in which these directories are swapped with a link to the outside. The tree
+/// that is deleted has a temporary name, which the attacker finds by listing the root.
+fn delete_under_attack(inner: &'static [&'static str]) {
+    const DIRECTORIES: usize = 30;
+    let mut workspace = TestWorkspace::new();
+    for number in 0..DIRECTORIES {
+        workspace = workspace.outside_file(&format!("{number:02}/secret.txt"), "SECRET\n");
+    }
+    let (root, outside) = (workspace.root(), workspace.outside());
+    let (attacked, swap, target) = (root.clone(), root.join("swap"), outside.clone());
+    under_attack(
+        move || {
+            // What was swapped is a directory of the tree now, or was deleted with it.
+            if !swap.is_symlink() {
+                let _ = fs::remove_dir_all(&swap);
+                let _ = symlink(&target, &swap);
+            }
+            for entry in fs::read_dir(&attacked).unwrap().flatten() {
+                let name = entry.file_name();
+                if name == "old" || name.to_string_lossy().ends_with(".ripkit~") {
+                    for inner in inner {
+                        let (one, flags) = (entry.path().join(inner), RenameFlags::EXCHANGE);
+                        let _ = renameat_with(CWD, &one, CWD, &swap, flags);
+                    }
+                }
+            }
+        },
+        || {
+            let mut deleted = 0;
+            for _ in 0..rounds(60) {
+                for number in 0..DIRECTORIES {
+                    let path = root.join(format!("old/{number:02}/deep"));
+                    let _ = fs::create_dir_all(&path);
+                    let _ = fs::write(path.join("f.txt"), "inside\n");
+                }
+                for (tool, arguments) in [
+                    ("delete_file", json!({ "path": "old", "recursive": true })),
+                    ("move_file", json!({ "source": "old", "destination": "moved" })),
+                    ("delete_file", json!({ "path": "moved", "recursive": true })),
+                    ("delete_file", json!({ "path": "old" })),
+                ] {
+                    deleted += u32::from(workspace.call(tool, arguments).code.is_none());
+                }
+            }
+            assert!(deleted > 10, "only {deleted} calls did something");
+        },
+    );
+    for number in 0..DIRECTORIES {
+        let secret = outside.join(format!("{number:02}/secret.txt"));
+        assert!(secret.exists(), "{} was deleted", secret.display());
+    }
 }

@@ -374,6 +374,25 @@ fn what_the_host_denies_is_never_learned() {
     assert_eq!(status.files, 0, "{status:?}");
 }
 
+#[test]
+fn directories_that_are_moved_and_deleted_are_noticed() {
+    for options in both() {
+        let workspace = TestWorkspace::new()
+            .file("a/deep/one.txt", "needle\n")
+            .file("a/two.txt", "needle\n")
+            .file("b/three.txt", "needle\n");
+        let pair = learned(&workspace, options);
+        let moved = json!({ "source": "a", "destination": "c/d" });
+        workspace.call("move_file", moved).succeeds();
+        pair.search("needle").finds(["b/three.txt:1", "c/d/deep/one.txt:1", "c/d/two.txt:1"]);
+        let deleted = json!({ "path": "c/d/deep", "recursive": true });
+        workspace.call("delete_file", deleted).succeeds();
+        pair.search("needle").finds(["b/three.txt:1", "c/d/two.txt:1"]);
+        workspace.call("delete_file", json!({ "path": "c", "recursive": true })).succeeds();
+        pair.search("needle").finds(["b/three.txt:1"]);
+    }
+}
+
 /// Runs a program; false where that is not possible.
 #[cfg(target_os = "linux")]
 fn succeeds(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
