@@ -398,7 +398,11 @@ fn completions_and_the_manual_know_the_command() {
     assert!(answer(&workspace, &["man"]).contains("ripkit\\-index(1)"));
     assert!(answer(&workspace, &["man", "index"]).contains(".TH ripkit-index 1"));
     let told = "Keep an index of the tree, so that searches come sooner";
-    assert!(answer(&workspace, &["-h"]).contains(&format!("  index   {told}\n")));
+    let help = answer(&workspace, &["-h"]);
+    assert!(
+        help.lines().any(|line| line.starts_with("  index ") && line.ends_with(told)),
+        "{help}"
+    );
     for (command, has_it) in [("search", true), ("list", true), ("find", true), ("ls", false)] {
         let help = answer(&workspace, &[command, "-h"]);
         assert_eq!(help.contains("--index <DIR>"), has_it, "{command}");

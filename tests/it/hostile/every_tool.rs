@@ -31,7 +31,7 @@ pub(super) fn every_tool_refuses(workspace: &TestWorkspace, path: &str, code: Er
 
 /// All calls that change the entry at `path`; `from.txt` is a file of the workspace.
 pub(super) fn every_change_at(path: &str) -> [(&'static str, Value); 12] {
-    let patch = |changes: String| ("apply_patch", json!({ "patch": changes }));
+    let patched = |changes: String| ("apply_patch", json!({ "patch": changes }));
     [
         ("write_file", json!({ "path": path, "content": "new\n" })),
         ("edit_file", json!({ "path": path, "old_text": "SECRET", "new_text": "new" })),
@@ -41,10 +41,10 @@ pub(super) fn every_change_at(path: &str) -> [(&'static str, Value); 12] {
         ("move_file", json!({ "source": "from.txt", "destination": path })),
         ("copy_file", json!({ "source": path, "destination": "copied.txt" })),
         ("copy_file", json!({ "source": "from.txt", "destination": path })),
-        patch(format!("*** Update File: {path}\n@@\n-SECRET\n+new\n")),
-        patch(format!("*** Add File: {path}\n+new\n")),
-        patch(format!("*** Delete File: {path}\n")),
-        patch(format!("*** Update File: from.txt\n*** Move to: {path}\n")),
+        patched(format!("*** Update File: {path}\n@@\n-SECRET\n+new\n")),
+        patched(format!("*** Add File: {path}\n+new\n")),
+        patched(format!("*** Delete File: {path}\n")),
+        patched(format!("*** Update File: from.txt\n*** Move to: {path}\n")),
     ]
 }
 
