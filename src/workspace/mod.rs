@@ -571,14 +571,14 @@ impl Workspace {
         WriteGuard::lock(self, path, access, call)
     }
 
-    /// Removes a regular file, a link but not its target, or a directory: an empty one, or with
-    /// `is_recursive` one with everything in it. That is refused entirely, before anything is changed,
+    /// Removes a regular file, a link but not its target, or with `is_recursive` a directory with
+    /// everything in it. That is refused entirely, before anything is changed,
     /// if a rule denies an entry, a file system is mounted in it, or something is known to prevent the
     /// removal of an entry.
     ///
     /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, for the root, and for a
-    /// directory that is not empty; `POLICY_DENIED`; `CONFLICT` if the content is not of the
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else and for the root;
+    /// `POLICY_DENIED`; `CONFLICT` if the content is not of the
     /// `expected` version, which only files have; `TIMEOUT` and `CANCELLED` before it was removed. Of a
     /// directory of which an entry cannot be removed, the rest gets its name back.
     pub(crate) fn remove_entry(

@@ -54,7 +54,7 @@ impl fmt::Display for TreeCount {
     }
 }
 
-/// Removes a directory; see [`Workspace::remove_entry`].
+/// Removes a directory with everything in it, if that is wanted; see [`Workspace::remove_entry`].
 pub(super) fn remove_directory(
     workspace: &Workspace,
     path: &WorkspacePath,
@@ -63,34 +63,19 @@ pub(super) fn remove_directory(
 ) -> Result<TreeCount, Error> {
     refuse_root(workspace, path, "delete")?;
     refuse_repository(path)?;
+    if !is_recursive {
+        let message = format!("cannot delete {path}: it is a directory");
+        let hint =
+            Hint::argument("To delete it with everything in it, set ", "recursive", true, ".");
+        return Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()).with_hint(hint));
+    }
     let _lock = lock(workspace, &[path], call)?;
-    let (parent, name) = path.entry();
-    let count = if is_recursive {
-        remove_with_entries(workspace, path, call)?
-    } else {
-        commit(path, call)?;
-        parent.remove_dir(name).map_err(|error| match error.kind() {
-            io::ErrorKind::DirectoryNotEmpty => not_empty(path),
-            _ => Error::io("delete", path.as_str(), error),
-        })?;
-        TreeCount::default()
-    };
+    let count = remove_with_entries(workspace, path, call)?;
     if workspace.durability() == Durability::Full {
         // The directory is gone and cannot be restored, so a failure is ignored.
-        let _ = parent.sync();
+        let _ = path.entry().0.sync();
     }
     Ok(count)
-}
-
-fn not_empty(path: &WorkspacePath) -> Error {
-    let message = format!("cannot delete {path}: it is a directory that is not empty");
-    let error = Error::new(ErrorCode::InvalidPath, message).at(path.as_str());
-    error.with_hint(Hint::argument(
-        "To delete it with everything in it, set ",
-        "recursive",
-        true,
-        ".",
-    ))
 }
 
 fn remove_with_entries(

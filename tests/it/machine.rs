@@ -114,6 +114,37 @@ impl Model {
         Ok(())
     }
 
+    fn rename(&mut self, source: &str, destination: &str) -> Verdict {
+        if !matches!(self.get(source)?, Some(Node::Directory)) {
+            return self.transfer(source, destination, false);
+        }
+        let below = format!("{source}/");
+        if self.get(destination)?.is_some() {
+            return Err(ErrorCode::FileAlreadyExists);
+        }
+        if destination.starts_with(&below) {
+            return Err(ErrorCode::InvalidPath);
+        }
+        let inner = self.remove_below(&below);
+        self.0.remove(source);
+        self.put(destination, Node::Directory);
+        for (path, node) in inner {
+            self.put(&format!("{destination}/{path}"), node);
+        }
+        Ok(())
+    }
+
+    /// Removes what begins with this path, and returns it relative to that.
+    fn remove_below(&mut self, below: &str) -> Vec<(String, Node)> {
+        let paths: Vec<String> =
+            self.0.keys().filter(|path| path.starts_with(below)).cloned().collect();
+        let removed = paths.into_iter().map(|path| {
+            let node = self.0.remove(&path).unwrap();
+            (path[below.len()..].to_owned(), node)
+        });
+        removed.collect()
+    }
+
     fn transfer(&mut self, source: &str, destination: &str, stays: bool) -> Verdict {
         let content = self.file(source)?.clone();
         if self.get(destination)?.is_some() {
@@ -126,8 +157,11 @@ impl Model {
         Ok(())
     }
 
-    fn delete(&mut self, path: &str) -> Verdict {
-        self.file(path)?;
+    fn delete(&mut self, path: &str, is_recursive: bool) -> Verdict {
+        match self.get(path)? {
+            Some(Node::Directory) if is_recursive => drop(self.remove_below(&format!("{path}/"))),
+            _ => drop(self.file(path)?),
+        }
         self.0.remove(path);
         Ok(())
     }
@@ -178,13 +212,17 @@ fn step(workspace: &TestWorkspace, model: &mut Model, dice: &mut Dice) -> (Strin
         4 => ("create_directory", json!({ "path": path }), model.make(path)),
         5 => {
             let arguments = json!({ "source": path, "destination": other });
-            ("move_file", arguments, model.transfer(path, other, false))
+            ("move_file", arguments, model.rename(path, other))
         }
         6 => {
             let arguments = json!({ "source": path, "destination": other });
             ("copy_file", arguments, model.transfer(path, other, true))
         }
-        7 => ("delete_file", json!({ "path": path }), model.delete(path)),
+        7 => {
+            let is_recursive = dice.once_in(4);
+            let arguments = json!({ "path": path, "recursive": is_recursive });
+            ("delete_file", arguments, model.delete(path, is_recursive))
+        }
         _ => ("read_file", json!({ "path": path }), model.file(path).map(drop)),
     };
     let what = format!("{tool} {arguments}");

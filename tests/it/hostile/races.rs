@@ -217,7 +217,6 @@ fn delete_under_attack(inner: &'static [&'static str]) {
                     ("delete_file", json!({ "path": "old", "recursive": true })),
                     ("move_file", json!({ "source": "old", "destination": "moved" })),
                     ("delete_file", json!({ "path": "moved", "recursive": true })),
-                    ("delete_file", json!({ "path": "old" })),
                 ] {
                     deleted += u32::from(workspace.call(tool, arguments).code.is_none());
                 }
