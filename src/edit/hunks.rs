@@ -19,7 +19,7 @@ use crate::edit::regions::LineDiff;
 use crate::edit::replacement::{EditOptions, MatchKind, Replacement, check_stop};
 use crate::edit::text::{DecodedText, LineEndings, LineTable, is_line_start, slice, str_slice};
 use crate::edit::{EditedFile, assemble};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 
 const KINDS: [MatchKind; 5] = [
     MatchKind::Exact,
@@ -55,6 +55,13 @@ pub(crate) struct HunkRules {
 pub(crate) struct RefusedHunk {
     pub(crate) index: usize,
     reason: RefusalReason,
+}
+
+impl RefusedHunk {
+    /// The code of its error.
+    pub(crate) fn code(&self) -> ErrorCode {
+        self.reason.code()
+    }
 }
 
 /// Why hunks were not applied.

@@ -54,6 +54,30 @@ pub(super) enum RefusalReason {
     NoPlace,
 }
 
+impl RefusalReason {
+    /// The code of the error.
+    pub(super) fn code(&self) -> ErrorCode {
+        match self {
+            RefusalReason::NotFound
+            | RefusalReason::AlreadyApplied { .. }
+            | RefusalReason::UndecidedIndentation(_)
+            | RefusalReason::Unclear { .. }
+            | RefusalReason::OutOfOrder(_) => ErrorCode::PatternNotFound,
+            RefusalReason::NotUnique(_) => ErrorCode::PatternNotUnique,
+            RefusalReason::TooManyMatches
+            | RefusalReason::TooMuchReindenting
+            | RefusalReason::TooLarge => ErrorCode::TooLarge,
+            RefusalReason::EmptyOldText
+            | RefusalReason::EqualTexts
+            | RefusalReason::JoinsLines
+            | RefusalReason::UnclearBytes
+            | RefusalReason::NoChange
+            | RefusalReason::Overlaps(_)
+            | RefusalReason::NoPlace => ErrorCode::InvalidArgument,
+        }
+    }
+}
+
 /// Why a replacement was not located.
 pub(super) enum LocateError {
     Refused(RefusalReason),
@@ -97,12 +121,12 @@ impl Refusal<'_, '_> {
     /// # Errors
     /// `CANCELLED`, `TIMEOUT`, `TOO_LARGE` and `INTERNAL` while the message is put together.
     pub(super) fn error(mut self, reason: RefusalReason) -> Result<Error, Error> {
-        use ErrorCode::InvalidArgument;
+        let code = reason.code();
         let path = short_path(self.matcher.path);
         let (old, new) = (self.source().old_name(), self.source().new_name());
         Ok(match reason {
             RefusalReason::EmptyOldText => self.plain(
-                InvalidArgument,
+                code,
                 "old_text must not be empty",
                 [
                     Hint::tool("To create a file or replace all of it, use ", "write_file", "."),
@@ -110,10 +134,10 @@ impl Refusal<'_, '_> {
                 ],
             ),
             RefusalReason::EqualTexts if self.is_hunk() => {
-                self.plain(InvalidArgument, "it has no line that begins with + or -", None)
+                self.plain(code, "it has no line that begins with + or -", None)
             }
             RefusalReason::EqualTexts => self.plain(
-                InvalidArgument,
+                code,
                 "old_text and new_text are the same",
                 ["Nothing would change; give in new_text what is to stand there instead.".into()],
             ),
@@ -124,51 +148,53 @@ impl Refusal<'_, '_> {
                      has them"
                 );
                 let exact = Hint::argument("To change line endings, use ", "match", "exact", ".");
-                self.plain(InvalidArgument, message, Some(exact).filter(|_| !self.is_hunk()))
+                self.plain(code, message, Some(exact).filter(|_| !self.is_hunk()))
             }
             RefusalReason::OutOfOrder(line) => {
                 let message =
                     format!("its lines are found only at line {line}, above the hunk before");
                 let hint = "The hunks of a file stand in the order of its lines.";
-                self.plain(ErrorCode::PatternNotFound, message, [hint.into()])
+                self.plain(code, message, [hint.into()])
             }
             RefusalReason::Overlaps(line) => {
                 let message = format!("line {line} is changed by an earlier part of the patch too");
-                self.plain(InvalidArgument, message, ["Make one of the two.".into()])
+                self.plain(code, message, ["Make one of the two.".into()])
             }
             RefusalReason::NoPlace => {
                 let message = "it only adds lines, and no line beside them says where";
                 let hint = "Add the unchanged lines above or below, each after a space.";
-                self.plain(InvalidArgument, message, [hint.into()])
+                self.plain(code, message, [hint.into()])
             }
             RefusalReason::TooManyMatches => self.plain(
-                ErrorCode::TooLarge,
+                code,
                 format!("more than {MAX_REPLACED} places of {path} would be replaced"),
                 ["Include more context, or edit the file by parts.".into()],
             ),
             RefusalReason::TooMuchReindenting => self.plain(
-                ErrorCode::TooLarge,
+                code,
                 format!("{old} is too long to be indented anew at each of its places in {path}"),
                 ["Give it with the indentation and the blanks that the file has.".into()],
             ),
             RefusalReason::TooLarge => {
                 let max = self.matcher.options.max_bytes;
                 let message = format!("{path} would become larger than {max} bytes by this edit");
-                self.plain(ErrorCode::TooLarge, message, None)
+                self.plain(code, message, None)
             }
-            RefusalReason::NotUnique(found) => self.not_unique(&found)?,
-            RefusalReason::NotFound => self.not_found()?,
-            RefusalReason::AlreadyApplied { at, near } => self.already_applied(at, near.as_ref()),
-            RefusalReason::UndecidedIndentation(near) => self.undecided_indentation(&near),
-            RefusalReason::Unclear { near, why } => self.unclear(&near, &why),
+            RefusalReason::NotUnique(found) => self.not_unique(code, &found)?,
+            RefusalReason::NotFound => self.not_found(code)?,
+            RefusalReason::AlreadyApplied { at, near } => {
+                self.already_applied(code, at, near.as_ref())
+            }
+            RefusalReason::UndecidedIndentation(near) => self.undecided_indentation(code, &near),
+            RefusalReason::Unclear { near, why } => self.unclear(code, &near, &why),
             RefusalReason::JoinsLines => self.plain(
-                InvalidArgument,
+                code,
                 "old_text and new_text differ only in the line terminator at their end, and \
                  without it two lines would be joined",
                 [Hint::argument("To join them, use ", "match", "exact", ".")],
             ),
             RefusalReason::UnclearBytes => self.plain(
-                InvalidArgument,
+                code,
                 format!(
                     "{new} has U+FFFD, which stands for bytes of {path} that are not UTF-8, and \
                      it cannot be told which bytes are meant"
@@ -210,7 +236,7 @@ impl Refusal<'_, '_> {
         self.room.saturating_sub(self.label.len() + message.len() + reserved)
     }
 
-    fn not_unique(&self, found: &MatchSet) -> Result<Error, Error> {
+    fn not_unique(&self, code: ErrorCode, found: &MatchSet) -> Result<Error, Error> {
         let count = found.matches.len();
         let count = if found.has_more { format!("at least {count}") } else { count.to_string() };
         let list = MatchList::new(self.matcher.text, found)?;
@@ -226,10 +252,10 @@ impl Refusal<'_, '_> {
         }
         let all = Hint::argument_name("To replace every one, set ", "replace_all", ".");
         let all = Some(all).filter(|_| !self.is_hunk());
-        Ok(self.plain(ErrorCode::PatternNotUnique, message, all))
+        Ok(self.plain(code, message, all))
     }
 
-    fn already_applied(&self, at: usize, near: Option<&NearMatch>) -> Error {
+    fn already_applied(&self, code: ErrorCode, at: usize, near: Option<&NearMatch>) -> Error {
         let path = short_path(self.matcher.path);
         let line = line_number(self.matcher.text, at);
         let old = self.source().old_name();
@@ -245,10 +271,10 @@ impl Refusal<'_, '_> {
                 "\n\n{lines} without regard to {kind}; nothing was changed:\n```\n{text}```\n"
             );
         }
-        self.plain(ErrorCode::PatternNotFound, message, hint)
+        self.plain(code, message, hint)
     }
 
-    fn undecided_indentation(&self, near: &NearMatch) -> Error {
+    fn undecided_indentation(&self, code: ErrorCode, near: &NearMatch) -> Error {
         let path = short_path(self.matcher.path);
         let (lines, text) = self.lines(near);
         let (old, new) = (self.source().old_name(), self.source().new_name());
@@ -262,10 +288,10 @@ impl Refusal<'_, '_> {
              {why}.\n\n```\n{text}```\n"
         );
         let hint = "Give both texts with the indentation that the file has.".into();
-        self.plain(ErrorCode::PatternNotFound, message, [hint])
+        self.plain(code, message, [hint])
     }
 
-    fn unclear(&self, near: &NearMatch, why: &str) -> Error {
+    fn unclear(&self, code: ErrorCode, near: &NearMatch, why: &str) -> Error {
         let path = short_path(self.matcher.path);
         let kind = near.kind.overlooked();
         let (lines, text) = self.lines(near);
@@ -275,7 +301,7 @@ impl Refusal<'_, '_> {
              ```\n{text}```\n"
         );
         let hint = format!("Read the file again, and give {old} exactly as it is there.");
-        self.plain(ErrorCode::PatternNotFound, message, [hint.into()])
+        self.plain(code, message, [hint.into()])
     }
 
     fn done_at(&self, line: usize) -> String {
@@ -299,7 +325,7 @@ impl Refusal<'_, '_> {
         (lines, shown)
     }
 
-    fn not_found(&mut self) -> Result<Error, Error> {
+    fn not_found(&mut self, code: ErrorCode) -> Result<Error, Error> {
         let path = short_path(self.matcher.path);
         let mut message = format!("{} not found in {path}.", self.source().old_name());
         let mut hints = Vec::new();
@@ -336,7 +362,7 @@ impl Refusal<'_, '_> {
         if self.matcher.options.matching == Matching::Exact && self.would_match()? {
             hints.push(Hint::argument("With ", "match", "safe", " it would be found."));
         }
-        Ok(self.plain(ErrorCode::PatternNotFound, message, hints))
+        Ok(self.plain(code, message, hints))
     }
 
     /// The lines, from 1, that already are `new_text`, if it is distinctive and unique.

@@ -705,6 +705,11 @@ fn find_squeezed(
             if is_case { shown } else { visible_blanks(&shown) }
         };
         let number = index + 1;
+        if part == old.as_bytes() {
+            let sentence =
+                format!("Line {number} has more than the old text, which is whole lines.");
+            return Ok(Some(variant_message(line, number, (start, end), &sentence)));
+        }
         let sentence = format!(
             "Line {number} differs only in {what}: the file has `{}`, the old text has `{}`.",
             shown(part),

@@ -6,8 +6,10 @@
 
 mod blocks;
 mod envelope;
+mod failure;
 mod format;
 mod lines;
+mod paths;
 mod plan;
 mod unified;
 

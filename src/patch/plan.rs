@@ -1,28 +1,20 @@
 //! The plan of a patch: all changes are found and checked in memory, in their order, before any file
 //! is changed. All that cannot be made is reported together.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::arguments;
 use crate::context::Call;
 use crate::edit::hunks::{self, HunkError, RefusedHunk};
 use crate::edit::{EditOptions, EditedFile, MatchKind, Matching, Splice, TextSource};
-use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
-use crate::hint::Hint;
+use crate::error::{Error, ErrorCode};
+use crate::patch::failure::{Cause, Failure, Report, shown};
+use crate::patch::paths::{LockedPaths, PatchPaths, Uses, no_such_path};
 use crate::patch::{Action, FilePatch, PatchHunk, hunk_rules};
-use crate::text::{clip, escape, placeholder};
+use crate::text::placeholder;
 use crate::text_format::TextFormat;
-use crate::workspace::{Access, Transaction, Workspace};
-
-/// Failures that are reported with what would apply, and further ones that are named.
-const MAX_EXPLAINED: usize = 4;
-const MAX_NAMED: usize = 10;
-
-/// Bytes of a message for what stands around the failures, and for each that is only named.
-const FRAME_BYTES: usize = 120;
-const NAMED_BYTES: usize = 80;
+use crate::workspace::{Transaction, Workspace};
 
 /// All contents together may have so many times the bytes of one file.
 const MAX_FILES_BYTES: usize = 4;
@@ -78,7 +70,7 @@ pub(crate) struct PlannedChange {
 /// One error for all that cannot be changed, with the code of the first.
 pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan, Error> {
     let paths = PatchPaths::new(patch);
-    let (locked, errors) = paths.lock(&options)?;
+    let (locked, errors) = paths.lock(options.workspace, options.call)?;
     let mut failures: Vec<Failure<'_>> = Vec::new();
     let mut errors: HashMap<usize, Error> = errors.into_iter().collect();
     for (part, uses) in patch.iter().zip(&paths.uses) {
@@ -86,7 +78,7 @@ pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan
         let error = used.find_map(|index| errors.remove(&index));
         failures.extend(error.map(|error| Failure::of_file(part, error)));
     }
-    let states = paths.accesses.iter().map(|_| FileState::default()).collect();
+    let states = vec![FileState::default(); paths.len()];
     let mut planner = Planner { options, locked, states, bytes: 0, notes: Vec::new() };
     for (part, uses) in patch.iter().zip(&paths.uses) {
         if let Some(why) = options.call.stop_reason() {
@@ -101,122 +93,6 @@ pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan
     }
     failures.sort_by_key(Failure::line);
     Err(Report { failures, options: &options }.error()?)
-}
-
-/// The paths that a part of the patch uses, by their index.
-#[derive(Clone, Copy)]
-struct Uses {
-    path: usize,
-    destination: Option<usize>,
-}
-
-/// The paths of a patch, each once.
-#[derive(Default)]
-struct PatchPaths {
-    accesses: Vec<(String, Access)>,
-    /// Of each part of the patch.
-    uses: Vec<Uses>,
-    /// The index of each path.
-    known: HashMap<String, usize>,
-}
-
-impl PatchPaths {
-    fn new(patch: &[FilePatch]) -> PatchPaths {
-        let mut paths = PatchPaths::default();
-        for part in patch {
-            let (access, destination) = match &part.action {
-                Action::Create(_) => (Access::Create, None),
-                Action::Delete(_) => (Access::Entry, None),
-                Action::Update { move_to: Some(to), .. } => (Access::Entry, Some(to)),
-                Action::Update { .. } => (Access::Change, None),
-                Action::Refused(_) | Action::Binary => (Access::Write, None),
-            };
-            let source = paths.add(&part.path, access);
-            let destination = destination.map(|to| paths.add(to, Access::Create));
-            paths.uses.push(Uses { path: source, destination });
-        }
-        paths
-    }
-
-    /// The index of a path. One that is used several times must be usable in all these ways.
-    fn add(&mut self, path: &str, access: Access) -> usize {
-        let names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
-        let start = if path.starts_with('/') { "/" } else { "" };
-        let same = format!("{start}{}", names.collect::<Vec<_>>().join("/"));
-        let index = *self.known.entry(same).or_insert(self.accesses.len());
-        match self.accesses.get_mut(index) {
-            None => self.accesses.push((path.to_owned(), access)),
-            Some((_, first)) if *first != access => {
-                // A file that is removed or moved away, and made again, is there at first.
-                let is_entry = *first == Access::Entry || access == Access::Entry;
-                *first = if is_entry { Access::Entry } else { Access::Write };
-            }
-            Some(_) => {}
-        }
-        index
-    }
-
-    /// Locks the paths that can be used, and returns the errors of the others by index.
-    fn lock(&self, options: &PlanOptions<'_>) -> Result<(LockedPaths, Vec<(usize, Error)>), Error> {
-        let mut failed: Vec<(usize, Error)> = Vec::new();
-        loop {
-            let others: HashSet<usize> = failed.iter().map(|(index, _)| *index).collect();
-            let usable: Vec<usize> =
-                (0..self.accesses.len()).filter(|index| !others.contains(index)).collect();
-            let accesses: Vec<(String, Access)> =
-                usable.iter().filter_map(|index| self.accesses.get(*index).cloned()).collect();
-            let errors = match options.workspace.begin(&accesses, options.call) {
-                Ok(transaction) => {
-                    let mut indexes = vec![None; self.accesses.len()];
-                    for (at, index) in usable.iter().enumerate() {
-                        if let Some(slot) = indexes.get_mut(*index) {
-                            *slot = Some(at);
-                        }
-                    }
-                    return Ok((LockedPaths { transaction, indexes }, failed));
-                }
-                Err(errors) => errors,
-            };
-            let known = failed.len();
-            for (at, error) in errors {
-                let is_stop = matches!(error.code(), ErrorCode::Timeout | ErrorCode::Cancelled);
-                match usable.get(at) {
-                    Some(index) if !is_stop => failed.push((*index, error)),
-                    _ => return Err(error),
-                }
-            }
-            if failed.len() == known {
-                let message = "the files could not be locked; nothing was changed";
-                return Err(Error::new(ErrorCode::Internal, message));
-            }
-        }
-    }
-}
-
-/// The paths of a patch that can be used, locked.
-struct LockedPaths {
-    transaction: Transaction,
-    /// The index in the transaction; `None` for a path that cannot be used.
-    indexes: Vec<Option<usize>>,
-}
-
-impl LockedPaths {
-    fn has_all(&self, uses: Uses) -> bool {
-        let is_locked = |index: usize| self.indexes.get(index).is_some_and(Option::is_some);
-        is_locked(uses.path) && uses.destination.is_none_or(is_locked)
-    }
-
-    fn index(&self, path: usize) -> Result<usize, Error> {
-        self.indexes.get(path).copied().flatten().ok_or_else(no_such_path)
-    }
-
-    fn path(&self, path: usize) -> Result<String, Error> {
-        Ok(self.transaction.path(self.index(path)?).to_owned())
-    }
-}
-
-fn no_such_path() -> Error {
-    Error::new(ErrorCode::Internal, "the patch has no such path; nothing was changed")
 }
 
 /// What is at a path.
@@ -560,7 +436,7 @@ impl Planner<'_> {
 }
 
 impl PlanOptions<'_> {
-    fn edit_options(&self) -> EditOptions {
+    pub(super) fn edit_options(&self) -> EditOptions {
         EditOptions {
             matching: Matching::Safe,
             replace_all: false,
@@ -568,10 +444,6 @@ impl PlanOptions<'_> {
             source: TextSource::Hunk,
         }
     }
-}
-
-fn shown(path: &str) -> String {
-    escape::display_path(path.as_bytes()).into_owned()
 }
 
 fn missing(part: &FilePatch) -> Refusal {
@@ -588,119 +460,5 @@ enum Refusal {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
         Refusal::File(error)
-    }
-}
-
-/// A part of the patch that cannot be applied, or a hunk of it.
-struct Failure<'p> {
-    part: &'p FilePatch,
-    cause: Cause,
-}
-
-enum Cause {
-    File(Error),
-    Hunk { path: String, content: Arc<Vec<u8>>, refused: RefusedHunk },
-}
-
-impl<'p> Failure<'p> {
-    fn of_file(part: &'p FilePatch, error: Error) -> Failure<'p> {
-        Failure { part, cause: Cause::File(error) }
-    }
-
-    fn hunk(&self) -> Option<&'p PatchHunk> {
-        let Cause::Hunk { refused, .. } = &self.cause else { return None };
-        match &self.part.action {
-            Action::Update { hunks, .. } | Action::Delete(hunks) => hunks.get(refused.index),
-            Action::Create(_) | Action::Refused(_) | Action::Binary => None,
-        }
-    }
-
-    /// The line of the patch.
-    fn line(&self) -> usize {
-        self.hunk().map_or(self.part.line, |hunk| hunk.line)
-    }
-
-    /// "src/a.rs, hunk 2 (line 14 of the patch)"
-    fn place(&self) -> String {
-        let path = shown(&self.part.path);
-        let line = self.line();
-        match &self.cause {
-            Cause::File(_) => format!("{path} (line {line} of the patch)"),
-            Cause::Hunk { refused, .. } => {
-                let are_blocks =
-                    matches!(self.part.action, Action::Update { are_blocks: true, .. });
-                let what = if are_blocks { "block" } else { "hunk" };
-                format!("{path}, {what} {} (line {line} of the patch)", refused.index + 1)
-            }
-        }
-    }
-
-    /// The error, in at most `room` bytes.
-    fn error(self, options: &PlanOptions<'_>, room: usize) -> Result<Error, Error> {
-        let hunk = self.hunk();
-        match (self.cause, hunk) {
-            (Cause::File(error), _) => Ok(error),
-            (Cause::Hunk { path, content, refused }, Some(hunk)) => {
-                let edit = (&options.edit_options(), room);
-                hunks::explain(&path, &content, &hunk.hunk, refused, edit, options.call)
-            }
-            (Cause::Hunk { .. }, None) => Err(no_such_path()),
-        }
-    }
-}
-
-/// All that cannot be applied, as one error.
-struct Report<'r, 'p> {
-    failures: Vec<Failure<'p>>,
-    options: &'r PlanOptions<'r>,
-}
-
-impl Report<'_, '_> {
-    fn error(self) -> Result<Error, Error> {
-        let Report { mut failures, options } = self;
-        if failures.len() == 1
-            && let Some(only) = failures.pop()
-        {
-            let (place, path) = (only.place(), only.part.path.clone());
-            let room = MAX_MESSAGE_BYTES.saturating_sub(place.len() + FRAME_BYTES);
-            let error = only.error(options, room)?;
-            let message = format!("{place}: {}", error.message());
-            let single = Error::new(error.code(), message).at(path);
-            let hints = error.hints().iter().cloned().chain([Hint::from("Nothing was changed.")]);
-            return Ok(hints.fold(single, Error::with_hint));
-        }
-        let count = failures.len();
-        let mut message =
-            format!("{count} parts of the patch cannot be applied; nothing was changed.");
-        let named = count.saturating_sub(MAX_EXPLAINED).min(MAX_NAMED);
-        let left = MAX_MESSAGE_BYTES.saturating_sub(FRAME_BYTES + named * NAMED_BYTES);
-        let room = left / count.clamp(1, MAX_EXPLAINED);
-        let mut first = None;
-        let mut path = String::new();
-        for (index, failure) in failures.into_iter().enumerate() {
-            if index >= MAX_EXPLAINED + MAX_NAMED {
-                // Writing to a string cannot fail.
-                let _ = write!(message, "\n\n{} more", count - index);
-                break;
-            }
-            let (place, own) = (failure.place(), failure.part.path.clone());
-            let number = index + 1;
-            if index >= MAX_EXPLAINED {
-                let _ =
-                    write!(message, "\n\n{number}. {}", clip::truncate(&place, NAMED_BYTES - 6));
-                continue;
-            }
-            let inner = room.saturating_sub(place.len() + 40);
-            let error = failure.error(options, inner)?;
-            let code = error.code();
-            let text = error.text(options.format);
-            let text = clip::ellipsize(text.trim_end(), inner.max(80));
-            let _ = write!(message, "\n\n{number}. {place}: {code}: {text}");
-            first = first.or(Some(code));
-            if index == 0 {
-                path = own;
-            }
-        }
-        Ok(Error::new(first.unwrap_or(ErrorCode::InvalidArgument), message).at(path))
     }
 }

@@ -1,0 +1,145 @@
+//! What cannot be applied, all of it as one error.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::edit::hunks::{self, RefusedHunk};
+use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
+use crate::hint::Hint;
+use crate::patch::paths::no_such_path;
+use crate::patch::plan::PlanOptions;
+use crate::patch::{Action, FilePatch, PatchHunk};
+use crate::text::{clip, escape};
+
+/// Failures that are reported with what would apply, and further ones that are named.
+const MAX_EXPLAINED: usize = 4;
+const MAX_NAMED: usize = 10;
+
+/// Bytes of a message for what stands around the failures, and for each that is only named.
+const FRAME_BYTES: usize = 120;
+const NAMED_BYTES: usize = 90;
+
+/// A part of the patch that cannot be applied, or a hunk of it.
+pub(super) struct Failure<'p> {
+    pub(super) part: &'p FilePatch,
+    pub(super) cause: Cause,
+}
+
+pub(super) enum Cause {
+    File(Error),
+    Hunk { path: String, content: Arc<Vec<u8>>, refused: RefusedHunk },
+}
+
+impl<'p> Failure<'p> {
+    pub(super) fn of_file(part: &'p FilePatch, error: Error) -> Failure<'p> {
+        Failure { part, cause: Cause::File(error) }
+    }
+
+    fn hunk(&self) -> Option<&'p PatchHunk> {
+        let Cause::Hunk { refused, .. } = &self.cause else { return None };
+        match &self.part.action {
+            Action::Update { hunks, .. } | Action::Delete(hunks) => hunks.get(refused.index),
+            Action::Create(_) | Action::Refused(_) | Action::Binary => None,
+        }
+    }
+
+    /// The line of the patch.
+    pub(super) fn line(&self) -> usize {
+        self.hunk().map_or(self.part.line, |hunk| hunk.line)
+    }
+
+    fn code(&self) -> ErrorCode {
+        match &self.cause {
+            Cause::File(error) => error.code(),
+            Cause::Hunk { refused, .. } => refused.code(),
+        }
+    }
+
+    /// "src/a.rs, hunk 2 (line 14 of the patch)"
+    fn place(&self) -> String {
+        let path = shown(&self.part.path);
+        let line = self.line();
+        match &self.cause {
+            Cause::File(_) => format!("{path} (line {line} of the patch)"),
+            Cause::Hunk { refused, .. } => {
+                let are_blocks =
+                    matches!(self.part.action, Action::Update { are_blocks: true, .. });
+                let what = if are_blocks { "block" } else { "hunk" };
+                format!("{path}, {what} {} (line {line} of the patch)", refused.index + 1)
+            }
+        }
+    }
+
+    /// The error, in at most `room` bytes.
+    fn error(self, options: &PlanOptions<'_>, room: usize) -> Result<Error, Error> {
+        let hunk = self.hunk();
+        match (self.cause, hunk) {
+            (Cause::File(error), _) => Ok(error),
+            (Cause::Hunk { path, content, refused }, Some(hunk)) => {
+                let edit = (&options.edit_options(), room);
+                hunks::explain(&path, &content, &hunk.hunk, refused, edit, options.call)
+            }
+            (Cause::Hunk { .. }, None) => Err(no_such_path()),
+        }
+    }
+}
+
+/// All that cannot be applied, as one error.
+pub(super) struct Report<'r, 'p> {
+    pub(super) failures: Vec<Failure<'p>>,
+    pub(super) options: &'r PlanOptions<'r>,
+}
+
+impl Report<'_, '_> {
+    pub(super) fn error(self) -> Result<Error, Error> {
+        let Report { mut failures, options } = self;
+        if failures.len() == 1
+            && let Some(only) = failures.pop()
+        {
+            let (place, path) = (only.place(), only.part.path.clone());
+            let room = MAX_MESSAGE_BYTES.saturating_sub(place.len() + FRAME_BYTES);
+            let error = only.error(options, room)?;
+            let message = format!("{place}: {}", error.message());
+            let single = Error::new(error.code(), message).at(path);
+            let hints = error.hints().iter().cloned().chain([Hint::from("Nothing was changed.")]);
+            return Ok(hints.fold(single, Error::with_hint));
+        }
+        let count = failures.len();
+        let mut message =
+            format!("{count} parts of the patch cannot be applied; nothing was changed.");
+        let named = count.saturating_sub(MAX_EXPLAINED).min(MAX_NAMED);
+        let left = MAX_MESSAGE_BYTES.saturating_sub(FRAME_BYTES + named * NAMED_BYTES);
+        let room = left / count.clamp(1, MAX_EXPLAINED);
+        let first = failures.first().map(|first| (first.code(), first.part.path.clone()));
+        let (code, path) = first.unwrap_or((ErrorCode::Internal, String::new()));
+        for (index, failure) in failures.into_iter().enumerate() {
+            let number = index + 1;
+            // Writing to a string cannot fail.
+            let _ = match index.checked_sub(MAX_EXPLAINED) {
+                None => {
+                    let (place, code) = (failure.place(), failure.code());
+                    let room = room.saturating_sub(place.len() + 40);
+                    let text = failure.error(options, room)?.text(options.format);
+                    let text = clip::ellipsize(text.trim_end(), room.max(80));
+                    write!(message, "\n\n{number}. {place}: {code}: {text}")
+                }
+                Some(named) if named < MAX_NAMED => {
+                    let (place, code) = (failure.place(), failure.code());
+                    let place = clip::truncate(&place, NAMED_BYTES - code.as_str().len());
+                    let lines = if named == 0 { "\n\n" } else { "\n" };
+                    write!(message, "{lines}{number}. {place}: {code}")
+                }
+                Some(_) => {
+                    let _ = write!(message, "\n{} more", count - index);
+                    break;
+                }
+            };
+        }
+        Ok(Error::new(code, message).at(path))
+    }
+}
+
+/// The path as messages show it.
+pub(super) fn shown(path: &str) -> String {
+    escape::display_path(path.as_bytes()).into_owned()
+}

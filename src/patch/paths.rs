@@ -1,0 +1,133 @@
+//! The paths of a patch, which are locked together before any file is read.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::patch::{Action, FilePatch};
+use crate::workspace::{Access, Transaction, Workspace};
+
+/// The paths that a part of the patch uses, by their index.
+#[derive(Clone, Copy)]
+pub(super) struct Uses {
+    pub(super) path: usize,
+    pub(super) destination: Option<usize>,
+}
+
+/// The paths of a patch, each once.
+#[derive(Default)]
+pub(super) struct PatchPaths {
+    accesses: Vec<(String, Access)>,
+    /// Of each part of the patch.
+    pub(super) uses: Vec<Uses>,
+    /// The index of each path.
+    known: HashMap<String, usize>,
+}
+
+impl PatchPaths {
+    pub(super) fn new(patch: &[FilePatch]) -> PatchPaths {
+        let mut paths = PatchPaths::default();
+        for part in patch {
+            let (access, destination) = match &part.action {
+                Action::Create(_) => (Access::Create, None),
+                Action::Delete(_) => (Access::Entry, None),
+                Action::Update { move_to: Some(to), .. } => (Access::Entry, Some(to)),
+                Action::Update { .. } => (Access::Change, None),
+                Action::Refused(_) | Action::Binary => (Access::Write, None),
+            };
+            let source = paths.add(&part.path, access);
+            let destination = destination.map(|to| paths.add(to, Access::Create));
+            paths.uses.push(Uses { path: source, destination });
+        }
+        paths
+    }
+
+    /// The index of a path. One that is used several times must be usable in all these ways.
+    fn add(&mut self, path: &str, access: Access) -> usize {
+        let names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
+        let start = if path.starts_with('/') { "/" } else { "" };
+        let same = format!("{start}{}", names.collect::<Vec<_>>().join("/"));
+        let index = *self.known.entry(same).or_insert(self.accesses.len());
+        match self.accesses.get_mut(index) {
+            None => self.accesses.push((path.to_owned(), access)),
+            Some((_, first)) if *first != access => {
+                // A file that is removed or moved away, and made again, is there at first.
+                let is_entry = *first == Access::Entry || access == Access::Entry;
+                *first = if is_entry { Access::Entry } else { Access::Write };
+            }
+            Some(_) => {}
+        }
+        index
+    }
+
+    /// The number of different paths.
+    pub(super) fn len(&self) -> usize {
+        self.accesses.len()
+    }
+
+    /// Locks the paths that can be used, and returns the errors of the others by index.
+    pub(super) fn lock(
+        &self,
+        workspace: &Workspace,
+        call: &Call,
+    ) -> Result<(LockedPaths, Vec<(usize, Error)>), Error> {
+        let mut failed: Vec<(usize, Error)> = Vec::new();
+        loop {
+            let others: HashSet<usize> = failed.iter().map(|(index, _)| *index).collect();
+            let usable: Vec<usize> =
+                (0..self.accesses.len()).filter(|index| !others.contains(index)).collect();
+            let accesses: Vec<(String, Access)> =
+                usable.iter().filter_map(|index| self.accesses.get(*index).cloned()).collect();
+            let errors = match workspace.begin(&accesses, call) {
+                Ok(transaction) => {
+                    let mut indexes = vec![None; self.accesses.len()];
+                    for (at, index) in usable.iter().enumerate() {
+                        if let Some(slot) = indexes.get_mut(*index) {
+                            *slot = Some(at);
+                        }
+                    }
+                    return Ok((LockedPaths { transaction, indexes }, failed));
+                }
+                Err(errors) => errors,
+            };
+            let known = failed.len();
+            for (at, error) in errors {
+                let is_stop = matches!(error.code(), ErrorCode::Timeout | ErrorCode::Cancelled);
+                match usable.get(at) {
+                    Some(index) if !is_stop => failed.push((*index, error)),
+                    _ => return Err(error),
+                }
+            }
+            if failed.len() == known {
+                let message = "the files could not be locked; nothing was changed";
+                return Err(Error::new(ErrorCode::Internal, message));
+            }
+        }
+    }
+}
+
+/// The paths of a patch that can be used, locked.
+pub(super) struct LockedPaths {
+    pub(super) transaction: Transaction,
+    /// The index in the transaction; `None` for a path that cannot be used.
+    indexes: Vec<Option<usize>>,
+}
+
+impl LockedPaths {
+    pub(super) fn has_all(&self, uses: Uses) -> bool {
+        let is_locked = |index: usize| self.indexes.get(index).is_some_and(Option::is_some);
+        is_locked(uses.path) && uses.destination.is_none_or(is_locked)
+    }
+
+    pub(super) fn index(&self, path: usize) -> Result<usize, Error> {
+        self.indexes.get(path).copied().flatten().ok_or_else(no_such_path)
+    }
+
+    pub(super) fn path(&self, path: usize) -> Result<String, Error> {
+        Ok(self.transaction.path(self.index(path)?).to_owned())
+    }
+}
+
+pub(super) fn no_such_path() -> Error {
+    Error::new(ErrorCode::Internal, "the patch has no such path; nothing was changed")
+}
