@@ -200,7 +200,7 @@ error_codes! {
     NotText = "NOT_TEXT",
     /// The file or the argument is over a documented size limit.
     TooLarge = "TOO_LARGE",
-    /// The target changed since it was read.
+    /// The target changed since it was read, or is not what the call expects.
     Conflict = "CONFLICT",
     /// The device or the quota is full.
     NoSpace = "NO_SPACE",

@@ -88,41 +88,23 @@ pub(crate) fn replace(
         let message = "cannot replace anything: the workspace is read-only";
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
-    let (pattern, limits) = (options.search.pattern.clone(), options.search.limits.clone());
-    let mut found =
-        search::search(workspace, (pool, call), only_paths(options.search), || Ok(None))?;
-    if let Some(why) = found.incomplete {
-        return Err(stopped(why));
-    }
-    if found.truncated {
-        let message = format!("more than {MAX_FILES} files have matches; nothing was changed");
-        return Err(narrow(message));
-    }
-    if found.files.is_empty() {
-        // Binary files are left out even if they are named.
-        found.alternatives.retain(|alternative| alternative.reading != Reading::Binary);
-        return Ok(Replacements { unmatched: Some(found), ..Replacements::default() });
-    }
-    let mut known = HashSet::new();
-    found.files.retain(|file| known.insert(path_in(workspace, file)));
-    let path = |file: &FileMatches| (path_in(workspace, file), Access::Change);
-    let paths: Vec<(String, Access)> = found.files.iter().map(path).collect();
-    let begun = workspace.begin(&paths, call);
-    let mut transaction = begun.map_err(|errors| {
-        let errors = errors.into_iter().map(|(_, error)| error).collect();
-        refused(errors)
-    })?;
     let rewriter = Rewriter {
-        pattern,
+        pattern: options.search.pattern.clone(),
         template: Arc::new(options.template),
-        max_bytes: limits.file_bytes,
-        line_bytes: limits.line_bytes,
+        max_bytes: options.search.limits.file_bytes,
+        line_bytes: options.search.limits.line_bytes,
         versions: options.versions,
     };
-    let (rewritten, links) = rewrite_all(&mut transaction, paths.len(), &rewriter, (pool, call))?;
-    let mut replacements = Replacements::default();
+    let mut found = find(workspace, (pool, call), options.search)?;
+    if found.files.is_empty() {
+        return Ok(Replacements { unmatched: Some(found), ..Replacements::default() });
+    }
+    let mut transaction = begin(workspace, &mut found.files, call)?;
+    let (rewritten, links) =
+        rewrite_all(&mut transaction, found.files.len(), &rewriter, (pool, call))?;
     let has_escape = rewriter.template.has_escape();
-    let (mut staged, mut notes) = (0, Notes { links, has_escape, ..Notes::default() });
+    let mut notes = Notes { links, has_escape, ..Notes::default() };
+    let mut replacements = Replacements { notes: found.notes, ..Replacements::default() };
     for (index, (file, rewritten)) in found.files.into_iter().zip(rewritten).enumerate() {
         let replaced = match rewritten {
             Rewritten::Unmatched => continue,
@@ -133,10 +115,7 @@ pub(crate) fn replace(
             Rewritten::Replaced(replaced) => replaced,
         };
         match replaced.content {
-            Some(content) => {
-                staged += 1;
-                transaction.write(index, content)?;
-            }
+            Some(content) => transaction.write(index, content)?,
             None => notes.same += 1,
         }
         notes.mixed += u64::from(replaced.has_crlf && rewriter.template.has_line_feed());
@@ -149,27 +128,62 @@ pub(crate) fn replace(
         });
     }
     check_count(&replacements.files, options.expected_count)?;
-    replacements.notes = found.notes;
     replacements.notes.extend(found.receipt.shortfall("searched"));
     replacements.notes.extend(notes.sentences());
-    if staged > 0 && !options.dry_run {
-        replacements.notes.extend(transaction.commit(call)?);
+    if !options.dry_run {
+        let committed = transaction.commit(call)?;
+        let more = committed.len().saturating_sub(MAX_NAMED) as u64;
+        replacements.notes.extend(committed.into_iter().take(MAX_NAMED));
+        let more =
+            (more > 0).then(|| counted(more, "more note like these", "more notes like these"));
+        replacements.notes.extend(more);
     }
     Ok(replacements)
 }
 
-/// The path of a file in the workspace. In a relaxed one, a root outside may hold the workspace, whose
-/// files then have absolute paths.
-fn path_in(workspace: &Workspace, file: &FileMatches) -> String {
-    let path = escape::exact_path(file.resolved_path());
-    workspace.below_root(&path).unwrap_or(&path).to_owned()
-}
-
-/// A search for the paths of all files with matches.
-fn only_paths(search: SearchOptions) -> SearchOptions {
+/// Finds the paths of all files with matches.
+fn find(
+    workspace: &Workspace,
+    (pool, call): (&Pool, &Call),
+    search: SearchOptions,
+) -> Result<SearchOutput, Error> {
     let limits = Limits { text_bytes: usize::MAX, ..search.limits };
     let max_results = MAX_FILES as u64;
-    SearchOptions { mode: OutputMode::Files, max_results, limits, stream: None, ..search }
+    let options =
+        SearchOptions { mode: OutputMode::Files, max_results, limits, stream: None, ..search };
+    let mut found = search::search(workspace, (pool, call), options, || Ok(None))?;
+    if let Some(why) = found.incomplete {
+        return Err(stopped(why));
+    }
+    if found.truncated {
+        return Err(narrow(format!(
+            "more than {MAX_FILES} files have matches; nothing was changed"
+        )));
+    }
+    // Binary files are left out even if they are named.
+    found.alternatives.retain(|alternative| alternative.reading != Reading::Binary);
+    Ok(found)
+}
+
+/// Locks the files. In a relaxed workspace two roots of a search may lead to the same file, by a path
+/// below the root and an absolute one; it is kept once then.
+fn begin(
+    workspace: &Workspace,
+    files: &mut Vec<FileMatches>,
+    call: &Call,
+) -> Result<Transaction, Error> {
+    let root = [workspace.root().as_os_str().as_encoded_bytes(), b"/"].concat();
+    let mut known = HashSet::new();
+    files.retain(|file| {
+        let path = file.resolved_path();
+        known.insert(path.strip_prefix(root.as_slice()).unwrap_or(path).to_vec())
+    });
+    let path = |file: &FileMatches| escape::exact_path(file.resolved_path()).into_owned();
+    let paths: Vec<_> = files.iter().map(|file| (path(file), Access::Change)).collect();
+    workspace.begin(&paths, call).map_err(|errors| {
+        let errors = errors.into_iter().map(|(_, error)| error).collect();
+        refused(errors)
+    })
 }
 
 /// Reads all files of a transaction and makes their new contents. Also returns how many are other names

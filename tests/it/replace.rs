@@ -366,6 +366,25 @@ fn all_names_of_a_file_with_hard_links_have_the_new_content() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_name_is_not_utf_8_is_changed() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let workspace = TestWorkspace::new();
+    let name = OsStr::from_bytes(b"a\xff.txt");
+    workspace.put(name, "one\n");
+    let one = json!({ "pattern": "one", "replacement": "1" });
+    workspace.call("replace", one.clone()).succeeds().mentions("a\\xff.txt: 1 replacement");
+    assert_eq!(workspace.content(name), b"1\n");
+    // The escaped form of its name is that of another file, which then has precedence.
+    workspace.put(name, "one\n");
+    workspace.put("a\\xff.txt", "one\n");
+    workspace.call("replace", one).fails_with(ErrorCode::InvalidArgument);
+    assert_eq!([workspace.content(name), workspace.content("a\\xff.txt")], [b"one\n", b"one\n"]);
+}
+
 // A file that was read whole may be overwritten after a replacement, as after an edit.
 #[test]
 fn the_overwrite_guard_knows_the_new_version() {
