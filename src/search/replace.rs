@@ -22,7 +22,7 @@ use crate::search::template::Template;
 use crate::text::escape;
 use crate::workspace::{Access, Transaction, Version, Workspace};
 
-/// The maximum number of files of one call.
+/// The maximum number of files of one call, unless the host allows fewer results.
 const MAX_FILES: usize = 10_000;
 
 /// The maximum size of these files together, and of their new contents, in bytes.
@@ -148,7 +148,7 @@ fn find(
     search: SearchOptions,
 ) -> Result<SearchOutput, Error> {
     let limits = Limits { text_bytes: usize::MAX, ..search.limits };
-    let max_results = MAX_FILES as u64;
+    let max_results = MAX_FILES.min(limits.results) as u64;
     let options =
         SearchOptions { mode: OutputMode::Files, max_results, limits, stream: None, ..search };
     let mut found = search::search(workspace, (pool, call), options, || Ok(None))?;
@@ -157,7 +157,7 @@ fn find(
     }
     if found.truncated {
         return Err(narrow(format!(
-            "more than {MAX_FILES} files have matches; nothing was changed"
+            "more than {max_results} files have matches; nothing was changed"
         )));
     }
     // Binary files are left out even if they are named.

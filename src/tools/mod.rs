@@ -15,6 +15,7 @@
 //! | a regular expression | [`Limits::pattern_bytes`](crate::Limits::pattern_bytes), `INVALID_PATTERN` |
 //! | the same, whatever the host sets | 65,536 characters |
 //! | `replacement` | 65,536 characters |
+//! | files with matches of `replace` | 10,000, or [`Limits::results`](crate::Limits::results) if that is less; 1 GiB together; `TOO_LARGE` |
 //! | `cursor` | 163,840 characters |
 //! | a name or version | 256 characters |
 //! | `edits` | 1,000 replacements |
