@@ -251,7 +251,7 @@ impl Case {
     }
 
     fn build(&self) -> TestWorkspace {
-        let mut workspace = TestWorkspace::new();
+        let mut workspace = TestWorkspace::in_memory();
         for entry in &self.tree {
             workspace = match entry {
                 Entry::File { path, escapes: true, content } => {

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::harness::memory_dir;
+
 /// What a run left behind: status, standard output, standard error.
 type Run = (i32, String, String);
 
@@ -43,7 +45,7 @@ fn run_with_bytes(directory: &Path, words: &[&str], input: &[u8]) -> Run {
 
 /// `src/main.rs` and `src/deep/lib.rs` say TODO, `notes.md` does not.
 pub(crate) fn tree() -> TempDir {
-    let root = tempfile::tempdir().expect("a directory");
+    let root = memory_dir();
     fs::create_dir_all(root.path().join("src/deep")).expect("directories");
     let files = [
         ("src/main.rs", "fn main() {}\n// TODO one\n"),

@@ -13,7 +13,7 @@ use ripkit::{ErrorCode, IndexOptions, Toolkit, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Said, ask, is_thorough, put, run_program};
+use crate::harness::{Said, ask, is_thorough, memory_dir, put, run_program};
 
 const SKILL: &str = "---\nname: s\ndescription: A skill.\n---\nText.\n";
 
@@ -62,7 +62,7 @@ struct Tree {
 
 impl Tree {
     fn new() -> Tree {
-        Tree { dir: tempfile::Builder::new().prefix("ripkit-denied-").tempdir().unwrap() }
+        Tree { dir: memory_dir() }
     }
 
     fn root(&self) -> PathBuf {

@@ -32,13 +32,9 @@ impl TestWorkspace {
         TestWorkspace::at(tempfile::Builder::new().prefix("ripkit-test-").tempdir().unwrap())
     }
 
-    /// A tree in memory where the system has such a file system. On a disk it takes long to create
-    /// thousands of files, or a small tree hundreds of times.
+    /// The same in [`memory_dir`].
     pub(crate) fn in_memory() -> TestWorkspace {
-        let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix("ripkit-test-");
-        let dir = builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir());
-        TestWorkspace::at(dir.unwrap())
+        TestWorkspace::at(memory_dir())
     }
 
     fn at(dir: TempDir) -> TestWorkspace {
@@ -162,6 +158,14 @@ impl TestWorkspace {
     pub(crate) fn search(&self, pattern: &str) -> Said {
         self.call("search", json!({ "pattern": pattern }))
     }
+}
+
+/// A directory in memory, or on a disk if the system has no such file system. On a disk it takes long
+/// to create thousands of files, or a small tree hundreds of times.
+pub(crate) fn memory_dir() -> TempDir {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("ripkit-test-");
+    builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir()).unwrap()
 }
 
 /// At the end of a test no temporary file is left, and none of its files is open.
