@@ -172,11 +172,23 @@ pub struct Call {
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
     exact_lines: bool,
+    id: Option<Arc<str>>,
     /// `None` if the caller waits until the call returns.
     commit: Option<Arc<CommitPoint>>,
 }
 
 impl Call {
+    /// Gives the call an id of the host, which reviews and reports of its changes have. Default: none.
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Call {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The id that the host gave it.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     /// Stops the call when `cancel` is raised. Default: never.
     pub fn with_cancel(mut self, cancel: Cancel) -> Call {
         self.cancel = cancel;
@@ -286,6 +298,7 @@ impl Call {
             }),
             text: text.clone().map(TextStream::new),
             exact_lines: self.exact_lines,
+            id: self.id.clone(),
             commit: Some(commit.clone()),
         };
         (call, CallHandle { commit, text, progress_closed })

@@ -59,6 +59,8 @@ fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
         move |roots: &[PathBuf]| {
             let skills = skills::default_catalog(roots)?;
             let tools = globals.open_toolkit(roots)?.with_listed_skills(skills.clone());
+            // Without changes there is nothing to list and undo.
+            let tools = if globals.read_only { tools } else { tools.with_change_log() };
             let tools = index::for_server(tools, &matches)?;
             let opened = tools.index().cloned();
             indexes.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);

@@ -558,7 +558,9 @@ impl Session {
                     cancel.cancel();
                     cancel
                 };
-                let mut call = Call::default().with_cancel(cancel.unwrap_or_else(cancelled));
+                let mut call = Call::default()
+                    .with_id(id.to_string())
+                    .with_cancel(cancel.unwrap_or_else(cancelled));
                 if let Some(token) = tool.progress_token {
                     let stop = self.stop.clone();
                     let reporter = Mutex::new(ProgressReporter::new(id.clone(), token, stop));

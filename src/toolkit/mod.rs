@@ -21,7 +21,7 @@ use crate::skills::SkillCatalog;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
 use crate::tools::{self, Register};
-use crate::workspace::Workspace;
+use crate::workspace::{Change, Review, Workspace};
 
 pub use self::answer::Answer;
 use self::entry::{Entry, panicked};
@@ -188,6 +188,56 @@ impl Toolkit {
     /// at most 10,000 files. Default: off.
     pub fn with_overwrite_guard(self) -> Toolkit {
         self.modified(|inner| inner.shown = Some(Arc::default()))
+    }
+
+    /// Asks `review` before every change of a file, with its old and its new content. What it saw is
+    /// what is written: if another process changes the file meanwhile, the change fails with `CONFLICT`.
+    /// Changes of one transaction are reviewed one by one, and are refused together. Commands that are
+    /// run are not reviewed. It is called on the thread of the call, which has locked the file, so it
+    /// must not change files itself. Default: no review.
+    ///
+    /// ```
+    /// use ripkit::workspace::Review;
+    /// use ripkit::{Call, Toolkit, Workspace};
+    ///
+    /// # fn main() -> Result<(), ripkit::Error> {
+    /// # let directory = tempfile::tempdir().expect("a directory");
+    /// let tools = Toolkit::new(Workspace::open(directory.path())?).with_review(|change| {
+    ///     match change.path().ends_with(".lock") {
+    ///         true => Review::Deny("lock files are generated".to_owned()),
+    ///         false => Review::Allow,
+    ///     }
+    /// });
+    /// let args = serde_json::json!({ "path": "Cargo.lock", "content": "" });
+    /// let answer = tools.call("write_file", args, &Call::default().with_id("7"));
+    /// assert!(answer.text().contains("lock files are generated"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_review(
+        self,
+        review: impl Fn(&Change<'_>) -> Review + Send + Sync + 'static,
+    ) -> Toolkit {
+        self.modified(|inner| inner.workspace = inner.workspace.clone().with_review(review))
+    }
+
+    /// Calls `on_change` after every change of a file, on the thread of the call; [`Change::call_id`]
+    /// is the id that the host gave to the call. Default: none.
+    pub fn with_on_change(
+        self,
+        on_change: impl Fn(&Change<'_>) + Send + Sync + 'static,
+    ) -> Toolkit {
+        self.modified(|inner| inner.workspace = inner.workspace.clone().with_on_change(on_change))
+    }
+
+    /// Keeps a log of the changes from now on, and offers it by the tools `list_changes` and
+    /// `undo_change`. It is in memory and bounded: of the latest 10,000 changes, with 64 MiB of old
+    /// content and 128 deleted files; what is older cannot be undone. Default: no log.
+    pub fn with_change_log(self) -> Toolkit {
+        self.modified(|inner| {
+            inner.workspace = inner.workspace.clone().with_change_log();
+            tools::of_change_log(&mut inner.entries);
+        })
     }
 
     /// Sets how texts refer to tools and arguments. Default: [`Syntax::Json`].

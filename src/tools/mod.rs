@@ -36,6 +36,7 @@ pub mod create_directory;
 pub mod delete_file;
 pub mod edit_file;
 pub mod find_files;
+pub mod list_changes;
 pub mod list_directory;
 pub mod list_files;
 pub mod load_skill;
@@ -45,6 +46,7 @@ pub mod replace;
 #[cfg(all(unix, feature = "command"))]
 pub mod run_command;
 pub mod search;
+pub mod undo_change;
 pub mod write_file;
 
 use crate::tool::Tool;
@@ -73,4 +75,10 @@ pub(crate) fn standard(tools: &mut impl Register) {
     tools.add(load_skill::LoadSkill::default());
     #[cfg(all(unix, feature = "command"))]
     tools.add(run_command::RunCommand::default());
+}
+
+/// Adds the tools of a toolkit that keeps a log of its changes.
+pub(crate) fn of_change_log(tools: &mut impl Register) {
+    tools.add(list_changes::ListChanges);
+    tools.add(undo_change::UndoChange);
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use crate::context::Call;
 use crate::error::Error;
 use crate::os::{Dir, Kind};
+use crate::workspace::change::{Change, ChangeKind, Observer};
+use crate::workspace::change_log::{After, Before, LoggedChange};
 use crate::workspace::path::exists;
 use crate::workspace::{Access, Durability, Workspace, WorkspacePath};
 
@@ -17,11 +19,14 @@ pub(super) fn make_directory(
     call: &Call,
 ) -> Result<(WorkspacePath, bool), Error> {
     let path = workspace.resolve(path, Access::Write)?;
+    let change = Change::new(ChangeKind::CreateDirectory, path.as_str(), call);
     match path.kind() {
         Some(Kind::Directory) => return Ok((path, true)),
         Some(_) => return Err(exists(&path, " and is not a directory")),
         None => {}
     }
+    let observer = Observer::of(workspace);
+    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
     let mut created = CreatedDirs::above(&path, call)?;
     commit(&path, call)?;
     let existed = created.create_last().map_err(|error| match error.kind() {
@@ -32,7 +37,15 @@ pub(super) fn make_directory(
     if workspace.durability() == Durability::Full {
         created.sync().map_err(|error| Error::io("make durable", path.as_str(), error))?;
     }
-    created.keep();
+    let mut directories = created.keep(path.relative());
+    if let Some(observer) = observer.filter(|_| !existed) {
+        observer.report(&change);
+        // The last one is the change itself.
+        directories.pop();
+        let path = path.relative().to_vec();
+        let (before, after) = (Before::Nothing, After::Directory);
+        observer.log(call, vec![LoggedChange { path, before, after, directories }]);
+    }
     Ok((path, existed))
 }
 
@@ -93,9 +106,17 @@ impl CreatedDirs {
         self.created.iter().try_for_each(|(dir, _)| dir.sync())
     }
 
-    /// Keeps the directories.
-    pub(super) fn keep(mut self) {
+    /// Keeps the directories, of which the last is at `deepest`; returns their real paths, from the
+    /// top.
+    pub(super) fn keep(mut self, deepest: &[u8]) -> Vec<Vec<u8>> {
+        let mut paths = vec![Vec::new(); self.created.len()];
         self.created.clear();
+        let mut rest = deepest;
+        for path in paths.iter_mut().rev() {
+            *path = rest.to_vec();
+            rest = above(rest);
+        }
+        paths
     }
 }
 
@@ -106,6 +127,12 @@ impl Drop for CreatedDirs {
             let _ = dir.remove_dir(name);
         }
     }
+}
+
+/// The path of the directory of an entry; empty for the root.
+pub(super) fn above(relative: &[u8]) -> &[u8] {
+    let end = memchr::memrchr(b'/', relative).unwrap_or(0);
+    relative.get(..end).unwrap_or_default()
 }
 
 /// Marks the begin of an irrevocable change.

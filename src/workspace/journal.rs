@@ -110,7 +110,7 @@ impl RecordedPath {
 
 /// A file or directory, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FileId {
+pub(crate) struct FileId {
     device: u64,
     inode: u64,
 }
@@ -122,8 +122,8 @@ impl From<Identity> for FileId {
 }
 
 /// A file and the state of its content.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct FileMark {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FileMark {
     id: FileId,
     size: u64,
     /// Seconds and nanoseconds since 1970.
@@ -140,16 +140,19 @@ impl From<&Stat> for FileMark {
 }
 
 impl FileMark {
+    /// Whether both are of the same file, whatever its content.
+    pub(super) fn is_same_file(&self, other: &FileMark) -> bool {
+        self.id == other.id
+    }
+
     /// Whether the entry is this file, whatever its content.
-    fn is_same_file(&self, entry: Option<&Stat>) -> bool {
+    fn is_of(&self, entry: Option<&Stat>) -> bool {
         entry.is_some_and(|stat| FileId::from(stat.identity) == self.id)
     }
 
     /// Whether the entry is this file, and its content has not changed.
     fn is_unchanged(&self, entry: Option<&Stat>) -> bool {
-        entry.map(FileMark::from).is_some_and(|now| {
-            (now.id, now.size, now.modified) == (self.id, self.size, self.modified)
-        })
+        entry.is_some_and(|stat| FileMark::from(stat) == *self)
     }
 }
 
@@ -485,14 +488,14 @@ impl Step<'_> {
         let place = reopen(self.workspace, path)?;
         let (parent, name) = place.entry();
         let now = entry(parent, name)?;
-        if old.is_same_file(now.as_ref()) {
+        if old.is_of(now.as_ref()) {
             return Ok(None);
         }
         // What came out under one of these names had the target's name before. It may be the file of
         // another process that replaced the old one at the last moment.
         let came_out = |other: &RecordedPath| {
             let found = entry(parent, other.name())?;
-            io::Result::Ok(found.is_some() && !new.is_same_file(found.as_ref()))
+            io::Result::Ok(found.is_some() && !new.is_of(found.as_ref()))
         };
         let out = match (came_out(temp)?, came_out(aside)?) {
             (true, _) => temp.name(),
@@ -518,7 +521,7 @@ impl Step<'_> {
         let place = reopen(self.workspace, path)?;
         let (parent, name) = place.entry();
         let now = entry(parent, name)?;
-        if !new.is_same_file(now.as_ref()) {
+        if !new.is_of(now.as_ref()) {
             return Ok(None);
         }
         if !new.is_unchanged(now.as_ref()) {
@@ -547,7 +550,7 @@ impl Step<'_> {
     fn reverse_rename(&self, from: &RecordedPath, to: &RecordedPath, old: &FileMark) -> Reversed {
         let moved = reopen(self.workspace, to)?;
         let (to_dir, to_name) = moved.entry();
-        if to_name.contains(&b'/') || !old.is_same_file(entry(to_dir, to_name)?.as_ref()) {
+        if to_name.contains(&b'/') || !old.is_of(entry(to_dir, to_name)?.as_ref()) {
             return Ok(None);
         }
         let place = reopen(self.workspace, from)?;
@@ -573,7 +576,7 @@ impl Step<'_> {
             |record: &Record| matches!(record, Record::Overwriting { path: its } if its == path);
         let place = reopen(self.workspace, path)?;
         let (parent, name) = place.entry();
-        if !self.later.iter().any(began) || !old.is_same_file(entry(parent, name)?.as_ref()) {
+        if !self.later.iter().any(began) || !old.is_of(entry(parent, name)?.as_ref()) {
             return Ok(None);
         }
         let backup = parent.open_file(backup.name())?;
@@ -582,6 +585,7 @@ impl Step<'_> {
         let file = parent.open_to_write(name)?;
         file.write_at(&content, 0)?;
         file.set_size(content.len() as u64)?;
+        file.copy_times(&backup)?;
         self.workspace.durability().sync_file(&file)?;
         Ok(None)
     }

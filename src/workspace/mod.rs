@@ -5,6 +5,8 @@
 //! [`write`](Workspace::write), [`update`](Workspace::update) and the methods beside them, which are
 //! as safe as the tools of this crate.
 
+mod change;
+mod change_log;
 mod create_dirs;
 mod entry;
 mod fingerprint;
@@ -27,6 +29,7 @@ mod temp;
 mod tests;
 mod transaction;
 mod transfer;
+mod undo;
 mod version;
 
 use std::path::{Path, PathBuf};
@@ -38,6 +41,10 @@ use crate::os;
 pub(crate) use crate::os::watch::{Event as WatchEvent, WatchId, Watcher};
 pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume, grow};
 use crate::text::escape;
+use change::ChangeHooks;
+pub use change::{Change, ChangeKind, Review};
+use change_log::ChangeLog;
+pub(crate) use change_log::{Before, LoggedChange, LoggedStep};
 pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
 use journal::{JournalPlace, Recovery};
@@ -95,6 +102,7 @@ struct Inner {
     durability: Durability,
     /// Where transactions write their journal.
     journal: JournalPlace,
+    hooks: ChangeHooks,
     /// Shared by all clones, whatever their policy.
     locks: Arc<FileLocks>,
 }
@@ -121,6 +129,7 @@ impl Workspace {
             outer: OuterIgnores::default(),
             durability: Durability::default(),
             journal,
+            hooks: ChangeHooks::default(),
             locks: Arc::default(),
         })))
     }
@@ -649,6 +658,47 @@ impl Workspace {
 
     pub(crate) fn is_relaxed(&self) -> bool {
         self.0.policy.relaxed
+    }
+
+    /// Asks `review` before every change, on the thread that makes it.
+    pub(crate) fn with_review(
+        mut self,
+        review: impl Fn(&Change<'_>) -> Review + Send + Sync + 'static,
+    ) -> Workspace {
+        Arc::make_mut(&mut self.0).hooks.set_review(Arc::new(review));
+        self
+    }
+
+    /// Calls `on_change` after every change, on the thread that made it.
+    pub(crate) fn with_on_change(
+        mut self,
+        on_change: impl Fn(&Change<'_>) + Send + Sync + 'static,
+    ) -> Workspace {
+        Arc::make_mut(&mut self.0).hooks.set_on_change(Arc::new(on_change));
+        self
+    }
+
+    /// Keeps a log of the changes from now on, from which they can be listed and undone.
+    pub(crate) fn with_change_log(mut self) -> Workspace {
+        Arc::make_mut(&mut self.0).hooks.set_log(ChangeLog::default());
+        self
+    }
+
+    pub(crate) fn change_log(&self) -> Option<&ChangeLog> {
+        self.0.hooks.log().map(|log| &**log)
+    }
+
+    /// Undoes the step of the log with this number. Returns notes.
+    ///
+    /// # Errors
+    /// `CONFLICT` if one of its files was changed since; `INVALID_ARGUMENT` if it cannot be undone or is
+    /// not in the log; and those of [`Transaction::commit`]. Then nothing is changed.
+    pub(crate) fn undo(&self, number: u64, call: &Call) -> Result<Vec<String>, Error> {
+        undo::undo(self, number, call)
+    }
+
+    fn hooks(&self) -> &ChangeHooks {
+        &self.0.hooks
     }
 
     fn journal_place(&self) -> &JournalPlace {

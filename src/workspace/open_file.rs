@@ -102,6 +102,11 @@ impl OpenFile {
         &self.file
     }
 
+    /// The file, without what was read.
+    pub(super) fn into_file(self) -> File {
+        self.file
+    }
+
     pub(super) fn stat(&self) -> &Stat {
         &self.stat
     }

@@ -3,8 +3,10 @@
 use std::io;
 
 use crate::context::Call;
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::os::Rename;
+use crate::workspace::change::{Change, ChangeKind, Observer};
+use crate::workspace::change_log::{After, Before, LoggedChange};
 use crate::workspace::create_dirs::commit;
 use crate::workspace::lock::lock;
 use crate::workspace::open_file::OpenFile;
@@ -12,7 +14,9 @@ use crate::workspace::path::{check_file_or_link, refuse_version, stranded, writt
 use crate::workspace::remove_tree::{TreeCount, remove_directory};
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::temp::{keep_aside, random_name};
-use crate::workspace::{Access, Durability, VersionToken, Workspace, WorkspacePath};
+use crate::workspace::{
+    Access, Durability, MAX_FILE_BYTES, VersionToken, Workspace, WorkspacePath,
+};
 
 /// What was removed.
 #[derive(Debug)]
@@ -33,12 +37,34 @@ pub(super) fn remove_entry(
     let path = workspace.resolve(path, Access::Entry)?;
     let tree = if path.is_directory() {
         refuse_version(&path, expected)?;
-        Some(remove_directory(workspace, &path, is_recursive, call)?)
+        Some(remove_tree(workspace, &path, is_recursive, call)?)
     } else {
         remove(workspace, &path, expected, call)?;
         None
     };
     Ok(Removed { path, tree })
+}
+
+fn remove_tree(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    is_recursive: bool,
+    call: &Call,
+) -> Result<TreeCount, Error> {
+    let observer = Observer::of(workspace);
+    let change = Change::new(ChangeKind::Delete, path.as_str(), call);
+    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
+    let count = remove_directory(workspace, path, is_recursive, call)?;
+    if let Some(observer) = observer {
+        observer.report(&change);
+        let before = match path.stat() {
+            Some(stat) if count == TreeCount::default() => Before::Directory(stat.mode),
+            _ => Before::NotKept("it was a directory with files"),
+        };
+        let (path, after) = (path.relative().to_vec(), After::Nothing);
+        observer.log(call, vec![LoggedChange { path, before, after, directories: Vec::new() }]);
+    }
+    Ok(count)
 }
 
 /// See [`Workspace::remove`].
@@ -61,21 +87,52 @@ fn remove(
 ) -> Result<(), Error> {
     let _lock = lock(workspace, &[path], call)?;
     check_file_or_link(path, "delete")?;
+    let observer = Observer::of(workspace);
+    let mut file = match expected {
+        Some(expected) => Some(OpenFile::open_version(path, expected, call)?),
+        // What is reviewed and logged must be what is removed.
+        None if observer.is_some() && path.is_file() => OpenFile::open(path, call)?,
+        None => None,
+    };
+    if observer.is_some()
+        && let Some(file) = &mut file
+    {
+        match file.read(MAX_FILE_BYTES, path) {
+            Err(error) if error.code() == ErrorCode::TooLarge => {}
+            read => read?,
+        }
+    }
+    let change = Change::new(ChangeKind::Delete, path.as_str(), call);
+    let change = change.with_content(file.as_ref().and_then(OpenFile::content), None);
+    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
     let failed = |error| Error::io("delete", path.as_str(), error);
     let (parent, name) = path.entry();
-    match expected {
-        None => {
-            commit(path, call)?;
-            parent.remove_file(name).map_err(failed)?;
-        }
-        Some(expected) => {
-            let file = OpenFile::open_version(path, expected, call)?;
-            remove_if(path, &file, || commit(path, call), failed)?;
-        }
+    let text = match &observer {
+        Some(_) if file.is_none() => Some(parent.read_link(name).map_err(failed)?),
+        _ => None,
+    };
+    if let Some(file) = &file {
+        remove_if(path, file, || commit(path, call), failed)?;
+    } else {
+        commit(path, call)?;
+        parent.remove_file(name).map_err(failed)?;
     }
     if workspace.durability() == Durability::Full {
         // The file is gone and cannot be restored, so a failure is ignored.
         let _ = parent.sync();
+    }
+    if let Some(observer) = observer {
+        observer.report(&change);
+        let before = match (text, file) {
+            (Some(text), _) => Before::Link(text),
+            (None, Some(file)) => {
+                let stat = *file.stat();
+                Before::removed_file(file.into_file(), &stat)
+            }
+            (None, None) => Before::too_large(),
+        };
+        let (path, after) = (path.relative().to_vec(), After::Nothing);
+        observer.log(call, vec![LoggedChange { path, before, after, directories: Vec::new() }]);
     }
     Ok(())
 }

@@ -10,13 +10,17 @@ use std::io;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Lease, Leased, Rename};
-use crate::workspace::create_dirs::{CreatedDirs, commit};
+use crate::workspace::change::{Change, ChangeKind, Observer};
+use crate::workspace::change_log::{After, Before, LoggedChange};
+use crate::workspace::create_dirs::{CreatedDirs, above, commit};
 use crate::workspace::lock::{self, FileLock, LockKey};
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{changed, exists, gone, not_a_file, stranded, written};
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::{TempFile, sweep};
-use crate::workspace::{Access, Durability, Expected, Workspace, WorkspacePath, in_place};
+use crate::workspace::{
+    Access, Durability, Expected, MAX_FILE_BYTES, Version, Workspace, WorkspacePath, in_place,
+};
 
 /// The permissions of a new file, before the umask.
 const NEW_FILE: u32 = 0o666;
@@ -29,6 +33,8 @@ const PRIVATE: u32 = 0o600;
 pub(crate) struct Replaced {
     /// What could not be preserved, one sentence each.
     pub(crate) notes: Vec<String>,
+    /// The directories that were created, from the top.
+    directories: Vec<Vec<u8>>,
 }
 
 /// The exclusive right to change or create a file, among the calls of this workspace and other
@@ -143,20 +149,47 @@ impl WriteGuard {
     /// `CONFLICT` if another process changed or created it meanwhile, `NO_SPACE`,
     /// `PERMISSION_DENIED`, `READ_ONLY` and other failures of the system, `CANCELLED` and `TIMEOUT`
     /// before the new content replaced it. After any error the old content is in place.
-    pub(crate) fn replace(self, content: &[u8], call: &Call) -> Result<Replaced, Error> {
+    pub(crate) fn replace(mut self, content: &[u8], call: &Call) -> Result<Replaced, Error> {
         if let Some(why) = call.stop_reason() {
             let path = self.path.as_str();
             return Err(Error::stopped(why, &format!("{} was written", self.path)).at(path));
         }
+        let workspace = self.workspace.clone();
+        let Some(observer) = Observer::of(&workspace) else { return self.write(content, call) };
+        if self.content().is_none() {
+            match self.read(MAX_FILE_BYTES) {
+                Err(error) if error.code() == ErrorCode::TooLarge => {}
+                read => read?,
+            }
+        }
+        let kind = if self.file.is_some() { ChangeKind::Modify } else { ChangeKind::Create };
+        let change = Change::new(kind, self.path.as_str(), call);
+        let change = change.with_content(self.content(), Some(content));
+        observer.review(&change)?;
+        let mut written = self.write(content, call)?;
+        observer.report(&change);
+        let before = match (&self.file, self.content()) {
+            (None, _) => Before::Nothing,
+            (Some(_), Some(old)) => Before::Content(old.into()),
+            (Some(_), None) => Before::too_large(),
+        };
+        let path = self.path.relative().to_vec();
+        let after = After::Content(Version::of(content));
+        let directories = std::mem::take(&mut written.directories);
+        observer.log(call, vec![LoggedChange { path, before, after, directories }]);
+        Ok(written)
+    }
+
+    fn write(&self, content: &[u8], call: &Call) -> Result<Replaced, Error> {
         let notes = match &self.file {
-            None => self.create(content, call)?,
+            None => return self.create(content, call),
             Some(file) if file.stat().links > 1 => {
                 let why = format!("it has {} hard links", file.stat().links);
                 self.write_in_place(file, content, &why, call)?
             }
             Some(file) => self.exchange(file, content, call)?,
         };
-        Ok(Replaced { notes })
+        Ok(Replaced { notes, directories: Vec::new() })
     }
 
     fn durability(&self) -> Durability {
@@ -179,7 +212,7 @@ impl WriteGuard {
         Ok([Some(why), note].into_iter().flatten().collect())
     }
 
-    fn create(&self, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
+    fn create(&self, content: &[u8], call: &Call) -> Result<Replaced, Error> {
         let created = CreatedDirs::above(&self.path, call)?;
         let (dir, name) = created.entry();
         let failed = |error| self.failed(error);
@@ -196,8 +229,7 @@ impl WriteGuard {
         }
         temp.renamed();
         let notes = self.sync_names(dir, || created.sync());
-        created.keep();
-        Ok(notes)
+        Ok(Replaced { notes, directories: created.keep(above(self.path.relative())) })
     }
 
     fn created_meanwhile(&self) -> Error {

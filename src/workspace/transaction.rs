@@ -16,8 +16,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::context::Call;
@@ -25,6 +25,8 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Identity, Kind, Leased, Rename, Stat};
 use crate::sync::lock as lock_mutex;
 use crate::text::escape;
+use crate::workspace::change::{Change, ChangeKind, Observer};
+use crate::workspace::change_log::{After, Before, LoggedChange};
 use crate::workspace::create_dirs::commit;
 use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath, recover};
 use crate::workspace::lock::{FileLock, LockKey, lock_keys};
@@ -34,13 +36,18 @@ use crate::workspace::policy::denied;
 use crate::workspace::replace::{check_writable, is_unsupported, rename_exclusive};
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::transaction_name;
-use crate::workspace::{Access, Durability, Version, Workspace, WorkspacePath, in_place};
+use crate::workspace::{
+    Access, Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath, in_place,
+};
 
 /// The permissions of a new file, before the umask.
 const NEW_FILE: u32 = 0o666;
 
 /// The permissions of a temporary file until it gets those of the target.
 const PRIVATE: u32 = 0o600;
+
+/// How much of a file is copied at a time, in bytes.
+const BUFFER: usize = 1 << 20;
 
 /// With so many files for each, files are prepared by several threads, because most of the time is
 /// spent waiting for the disk.
@@ -73,7 +80,11 @@ struct TransactionFile {
     text: String,
     access: Access,
     seen: Option<Seen>,
-    change: Change,
+    /// The content that was read, if a host observes changes.
+    content: Option<Arc<[u8]>>,
+    /// What will be removed, if a host observes changes.
+    removed: Option<Before>,
+    change: Staged,
 }
 
 /// What was at a path when it was read.
@@ -89,7 +100,7 @@ enum Seen {
 
 /// A staged change.
 #[derive(Debug)]
-enum Change {
+enum Staged {
     None,
     Write(Vec<u8>),
     Remove,
@@ -98,6 +109,10 @@ enum Change {
         to: usize,
         content: Option<Vec<u8>>,
     },
+    /// A copy of a file that was deleted, with its attributes.
+    Restore(Arc<File>),
+    /// A link to this text.
+    Link(Vec<u8>),
 }
 
 impl Transaction {
@@ -166,7 +181,9 @@ impl Transaction {
             None => (Seen::Nothing, None),
             Some((seen, content)) => (seen, Some(content)),
         };
-        self.file_mut(index)?.seen = Some(seen);
+        let kept = Observer::of(&self.workspace).and(content.as_deref()).map(Arc::from);
+        let file = self.file_mut(index)?;
+        (file.seen, file.content) = (Some(seen), kept);
         Ok(content)
     }
 
@@ -178,13 +195,36 @@ impl Transaction {
         }
     }
 
+    /// Remembers what is at a path, like [`Transaction::read`], but for the content; `None` if there is
+    /// nothing.
+    pub(super) fn mark(&mut self, index: usize) -> Result<Option<FileMark>, Error> {
+        let seen = see(&self.file(index)?.reopen(&self.workspace)?)?;
+        self.file_mut(index)?.seen = Some(seen);
+        Ok(match seen {
+            Seen::Nothing => None,
+            Seen::File { stat, .. } => Some((&stat).into()),
+        })
+    }
+
+    /// Stages a copy of a file that was deleted, at a path that must not exist.
+    pub(super) fn restore(&mut self, index: usize, file: Arc<File>) -> Result<(), Error> {
+        self.file_mut(index)?.change = Staged::Restore(file);
+        Ok(())
+    }
+
+    /// Stages a link to `text`, at a path that must not exist.
+    pub(super) fn link(&mut self, index: usize, text: Vec<u8>) -> Result<(), Error> {
+        self.file_mut(index)?.change = Staged::Link(text);
+        Ok(())
+    }
+
     /// Stages new content of a file, which is created with the directories above it if it does not
     /// exist.
     ///
     /// # Errors
     /// `INTERNAL` for an index that [`Workspace::begin`] did not get.
     pub fn write(&mut self, index: usize, content: Vec<u8>) -> Result<(), Error> {
-        self.file_mut(index)?.change = Change::Write(content);
+        self.file_mut(index)?.change = Staged::Write(content);
         Ok(())
     }
 
@@ -193,7 +233,7 @@ impl Transaction {
     /// # Errors
     /// Those of [`Transaction::write`].
     pub fn remove(&mut self, index: usize) -> Result<(), Error> {
-        self.file_mut(index)?.change = Change::Remove;
+        self.file_mut(index)?.change = Staged::Remove;
         Ok(())
     }
 
@@ -209,7 +249,7 @@ impl Transaction {
         content: Option<Vec<u8>>,
     ) -> Result<(), Error> {
         self.file(to)?;
-        self.file_mut(from)?.change = Change::Rename { to, content };
+        self.file_mut(from)?.change = Staged::Rename { to, content };
         Ok(())
     }
 
@@ -222,17 +262,135 @@ impl Transaction {
     /// After any error all files are as they were, except those that another process changed at the
     /// same time; the message names these.
     pub fn commit(self, call: &Call) -> Result<Vec<String>, Error> {
-        let changed: Vec<&TransactionFile> =
-            self.files.iter().filter(|file| file.is_changed()).collect();
-        let Some(first) = changed.first() else { return Ok(Vec::new()) };
+        let workspace = self.workspace.clone();
+        let (applied, changes) = self.commit_observed(call)?;
+        if let Some(observer) = Observer::of(&workspace) {
+            observer.log(call, changes);
+        }
+        Ok(applied)
+    }
+
+    /// Commits; also returns what is to be logged, if a host observes changes.
+    pub(super) fn commit_observed(
+        mut self,
+        call: &Call,
+    ) -> Result<(Vec<String>, Vec<LoggedChange>), Error> {
+        let workspace = self.workspace.clone();
+        let Some(observer) = Observer::of(&workspace) else {
+            return Ok((self.apply(call)?.notes, Vec::new()));
+        };
+        self.keep_old(call)?;
+        self.changes(call).iter().try_for_each(|change| observer.review(change))?;
+        let applied = self.apply(call)?;
+        self.changes(call).iter().for_each(|change| observer.report(change));
+        Ok((applied.notes, self.logged(applied.directories)))
+    }
+
+    /// Keeps what the changes will replace and remove.
+    fn keep_old(&mut self, call: &Call) -> Result<(), Error> {
+        for index in 0..self.files.len() {
+            let file = self.file(index)?;
+            let path = match file.change {
+                Staged::None | Staged::Restore(_) | Staged::Link(_) => continue,
+                _ => file.reopen(&self.workspace)?,
+            };
+            let is_removed = matches!(file.change, Staged::Remove);
+            if path.kind() == Some(Kind::File) && file.content.is_none() {
+                match self.read(index, MAX_FILE_BYTES, call) {
+                    Err(error) if error.code() == ErrorCode::TooLarge => {}
+                    read => drop(read?),
+                }
+            }
+            if is_removed {
+                let removed = Before::removed(&path)?;
+                self.file_mut(index)?.removed = Some(removed);
+            }
+        }
+        Ok(())
+    }
+
+    /// The staged changes as a host sees them.
+    fn changes<'a>(&'a self, call: &'a Call) -> Vec<Change<'a>> {
+        let change = |file: &'a TransactionFile| {
+            let old = file.content.as_deref();
+            let change = |kind| Change::new(kind, &file.text, call);
+            Some(match &file.change {
+                Staged::None => return None,
+                Staged::Write(new) => {
+                    let exists = matches!(file.seen, Some(Seen::File { .. }));
+                    let kind = if exists { ChangeKind::Modify } else { ChangeKind::Create };
+                    change(kind).with_content(old, Some(new))
+                }
+                Staged::Remove => change(ChangeKind::Delete).with_content(old, None),
+                Staged::Rename { to, content } => {
+                    Change::new(ChangeKind::Move, self.path(*to), call)
+                        .with_from(&file.text)
+                        .with_content(old, content.as_deref())
+                }
+                Staged::Restore(_) | Staged::Link(_) => change(ChangeKind::Create),
+            })
+        };
+        self.files.iter().filter_map(change).collect()
+    }
+
+    /// The changes that were made, as they are logged.
+    fn logged(&mut self, mut directories: Vec<Vec<u8>>) -> Vec<LoggedChange> {
+        let mut logged = Vec::new();
+        let targets: Vec<Vec<u8>> = self.files.iter().map(|file| file.relative.clone()).collect();
+        for file in &mut self.files {
+            let path = file.relative.clone();
+            // Those of all files are removed again with the first change.
+            let directories = std::mem::take(&mut directories);
+            match &file.change {
+                Staged::None | Staged::Restore(_) | Staged::Link(_) => {}
+                Staged::Write(new) => {
+                    let before = match (file.seen, file.content.take()) {
+                        (Some(Seen::File { .. }), Some(content)) => Before::Content(content),
+                        (Some(Seen::File { .. }), None) => Before::too_large(),
+                        _ => Before::Nothing,
+                    };
+                    let after = After::Content(Version::of(new));
+                    logged.push(LoggedChange { path, before, after, directories });
+                }
+                Staged::Remove => {
+                    let before = file.removed.take().unwrap_or_else(Before::too_large);
+                    logged.push(LoggedChange { path, before, after: After::Nothing, directories });
+                }
+                Staged::Rename { to, content } => {
+                    let Some(path) = targets.get(*to).cloned() else { continue };
+                    let after = match content {
+                        None => After::at(&self.workspace, &path),
+                        Some(new) => After::Content(Version::of(new)),
+                    };
+                    let before = Before::At(file.relative.clone());
+                    logged.push(LoggedChange { path: path.clone(), before, after, directories });
+                    if let Some(new) = content {
+                        let before = match file.content.take() {
+                            Some(content) => Before::Content(content),
+                            None => Before::too_large(),
+                        };
+                        let after = After::Content(Version::of(new));
+                        let directories = Vec::new();
+                        logged.push(LoggedChange { path, before, after, directories });
+                    }
+                }
+            }
+        }
+        logged
+    }
+
+    fn apply(&self, call: &Call) -> Result<Applied, Error> {
+        let Some(first) = self.files.iter().find(|file| file.is_changed()) else {
+            return Ok(Applied::default());
+        };
         let path = first.reopen(&self.workspace)?;
         let journal = Journal::create(&self.workspace, call)?;
-        let committing = Committing { transaction: &self, journal: &journal, call };
+        let committing = Committing { transaction: self, journal: &journal, call };
         let made = commit(&path, call).and_then(|()| committing.run());
         match made {
             Err(error) => Err(journal.roll_back(error)),
-            Ok(notes) => match journal.finish() {
-                Ok(()) => Ok(notes),
+            Ok(applied) => match journal.finish() {
+                Ok(()) => Ok(applied),
                 Err((journal, error)) => Err(journal.roll_back(error)),
             },
         }
@@ -254,12 +412,14 @@ impl TransactionFile {
             text: path.as_str().to_owned(),
             access,
             seen: None,
-            change: Change::None,
+            content: None,
+            removed: None,
+            change: Staged::None,
         }
     }
 
     fn is_changed(&self) -> bool {
-        !matches!(self.change, Change::None)
+        !matches!(self.change, Staged::None)
     }
 
     fn reopen(&self, workspace: &Workspace) -> Result<WorkspacePath, Error> {
@@ -292,6 +452,14 @@ struct Committing<'a> {
     call: &'a Call,
 }
 
+/// The result of a commit.
+#[derive(Debug, Default)]
+struct Applied {
+    notes: Vec<String>,
+    /// The directories that were created, from the top.
+    directories: Vec<Vec<u8>>,
+}
+
 /// A prepared step: its record and what is needed to apply it.
 struct Prepared<'a> {
     file: &'a TransactionFile,
@@ -302,9 +470,16 @@ struct Prepared<'a> {
     notes: Vec<String>,
 }
 
+impl Prepared<'_> {
+    /// The times that the file must have: a step that moved it before has set one of them.
+    fn times(&self) -> Times {
+        if self.file.is_changed() { Times::All } else { Times::OfContent }
+    }
+}
+
 impl<'a> Committing<'a> {
-    fn run(&self) -> Result<Vec<String>, Error> {
-        self.make_directories()?;
+    fn run(&self) -> Result<Applied, Error> {
+        let directories = self.make_directories()?;
         let mut prepared = self.prepare_all()?;
         for step in &prepared {
             self.journal.append(step.record.clone())?;
@@ -317,16 +492,17 @@ impl<'a> Committing<'a> {
             notes.extend(self.apply(step)?);
         }
         self.sync_directories()?;
-        Ok(notes)
+        Ok(Applied { notes, directories })
     }
 
     /// Creates the missing directories above new files.
-    fn make_directories(&self) -> Result<(), Error> {
+    fn make_directories(&self) -> Result<Vec<Vec<u8>>, Error> {
+        let mut created = Vec::new();
         for file in &self.transaction.files {
             let target = match &file.change {
-                Change::Write(_) => file,
-                Change::Rename { to, .. } => self.transaction.file(*to)?,
-                Change::None | Change::Remove => continue,
+                Staged::Write(_) | Staged::Restore(_) | Staged::Link(_) => file,
+                Staged::Rename { to, .. } => self.transaction.file(*to)?,
+                Staged::None | Staged::Remove => continue,
             };
             let failed = |error| Error::io("make the directories of", &target.text, error);
             let path = target.reopen(&self.transaction.workspace)?;
@@ -338,17 +514,18 @@ impl<'a> Committing<'a> {
             for name in names.get(..end).unwrap_or_default().split(|byte| *byte == b'/') {
                 made += name.len();
                 let path = target.relative.get(..made).unwrap_or_default().to_vec();
-                self.journal.append(Record::MakeDirectory { path: RecordedPath::new(path) })?;
+                let record = Record::MakeDirectory { path: RecordedPath::new(path.clone()) };
+                self.journal.append(record)?;
                 match dir.make_dir(name) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                        return Err(failed(error));
-                    }
-                    _ => dir = dir.traverse(name).map_err(failed)?.into(),
+                    Ok(()) => created.push(path),
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    Err(error) => return Err(failed(error)),
                 }
+                dir = dir.traverse(name).map_err(failed)?.into();
                 made += 1;
             }
         }
-        Ok(())
+        Ok(created)
     }
 
     /// Prepares all changes, in the order of the files.
@@ -385,8 +562,8 @@ impl<'a> Committing<'a> {
 
     fn prepare(&self, file: &'a TransactionFile) -> Result<Vec<Prepared<'a>>, Error> {
         match &file.change {
-            Change::None => Ok(Vec::new()),
-            Change::Write(content) => {
+            Staged::None => Ok(Vec::new()),
+            Staged::Write(content) => {
                 let path = file.reopen(&self.transaction.workspace)?;
                 match file.seen.map_or_else(|| see(&path), Ok)? {
                     Seen::Nothing => self.prepare_new(file, &path, content, None),
@@ -396,8 +573,10 @@ impl<'a> Committing<'a> {
                 }
                 .map(|step| vec![step])
             }
-            Change::Remove => self.prepare_removal(file).map(|step| vec![step]),
-            Change::Rename { to, content } => {
+            Staged::Remove => self.prepare_removal(file).map(|step| vec![step]),
+            Staged::Restore(old) => self.prepare_restored(file, old).map(|step| vec![step]),
+            Staged::Link(text) => self.prepare_link(file, text).map(|step| vec![step]),
+            Staged::Rename { to, content } => {
                 self.prepare_rename(file, self.transaction.file(*to)?, content.as_deref())
             }
         }
@@ -412,27 +591,35 @@ impl<'a> Committing<'a> {
     ) -> Result<Prepared<'a>, Error> {
         let old = self.open_seen(path, seen, Times::All)?;
         check_writable(path, &old)?;
-        if old.stat().links > 1 || matches!(old.lease(self.call), Leased::Busy) {
-            self.prepare_overwrite(file, path, seen, &old, content)
+        if self.must_overwrite(&old) {
+            self.prepare_overwrite(file, path.entry().0, seen, &old, content)
         } else {
             self.prepare_exchange(file, path.entry().0, seen, &old, content)
         }
     }
 
-    /// Writes a backup of a file that will be written in place.
+    /// Whether another file cannot take the place of this one.
+    fn must_overwrite(&self, old: &OpenFile) -> bool {
+        old.stat().links > 1 || matches!(old.lease(self.call), Leased::Busy)
+    }
+
+    /// Writes a backup of a file that will be written in place, in the directory of the target.
     fn prepare_overwrite(
         &self,
-        file: &'a TransactionFile,
-        path: &WorkspacePath,
+        target: &'a TransactionFile,
+        dir: &Dir,
         seen: Seen,
         old: &OpenFile,
         content: &'a [u8],
     ) -> Result<Prepared<'a>, Error> {
-        let text = path.read_whole(old.file(), old.stat().size, usize::MAX, "change")?;
-        let (backup, _) = self.write_temp(file, path.entry().0, &text, PRIVATE, |_| Ok(()))?;
-        let record = Record::Overwrite { path: file.recorded(), backup, old: old.stat().into() };
-        let note = format!("{path} was written in place, not atomically");
-        Ok(Prepared { file, seen, record, content, notes: vec![note] })
+        let (backup, _) = self.write_temp(target, dir, &[], PRIVATE, |temp| {
+            copy_content(old.file(), temp)?;
+            temp.copy_times(old.file())
+        })?;
+        let (path, old) = (target.recorded(), old.stat().into());
+        let record = Record::Overwrite { path, backup, old };
+        let note = format!("{} was written in place, not atomically", target.text);
+        Ok(Prepared { file: target, seen, record, content, notes: vec![note] })
     }
 
     /// Writes the file that will exchange its name with the old one, in the directory of the target.
@@ -506,6 +693,35 @@ impl<'a> Committing<'a> {
         Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes })
     }
 
+    /// Prepares a copy of a deleted file.
+    fn prepare_restored(
+        &self,
+        file: &'a TransactionFile,
+        old: &File,
+    ) -> Result<Prepared<'a>, Error> {
+        let path = file.reopen(&self.transaction.workspace)?;
+        let mut lost = Vec::new();
+        let (temp, new) = self.write_temp(file, path.entry().0, &[], PRIVATE, |temp| {
+            copy_content(old, temp)?;
+            lost = temp.copy_attributes(old)?;
+            temp.copy_times(old)
+        })?;
+        let record = Record::Create { path: file.recorded(), temp, new };
+        let notes = file.not_kept(&lost);
+        Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes })
+    }
+
+    fn prepare_link(&self, file: &'a TransactionFile, text: &[u8]) -> Result<Prepared<'a>, Error> {
+        let path = file.reopen(&self.transaction.workspace)?;
+        let (dir, name) = (path.entry().0, transaction_name());
+        let temp = file.beside(&name);
+        self.journal.append(Record::Temp { path: temp.clone() })?;
+        let made = dir.make_link(text, &name).and_then(|()| dir.stat(&name));
+        let stat = made.map_err(|error| Error::io("write", path.as_str(), error))?;
+        let record = Record::Create { path: file.recorded(), temp, new: (&stat).into() };
+        Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes: Vec::new() })
+    }
+
     fn prepare_removal(&self, file: &'a TransactionFile) -> Result<Prepared<'a>, Error> {
         let path = file.reopen(&self.transaction.workspace)?;
         let seen = file.seen.map_or_else(|| see(&path), Ok)?;
@@ -552,7 +768,11 @@ impl<'a> Committing<'a> {
         // The replacement is prepared in the directory of the new name.
         let old_file = self.open_seen(&path, seen, Times::All)?;
         check_writable(&path, &old_file)?;
-        let replaced = self.prepare_exchange(to, to_dir, seen, &old_file, content)?;
+        let replaced = if self.must_overwrite(&old_file) {
+            self.prepare_overwrite(to, to_dir, seen, &old_file, content)?
+        } else {
+            self.prepare_exchange(to, to_dir, seen, &old_file, content)?
+        };
         Ok(vec![renamed, replaced])
     }
 
@@ -603,7 +823,7 @@ impl<'a> Committing<'a> {
                 }
             }
             Record::Overwrite { .. } => {
-                let old = self.open_seen(&path, step.seen, Times::All)?;
+                let old = self.open_seen(&path, step.seen, step.times())?;
                 self.journal.append(Record::Overwriting { path: step.file.recorded() })?;
                 let note =
                     in_place::write(&path, &old, step.content, self.durability(), self.call)?;
@@ -744,6 +964,19 @@ fn resolve(workspace: &Workspace, text: &str, access: Access) -> Result<Workspac
         (Some(Kind::Special), _) => Err(not_a_file(&path, "is a FIFO, socket or device")),
         (Some(_), Access::Create) => Err(exists(&path, "").with_hint("Choose another name.")),
         _ => Ok(path),
+    }
+}
+
+/// Copies all of a file.
+fn copy_content(from: &File, to: &File) -> io::Result<()> {
+    let mut end = 0;
+    loop {
+        let piece = from.read_range(end, BUFFER, BUFFER)?;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        to.write_at(&piece, end)?;
+        end += piece.len() as u64;
     }
 }
 

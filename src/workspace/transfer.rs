@@ -6,7 +6,9 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::os::{File, Identity, Kind, Rename, Stat, Volume, split_at_count};
-use crate::workspace::create_dirs::{CreatedDirs, commit};
+use crate::workspace::change::{Change, ChangeKind, Observer};
+use crate::workspace::change_log::{After, Before, LoggedChange};
+use crate::workspace::create_dirs::{CreatedDirs, above, commit};
 use crate::workspace::lock::lock;
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{
@@ -55,6 +57,10 @@ pub(super) fn move_file(
     let _lock = lock(workspace, &[&source, &destination], call)?;
     let open = |expected| OpenFile::open_version(&source, expected, call);
     let file = expected.map(open).transpose()?;
+    let observer = Observer::of(workspace);
+    let change = Change::new(ChangeKind::Move, destination.as_str(), call);
+    let change = change.with_from(source.as_str());
+    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
     let transfer = Transfer::begin(workspace, &source, &destination, call)?;
     commit(&source, call)?;
     let mut notes = match transfer.rename(is_own_name) {
@@ -65,7 +71,11 @@ pub(super) fn move_file(
         Err(error) => return Err(transfer.not_placed("move", error)),
     };
     notes.extend(transfer.sync_names(|| source.entry().0.sync()));
-    transfer.created.keep();
+    let directories = transfer.created.keep(above(destination.relative()));
+    if let Some(observer) = observer {
+        observer.report(&change);
+        observer.log_move(workspace, (&source, &destination), directories, call);
+    }
     Ok(Transferred { source, destination, tree: None, notes })
 }
 
@@ -85,6 +95,10 @@ fn move_directory(
     }
     let _lock = lock(workspace, &[&source, &destination], call)?;
     let tree = CheckedTree::check(workspace, &source, Purpose::Move(&destination), call)?;
+    let observer = Observer::of(workspace);
+    let change = Change::new(ChangeKind::Move, destination.as_str(), call);
+    let change = change.with_from(source.as_str());
+    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
     let transfer = Transfer::begin(workspace, &source, &destination, call)?;
     commit(&source, call)?;
     transfer.rename(is_own_name).map_err(|error| match error.kind() {
@@ -103,7 +117,11 @@ fn move_directory(
         return Err(changed(&source, "another process replaced it meanwhile"));
     }
     let notes = Vec::from_iter(transfer.sync_names(|| source.entry().0.sync()));
-    transfer.created.keep();
+    let directories = transfer.created.keep(above(destination.relative()));
+    if let Some(observer) = observer {
+        observer.report(&change);
+        observer.log_move(workspace, (&source, &destination), directories, call);
+    }
     Ok(Transferred { source, destination, tree: Some(tree.count), notes })
 }
 
@@ -121,6 +139,9 @@ pub(super) fn copy_file(
     let _lock = lock(workspace, &[&destination], call)?;
     let open = |expected| OpenFile::open_version(&source, expected, call);
     let file = expected.map(open).transpose()?;
+    let observer = Observer::of(workspace);
+    let change = Change::new(ChangeKind::Create, destination.as_str(), call);
+    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
     let transfer = Transfer::begin(workspace, &source, &destination, call)?;
     let (copy, original) = StagedCopy::of_content(&transfer)?;
     let same = file.map_or(Ok(true), |file| file.is_as_read(&original));
@@ -129,7 +150,13 @@ pub(super) fn copy_file(
     }
     let mut notes = copy.keep();
     notes.extend(transfer.sync_names(|| Ok(())));
-    transfer.created.keep();
+    let directories = transfer.created.keep(above(destination.relative()));
+    if let Some(observer) = observer {
+        observer.report(&change);
+        let path = destination.relative().to_vec();
+        let (before, after) = (Before::Nothing, After::at(workspace, &path));
+        observer.log(call, vec![LoggedChange { path, before, after, directories }]);
+    }
     Ok(Transferred { source, destination, tree: None, notes })
 }
 

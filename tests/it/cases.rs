@@ -210,7 +210,11 @@ impl Case {
         }
         let opened = Workspace::open(workspace.root()).unwrap();
         let skills = SkillLoader::new().below(&opened, "skills").load();
-        let tools = Toolkit::new(opened).with_limits(limits).with_skills(skills);
+        let mut tools = Toolkit::new(opened).with_limits(limits).with_skills(skills);
+        let undoes = |tool: &str| matches!(tool, "list_changes" | "undo_change");
+        if self.calls.iter().any(|exchange| undoes(&exchange.tool)) {
+            tools = tools.with_change_log();
+        }
         let tools = self.with_commands(tools);
         let mut answered = self.clone();
         let (mut cursor, mut version) = (String::new(), String::new());

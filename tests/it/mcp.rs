@@ -56,7 +56,8 @@ fn text(result: &Value) -> &str {
 #[test]
 fn the_tools_are_listed_as_the_schema_renders_them_in_either_era() {
     let workspace = small_tree();
-    let wanted: Value = workspace.tools().specs().map(schema::mcp_structured).collect();
+    let wanted: Value =
+        workspace.tools().clone().with_change_log().specs().map(schema::mcp_structured).collect();
     let mut older = Program::start(&workspace.root(), &[]);
     older.client.initialize();
     assert_eq!(older.client.ask("tools/list", json!({}))["result"], json!({ "tools": wanted }));

@@ -7,3 +7,5 @@ mod host_api;
 mod transaction;
 #[cfg(unix)]
 mod trees;
+#[cfg(unix)]
+mod undo;

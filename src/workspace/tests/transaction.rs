@@ -129,12 +129,15 @@ const CASES: [Case; 5] = [
                 ("d/b", Access::Create),
                 ("link", Access::Entry),
                 ("x/link", Access::Create),
+                ("twice", Access::Entry),
+                ("d/twice", Access::Create),
             ];
             let mut transaction = workspace.begin(&paths, &call).map_err(first)?;
             transaction.rename(0, 1, None)?;
             transaction.read(2, 1000, &call)?;
             transaction.rename(2, 3, Some(b"new b\n".to_vec()))?;
             transaction.rename(4, 5, None)?;
+            transaction.rename(6, 7, Some(b"new twice\n".to_vec()))?;
             transaction.commit(&call)
         },
     },
@@ -201,6 +204,8 @@ fn a_transaction_changes_all_files_and_keeps_their_attributes() {
     assert_eq!(after["x/a"], "644, 1 names: old a\nsecond line\n");
     assert_eq!(after["d/b"], "640, 1 names: new b\n");
     assert_eq!(after["x/link"], "link to d/c");
+    assert_eq!(after["d/twice"], "644, 2 names: new twice\n");
+    assert_eq!(after["d/other"], after["d/twice"]);
     assert!(!after.contains_key("a") && !after.contains_key("b"), "{after:?}");
 }
 

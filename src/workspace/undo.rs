@@ -1,0 +1,233 @@
+//! Undoing logged changes, as one transaction.
+
+use std::collections::HashMap;
+
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::Rename;
+use crate::text::escape;
+use crate::workspace::change_log::{After, Before, LoggedChange, LoggedStep};
+use crate::workspace::create_dirs::commit;
+use crate::workspace::journal::FileMark;
+use crate::workspace::{Access, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath};
+
+/// See [`Workspace::undo`].
+pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Vec<String>, Error> {
+    let Some(step) = workspace.change_log().and_then(|log| log.step(number)) else {
+        let message = format!("change {number} is not in the log");
+        return Err(Error::new(ErrorCode::InvalidArgument, message));
+    };
+    let step = &step;
+    if let Some(reason) = step.changes.iter().find_map(not_undoable) {
+        return Err(reason);
+    }
+    let mut notes = Vec::new();
+    if step.changes.iter().any(is_of_directory) {
+        undo_directories(workspace, step, call)?;
+    } else {
+        notes = Undo::begin(workspace, step, call)?.commit(call)?;
+    }
+    for directory in step.changes.iter().flat_map(|change| &change.directories).rev() {
+        // One that others use by now stays.
+        let _ = remove_directory(workspace, directory);
+    }
+    if let Some(log) = workspace.change_log() {
+        let present = |path: &[u8]| (path.to_vec(), After::at(workspace, path));
+        let paths = step.changes.iter().map(|change| match &change.before {
+            Before::At(from) => from.as_slice(),
+            _ => change.path.as_slice(),
+        });
+        log.undone(step.number, &paths.map(present).collect::<Vec<_>>());
+    }
+    Ok(notes)
+}
+
+/// An undo in progress.
+struct Undo<'a> {
+    transaction: Transaction,
+    /// The changes, with the index of each path in the transaction.
+    changes: Vec<(&'a LoggedChange, usize)>,
+    /// Where the files that were moved are to go.
+    origins: HashMap<&'a [u8], usize>,
+    number: u64,
+}
+
+impl<'a> Undo<'a> {
+    fn begin(workspace: &Workspace, step: &'a LoggedStep, call: &Call) -> Result<Undo<'a>, Error> {
+        let mut paths: Vec<(String, Access)> = Vec::new();
+        let mut known: HashMap<&[u8], usize> = HashMap::new();
+        let (mut changes, mut origins) = (Vec::new(), HashMap::new());
+        let mut add = |path: &'a [u8], access| {
+            *known.entry(path).or_insert_with(|| {
+                paths.push((escape::exact_path(path).into_owned(), access));
+                paths.len() - 1
+            })
+        };
+        for change in &step.changes {
+            let access = match (&change.before, change.after) {
+                (_, After::Nothing) => Access::Create,
+                _ => Access::Entry,
+            };
+            let index = add(&change.path, access);
+            if let Before::At(from) = &change.before {
+                origins.insert(change.path.as_slice(), add(from, Access::Create));
+            }
+            changes.push((change, index));
+        }
+        let begun = workspace.begin(&paths, call);
+        let transaction = begun.map_err(|errors| first(errors, step.number))?;
+        Ok(Undo { transaction, changes, origins, number: step.number })
+    }
+
+    fn commit(mut self, call: &Call) -> Result<Vec<String>, Error> {
+        let changes = std::mem::take(&mut self.changes);
+        for (change, index) in changes {
+            match (&change.before, change.after) {
+                (Before::Content(old), After::Content(version)) => {
+                    self.check_content(index, version, call)?;
+                    match self.origins.get(change.path.as_slice()) {
+                        Some(origin) => {
+                            self.transaction.rename(index, *origin, Some(old.to_vec()))?;
+                        }
+                        None => self.transaction.write(index, old.to_vec())?,
+                    }
+                }
+                (Before::Nothing, After::Content(version)) => {
+                    self.check_content(index, version, call)?;
+                    self.transaction.remove(index)?;
+                }
+                (Before::Nothing, After::Entry(mark)) => {
+                    self.check_mark(index, &mark)?;
+                    self.transaction.remove(index)?;
+                }
+                (Before::At(_), After::Entry(mark)) => {
+                    self.check_mark(index, &mark)?;
+                    if let Some(origin) = self.origins.get(change.path.as_slice()) {
+                        self.transaction.rename(index, *origin, None)?;
+                    }
+                }
+                // Followed by a change of the content of the same file, which is checked.
+                (Before::At(_), _) => {}
+                (Before::File(file), After::Nothing) => {
+                    self.transaction.restore(index, file.clone())?;
+                }
+                (Before::Link(text), After::Nothing) => {
+                    self.transaction.link(index, text.clone())?;
+                }
+                _ => return Err(unexpected(self.transaction.path(index))),
+            }
+        }
+        self.transaction.commit_observed(call).map(|(notes, _)| notes)
+    }
+
+    fn check_content(&mut self, index: usize, version: Version, call: &Call) -> Result<(), Error> {
+        let content = self.transaction.read(index, MAX_FILE_BYTES, call)?;
+        match content {
+            Some(content) if Version::of(&content) == version => Ok(()),
+            _ => Err(changed_since(self.transaction.path(index), self.number)),
+        }
+    }
+
+    fn check_mark(&mut self, index: usize, mark: &FileMark) -> Result<(), Error> {
+        match self.transaction.mark(index)? {
+            Some(now) if now == *mark => Ok(()),
+            _ => Err(changed_since(self.transaction.path(index), self.number)),
+        }
+    }
+}
+
+/// Undoes changes of directories, which are single steps: a directory was created or moved.
+fn undo_directories(workspace: &Workspace, step: &LoggedStep, call: &Call) -> Result<(), Error> {
+    for change in step.changes.iter().rev() {
+        let text = escape::exact_path(&change.path);
+        if let Before::Directory(mode) = change.before {
+            restore_directory(workspace, &text, mode, step.number, call)?;
+            continue;
+        }
+        let path = workspace.resolve(&text, Access::Entry)?;
+        if !path.is_directory() {
+            return Err(changed_since(&text, step.number));
+        }
+        match &change.before {
+            Before::At(from) => {
+                let from = workspace.resolve(&escape::exact_path(from), Access::Create)?;
+                if from.exists() || from.entry().1.contains(&b'/') {
+                    return Err(changed_since(from.as_str(), step.number));
+                }
+                commit(&path, call)?;
+                let (dir, name) = path.entry();
+                dir.rename(name, (from.entry().0, from.entry().1), Rename::Exclusive)
+                    .map_err(|error| Error::io("move", &text, error))?;
+            }
+            _ => remove_directory(workspace, &change.path)
+                .map_err(|error| Error::io("remove", &text, error))?,
+        }
+    }
+    Ok(())
+}
+
+fn restore_directory(
+    workspace: &Workspace,
+    text: &str,
+    mode: u32,
+    number: u64,
+    call: &Call,
+) -> Result<(), Error> {
+    let path = workspace.resolve(text, Access::Create)?;
+    let (parent, name) = path.entry();
+    if path.exists() || name.contains(&b'/') {
+        return Err(changed_since(text, number));
+    }
+    commit(&path, call)?;
+    let restored = parent.make_dir(name).and_then(|()| parent.open_file(name)?.set_mode(mode));
+    restored.map_err(|error| Error::io("create", text, error))
+}
+
+fn remove_directory(workspace: &Workspace, path: &[u8]) -> std::io::Result<()> {
+    let place = WorkspacePath::reopen(workspace, path)?;
+    let (parent, name) = place.entry();
+    if name.contains(&b'/') {
+        return Ok(());
+    }
+    parent.remove_dir(name)
+}
+
+fn is_of_directory(change: &LoggedChange) -> bool {
+    matches!(change.after, After::Directory) || matches!(change.before, Before::Directory(_))
+}
+
+/// The error for a change that cannot be undone.
+fn not_undoable(change: &LoggedChange) -> Option<Error> {
+    let Before::NotKept(why) = change.before else { return None };
+    let path = escape::exact_path(&change.path);
+    let message = format!("the change of {path} cannot be undone: {why}");
+    Some(Error::new(ErrorCode::InvalidArgument, message).at(&*path))
+}
+
+fn first(mut errors: Vec<(usize, Error)>, number: u64) -> Error {
+    let Some((_, error)) = (!errors.is_empty()).then(|| errors.swap_remove(0)) else {
+        return Error::new(ErrorCode::Internal, "a change cannot be undone, without a reason");
+    };
+    let path = error.path().unwrap_or_default().to_owned();
+    match error.code() {
+        ErrorCode::FileNotFound | ErrorCode::FileAlreadyExists | ErrorCode::InvalidPath => {
+            changed_since(&path, number)
+        }
+        _ => error,
+    }
+}
+
+fn changed_since(path: &str, number: u64) -> Error {
+    let message = format!(
+        "{path} is not what change {number} left; that change cannot be undone, and nothing was \
+         changed"
+    );
+    Error::new(ErrorCode::Conflict, message)
+        .at(path)
+        .with_hint("Undo later changes of it first, or edit it.")
+}
+
+fn unexpected(path: &str) -> Error {
+    let message = format!("the log has no way to undo the change of {path}; nothing was changed");
+    Error::new(ErrorCode::Internal, message).at(path)
+}
