@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ripkit::tools::search::SearchArgs;
@@ -16,6 +17,9 @@ use crate::timing::median;
 
 /// The numbers of files, up to the one that the command line allows.
 const SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
+
+/// The limit of the memory of the index; the default is too low for a million files.
+const INDEX_BYTES: usize = 4 << 30;
 
 /// Occurs in none of the files.
 const MISSING: &str = "zzqqyyxx";
@@ -33,6 +37,8 @@ pub(crate) fn write(max: u64, rounds: usize, out: &mut impl Write) -> Result<(),
     for files in SIZES.into_iter().filter(|files| *files <= max) {
         let directory = tempfile::tempdir()?;
         write_tree(directory.path(), files)?;
+        // Else the system writes the tree to the disk while it is measured.
+        Command::new("sync").status()?;
         row(&fs::canonicalize(directory.path())?, files, rounds, out)?;
         out.flush()?;
     }
@@ -53,7 +59,8 @@ fn row(root: &Path, files: u64, rounds: usize, out: &mut impl Write) -> Result<(
     let plain = micros(timed(rounds, search(&tools, missing()))?);
     let plain_memory = memory();
     let started = Instant::now();
-    let indexed: Toolkit = tools.with_index(IndexOptions::default().watched())?;
+    let options = IndexOptions::default().watched().with_max_bytes(INDEX_BYTES);
+    let indexed: Toolkit = tools.with_index(options)?;
     let status = indexed.index().ok_or("there is no index")?.build(&Call::default())?;
     let build = micros(started.elapsed());
     let build_memory = memory();

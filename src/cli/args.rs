@@ -58,8 +58,8 @@ enum Kind {
     Json,
 }
 
-/// The properties in schema order, required ones first. Required ones, `path` and `content` are
-/// positional.
+/// The properties in schema order, required ones first. Required ones and `path` are positional, and
+/// so is the content of a file that must be named.
 fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
     let required = spec.input_schema.get("required").and_then(Value::as_array);
     let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -68,6 +68,10 @@ fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
     let mut parameters: Vec<Parameter<'_>> = properties
         .map(|(name, schema)| Parameter::new(name, schema, required.contains(&name.as_str())))
         .collect();
+    if !required.contains(&"path") {
+        let contents = parameters.iter_mut().filter(|parameter| parameter.name == "content");
+        contents.for_each(|parameter| parameter.positional = parameter.required);
+    }
     // An optional positional before a required one would be ambiguous.
     parameters.sort_by_key(|parameter| !parameter.required);
     if let Some(shorts) = shorts::of(spec) {

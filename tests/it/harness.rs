@@ -165,7 +165,18 @@ impl TestWorkspace {
 pub(crate) fn memory_dir() -> TempDir {
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix("ripkit-test-");
-    builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir()).unwrap()
+    let in_memory = has_memory().then(|| builder.tempdir_in("/dev/shm").ok()).flatten();
+    in_memory.unwrap_or_else(|| builder.tempdir().unwrap())
+}
+
+/// Whether many trees fit into memory; containers often have 64 MB there.
+fn has_memory() -> bool {
+    #[cfg(target_os = "linux")]
+    let size =
+        rustix::fs::statvfs("/dev/shm").map_or(0, |volume| volume.f_frsize * volume.f_blocks);
+    #[cfg(not(target_os = "linux"))]
+    let size = 0_u64;
+    size >= 1 << 30
 }
 
 /// At the end of a test no temporary file is left, and none of its files is open.

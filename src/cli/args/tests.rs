@@ -235,6 +235,11 @@ fn the_examples_of_every_tool_read_back_as_they_were() {
     for spec in &specs {
         for args in spec.examples.iter().filter_map(Value::as_object) {
             let line = example(spec, args).expect("a line");
+            // A patch is in a file, which the line names.
+            if args.contains_key("patch") {
+                assert!(line.starts_with("ripkit patch changes.diff"), "{line}");
+                continue;
+            }
             let words: Vec<OsString> = split(&line).into_iter().map(Into::into).collect();
             let matches = super::super::parse(&whole, &words)
                 .unwrap_or_else(|error| panic!("{line}: {error}"));

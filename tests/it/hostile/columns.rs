@@ -69,6 +69,7 @@ pub(super) fn columns() -> Vec<Column> {
         column("write_file", "old", "path", File, content.clone()),
         column("write_file", "new", "path", New, content),
         column("edit_file", "", "path", File, edit),
+        column("replace", "", "path", File, json!({ "pattern": "line", "replacement": "text" })),
         column("create_directory", "", "path", New, json!({})),
         column("delete_file", "", "path", File, json!({})),
         column("move_file", "source", "source", File, destination.clone()),

@@ -93,14 +93,15 @@ fn no_layout_leaves_a_thread_or_a_handle() {
         for (_, _, layout) in all.iter().step_by(if is_thorough() { 5 } else { 20 }) {
             layout.run(&mut String::new());
         }
-        // A thread ends some time after it was asked to.
+        // A thread ends some time after it was asked to, those of the first run too.
+        let is_no_more = |now: (usize, usize)| now.0 <= before.0 && now.1 <= before.1;
         for _ in 0..500 {
-            if counts() == before {
+            if is_no_more(counts()) {
                 return;
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        assert_eq!(counts(), before, "descriptors and threads, after and before");
+        panic!("descriptors and threads: {:?} after, {before:?} before", counts());
     });
 }
 
