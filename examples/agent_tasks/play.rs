@@ -55,7 +55,7 @@ fn tokens(bytes: usize) -> usize {
 /// The toolkit as the MCP server offers it.
 pub(crate) fn toolkit(root: &Path) -> Result<Toolkit, BoxError> {
     let toolkit = Toolkit::new(Workspace::open(root)?);
-    Ok(toolkit.with_text_style(TextStyle::Compact).with_overwrite_guard())
+    Ok(toolkit.with_text_style(TextStyle::Compact).with_overwrite_guard().with_change_log())
 }
 
 /// Plays a task in a tree that it may change; adds calls and answers to the transcript.
@@ -69,11 +69,14 @@ pub(crate) fn play(
     let mut toll = Toll::default();
     let mut answers = String::new();
     let steps = if side == Side::Ripkit { task.ripkit } else { task.shell };
-    let mut last_answer = String::new();
+    let (mut first_answer, mut last_answer) = (None, String::new());
     for step in steps {
         let (asked, answer) = match step {
             Step::Call(name, arguments) => {
-                let arguments = arguments.replace("$VERSION", version_in(&last_answer));
+                let first = first_answer.as_deref().unwrap_or_default();
+                let arguments = arguments
+                    .replace("$FIRST_VERSION", version_in(first))
+                    .replace("$VERSION", version_in(&last_answer));
                 let parsed: Value = serde_json::from_str(&arguments)
                     .map_err(|error| format!("{}: {arguments}: {error}", task.name))?;
                 let answer = toolkit.call(name, parsed, &Call::default());
@@ -93,6 +96,7 @@ pub(crate) fn play(
         toll.bytes_in += asked.len();
         toll.bytes_out += answer.len();
         answers.push_str(&answer);
+        first_answer.get_or_insert_with(|| answer.clone());
         last_answer = answer;
     }
     let is_absent = |fact: &&&str| !answers.contains(**fact);

@@ -12,7 +12,8 @@ pub(crate) enum Where {
 /// One thing that the model, or someone else, does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// A tool of ripkit, with its arguments. `$VERSION` is the version in the answer before.
+    /// A tool of ripkit, with its arguments. `$VERSION` is the version in the answer before, and
+    /// `$FIRST_VERSION` that in the first answer.
     Call(&'static str, &'static str),
     /// A shell command.
     Shell(&'static str),
@@ -322,6 +323,103 @@ pub(crate) const TASKS: &[Task] = &[
         shell: &[Shell("mkdir -p docs && mv -v notes.txt docs/")],
         facts: &["docs/notes.txt"],
         leaves: &[("docs/notes.txt", "- check the retry policy\n")],
+    },
+    Task {
+        name: "rename a function in 36 files",
+        place: Just,
+        ripkit: &[Call(
+            "replace",
+            r#"{"pattern":"lexeme","replacement":"source_text","word":true,"path":"src"}"#,
+        )],
+        shell: &[Shell(
+            r"rg -lw lexeme src | xargs sed -i 's/\blexeme\b/source_text/g'; rg -cw source_text src",
+        )],
+        facts: &["src/token.rs", "src/parser.rs"],
+        leaves: &[
+            ("src/token.rs", "pub(crate) fn source_text(&self) -> &'src str {"),
+            ("src/keyword.rs", "pub(crate) fn source_text(self) -> &'static str {"),
+        ],
+    },
+    Task {
+        name: "change a signature and its callers",
+        place: Just,
+        ripkit: &[
+            Call("search", r#"{"pattern":"from_lexeme\\(","path":"src"}"#),
+            Call(
+                "apply_patch",
+                r#"{"patch":"*** Begin Patch\n*** Update File: src/keyword.rs\n-  pub(crate) fn from_lexeme(lexeme: &str) -> Option<Self> {\n+  pub(crate) fn from_lexeme(lexeme: &str, edition: u8) -> Option<Self> {\n*** Update File: src/analyzer.rs\n-    if let Some(second) = Keyword::from_lexeme(set.name.lexeme()) {\n+    if let Some(second) = Keyword::from_lexeme(set.name.lexeme(), 1) {\n*** Update File: src/parser.rs\n-      match Keyword::from_lexeme(next.lexeme()) {\n+      match Keyword::from_lexeme(next.lexeme(), 1) {\n@@\n-    let Some(keyword) = Keyword::from_lexeme(lexeme) else {\n+    let Some(keyword) = Keyword::from_lexeme(lexeme, 1) else {\n*** End Patch"}"#,
+            ),
+        ],
+        shell: &[
+            Shell(r"rg -n 'from_lexeme\(' src"),
+            Shell(
+                "git apply <<'END'\n--- a/src/keyword.rs\n+++ b/src/keyword.rs\n@@ -50,3 +50,3 @@\n impl Keyword {\n-  pub(crate) fn from_lexeme(lexeme: &str) -> Option<Self> {\n+  pub(crate) fn from_lexeme(lexeme: &str, edition: u8) -> Option<Self> {\n     lexeme.parse().ok()\nEND\nsed -i -E 's/(Keyword::from_lexeme\\(([^()]|\\(\\))*)\\)/\\1, 1)/' src/analyzer.rs src/parser.rs\nrg -n 'from_lexeme\\(' src",
+            ),
+        ],
+        facts: &["src/keyword.rs", "src/parser.rs"],
+        leaves: &[
+            ("src/keyword.rs", "fn from_lexeme(lexeme: &str, edition: u8)"),
+            ("src/analyzer.rs", "Keyword::from_lexeme(set.name.lexeme(), 1)"),
+            ("src/parser.rs", "Keyword::from_lexeme(lexeme, 1)"),
+        ],
+    },
+    Task {
+        name: "move 30 lines to a new file",
+        place: Just,
+        ripkit: &[
+            Call("read_file", r#"{"path":"src/positional.rs","offset":3,"limit":35}"#),
+            Call(
+                "write_file",
+                r#"{"path":"src/positional/parsed.rs","copy_lines":{"path":"src/positional.rs","lines":[3,37]}}"#,
+            ),
+            Call(
+                "edit_file",
+                r#"{"path":"src/positional.rs","lines":[3,37],"new_text":"","expected_version":"$FIRST_VERSION"}"#,
+            ),
+        ],
+        shell: &[
+            Shell("sed -n '3,37p' src/positional.rs"),
+            Shell(
+                "mkdir -p src/positional && sed -n '3,37p' src/positional.rs > src/positional/parsed.rs && sed -i '3,37d' src/positional.rs && wc -l src/positional.rs src/positional/parsed.rs",
+            ),
+        ],
+        facts: &["search_directory"],
+        leaves: &[("src/positional/parsed.rs", "pub search_directory: Option<String>,\n}\n")],
+    },
+    Task {
+        name: "one change over four files",
+        place: Just,
+        ripkit: &[Call(
+            "apply_patch",
+            r#"{"patch":"*** Begin Patch\n*** Update File: src/lib.rs\n-const RECURSION_LIMIT: usize = if cfg!(windows) { 48 } else { 256 };\n+const RECURSION_LIMIT: usize = if cfg!(windows) { 48 } else { 512 };\n*** Update File: src/subcommand.rs\n-    const MAX_WIDTH: usize = 50;\n+    const MAX_WIDTH: usize = 60;\n*** Update File: src/arguments.rs\n-    help = \"Enable unstable features\",\n+    help = \"Enable features that may change\",\n*** Add File: docs/limits.md\n+The recursion limit is 512.\n*** End Patch"}"#,
+        )],
+        shell: &[Shell(
+            "sed -i 's/48 } else { 256 }/48 } else { 512 }/' src/lib.rs && sed -i 's/const MAX_WIDTH: usize = 50;/const MAX_WIDTH: usize = 60;/' src/subcommand.rs && sed -i 's/help = \"Enable unstable features\"/help = \"Enable features that may change\"/' src/arguments.rs && mkdir -p docs && echo 'The recursion limit is 512.' > docs/limits.md && git diff --stat && git status --short",
+        )],
+        facts: &["src/lib.rs", "src/subcommand.rs", "src/arguments.rs", "docs/"],
+        leaves: &[
+            ("src/lib.rs", "else { 512 }"),
+            ("src/subcommand.rs", "MAX_WIDTH: usize = 60"),
+            ("docs/limits.md", "The recursion limit is 512."),
+        ],
+    },
+    Task {
+        name: "change, review and undo",
+        place: Just,
+        ripkit: &[
+            Call("replace", r#"{"pattern":"MAX_WIDTH","replacement":"MAX_COLUMNS","path":"src"}"#),
+            Call("list_changes", r#"{"diff":true}"#),
+            Call("undo_change", "{}"),
+        ],
+        shell: &[
+            Shell(
+                "rg -l MAX_WIDTH src | xargs sed -i 's/MAX_WIDTH/MAX_COLUMNS/g'; rg -c MAX_COLUMNS src",
+            ),
+            Shell("git diff"),
+            Shell("git checkout -- . && git status --short"),
+        ],
+        facts: &["MAX_COLUMNS", "-    const MAX_WIDTH: usize = 50;"],
+        leaves: &[("src/subcommand.rs", "const MAX_WIDTH: usize = 50;")],
     },
 ];
 

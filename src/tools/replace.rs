@@ -23,6 +23,9 @@ use crate::tools::search::{self, SearchArgs};
 /// sake.
 const TEXT_PART: usize = 8;
 
+/// How many changed lines the answer shows, in all files together; that of a dry run shows more.
+const MAX_LINES: usize = 5;
+
 /// Replaces every match of a regex in many files: in all of them or none. Searches as `search` does,
 /// but respects case; binary files stay as they are.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -304,9 +307,21 @@ impl Output for ReplaceOutput {
         let files = counted(self.files.len() as u64, "file", "files");
         let would = if self.dry_run { "Would make " } else { "" };
         write!(f, "{would}{count} in {files}")?;
+        let mut room = if self.dry_run { usize::MAX } else { MAX_LINES };
         for file in self.files.iter().take(self.shown) {
+            let lines = file.lines.get(..room.min(file.lines.len())).unwrap_or_default();
+            room -= lines.len();
+            if lines.is_empty() {
+                write!(
+                    f,
+                    "\n{}: {}",
+                    escape::display_path(file.path.as_bytes()),
+                    file.replacements
+                )?;
+                continue;
+            }
             write!(f, "\n{}", file.heading())?;
-            for ChangedLine { line, text, .. } in &file.lines {
+            for ChangedLine { line, text, .. } in lines {
                 write!(f, "\n{line}: {text}")?;
             }
         }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::os::Rename;
 use crate::text::escape;
 use crate::workspace::change_log::{After, Before, LoggedChange, LoggedStep};
 use crate::workspace::create_dirs::commit;
 use crate::workspace::journal::FileMark;
+use crate::workspace::replace::rename_exclusive;
 use crate::workspace::{Access, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath};
 
 /// See [`Workspace::undo`].
@@ -156,7 +156,7 @@ fn undo_directories(workspace: &Workspace, step: &LoggedStep, call: &Call) -> Re
                 }
                 commit(&path, call)?;
                 let (dir, name) = path.entry();
-                dir.rename(name, (from.entry().0, from.entry().1), Rename::Exclusive)
+                rename_exclusive(dir, name, (from.entry().0, from.entry().1))
                     .map_err(|error| Error::io("move", &text, error))?;
             }
             _ => remove_directory(workspace, &change.path)
