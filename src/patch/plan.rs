@@ -212,13 +212,15 @@ impl Planner<'_> {
         path: usize,
         hunks: &[PatchHunk],
     ) -> Result<(), Refusal> {
-        let read = self.look(path, true);
-        if hunks.is_empty() && read.is_err() && self.state(path)?.parts == 0 {
+        match self.look(path, true) {
             // What cannot be read can be removed.
-            let state = self.state(path)?;
-            (state.before, state.now) = (Content::Unread, Content::Unread);
-        } else {
-            read?;
+            Err(error)
+                if hunks.is_empty() && is_of_existing(&error) && self.state(path)?.parts == 0 =>
+            {
+                let state = self.state(path)?;
+                (state.before, state.now) = (Content::Unread, Content::Unread);
+            }
+            read => read?,
         }
         if !self.state(path)?.now.exists() {
             return Err(missing(part));
@@ -302,7 +304,14 @@ impl Planner<'_> {
                 self.bytes += bytes.len();
                 Content::Bytes(Arc::new(bytes))
             }
-            Err(error) if content || error.code() == ErrorCode::FileNotFound => return Err(error),
+            // That it must not be read does not say whether it exists.
+            Err(error)
+                if content
+                    || error.code() == ErrorCode::PermissionDenied
+                    || !is_of_existing(&error) =>
+            {
+                return Err(error);
+            }
             Err(_) => Content::Unread,
         };
         self.check_size(0)?;
@@ -444,6 +453,12 @@ impl PlanOptions<'_> {
             source: TextSource::Hunk,
         }
     }
+}
+
+/// Whether a failure to read says that there is something, such as a link or a file that is too large.
+fn is_of_existing(error: &Error) -> bool {
+    use ErrorCode::{Conflict, InvalidPath, PermissionDenied, TooLarge};
+    matches!(error.code(), Conflict | InvalidPath | PermissionDenied | TooLarge)
 }
 
 fn missing(part: &FilePatch) -> Refusal {

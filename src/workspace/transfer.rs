@@ -110,11 +110,16 @@ fn move_directory(
         _ => transfer.not_placed("move", error),
     })?;
     let (dir, name) = transfer.created.entry();
-    if !dir.stat(name).is_ok_and(|moved| moved.identity == tree.identity) {
+    let wrong = match dir.stat(name) {
+        Ok(moved) if moved.identity == tree.identity => None,
+        Ok(_) => Some(changed(&source, "another process replaced it meanwhile")),
+        Err(error) => Some(Error::io("move", source.as_str(), error)),
+    };
+    if let Some(error) = wrong {
         let (from, old_name) = source.entry();
         // This fails if the old name exists again; that entry is newer and stays.
         let _ = rename_exclusive(dir, name, (from, old_name));
-        return Err(changed(&source, "another process replaced it meanwhile"));
+        return Err(error);
     }
     let notes = Vec::from_iter(transfer.sync_names(|| source.entry().0.sync()));
     let directories = transfer.created.keep(above(destination.relative()));

@@ -335,7 +335,8 @@ fn of_entries(path: &str) -> Vec<(&'static str, Value)> {
 
 /// Whether a path that is not denied is a directory in which something is.
 fn is_above_denied(path: &str) -> bool {
-    matches!(path.trim_end_matches('/'), "skills" | "skills/s" | "open" | "." | "")
+    let path = path.trim_end_matches('/').rsplit("/../").next().unwrap_or_default();
+    matches!(path, "skills" | "skills/s" | "open" | "." | "")
 }
 
 /// Those which take globs, names or positions, none of which is resolved.
