@@ -34,6 +34,8 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     compare(&mut criterion, tree.path(), Durability::Fast, "without waiting for the disk");
     compare(&mut criterion, tree.path(), Durability::File, "durable");
+    compare_log(&mut criterion, tree.path(), 200, "10 KB");
+    compare_log(&mut criterion, tree.path(), LINES, "10 MB");
     criterion.final_summary();
 }
 
@@ -44,7 +46,7 @@ fn compare(criterion: &mut Criterion, root: &Path, durability: Durability, name:
     let mut group = criterion.benchmark_group(format!("edit/{name}"));
     group.sample_size(20).sampling_mode(SamplingMode::Flat);
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
-    fill(&path).expect("the file cannot be written");
+    fill(&path, LINES).expect("the file cannot be written");
     let turn = Turn::default();
     group.bench_function("ripkit", |bencher| {
         bencher.iter(|| {
@@ -53,13 +55,13 @@ fn compare(criterion: &mut Criterion, root: &Path, durability: Durability, name:
             tools.run::<EditFile>(args, &Call::default()).expect("it is edited");
         });
     });
-    fill(&path).expect("the file cannot be written");
+    fill(&path, LINES).expect("the file cannot be written");
     let turn = Turn::default();
     group.bench_function("read, replace, write, rename", |bencher| {
         bencher.iter(|| plainly(&path, turn.next(), durability).expect("it is edited"));
     });
     if durability == Durability::Fast {
-        fill(&path).expect("the file cannot be written");
+        fill(&path, LINES).expect("the file cannot be written");
         let turn = Turn::default();
         group.bench_function("sed -i", |bencher| {
             bencher.iter(|| {
@@ -67,6 +69,27 @@ fn compare(criterion: &mut Criterion, root: &Path, durability: Durability, name:
                 let arguments =
                     ["-i".to_owned(), format!("s/{old}/{new}/"), "large.txt".to_owned()];
                 programs::run(Path::new("sed"), &arguments, root).expect("it is edited");
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Edits of a file of so many lines, without and with a log of changes.
+fn compare_log(criterion: &mut Criterion, root: &Path, lines: u64, name: &str) {
+    let path = root.join("large.txt");
+    let mut group = criterion.benchmark_group(format!("edit/with a log of changes/{name}"));
+    group.sample_size(30).warm_up_time(Duration::from_millis(500));
+    for is_logged in [false, true] {
+        let tools = Toolkit::new(Workspace::open(root).expect("the directory is no workspace"));
+        let tools = if is_logged { tools.with_change_log() } else { tools };
+        fill(&path, lines).expect("the file cannot be written");
+        let turn = Turn::default();
+        group.bench_function(if is_logged { "logged" } else { "not logged" }, |bencher| {
+            bencher.iter(|| {
+                let [old, new] = turn.next();
+                let args = EditFileArgs::new("large.txt", old, new);
+                tools.run::<EditFile>(args, &Call::default()).expect("it is edited");
             });
         });
     }
@@ -84,12 +107,12 @@ impl Turn {
     }
 }
 
-fn fill(path: &Path) -> io::Result<()> {
+fn fill(path: &Path, lines: u64) -> io::Result<()> {
     let line = |number| match number {
-        100_000 => format!("{}\n", TEXTS[0]),
+        number if number == lines / 2 => format!("{}\n", TEXTS[0]),
         number => format!("line {number:>8} of a file that is as long as many are\n"),
     };
-    fs::write(path, (0..LINES).map(line).collect::<String>())
+    fs::write(path, (0..lines).map(line).collect::<String>())
 }
 
 /// What most programs do at best: no check for concurrent changes, no attributes.

@@ -441,7 +441,8 @@ fn output_files_and_count_agree_with_rg() {
                     (path, file["count"].as_u64().unwrap())
                 })
                 .collect();
-            let found = rg_search(&workspace.root(), &query(json!({ "pattern": pattern }), &[]));
+            let found =
+                rg_search(&workspace.root(), &query(json!({ "pattern": pattern }), &[]), &[]);
             let mut theirs = BTreeMap::new();
             for (place, _) in found.matches {
                 *theirs.entry(place.path).or_insert(0) += 1;
@@ -523,7 +524,7 @@ fn smart_case_is_that_of_rg_where_it_finds_something() {
             let mut query = query(json!({ "pattern": pattern }), &["--smart-case"]);
             query.rg.retain(|option| option != "--ignore-case");
             query.arguments.as_object_mut().unwrap().remove("case_sensitive");
-            if rg_search(&workspace.root(), &query).matches.is_empty() {
+            if rg_search(&workspace.root(), &query, &[]).matches.is_empty() {
                 continue;
             }
             let found = compare_search(&workspace.root(), &query, &format!("tree of seed {seed}"));
@@ -610,12 +611,26 @@ fn a_listing_of_a_repository_shows_what_git_shows() {
 }
 
 /// Compares one search; returns the number of matches.
+///
+/// rg 15.2 leaves out one match of a search with a hundred lines of context where it reads files into a
+/// buffer: always the same one if it sorts, else another one depending on the order of the files. With
+/// files mapped into memory it finds all, so after a difference it is asked once more in that way.
 fn compare_search(root: &Path, query: &Query, tree: &str) -> Result<usize, String> {
+    compare_search_with(root, query, &[], tree)
+        .or_else(|_| compare_search_with(root, query, &["--mmap"], tree))
+}
+
+fn compare_search_with(
+    root: &Path,
+    query: &Query,
+    more: &[&str],
+    tree: &str,
+) -> Result<usize, String> {
     let mut arguments = query.arguments.clone();
     arguments["max_results"] = json!(1_000_000);
     arguments["timeout_ms"] = json!(300_000);
     let ours = ask(&toolkit(root), "search", arguments).succeeds();
-    let mut theirs = rg_search(root, query);
+    let mut theirs = rg_search(root, query, more);
     theirs.matches.retain(|(found, _)| (query.keep)(&found.path));
     theirs.context.retain(|(path, ..)| (query.keep)(path));
     if ours.details["incomplete"] != Value::Null {
@@ -741,8 +756,9 @@ fn rg_output(root: &Path, arguments: &[String]) -> Vec<u8> {
     output.stdout
 }
 
-fn rg_search(root: &Path, query: &Query) -> Found<(Match, HasEnd)> {
+fn rg_search(root: &Path, query: &Query, more: &[&str]) -> Found<(Match, HasEnd)> {
     let mut arguments = vec!["--json".to_owned()];
+    arguments.extend(more.iter().map(|word| (*word).to_owned()));
     arguments.extend(query.rg.iter().cloned());
     let output = rg_output(root, &arguments);
     let mut found = Found { matches: Vec::new(), context: Vec::new() };
