@@ -152,7 +152,7 @@ impl fmt::Display for ListedChange {
 
 /// What was at a path before the first change of the log.
 enum Origin {
-    Content(Option<Arc<[u8]>>),
+    Content(Option<Arc<Vec<u8>>>),
     /// The file of another path, unchanged.
     Unchanged,
     NotKept,
@@ -172,7 +172,7 @@ impl Origins {
                 Before::Nothing => Origin::Content(None),
                 Before::Content(content) => Origin::Content(Some(content.clone())),
                 Before::File(file) => match file.read_up_to(crate::workspace::MAX_FILE_BYTES) {
-                    Ok(content) => Origin::Content(Some(content.into())),
+                    Ok(content) => Origin::Content(Some(Arc::new(content))),
                     Err(_) => Origin::NotKept,
                 },
                 Before::Link(_) | Before::Directory(_) | Before::NotKept(_) => Origin::NotKept,
@@ -215,7 +215,9 @@ impl Origins {
             }
             diff.push_str(&match (old, now) {
                 (None, None) => String::new(),
-                (old, Some(now)) => diff::compare(&text, old.as_deref(), &now, left)?,
+                (old, Some(now)) => {
+                    diff::compare(&text, old.as_deref().map(Vec::as_slice), &now, left)?
+                }
                 (Some(old), None) => diff::removal(&text, old, left)?,
             });
         }

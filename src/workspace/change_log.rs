@@ -74,7 +74,7 @@ pub(crate) struct LoggedChange {
 pub(crate) enum Before {
     Nothing,
     /// A file with this content.
-    Content(Arc<[u8]>),
+    Content(Arc<Vec<u8>>),
     /// A file that was deleted.
     File(Arc<File>),
     /// A link to this text that was deleted.

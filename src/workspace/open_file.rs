@@ -102,6 +102,11 @@ impl OpenFile {
         &self.file
     }
 
+    /// What [`OpenFile::read`] read, without the file.
+    pub(super) fn into_content(self) -> Option<Vec<u8>> {
+        self.content
+    }
+
     /// The file, without what was read.
     pub(super) fn into_file(self) -> File {
         self.file

@@ -6,6 +6,7 @@
 //! back and the call fails with `CONFLICT`. At any time the target is one of the two, complete.
 
 use std::io;
+use std::sync::Arc;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
@@ -168,12 +169,12 @@ impl WriteGuard {
         observer.review(&change)?;
         let mut written = self.write(content, call)?;
         observer.report(&change);
-        let before = match (&self.file, self.content()) {
-            (None, _) => Before::Nothing,
-            (Some(_), Some(old)) => Before::Content(old.into()),
-            (Some(_), None) => Before::too_large(),
-        };
         let path = self.path.relative().to_vec();
+        let before = match self.file.map(OpenFile::into_content) {
+            None => Before::Nothing,
+            Some(Some(old)) => Before::Content(Arc::new(old)),
+            Some(None) => Before::too_large(),
+        };
         let after = After::Content(Version::of(content));
         let directories = std::mem::take(&mut written.directories);
         observer.log(call, vec![LoggedChange { path, before, after, directories }]);

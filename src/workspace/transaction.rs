@@ -81,7 +81,7 @@ struct TransactionFile {
     access: Access,
     seen: Option<Seen>,
     /// The content that was read, if a host observes changes.
-    content: Option<Arc<[u8]>>,
+    content: Option<Arc<Vec<u8>>>,
     /// What will be removed, if a host observes changes.
     removed: Option<Before>,
     change: Staged,
@@ -181,7 +181,9 @@ impl Transaction {
             None => (Seen::Nothing, None),
             Some((seen, content)) => (seen, Some(content)),
         };
-        let kept = Observer::of(&self.workspace).and(content.as_deref()).map(Arc::from);
+        let kept = Observer::of(&self.workspace)
+            .and(content.as_ref())
+            .map(|content| Arc::new(content.clone()));
         let file = self.file_mut(index)?;
         (file.seen, file.content) = (Some(seen), kept);
         Ok(content)
@@ -312,7 +314,7 @@ impl Transaction {
     /// The staged changes as a host sees them.
     fn changes<'a>(&'a self, call: &'a Call) -> Vec<Change<'a>> {
         let change = |file: &'a TransactionFile| {
-            let old = file.content.as_deref();
+            let old = file.content.as_deref().map(Vec::as_slice);
             let change = |kind| Change::new(kind, &file.text, call);
             Some(match &file.change {
                 Staged::None => return None,
