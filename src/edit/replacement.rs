@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Call;
 use crate::edit::lines::LineEdit;
+use crate::edit::text::slice;
 use crate::error::Error;
 
 /// One change of a file.
@@ -134,19 +135,22 @@ pub(crate) struct Splice {
 }
 
 /// The first and the last line, from 1, of the new text of each splice, in their order.
-pub(crate) fn changed_lines(content: &[u8], splices: &[Splice]) -> Vec<(u64, u64)> {
+///
+/// # Errors
+/// `INTERNAL` if the splices do not lie within the content in ascending order.
+pub(crate) fn changed_lines(content: &[u8], splices: &[Splice]) -> Result<Vec<(u64, u64)>, Error> {
     let (mut counted, mut line) = (0, 1);
     let lines = splices.iter().map(|Splice { new, .. }| {
         let mut line_at = |at: usize| {
-            let passed = content.get(counted..at).unwrap_or_default();
+            let passed = slice(content, counted..at)?;
             line += memchr::memchr_iter(b'\n', passed).count() as u64;
             counted = at;
-            line
+            Ok::<_, Error>(line)
         };
-        let (first, last) = (line_at(new.start), line_at(new.end));
+        let (first, last) = (line_at(new.start)?, line_at(new.end)?);
         let ends_line = new.end.checked_sub(1).filter(|last| *last >= new.start);
         let ends_line = ends_line.is_some_and(|last| content.get(last) == Some(&b'\n'));
-        (first, (last - u64::from(ends_line)).max(first))
+        Ok((first, (last - u64::from(ends_line)).max(first)))
     });
     lines.collect()
 }

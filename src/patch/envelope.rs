@@ -78,8 +78,11 @@ impl Parser<'_> {
             (path, self.added())
         } else if let Some(path) = argument(header, DELETE) {
             (path, Action::Delete(Vec::new()))
+        } else if let Some(path) = argument(header, UPDATE) {
+            (path, self.updated())
         } else {
-            (argument(header, UPDATE).unwrap_or_default(), self.updated())
+            // Only these three lines begin a file.
+            return;
         };
         self.files.push(FilePatch { path: path.to_owned(), line, action, notes: Vec::new() });
     }

@@ -217,7 +217,7 @@ impl PatchedFile {
             _ => String::new(),
         };
         let places = match (new, &change.splices) {
-            (Some(new), Some(splices)) if !change.is_created => edit::changed_lines(new, splices),
+            (Some(new), Some(splices)) if !change.is_created => edit::changed_lines(new, splices)?,
             _ => Vec::new(),
         };
         Ok(PatchedFile {

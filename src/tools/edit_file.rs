@@ -292,7 +292,7 @@ impl Tool for EditFile {
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
             shows_diff: args.show_diff,
-            places: edit::changed_lines(&edited.content, &edited.splices),
+            places: edit::changed_lines(&edited.content, &edited.splices)?,
             notes: edited.notes,
             relative_path: path,
         };

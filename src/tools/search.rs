@@ -316,9 +316,9 @@ fn check_combination(args: &SearchArgs, pattern: &Pattern) -> Result<(), Error> 
             .with_hint("Instead, leave multiline and line breaks out of the call."));
     }
     if args.output == OutputMode::Values && (args.invert || pattern.is_multiline()) {
-        let message = "output: values are the texts of matches in single lines";
+        let message = "output: values cannot be combined with invert, multiline or line breaks";
         return Err(Error::new(ErrorCode::InvalidArgument, message)
-            .with_hint("Instead, leave invert, multiline and line breaks out of the call."));
+            .with_hint("Leave these out of the call."));
     }
     Ok(())
 }

@@ -11,7 +11,6 @@
 )]
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -23,6 +22,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
+use super::tree_text::{Tree, quick_directory, tree_with};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::faults::{counted, disturbed, failing};
@@ -42,28 +42,10 @@ const ERRORS: [(Errno, ErrorCode); 7] = [
 const OLD: &str = "old content\nof two lines\n";
 const NEW: &str = "new\n";
 
-/// Every path of a tree with its kind, permissions and content.
-type Tree = BTreeMap<String, String>;
-
 fn tree(root: &Path) -> Tree {
-    let mut tree = Tree::new();
-    let mut ahead = vec![root.to_path_buf()];
-    while let Some(directory) = ahead.pop() {
-        for entry in fs::read_dir(directory).unwrap().flatten() {
-            let path = entry.path();
-            let facts = fs::symlink_metadata(&path).unwrap();
-            let shown = if facts.is_dir() {
-                ahead.push(path.clone());
-                "directory".to_owned()
-            } else if facts.is_symlink() {
-                format!("link to {}", fs::read_link(&path).unwrap().display())
-            } else {
-                format!("{:o} {}", facts.mode() & 0o7777, fs::read_to_string(&path).unwrap())
-            };
-            tree.insert(path.strip_prefix(root).unwrap().display().to_string(), shown);
-        }
-    }
-    tree
+    tree_with(root, |path, facts| {
+        format!("{:o} {}", facts.mode() & 0o7777, fs::read_to_string(path).unwrap())
+    })
 }
 
 fn fixture(root: &Path) {
@@ -79,11 +61,6 @@ fn fixture(root: &Path) {
 fn leftovers(tree: &Tree) -> Vec<&String> {
     let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
     tree.keys().filter(|path| is_temporary(name(path).as_bytes())).collect()
-}
-
-/// A directory on a file system in memory, if there is one.
-fn quick_directory() -> TempDir {
-    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }
 
 /// Lets each system call of `work` fail in turn, with each error, on a tree of its own.

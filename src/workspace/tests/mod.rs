@@ -6,6 +6,8 @@ mod host_api;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod transaction;
 #[cfg(unix)]
+mod tree_text;
+#[cfg(unix)]
 mod trees;
 #[cfg(unix)]
 mod undo;

@@ -9,7 +9,6 @@
     reason = "the tree is read by other means than those under test"
 )]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -20,34 +19,17 @@ use std::time::Duration;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
+use super::tree_text::{Tree, quick_directory, tree_with};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::faults::{counted, disturbed, failing, killed};
 use crate::workspace::{Access, Durability, Workspace, is_temporary};
 
-/// Every path of a tree with its kind, permissions, number of names and content.
-type Tree = BTreeMap<String, String>;
-
 fn tree(root: &Path) -> Tree {
-    let mut tree = Tree::new();
-    let mut ahead = vec![root.to_path_buf()];
-    while let Some(directory) = ahead.pop() {
-        for entry in fs::read_dir(directory).unwrap().flatten() {
-            let path = entry.path();
-            let facts = fs::symlink_metadata(&path).unwrap();
-            let shown = if facts.is_dir() {
-                ahead.push(path.clone());
-                "directory".to_owned()
-            } else if facts.is_symlink() {
-                format!("link to {}", fs::read_link(&path).unwrap().display())
-            } else {
-                let content = fs::read_to_string(&path).unwrap();
-                format!("{:o}, {} names: {content}", facts.mode() & 0o7777, facts.nlink())
-            };
-            tree.insert(path.strip_prefix(root).unwrap().display().to_string(), shown);
-        }
-    }
-    tree
+    tree_with(root, |path, facts| {
+        let content = fs::read_to_string(path).unwrap();
+        format!("{:o}, {} names: {content}", facts.mode() & 0o7777, facts.nlink())
+    })
 }
 
 /// Without the temporary files that a killed process may leave; none of them is a transaction's.
@@ -69,11 +51,6 @@ fn fixture(root: &Path) {
     fs::hard_link(root.join("twice"), root.join("d/other")).unwrap();
     symlink("d/c", root.join("link")).unwrap();
     symlink("nowhere", root.join("dangling")).unwrap();
-}
-
-/// A directory on a file system in memory, if there is one.
-fn quick_directory() -> TempDir {
-    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }
 
 /// A transaction: paths with their access, and what to do with them.

@@ -6,7 +6,6 @@
     reason = "the tree is read and changed by other means than those under test"
 )]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -14,43 +13,26 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 
+use super::tree_text::{Tree, quick_directory, tree_with};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::test_rng::TestRng;
 use crate::workspace::{Access, Change, Review, Workspace};
 
-/// Every path of a tree with its kind, permissions, number of names, attribute and content.
-type Tree = BTreeMap<String, String>;
-
 const ATTRIBUTE: &str = "user.ripkit-test";
 
 fn tree(root: &Path) -> Tree {
-    let mut tree = Tree::new();
-    let mut ahead = vec![root.to_path_buf()];
-    while let Some(directory) = ahead.pop() {
-        for entry in fs::read_dir(directory).unwrap().flatten() {
-            let path = entry.path();
-            let facts = fs::symlink_metadata(&path).unwrap();
-            let shown = if facts.is_dir() {
-                ahead.push(path.clone());
-                format!("directory {:o}", facts.mode())
-            } else if facts.is_symlink() {
-                format!("link to {}", fs::read_link(&path).unwrap().display())
-            } else {
-                let content = fs::read_to_string(&path).unwrap();
-                let mut value = [0; 16];
-                let length = rustix::fs::getxattr(&path, ATTRIBUTE, &mut value);
-                let attribute = length.ok().map(|length| value[..length].to_vec());
-                format!("{:o} {} {attribute:?} {content}", facts.mode(), facts.nlink())
-            };
-            tree.insert(path.strip_prefix(root).unwrap().display().to_string(), shown);
-        }
-    }
-    tree
+    tree_with(root, |path, facts| {
+        let content = fs::read_to_string(path).unwrap();
+        let mut value = [0; 16];
+        let length = rustix::fs::getxattr(path, ATTRIBUTE, &mut value);
+        let attribute = length.ok().map(|length| value[..length].to_vec());
+        format!("{:o} {} {attribute:?} {content}", facts.mode(), facts.nlink())
+    })
 }
 
 fn fixture() -> TempDir {
-    let root = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+    let root = quick_directory();
     fs::create_dir_all(root.path().join("d/e")).unwrap();
     for (number, name) in ["a", "b", "c", "d/a", "d/e/a", "twice"].into_iter().enumerate() {
         let path = root.path().join(name);
