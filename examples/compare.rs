@@ -1,15 +1,15 @@
 //! Compares the speed of `ripkit`, `rg` and `fd` on a tree, and checks that their results agree.
 //!
 //! ```text
-//! cargo build --release
-//! cargo run --release --example compare --features watch -- TREE [ROUNDS] [--big] [--index-only]
+//! cargo build --profile dist
+//! cargo run --profile dist --example compare -- TREE [ROUNDS] [--big] [--index-only]
 //! ```
 //!
 //! `--big` adds a generated log of one gigabyte in the directory for temporary files, and
 //! `--index-only` runs only the part on indexes, which are also stored there.
 //!
 //! ```text
-//! cargo run --release --example compare --features watch -- --growth [MAX_FILES [ROUNDS]]
+//! cargo run --profile dist --example compare -- --growth [MAX_FILES [ROUNDS]]
 //! ```
 //!
 //! measures generated trees of 10,000 files, and of ten and a hundred times as many as far as the
@@ -158,7 +158,8 @@ fn compare(options: &TreeOptions, out: &mut impl Write) -> Result<(), BoxError> 
 fn write_header(options: &TreeOptions, field: &Field, out: &mut impl Write) -> io::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     writeln!(out, "# ripkit beside rg and fd\n")?;
-    writeln!(out, "- Tree: {}", options.tree.display())?;
+    let tree = options.tree.file_name().unwrap_or(options.tree.as_os_str());
+    writeln!(out, "- Tree: {}", tree.display())?;
     writeln!(out, "- Machine: {} {}, {threads} threads", env::consts::OS, env::consts::ARCH)?;
     for (name, program) in [("rg", &field.rg), ("fd", &field.fd), ("ripkit", &field.ripkit)] {
         let version = program.as_deref().and_then(programs::version);

@@ -1,19 +1,29 @@
-//! Replays the edits of real commits through `edit_file`, exact and with mistakes that models make,
-//! and counts the results.
+//! Replays real commits as calls, exact and with mistakes that models make, and counts the results.
 //!
 //! ```text
 //! cargo run --release --example replay -- REPOSITORY...
 //! ```
 //!
-//! Every hunk of a commit is an edit: the old lines with as much context as makes them unique are
-//! `old_text`, the new lines with the same context are `new_text`. Without a mistake the file must
-//! become exactly what the commit made of it. Then each edit is tried with every kind of mistake,
-//! and the resulting file is compared with the intended one.
+//! Every commit is expressed in five forms: `edit_file` with one text, `edit_file` with several, the
+//! `*** Begin Patch` envelope, a unified diff, and SEARCH/REPLACE blocks. Without a mistake the files
+//! must become exactly what the commit made of them. Then a hunk of each commit gets each kind of
+//! mistake that the form can have (`--catalogue` lists them), and the result is right, wrong or
+//! refused. From a refusal a program makes a retry by fixed rules (`replay/forms/retry.rs`), without
+//! any knowledge of the file: the refusal is recoverable if the retry is right. A result counts as
+//! literal, not as wrong, if what the call quotes is in the file byte for byte, so that nothing shows
+//! the mistake.
 //!
-//! `--commits N` takes so many commits, evenly from all repositories (500); `--limit N` at most so
-//! many edits; `--seed N` chooses other commits, context and mistakes; `--only KIND`, which may be
-//! repeated, tries these kinds, or no mistakes with `none`; `--show N` explains so many wrong edits of each kind; `--json`
-//! prints the counts as JSON. The status is 1 if an edit was made wrongly.
+//! `--rivals` gives the unified diffs to `git apply` and `patch` too, and `--pi DIR` the texts to the
+//! tool `edit` of `@mariozechner/pi-coding-agent`, which `npm install --prefix DIR` has put there.
+//!
+//! `--texts` tries nearly 190 kinds of mistakes in the two texts of `edit_file`. There every hunk of a
+//! commit is an edit, with as much context as makes the old lines unique.
+//!
+//! `--commits N` takes so many commits, evenly from all repositories; `--limit N` at most so many
+//! edits (with `--texts`); `--seed N` chooses other commits, context and mistakes; `--only KIND`, which
+//! may be repeated, tries these kinds, or no mistakes with `none`; `--show N` explains so many wrong
+//! calls, or calls that were refused for good, of each kind; `--json` prints the counts as JSON. The
+//! status is 1 if a change was made wrongly.
 
 #![allow(
     clippy::disallowed_methods,
@@ -25,6 +35,15 @@
 mod replay {
     pub(crate) mod dice;
     pub(crate) mod edit;
+    pub(crate) mod forms {
+        pub(crate) mod draft;
+        pub(crate) mod mistakes;
+        pub(crate) mod report;
+        pub(crate) mod retry;
+        pub(crate) mod run;
+        pub(crate) mod subjects;
+        pub(crate) mod task;
+    }
     pub(crate) mod judge;
     pub(crate) mod mistakes;
     pub(crate) mod report;
@@ -33,39 +52,57 @@ mod replay {
     pub(crate) mod states;
     pub(crate) mod texts;
     pub(crate) mod trial;
+    pub(crate) mod workers;
 }
 
 use std::env;
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use serde_json::json;
 
 use self::replay::dice::Dice;
 use self::replay::edit::{self, Edit};
+use self::replay::forms::draft::Form;
+use self::replay::forms::mistakes::CATALOGUE;
+use self::replay::forms::report::write_catalogue;
+use self::replay::forms::run as forms;
+use self::replay::forms::subjects::Subject;
+use self::replay::forms::task::{Task, TaskFile};
 use self::replay::mistakes::{self, Kind};
 use self::replay::report::Report;
-use self::replay::repository::Repository;
+use self::replay::repository::{Repository, Versions};
 use self::replay::run;
 
 /// An error that ends the replay.
 type BoxError = Box<dyn Error + Send + Sync>;
 
-const USAGE: &str = "usage: replay [--commits N] [--limit N] [--seed N] [--only KIND]... \
-                     [--show N] [--json] REPOSITORY...";
+const USAGE: &str = "usage: replay [--commits N] [--seed N] [--only KIND]... [--show N] [--json] \
+                     [--rivals] [--pi DIR] [--texts [--limit N]] REPOSITORY..., or replay --catalogue";
 
 /// The name for edits without a mistake, which are always made.
 const NONE: &str = "none";
 
 /// Commits of all repositories together.
-const COMMITS: usize = 500;
+const COMMITS: usize = 1200;
+const COMMITS_OF_TEXTS: usize = 500;
 
 /// The maximum number of edits of one commit and of one file, so that no large change dominates.
 const EDITS_PER_COMMIT: usize = 20;
 const EDITS_PER_FILE: usize = 8;
 
 fn main() -> ExitCode {
-    match Options::parse().and_then(|options| replay(&options, &mut io::stdout().lock())) {
+    let run = |options: Options| {
+        let mut out = io::stdout().lock();
+        match options.mode {
+            Mode::Catalogue => Ok(write_catalogue(&mut out).map(|()| true)?),
+            Mode::Forms => replay_forms(&options, &mut out),
+            Mode::Texts => replay_texts(&options, &mut out),
+        }
+    };
+    match Options::parse().and_then(run) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(trouble) => {
@@ -76,10 +113,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// What is tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Catalogue,
+    Forms,
+    Texts,
+}
+
 /// The options of the command line.
 struct Options {
+    mode: Mode,
     repositories: Vec<PathBuf>,
-    commits: usize,
+    commits: Option<usize>,
+    rivals: bool,
+    pi: Option<PathBuf>,
     limit: usize,
     seed: u64,
     only: Vec<String>,
@@ -90,8 +138,11 @@ struct Options {
 impl Options {
     fn parse() -> Result<Options, BoxError> {
         let mut options = Options {
+            mode: Mode::Forms,
             repositories: Vec::new(),
-            commits: COMMITS,
+            commits: None,
+            rivals: false,
+            pi: None,
             limit: usize::MAX,
             seed: 1,
             only: Vec::new(),
@@ -102,7 +153,11 @@ impl Options {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value; {USAGE}"));
             match word.as_str() {
-                "--commits" => options.commits = number(&value()?)?,
+                "--catalogue" => options.mode = Mode::Catalogue,
+                "--texts" => options.mode = Mode::Texts,
+                "--rivals" => options.rivals = true,
+                "--pi" => options.pi = Some(value()?.into()),
+                "--commits" => options.commits = Some(number(&value()?)?),
                 "--limit" => options.limit = number(&value()?)?,
                 "--seed" => options.seed = u64::try_from(number(&value()?)?)?,
                 "--only" => options.only.push(value()?),
@@ -112,7 +167,7 @@ impl Options {
                 path => options.repositories.push(path.into()),
             }
         }
-        if options.repositories.is_empty() {
+        if options.repositories.is_empty() && options.mode != Mode::Catalogue {
             return Err(USAGE.into());
         }
         Ok(options)
@@ -144,8 +199,94 @@ struct Collected {
     left_out: usize,
 }
 
+/// Replays commits in all forms; returns whether no change was wrong.
+fn replay_forms(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
+    let known = |name: &String| name == NONE || CATALOGUE.iter().any(|kind| kind.name == name);
+    if let Some(name) = options.only.iter().find(|name| !known(name)) {
+        let names: Vec<&str> = CATALOGUE.iter().map(|kind| kind.name).collect();
+        return Err(format!("no kind {name}; there are {}", names.join(", ")).into());
+    }
+    let tasks = tasks(options)?;
+    let mut subjects = vec![Subject::Ripkit];
+    if options.rivals {
+        subjects.extend([Subject::GitApply, Subject::Patch]);
+    }
+    let pi = options.pi.as_deref();
+    subjects.extend(pi.map(|_| Subject::Pi));
+    if pi.is_some_and(|pi| forms::pi_in(pi).is_none()) {
+        return Err(
+            "pi is not there; npm install --prefix DIR @mariozechner/pi-coding-agent".into()
+        );
+    }
+    let plan = forms::Plan {
+        subjects,
+        forms: Form::ALL.to_vec(),
+        only: options.only.clone(),
+        seed: options.seed,
+        pi: options.pi.clone(),
+        shown: options.show,
+    };
+    let progress = |index: usize| {
+        if index.is_multiple_of(50) {
+            report_progress(&format!("{index} of {} commits", tasks.len()));
+        }
+    };
+    let table = forms::run(&tasks, &plan, progress)?;
+    let files: usize = tasks.iter().map(|task| task.files.len()).sum();
+    let regions = tasks.iter().flat_map(|task| &task.files).map(|file| file.regions.len());
+    let regions: usize = regions.sum();
+    let seed = options.seed;
+    if options.json {
+        let about = json!({
+            "commits": tasks.len(), "files": files, "changed_regions": regions, "seed": seed
+        });
+        table.write_json(out, &about)?;
+    } else {
+        let commits = tasks.len();
+        writeln!(
+            out,
+            "{commits} commits, {files} files, {regions} changed regions, seed {seed}\n"
+        )?;
+        table.write(out)?;
+    }
+    for text in table.explanations() {
+        writeln!(out, "\n{text}")?;
+    }
+    Ok(table.is_clean())
+}
+
+/// Reads the requested number of commits, evenly from all repositories.
+fn tasks(options: &Options) -> Result<Vec<Task>, BoxError> {
+    let wanted = options.commits.unwrap_or(COMMITS);
+    let mut tasks = Vec::new();
+    for (index, path) in options.repositories.iter().enumerate() {
+        let left = options.repositories.len() - index;
+        let enough = tasks.len() + (wanted - tasks.len()).div_ceil(left);
+        let mut repository = open(path, options.seed)?;
+        while tasks.len() < enough {
+            let Some(commit) = repository.next_commit()? else { break };
+            let name = format!("{} {}", repository.name(), &commit.id[..10.min(commit.id.len())]);
+            let mut files = Vec::new();
+            for file in &commit.files {
+                let Some(Versions { before, after }) = repository.versions(file)? else { continue };
+                let older = repository.older(file)?;
+                files.extend(TaskFile::new(&file.path, &before, &after, older.as_deref()));
+            }
+            tasks.extend(Task::new(name, files));
+        }
+        report_progress(&format!("{}: {} commits so far", repository.name(), tasks.len()));
+    }
+    Ok(tasks)
+}
+
+/// Opens a repository, with its commits in a random order.
+fn open(path: &Path, seed: u64) -> Result<Repository, BoxError> {
+    let order = |ids: &mut Vec<String>| Dice::new(seed, "commits").shuffle(ids);
+    Repository::open(path, order).map_err(|trouble| format!("{}: {trouble}", path.display()).into())
+}
+
 /// Replays all edits; returns whether no edit had a wrong result.
-fn replay(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
+fn replay_texts(options: &Options, out: &mut impl Write) -> Result<bool, BoxError> {
     let kinds = options.kinds()?;
     let collected = collect(options)?;
     let edits = &collected.edits;
@@ -187,12 +328,10 @@ fn collect(options: &Options) -> Result<Collected, BoxError> {
     let mut collected = Collected::default();
     let repositories = options.repositories.len();
     for (index, path) in options.repositories.iter().enumerate() {
-        let share =
-            options.commits / repositories + usize::from(index < options.commits % repositories);
+        let commits = options.commits.unwrap_or(COMMITS_OF_TEXTS);
+        let share = commits / repositories + usize::from(index < commits % repositories);
         let seed = options.seed;
-        let order = |ids: &mut Vec<String>| Dice::new(seed, "commits").shuffle(ids);
-        let mut repository = Repository::open(path, order)
-            .map_err(|trouble| format!("{}: {trouble}", path.display()))?;
+        let mut repository = open(path, seed)?;
         let enough = collected.commits + share;
         while collected.commits < enough && collected.edits.len() < options.limit {
             let Some(commit) = repository.next_commit()? else { break };

@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::context::PATTERN_BYTES;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::text::placeholder;
@@ -78,8 +79,8 @@ pub(crate) const MAX_FILE_TYPES: usize = 64;
 /// The maximum length of a file type, a skill name or a version, in characters.
 pub(crate) const MAX_NAME_CHARS: usize = 256;
 
-/// The maximum length of a regular expression in characters, independent of the limits of the host.
-pub(crate) const MAX_PATTERN_CHARS: usize = 64 * 1024;
+/// The maximum length of a regular expression in characters.
+pub(crate) const MAX_PATTERN_CHARS: usize = PATTERN_BYTES;
 
 /// The maximum length of a command in characters, as Linux accepts no longer argument.
 #[cfg(all(unix, feature = "command"))]

@@ -391,7 +391,8 @@ pub struct Limits {
     /// Threads of one search or listing. With 0, calls run on the thread of their caller, which then
     /// cannot leave a call that is blocked in the file system. Default: the available parallelism.
     pub threads: usize,
-    /// Maximum length of a regular expression, in bytes. Default: 4,096.
+    /// Maximum length of a regular expression, in bytes. Default: 65,536, and no more is possible, as the
+    /// schemas have it; what a pattern may cost is limited otherwise.
     pub pattern_bytes: usize,
     /// Maximum size of a file in a multi-line search, in bytes. Default: 64 MiB.
     pub multiline_bytes: usize,
@@ -402,6 +403,9 @@ pub struct Limits {
     pub page_lines: usize,
 }
 
+/// The maximum length of a regular expression, in bytes; in schemas, in characters.
+pub(crate) const PATTERN_BYTES: usize = 64 * 1024;
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -410,7 +414,7 @@ impl Default for Limits {
             line_bytes: 500,
             time: Duration::from_mins(10),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            pattern_bytes: 4096,
+            pattern_bytes: PATTERN_BYTES,
             multiline_bytes: 64 << 20,
             file_bytes: 64 << 20,
             page_lines: 2000,

@@ -124,7 +124,8 @@ mod tests {
     fn a_hint_names_only_tools_that_are_offered() {
         let names = vec!["find_files", "list_directory"];
         let hint = Hint::Tools { before: "Use ".into(), names, after: " to see.".into() };
-        let find = ToolNames { name: "find_files", shown: "glob".to_owned(), command: "find" };
+        let find =
+            ToolNames { name: "find_files".into(), shown: "glob".to_owned(), command: "find" };
         let text = |format: &TextFormat| hint.text(format);
         let all = TextFormat::default();
         assert_eq!(text(&all).as_deref(), Some("Use find_files or list_directory to see."));

@@ -62,38 +62,15 @@
 //! - A change is made entirely or not at all, is durable before it replaces a file, and never
 //!   overwrites a concurrent change: that is the error `CONFLICT`.
 //! - A [`Call`] carries a cancel flag and a deadline; a call that ends early returns partial results.
-//! - Calls block; see below for async code.
+//! - Calls block; the guide on [hosts](docs::hosts) shows how to call them from async code.
 //! - The library prints nothing, does not read the environment, the home or the current directory,
 //!   keeps no global state, and uses its own threads.
 //!
-//! # From async code
+//! # Guides
 //!
-//! The library has no async functions and needs no runtime. A call is made on a blocking thread,
-//! and stopped by a [`Cancel`] that a token or a timer raises. It then returns its partial results,
-//! or reports that nothing was changed. `examples/own_tool.rs` also shows progress and streamed
-//! text, and tools of the host.
-//!
-//! ```
-//! use ripkit::{Answer, Call, Cancel, Toolkit};
-//! use tokio::task::{JoinError, spawn_blocking};
-//!
-//! async fn search(
-//!     tools: Toolkit,
-//!     arguments: serde_json::Value,
-//!     cancelled: impl Future<Output = ()>, // such as `token.cancelled()`
-//! ) -> Result<Answer, JoinError> {
-//!     let cancel = Cancel::new();
-//!     let call = Call::default().with_cancel(cancel.clone());
-//!     let mut work = spawn_blocking(move || tools.call("search", arguments, &call));
-//!     tokio::select! {
-//!         answer = &mut work => answer,
-//!         () = cancelled => {
-//!             cancel.cancel();
-//!             work.await
-//!         }
-//!     }
-//! }
-//! ```
+//! [`docs`] has a page for each subject, among them [embedding](docs::hosts) with cancellation, async
+//! code and own tools, [changes](docs::changes), [limits](docs::limits), the [index](docs::index),
+//! [skills](docs::skills), the [command line](docs::cli) and the [server](docs::mcp).
 //!
 //! # Modules
 //!
@@ -106,12 +83,13 @@
 //! - [`error`]: the error type and its stable codes.
 //! - [`schema`]: the descriptions of the tools, for each provider.
 //! - [`skills`]: finding and reading SKILL.md files.
+//! - [`setup`]: opening all of this by one set of options, as the program does.
 //!
 //! # What it does not do
 //!
-//! It starts no program unless the host allows commands, keeps no backups, deletes and moves no
-//! directories, follows no links while it walks, and does not search archives. Patterns have no
-//! look-around and no backreferences.
+//! It starts no program unless the host allows commands, keeps no backups, copies no directories,
+//! follows no links while it walks, and does not search archives. Patterns have no look-around and no
+//! backreferences.
 //!
 //! # Features
 //!
@@ -131,6 +109,8 @@ mod arguments;
 #[cfg(all(unix, feature = "command"))]
 mod command;
 pub mod context;
+#[cfg(any(doc, doctest))]
+pub mod docs;
 mod edit;
 pub mod error;
 mod hint;
@@ -144,6 +124,7 @@ mod pool;
 mod read;
 pub mod schema;
 mod search;
+pub mod setup;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod shell;

@@ -90,12 +90,13 @@ pub enum Truncation {
 }
 
 impl Truncation {
-    /// The line for a model: `... (truncated at 50 matches)`.
-    pub(crate) fn line(self, shown: u64, noun: &str, limit_bytes: usize) -> String {
+    /// The line for a model: `... (truncated at 50 matches)`, with the [`counted`] matches.
+    pub(crate) fn line(self, shown: &str, limit_bytes: usize) -> String {
         match self {
-            Truncation::Results => format!("... (truncated at {shown} {noun})"),
+            Truncation::Results => format!("... (truncated at {shown})"),
             Truncation::Bytes => {
-                format!("... (truncated at {limit_bytes} bytes, after {shown} {noun})")
+                let limit = counted(limit_bytes as u64, "byte", "bytes");
+                format!("... (truncated at {limit}, after {shown})")
             }
         }
     }

@@ -34,10 +34,10 @@ pub enum Syntax {
 #[derive(Clone, Debug)]
 pub(crate) struct ToolNames {
     /// The name on the wire, under which hints refer to it.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// The name under which it is offered.
     pub(crate) shown: String,
-    /// The name of its command in a shell.
+    /// The name of its command in a shell; empty if it has none.
     pub(crate) command: &'static str,
 }
 
@@ -87,8 +87,10 @@ impl TextFormat {
         let Some(tools) = &self.tools else { return Some(Cow::Borrowed(name)) };
         let tool = tools.iter().find(|tool| tool.name == name)?;
         Some(match self.syntax {
-            Syntax::Json => Cow::Borrowed(&tool.shown),
-            Syntax::Shell => Cow::Owned(format!("ripkit {}", tool.command)),
+            Syntax::Shell if !tool.command.is_empty() => {
+                Cow::Owned(format!("ripkit {}", tool.command))
+            }
+            _ => Cow::Borrowed(&tool.shown),
         })
     }
 
@@ -131,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_text_refers_to_what_its_reader_can_use() {
-        let read = ToolNames { name: "read_file", shown: "view".to_owned(), command: "read" };
+        let read =
+            ToolNames { name: "read_file".into(), shown: "view".to_owned(), command: "read" };
         let json = TextFormat::default().with_tools([read]);
         let shell = json.clone().with_syntax(Syntax::Shell);
         assert_eq!(json.tool("read_file").as_deref(), Some("view"));

@@ -93,6 +93,9 @@ pub trait Tool: Send + Sync + 'static {
     /// Whether a call may take long because it scans a tree or runs a program. A server reserves
     /// capacity for the other tools, so that their calls do not wait for long ones. Default: false.
     const LONG: bool = false;
+    /// Why the tool cannot be used where [`Tool::is_available`] says so, such as "there are no skills";
+    /// for the error of a call that names it nevertheless. Default: not said.
+    const UNAVAILABLE: &'static str = "";
     /// The arguments, with doc comments for a model. They are sent to the thread that runs the call.
     type Args: DeserializeOwned + JsonSchema + Send;
     /// The output.
@@ -183,7 +186,7 @@ impl_wire_names!(Effect; parse);
 pub struct ToolSpec {
     /// The name on the wire.
     pub name: String,
-    /// The name of its command in a shell.
+    /// The name of its command in a shell; empty if it has none.
     pub command: &'static str,
     /// A short description of its command for people; may be empty.
     pub summary: &'static str,
@@ -209,7 +212,7 @@ impl ToolSpec {
     /// Whether `name` is its name on the wire, its command or one of its aliases; `-` and `_` are the
     /// same.
     pub fn is_called(&self, name: &str) -> bool {
-        let names = [self.name.as_str(), self.command].into_iter();
+        let names = [self.name.as_str(), self.command].into_iter().filter(|own| !own.is_empty());
         names.chain(self.aliases.iter().copied()).any(|own| same_name(own, name))
     }
 }

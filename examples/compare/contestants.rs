@@ -163,7 +163,7 @@ impl Field {
     /// How to install a missing program.
     pub(crate) fn how_to_get(name: &str) -> &'static str {
         match name {
-            "ripkit" => "not built, so left out; build it with `cargo build --release`",
+            "ripkit" => "not built, so left out; build it with the same profile",
             _ => "not installed, so left out",
         }
     }

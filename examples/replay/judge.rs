@@ -126,7 +126,7 @@ fn is_in(text: &str, file: &[u8]) -> bool {
 }
 
 /// Whether the text of an answer shows one of the lines by its number, give or take one.
-fn shows(text: &str, places: &[Range<usize>]) -> bool {
+pub(crate) fn shows(text: &str, places: &[Range<usize>]) -> bool {
     let is_there =
         |number: usize| places.iter().any(|place| number + 1 >= place.start && number <= place.end);
     numbers(text).into_iter().any(is_there)
@@ -188,7 +188,7 @@ fn lossy(line: &[u8]) -> String {
 }
 
 /// The lines that differ between two contents.
-fn difference(meant: &[u8], real: &[u8]) -> String {
+pub(crate) fn difference(meant: &[u8], real: &[u8]) -> String {
     let (old, new) = (lines(meant), lines(real));
     let mut shown = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {

@@ -1,6 +1,6 @@
 //! Commits of a git repository, read with `git` as a child process.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -38,6 +38,8 @@ pub(crate) struct Repository {
     /// Commits that were not read yet.
     ahead: VecDeque<String>,
     read: VecDeque<Commit>,
+    /// The object before another one by path and object, once it was asked for.
+    history: Option<HashMap<(String, String), String>>,
 }
 
 impl Repository {
@@ -51,7 +53,13 @@ impl Repository {
         let mut ids: Vec<String> = printed.lines().map(str::to_owned).collect();
         shuffle(&mut ids);
         let contents = Contents::open(path)?;
-        Ok(Repository { path: path.to_owned(), contents, ahead: ids.into(), read: VecDeque::new() })
+        Ok(Repository {
+            path: path.to_owned(),
+            contents,
+            ahead: ids.into(),
+            read: VecDeque::new(),
+            history: None,
+        })
     }
 
     /// The name that the lines of a report show.
@@ -77,6 +85,19 @@ impl Repository {
         let (before, after) = (self.contents.of(&file.old)?, self.contents.of(&file.new)?);
         Ok(before.zip(after).map(|(before, after)| Versions { before, after }))
     }
+
+    /// The content of a file one change before this one.
+    pub(crate) fn older(&mut self, file: &Modified) -> Result<Option<Vec<u8>>, BoxError> {
+        let history = match &self.history {
+            Some(history) => history,
+            None => self.history.insert(history(&self.path)?),
+        };
+        let Some(older) = history.get(&(file.path.clone(), file.old.clone())) else {
+            return Ok(None);
+        };
+        let older = older.clone();
+        self.contents.of(&older)
+    }
 }
 
 /// `git` in a repository, with nothing in it that starts other programs.
@@ -100,6 +121,14 @@ fn run(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, BoxError> {
         }
         Ok(output.stdout)
     })
+}
+
+/// The object of every file before each change of it.
+fn history(path: &Path) -> Result<HashMap<(String, String), String>, BoxError> {
+    let printed = run(git(path).args(["log", "--no-merges", "--format=%H"]), &[])?;
+    let ids: Vec<String> = String::from_utf8(printed)?.lines().map(str::to_owned).collect();
+    let files = modified(path, &ids)?.into_iter().flat_map(|commit| commit.files);
+    Ok(files.map(|file| ((file.path, file.new), file.old)).collect())
 }
 
 /// The files that these commits modified, without additions, deletions and links.

@@ -1,18 +1,11 @@
 //! All edits, each with every kind of mistake, on all processors.
 
-use std::error::Error;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use super::edit::{Edit, Ending, Patch, patched};
 use super::judge::{Outcome, explained, judge};
 use super::mistakes::{Attempt, Kind};
 use super::report::Tally;
 use super::trial::Bench;
-
-/// An error that ends the run.
-type Failure = Box<dyn Error + Send + Sync>;
+use super::workers::{Failure, for_each};
 
 /// The results of all calls.
 #[derive(Debug, Default)]
@@ -32,31 +25,17 @@ pub(crate) fn run(
     seed: u64,
     progress: impl Fn(usize) + Sync,
 ) -> Result<Results, Failure> {
-    let next = AtomicUsize::new(0);
-    let merged =
-        Mutex::new(Results { kinds: vec![Tally::default(); kinds.len()], ..Results::default() });
-    let work = || -> Result<(), Failure> {
-        let bench = Bench::new()?;
-        let mut own = Results { kinds: vec![Tally::default(); kinds.len()], ..Results::default() };
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(edit) = edits.get(index) else { break };
-            one(&bench, index, edit, kinds, seed, &mut own)?;
-            progress(index);
-        }
-        if let Ok(mut merged) = merged.lock() {
-            merged.append(own);
-        }
+    let nothing = || Results { kinds: vec![Tally::default(); kinds.len()], ..Results::default() };
+    let begin = || Ok((Bench::new()?, nothing()));
+    let workers = for_each(edits, begin, |(bench, own), index, edit| {
+        one(bench, index, edit, kinds, seed, own)?;
+        progress(index);
         Ok(())
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker.join().unwrap_or_else(|_| Err("a worker panicked".into()))
-        })
     })?;
-    let mut results = merged.into_inner().map_err(|_| "a worker panicked")?;
+    let mut results = nothing();
+    for (_, own) in workers {
+        results.append(own);
+    }
     results.wrong.sort_unstable();
     Ok(results)
 }

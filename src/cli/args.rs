@@ -24,6 +24,10 @@ const MARGINS: usize = 6 + 2 + 2;
 /// The maximum number of values that stand for an option's value in its help.
 const MAX_NAMED: usize = 3;
 
+/// An argument that changes nothing at a shell, where the text of an edit always has the diff. It is
+/// accepted, and not shown.
+const ALWAYS_ON: &str = "show_diff";
+
 /// Prefix of the ids of the hidden flags that stand for positional arguments.
 const NAMED: &str = "named-";
 
@@ -40,8 +44,10 @@ struct Parameter<'a> {
     always_list: bool,
     /// The letter of its short option.
     short: Option<char>,
-    /// Whether it has another default at a shell, which its description does not say.
+    /// Whether the help leaves it out: it has another default at a shell, or changes nothing there.
     hidden: bool,
+    /// What a positional stands for at a shell if it is left out, though a model must give it.
+    shell_default: Option<&'static str>,
 }
 
 /// The type of one value.
@@ -77,7 +83,9 @@ fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
     if let Some(shorts) = shorts::of(spec) {
         for parameter in &mut parameters {
             parameter.short = shorts.letter(parameter.name);
-            parameter.hidden = shorts.has_other_default(parameter.name);
+            parameter.hidden |= shorts.has_other_default(parameter.name);
+            parameter.shell_default = shorts.default_of(parameter.name);
+            parameter.required &= parameter.shell_default.is_none();
         }
     }
     keep_repeatable_last(&mut parameters);
@@ -115,7 +123,8 @@ impl<'a> Parameter<'a> {
             repeatable,
             always_list,
             short: None,
-            hidden: false,
+            hidden: name == ALWAYS_ON,
+            shell_default: None,
         };
         Parameter { required: required && !parameter.is_in_file(), ..parameter }
     }
@@ -264,6 +273,9 @@ impl<'a> Parameter<'a> {
 
     /// The default of the schema, except for flags, which are off unless the help says otherwise.
     fn default(&self) -> Option<String> {
+        if let Some(default) = self.shell_default {
+            return Some(default.to_owned());
+        }
         match self.schema.get("default")? {
             Value::String(text) if !text.is_empty() => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),

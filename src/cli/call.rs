@@ -44,7 +44,8 @@ pub(super) fn incomplete_status(why: Incomplete) -> u8 {
 /// Runs `work` with a call like `call` that an interrupt cancels and that shows its progress.
 pub(super) fn run_interruptible<R>(call: Call, work: impl FnOnce(&Call) -> R) -> R {
     let cancel = Cancel::new();
-    // Without the handler, a signal ends the program at once.
+    // Without the handler, as on other systems, a signal ends the program at once.
+    #[cfg(unix)]
     let _ = cancel_on_interrupt(&cancel);
     let progress = ProgressLine::new();
     let call = progress.watch(call.with_cancel(cancel));
@@ -75,12 +76,6 @@ fn cancel_on_interrupt(cancel: &Cancel) -> io::Result<()> {
     let cancel = cancel.clone();
     let watch = move || signals.forever().take(1).for_each(|_| cancel.cancel());
     thread::Builder::new().name("interrupt".to_owned()).spawn(watch)?;
-    Ok(())
-}
-
-/// On other systems an interrupt ends the program at once.
-#[cfg(not(unix))]
-fn cancel_on_interrupt(_: &Cancel) -> io::Result<()> {
     Ok(())
 }
 

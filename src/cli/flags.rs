@@ -7,8 +7,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use ripkit::workspace::OuterIgnores;
-use ripkit::{Effect, Error, ErrorCode, Limits, ToolSpec, Toolkit, Workspace, path_text};
+use ripkit::setup::Setup;
+use ripkit::{Effect, Error, ErrorCode, Limits, TextStyle, ToolSpec, Toolkit, path_text};
 use serde_json::{Map, Value};
 
 use super::help;
@@ -83,25 +83,30 @@ impl GlobalFlags {
         limits
     }
 
-    /// Opens the workspace over these directories, in which files may be changed.
-    pub(super) fn open_workspace(&self, roots: &[PathBuf]) -> Result<Workspace, Error> {
-        let workspace = Workspace::open_all(roots)?;
-        // Unlike the library, the program honours ignore files above the root and in the home
-        // directory.
-        let mut outer = OuterIgnores::above(workspace.root());
+    /// The tools as these flags select them, for one call: without skills, index and log.
+    pub(super) fn setup(&self) -> Setup {
+        let mut setup = Setup::default();
+        setup.relaxed = self.relaxed;
+        setup.read_only = self.read_only;
+        setup.limits = self.limits();
+        // Unlike the library, the program honours ignore files in the home directory.
         let excludes = may_look_up_home().then(ignore::gitignore::gitconfig_excludes_path);
-        if let Some(excludes) = excludes.flatten() {
-            outer = outer.with_global_excludes(&excludes);
+        setup.global_excludes = excludes.flatten();
+        setup.index = None;
+        setup.skills = Some(Vec::new());
+        setup.change_log = false;
+        setup.overwrite_guard = false;
+        setup.text_style = TextStyle::Seed;
+        #[cfg(all(unix, feature = "command"))]
+        if self.allow_commands {
+            setup.commands = Some(ripkit::CommandPolicy::of_program(env::vars_os()));
         }
-        let workspace = workspace.with_outer_ignores(outer);
-        Ok(if self.relaxed { workspace.relaxed() } else { workspace })
+        setup
     }
 
-    /// The toolkit over these directories, without skills.
+    /// The toolkit over these directories, for one call.
     pub(super) fn open_toolkit(&self, roots: &[PathBuf]) -> Result<Toolkit, Error> {
-        let tools = Toolkit::new(self.open_workspace(roots)?).with_limits(self.limits());
-        let tools = if self.allow_commands { with_commands(tools) } else { tools };
-        Ok(if self.read_only { tools.read_only() } else { tools })
+        Ok(self.setup().open(roots)?.toolkit)
     }
 
     /// Refuses a tool that starts programs if `--allow-commands` is not given.
@@ -158,21 +163,6 @@ fn valued(id: &'static str, long: &'static str, value: &'static str, help: &'sta
 /// A flag that not every command has.
 fn is_given(matches: &ArgMatches, id: &str) -> bool {
     matches.try_get_one::<bool>(id).ok().flatten().is_some_and(|given| *given)
-}
-
-/// Commands get a part of the environment, and a terminal without colours.
-#[cfg(all(unix, feature = "command"))]
-fn with_commands(tools: Toolkit) -> Toolkit {
-    /// A star stands for any end of the name.
-    const VARIABLES: [&str; 10] =
-        ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR"];
-    let policy = ripkit::CommandPolicy::new().allow_environment(VARIABLES, env::vars_os());
-    tools.with_commands(policy.with_environment([("TERM", "dumb")]))
-}
-
-#[cfg(not(all(unix, feature = "command")))]
-fn with_commands(tools: Toolkit) -> Toolkit {
-    tools
 }
 
 /// Whether it is safe to look up the home directory.
@@ -239,7 +229,11 @@ pub(super) struct LineFlags {
 
 impl OutputFlags {
     /// The flags of a call with these arguments.
-    pub(super) fn parse(matches: &ArgMatches, args: &Map<String, Value>) -> OutputFlags {
+    pub(super) fn parse(
+        spec: &ToolSpec,
+        matches: &ArgMatches,
+        args: &Map<String, Value>,
+    ) -> OutputFlags {
         let null = is_given(matches, NULL);
         let is_positive = |name: &&str| args.get(*name).and_then(Value::as_u64).unwrap_or(0) > 0;
         let is_true = |name| args.get(name) == Some(&Value::Bool(true));
@@ -251,7 +245,7 @@ impl OutputFlags {
             has_context: ["context", "before", "after"].iter().any(is_positive),
         };
         let prints_lines = args.get("output").is_none_or(|output| output == "content");
-        let has_lines = matches.try_contains_id(EVENTS).is_ok() && prints_lines;
+        let has_lines = spec.output_schema.pointer(MATCHES).is_some() && prints_lines;
         let is_other = lines.only_matching || !lines.line_numbers || null;
         OutputFlags {
             quiet: is_given(matches, QUIET),
@@ -262,6 +256,9 @@ impl OutputFlags {
         }
     }
 }
+
+/// Where the schema of an answer has the matching lines.
+const MATCHES: &str = "/properties/files/items/properties/matches";
 
 /// The flags for the form of this tool's answer: some need scan statistics, some matching lines.
 pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
@@ -279,7 +276,7 @@ pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
         let null = option(NULL, "null", "Print NUL after each path").short('0');
         options.push(null.hide_short_help(true));
     }
-    if has("/properties/files/items/properties/matches") {
+    if has(MATCHES) {
         let events = "Print all results as events, as `rg --json` does";
         options.push(option(EVENTS, "json-lines", events).conflicts_with(QUIET));
         let parts = "Print each matched part on a line of its own";

@@ -7,7 +7,7 @@ use ripkit::ToolSpec;
 const WIDTH: usize = 80;
 
 /// Columns before the descriptions in the list of commands.
-const COMMAND_COLUMN: usize = 10;
+const COMMAND_COLUMN: usize = 15;
 
 /// A sentence is not cut below this number of columns to make room for a suffix.
 const MIN_SENTENCE: usize = 24;

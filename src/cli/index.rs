@@ -74,23 +74,32 @@ pub(super) fn for_one_call(tools: Toolkit, matches: &ArgMatches) -> Result<Toolk
     }
 }
 
-/// The tools with the index of a server.
+/// The index of a server, if it keeps one.
 #[cfg(feature = "mcp")]
-pub(super) fn for_server(tools: Toolkit, matches: &ArgMatches) -> Result<Toolkit, Error> {
-    if matches.get_flag(NONE) {
-        return Ok(tools);
-    }
+pub(super) fn for_server(matches: &ArgMatches) -> Option<IndexOptions> {
     let options = IndexOptions::default().watched();
-    tools.with_index(match index_directory(matches) {
+    (!matches.get_flag(NONE)).then(|| match index_directory(matches) {
         None => options,
         Some(directory) => options.stored_in(directory),
     })
+}
+
+/// The directory of `--index`, if it does not exist.
+pub(super) fn missing_directory(matches: &ArgMatches) -> Option<&Path> {
+    index_directory(matches).filter(|directory| !directory.exists())
 }
 
 /// Saves the index. A failure is only a note, as the answer is complete.
 pub(super) fn save(index: Option<&Index>) {
     if let Some(Err(error)) = index.map(Index::save_if_worth) {
         print::note(&format!("the index could not be saved: {error}"));
+    }
+}
+
+/// Notes that a directory which was missing was made, as its name may be mistyped.
+pub(super) fn note_if_made(missing: Option<&Path>) {
+    if let Some(made) = missing.filter(|directory| directory.exists()) {
+        print::note(&format!("made the directory {} for the index", made.display()));
     }
 }
 

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use ripkit::mcp::{Server, Stop};
-use ripkit::{Error, ErrorCode, SkillCatalog, Toolkit};
+use ripkit::mcp::Server;
+#[cfg(unix)]
+use ripkit::mcp::Stop;
+use ripkit::setup::{Opened, Setup};
+use ripkit::{Error, ErrorCode, SkillCatalog};
 
 use super::call::exit;
 use super::flags::GlobalFlags;
@@ -18,7 +21,7 @@ const TOOLS: &str = "mcp-tools";
 const STRUCTURED: &str = "mcp-structured";
 
 const HELP: &str = "Serve the tools to a client of the Model Context Protocol, on standard input \
-    and output.\n\nClients start this by themselves; the README has their settings. Without --root, the \
+    and output.\n\nClients start this by themselves; docs/mcp.md has their settings. Without --root, the \
     server works in the roots that the client names, else in the current directory.";
 
 pub(super) fn command() -> Command {
@@ -54,19 +57,17 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> u8 {
 
 fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
     let indexes = Arc::new(Mutex::new(Vec::new()));
+    let setup = setup(matches, globals);
+    let missing = index::missing_directory(matches);
     let open = {
-        let (matches, globals, indexes) = (matches.clone(), globals.clone(), Arc::clone(&indexes));
+        let indexes = Arc::clone(&indexes);
         move |roots: &[PathBuf]| {
-            let skills = skills::default_catalog(roots)?;
-            let tools = globals.open_toolkit(roots)?.with_listed_skills(skills.clone());
-            // Without changes there is nothing to list and undo.
-            let tools = if globals.read_only { tools } else { tools.with_change_log() };
-            let tools = index::for_server(tools, &matches)?;
-            let opened = tools.index().cloned();
+            let Opened { toolkit, skills, .. } = setup.open(roots)?;
+            let opened = toolkit.index().cloned();
             indexes.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);
             // With --tools, nothing else is served.
-            let skills = if matches.contains_id(TOOLS) { SkillCatalog::default() } else { skills };
-            Ok((selected_tools(tools, &matches)?, skills))
+            let skills = if setup.tools.is_some() { SkillCatalog::default() } else { skills };
+            Ok((toolkit, skills))
         }
     };
     let (tools, skills) = open(&[globals.root()])?;
@@ -86,7 +87,8 @@ fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
     };
     let server =
         if matches.get_flag(STRUCTURED) { server.with_structured_content() } else { server };
-    // Without the handler, a signal ends the program at once.
+    // Without the handler, as on other systems, a signal ends the program at once.
+    #[cfg(unix)]
     let _ = stop_on_signal(server.stop());
     if io::stdin().is_terminal() {
         print::note("a client speaks on standard input; the README says how clients start it");
@@ -94,6 +96,7 @@ fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
     server.serve_stdio()?;
     let indexes = indexes.lock().unwrap_or_else(PoisonError::into_inner);
     indexes.iter().for_each(|index| index::save(Some(index)));
+    index::note_if_made(missing);
     Ok(())
 }
 
@@ -112,20 +115,15 @@ fn check_not_wide(root: &Path) -> Result<(), Error> {
         .with_hint("Name the directory to serve with --root."))
 }
 
-fn selected_tools(tools: Toolkit, matches: &ArgMatches) -> Result<Toolkit, Error> {
-    let Some(names) = matches.get_many::<String>(TOOLS) else { return Ok(tools) };
-    let names: Vec<&str> = names.map(|name| name.trim()).collect();
-    match names.iter().find(|name| tools.spec(name).is_none()) {
-        Some(unknown) => Err(unknown_tool(&tools, unknown)),
-        None => Ok(tools.only(names)),
-    }
-}
-
-fn unknown_tool(tools: &Toolkit, name: &str) -> Error {
-    let known: Vec<&str> = tools.specs().map(|spec| spec.name.as_str()).collect();
-    let message = format!("--tools: there is no tool {name:?}");
-    Error::new(ErrorCode::UnknownTool, message)
-        .with_hint(format!("The tools are {}.", known.join(", ")))
+/// What the flags select; the server itself sets the style and the guard.
+fn setup(matches: &ArgMatches, globals: &GlobalFlags) -> Setup {
+    let mut setup = globals.setup();
+    setup.index = index::for_server(matches);
+    setup.home = skills::home();
+    setup.skills = None;
+    setup.change_log = true;
+    setup.tools = matches.get_many::<String>(TOOLS).map(|names| names.cloned().collect());
+    setup
 }
 
 #[cfg(unix)]
@@ -138,11 +136,5 @@ fn stop_on_signal(stop: Stop) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let watch = move || signals.forever().for_each(|_| stop.stop());
     thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
-    Ok(())
-}
-
-/// On other systems a signal ends the program at once.
-#[cfg(not(unix))]
-fn stop_on_signal(_: Stop) -> io::Result<()> {
     Ok(())
 }

@@ -55,8 +55,6 @@ const MORE: &str = "Options and examples: ripkit --help. One command: ripkit COM
 
 const MORE_OF_ONE: &str = "--help explains all of it, with examples and global options.";
 
-const PACKAGERS: &str = "For packagers: ripkit completions SHELL, ripkit man [COMMAND].";
-
 const STATUSES: &str = "Exit status: 0 done or found, 1 nothing found, 2 error or bad usage, \
     124 out of time, 130 interrupted.";
 
@@ -132,7 +130,7 @@ fn command_line(specs: &[ToolSpec]) -> Command {
     let tools = specs.iter().map(|spec| tool::command(spec, free_aliases(spec, &mut taken)));
     let line = base()
         .after_help(MORE)
-        .after_long_help(format!("{PACKAGERS}\n\n{STATUSES}"))
+        .after_long_help(STATUSES)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(tools.collect::<Vec<_>>())
@@ -164,7 +162,7 @@ fn parse(line: &Command, words: &[OsString]) -> Result<ArgMatches, clap::Error> 
     })
 }
 
-/// The commands that are no tools. Those for packagers are not listed.
+/// The commands that are no tools.
 fn other_commands() -> Vec<Command> {
     let shells = PossibleValuesParser::new(SHELLS).try_map(|name| name.parse::<Shell>());
     let shell = Arg::new(SHELL)
@@ -182,11 +180,10 @@ fn other_commands() -> Vec<Command> {
         index::command(),
         #[cfg(feature = "mcp")]
         mcp::command(),
-        Command::new(COMPLETIONS).about("Print the completions for a shell").arg(shell).hide(true),
+        Command::new(COMPLETIONS).about("Print the completions for a shell").arg(shell),
         Command::new(MAN)
             .about("Print the manual page of the program, or of one command")
-            .arg(page)
-            .hide(true),
+            .arg(page),
     ]
 }
 

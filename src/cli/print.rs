@@ -334,10 +334,10 @@ fn stats_text(details: &Value, elapsed: Duration) -> Option<String> {
         let _ = writeln!(text, "{count} {what}");
     };
     if let Some(matches) = details.get("matches").and_then(Value::as_u64) {
-        add(&matches, "matches");
+        add(&matches, noun(matches, "matches"));
     }
     for (name, count) in counts(receipt) {
-        add(&count, &name);
+        add(&count, noun(count, &name));
     }
     let skipped = receipt.get("skipped").and_then(Value::as_object);
     for (reason, count) in skipped.into_iter().flat_map(counts).filter(|(_, count)| *count > 0) {
@@ -351,6 +351,16 @@ fn stats_text(details: &Value, elapsed: Duration) -> Option<String> {
     }
     add(&format_args!("{:.6}", elapsed.as_secs_f64()), "seconds");
     Some(text)
+}
+
+/// The singular of a name of statistics, for one of them.
+fn noun(count: u64, plural: &str) -> &str {
+    match plural {
+        "matches" if count == 1 => "match",
+        "files" if count == 1 => "file",
+        "directories" if count == 1 => "directory",
+        _ => plural,
+    }
 }
 
 fn counts(object: &Map<String, Value>) -> impl Iterator<Item = (String, u64)> {
@@ -381,11 +391,11 @@ mod tests {
 
     #[test]
     fn statistics_are_printed_as_far_as_the_answer_has_them() {
-        let details = json!({ "matches": 3, "receipt": {
-            "files": 12, "directories": 2, "trouble": ["x"],
+        let details = json!({ "matches": 1, "receipt": {
+            "files": 12, "directories": 1, "trouble": ["x"],
             "skipped": { "ignored_files": 4, "hidden": 0, "too_large": 1 },
         } });
-        let wanted = "3 matches\n12 files\n2 directories\n4 skipped: ignored files\n\
+        let wanted = "1 match\n12 files\n1 directory\n4 skipped: ignored files\n\
             1 skipped: too large\n0.001500 seconds\n";
         assert_eq!(stats_text(&details, Duration::from_micros(1500)).as_deref(), Some(wanted));
         assert_eq!(stats_text(&json!({ "bytes": 3 }), Duration::ZERO), None);

@@ -42,6 +42,10 @@ enum Patterns {
 const PATTERN_FILE: &str = "named-pattern-file";
 pub(super) const TYPE_NOT: &str = "type-not";
 const EXTENSION: &str = "named-extension";
+
+/// The glob that matches every name.
+const ALL_NAMES: &str = "*";
+
 const FILES: &str = "named-files";
 
 struct Preset {
@@ -162,6 +166,11 @@ impl ShortOptions {
         self.shell_default.is_some_and(|(name, _)| name == argument)
     }
 
+    /// What an argument that a model must give stands for if it is left out. As in fd, all names match.
+    pub(super) fn default_of(&self, argument: &str) -> Option<&'static str> {
+        (self.patterns == Patterns::Glob && argument == "pattern").then_some(ALL_NAMES)
+    }
+
     /// The options that are no other names of arguments of the tool.
     pub(super) fn options(&self) -> Vec<Arg> {
         let flag = |letter: char| Arg::new(id(letter)).short(letter).action(ArgAction::SetTrue);
@@ -249,7 +258,10 @@ impl ShortOptions {
         }
         let extensions: Vec<&str> = strings(matches, EXTENSION).collect();
         let glob = match extensions.as_slice() {
-            [] => return Ok(()),
+            [] => {
+                args.entry("pattern").or_insert(ALL_NAMES.into());
+                return Ok(());
+            }
             [one] => format!("*.{one}"),
             all => format!("*.{{{}}}", all.join(",")),
         };
@@ -291,7 +303,7 @@ pub(super) fn listing(
     }
     args.retain(|name, _| has(&lists, name));
     let pattern = match globs.as_slice() {
-        [] => "*".to_owned(),
+        [] => ALL_NAMES.to_owned(),
         [one] => one.clone(),
         all => format!("{{{}}}", all.join(",")),
     };

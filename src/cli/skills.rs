@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
-use ripkit::skills::{CLIENT_DIRECTORIES, Severity, Skill, SkillCatalog, SkillLoader};
-use ripkit::{Error, ErrorCode, Workspace};
+use ripkit::setup::Setup;
+use ripkit::skills::{Severity, Skill, SkillCatalog, SkillLoader};
+use ripkit::{Error, ErrorCode};
 use serde_json::{Value, json};
 
 use super::call::exit;
@@ -73,19 +74,16 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8>
     }
 }
 
+/// The home directory, if it may be looked up.
+pub(super) fn home() -> Option<PathBuf> {
+    flags::may_look_up_home().then(env::home_dir).flatten()
+}
+
 /// The skills of the home directory and of the roots; of several with one name, that of the last.
 pub(super) fn default_catalog(roots: &[PathBuf]) -> Result<SkillCatalog, Error> {
-    let home = flags::may_look_up_home().then(env::home_dir).flatten();
-    let home = home.and_then(|home| Workspace::open(home).ok());
-    let roots = roots.iter().map(|root| Ok(Workspace::open(root)?.read_only()));
-    let roots: Vec<Workspace> = roots.collect::<Result<_, Error>>()?;
-    let mut loader = SkillLoader::new();
-    for workspace in home.iter().chain(&roots) {
-        for directory in CLIENT_DIRECTORIES {
-            loader = loader.below(workspace, directory);
-        }
-    }
-    Ok(loader.load())
+    let mut setup = Setup::default();
+    setup.home = home();
+    setup.load_skills(roots)
 }
 
 fn catalog(matches: &ArgMatches, globals: &GlobalFlags) -> Result<SkillCatalog, Error> {

@@ -34,6 +34,9 @@ const FORMAT: &str = "format";
 /// The `max_results` of `--all`, if the schema sets no lower maximum.
 const ALL_RESULTS: u64 = u32::MAX as u64;
 
+/// The `max_depth` of `--all`: more levels than a path can have.
+const ALL_LEVELS: u32 = 100_000;
+
 /// The command of one tool, with these aliases.
 pub(super) fn command(spec: &ToolSpec, aliases: Vec<String>) -> Command {
     let command = Command::new(spec.command)
@@ -64,15 +67,15 @@ pub(super) fn run(
         Ok(parsed) => parsed,
         Err(error) => {
             let answer = Answer::failed(error, &print::shell_format());
-            let output = OutputFlags::parse(matches, &Map::new());
+            let output = OutputFlags::parse(spec, matches, &Map::new());
             Printer::new(output, globals).print(&answer, Duration::ZERO)?;
             return Ok(exit_status(&answer));
         }
     };
     let spec = listing.as_ref().unwrap_or(spec);
-    let output = OutputFlags::parse(matches, &args);
-    let output = OutputFlags { lines: output.lines.filter(|_| listing.is_none()), ..output };
+    let output = OutputFlags::parse(spec, matches, &args);
     let printer = Printer::new(output, globals);
+    let missing = index::missing_directory(matches);
     let started = Instant::now();
     let called = call_tool(spec, matches, globals, args, printer.call());
     let (answer, index) =
@@ -88,6 +91,7 @@ pub(super) fn run(
     // After an interrupt the program ends without delay.
     if status != exit::INTERRUPTED {
         index::save(index.as_ref());
+        index::note_if_made(missing);
     }
     Ok(status)
 }
@@ -104,7 +108,7 @@ fn call_tool(
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
     globals.check_allowed(spec)?;
-    set_max_results(&mut args, spec, matches, globals);
+    set_limits(&mut args, spec, matches, globals);
     let is_input = args.get("path").is_some_and(|path| args::is_input(spec, path));
     let input = is_input.then(InputDir::read).transpose()?;
     let tools = match &input {
@@ -134,6 +138,7 @@ impl InputDir {
         let keep = || {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes)?;
+            #[cfg_attr(not(unix), expect(unused_mut))]
             let mut builder = fs::DirBuilder::new();
             // What is typed or piped in is for its user only.
             #[cfg(unix)]
@@ -169,8 +174,8 @@ fn open_toolkit(globals: &GlobalFlags, name: &str) -> Result<Toolkit, Error> {
     })
 }
 
-/// All results with `--all`; one with `--quiet`, whose answer is the exit status.
-fn set_max_results(
+/// All results at all depths with `--all`; one result with `--quiet`, whose answer is the exit status.
+fn set_limits(
     args: &mut Map<String, Value>,
     spec: &ToolSpec,
     matches: &ArgMatches,
@@ -180,8 +185,12 @@ fn set_max_results(
     if globals.all {
         let max = schema.get("maximum").and_then(Value::as_u64).unwrap_or(ALL_RESULTS);
         args.entry("max_results").or_insert_with(|| max.min(ALL_RESULTS).into());
+        // The only tool that has a default depth.
+        if spec.name == "list_files" {
+            args.entry("max_depth").or_insert(ALL_LEVELS.into());
+        }
     }
-    if OutputFlags::parse(matches, args).quiet {
+    if OutputFlags::parse(spec, matches, args).quiet {
         args.entry("max_results").or_insert(1.into());
     }
 }

@@ -130,6 +130,18 @@ impl CommandPolicy {
         self.with_environment(variables.into_iter().filter(|(name, _)| is_allowed(name)))
     }
 
+    /// The policy of the program `ripkit`: of the environment `variables`, commands get those on paths,
+    /// the user, the shell, the language and the time zone, and a terminal without colours. The
+    /// library does not read the environment itself: pass [`std::env::vars_os()`].
+    pub fn of_program(variables: impl IntoIterator<Item = (OsString, OsString)>) -> CommandPolicy {
+        const NAMES: [&str; 10] = [
+            "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR",
+        ];
+        CommandPolicy::new()
+            .allow_environment(NAMES, variables)
+            .with_environment([("TERM", "dumb")])
+    }
+
     /// The longest time a command may run.
     pub(crate) fn max_time(&self) -> Duration {
         self.max_time

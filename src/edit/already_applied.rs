@@ -35,6 +35,9 @@ const MAX_ALIGNED_BYTES: usize = 16 << 10;
 /// A line that occurs more often, at any indentation, does not identify a place.
 const MAX_REPEATS: usize = 3;
 
+/// The fewest lines of an `old_text` of which one may have changed since it was quoted.
+const MIN_CHANGED_LINES: usize = 4;
+
 /// How many lines the lines of a block may have moved relative to each other.
 const MAX_MOVED: usize = 8;
 
@@ -89,7 +92,11 @@ impl AppliedCheck<'_, '_> {
             let near = Some(near);
             return Err(RefusalReason::AlreadyApplied { at: applied.start, near }.into());
         }
-        if let Some(origin) = self.find_origin(first)? {
+        let origin = match self.find_origin(first)? {
+            None => self.find_changed_origin(first)?,
+            found => found,
+        };
+        if let Some(origin) = origin {
             let line = line_number(text, origin.start);
             let why = format!(
                 "line {line} has the indentation of the old text, so another place may be meant"
@@ -243,20 +250,81 @@ impl AppliedCheck<'_, '_> {
         Ok(None)
     }
 
-    /// Whether the match is part of `new` already, `old` being part of `new`.
-    pub(super) fn is_applied_at(
+    /// The first line, outside of the match, of lines that are `old_text` with its indentation but for
+    /// one in four: these may have changed since they were quoted.
+    fn find_changed_origin(&self, matched: &TextMatch) -> Result<Option<Range<usize>>, Error> {
+        if self.found.kind != MatchKind::Indentation {
+            return Ok(None);
+        }
+        let mut olds: HashMap<&[u8], Vec<usize>> = HashMap::new();
+        let mut count = 0_usize;
+        for (at, line) in self.edit.old_text.lines().enumerate() {
+            if !line.trim().is_empty() {
+                count += 1;
+                let same = olds.entry(line.trim_end().as_bytes()).or_default();
+                if same.len() < MAX_REPEATS {
+                    same.push(at);
+                }
+            }
+        }
+        if count < MIN_CHANGED_LINES {
+            return Ok(None);
+        }
+        let needed = count - count / MIN_CHANGED_LINES;
+        // How many lines are where they would be if `old_text` began at a line of the file.
+        let mut equal: HashMap<usize, usize> = HashMap::new();
+        let mut start = 0;
+        for (number, line) in self.matcher.text.split(|&byte| byte == b'\n').enumerate() {
+            if number % 16_384 == 0 {
+                check_stop(self.matcher.call)?;
+            }
+            let range = start..start + line.len();
+            start += line.len() + 1;
+            let Some(same) = olds.get(line.trim_ascii_end()) else { continue };
+            if matched.range.contains(&range.start) {
+                continue;
+            }
+            for first in same.iter().filter_map(|at| number.checked_sub(*at)) {
+                let equal = equal.entry(first).or_default();
+                *equal += 1;
+                if *equal == needed {
+                    return Ok(Some(range));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The refusal if the match is part of `new` already, `old` being part of `new`.
+    pub(super) fn refusal_at(
         &self,
         matched: &Range<usize>,
         old: &str,
         new: &str,
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<RefusalReason>, Error> {
+        if self.found.kind == MatchKind::Exact && self.evidence == NumberEvidence::None {
+            if self.matcher.options.replace_all {
+                return Ok(None);
+            }
+            let line = line_of_added(self.matcher.text, matched, old, new)?;
+            return Ok(line.map(RefusalReason::AlreadyAdded));
+        }
+        let applied = RefusalReason::AlreadyApplied { at: matched.start, near: None };
+        Ok(self.is_applied_at(matched, old, new)?.then_some(applied))
+    }
+
+    fn is_applied_at(&self, matched: &Range<usize>, old: &str, new: &str) -> Result<bool, Error> {
         let kind = self.found.kind.min(MatchKind::Typography);
-        let is_exact = self.found.kind == MatchKind::Exact && self.evidence == NumberEvidence::None;
-        if is_exact || new.len() <= old.len() {
+        if new.len() <= old.len() {
             return Ok(false);
         }
-        if self.found.kind == MatchKind::Indentation && self.has_new_lines(matched, old, new)? {
-            return Ok(true);
+        if self.found.kind == MatchKind::Indentation {
+            // At any indentation: in a file that mixes tabs and spaces no single shift maps all lines.
+            let lines = WholeLines { old, new, trim: <[u8]>::trim_ascii };
+            let added = lines.added_around(self.matcher.text, matched)?;
+            if added.is_some_and(|added| added.letters >= MIN_LETTERS_OF_LINES) {
+                return Ok(true);
+            }
         }
         let normalize = |text: &[u8]| self.matcher.normalize(text, kind);
         let (old, new) = (normalize(old.as_bytes())?, normalize(new.as_bytes())?);
@@ -282,21 +350,59 @@ impl AppliedCheck<'_, '_> {
         }
         Ok(false)
     }
+}
 
-    /// Whether the lines around the match are those of `new`, which has those of `old`, at any
-    /// indentation: in a file that mixes tabs and spaces no single shift maps all of them.
-    fn has_new_lines(&self, matched: &Range<usize>, old: &str, new: &str) -> Result<bool, Error> {
+/// The line, from 1, at which the file has all lines of `new`, if these are lines added to those of
+/// `old`, which match byte for byte. They must have words: a bracket may be meant to be added to
+/// another.
+pub(super) fn line_of_added(
+    text: &[u8],
+    matched: &Range<usize>,
+    old: &str,
+    new: &str,
+) -> Result<Option<usize>, Error> {
+    let lines = WholeLines { old, new, trim: <[u8]>::trim_ascii_end };
+    let added = lines.added_around(text, matched)?;
+    let added = added.filter(|added| added.letters >= MIN_LETTERS_OF_PART);
+    Ok(added.map(|added| line_number(text, matched.start).saturating_sub(added.above)))
+}
+
+/// Texts of whole lines that may differ in lines that are added only.
+struct WholeLines<'a> {
+    old: &'a str,
+    new: &'a str,
+    /// What of a line is compared.
+    trim: fn(&[u8]) -> &[u8],
+}
+
+/// Lines of the new text that stand round a match of the old one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct AddedLines {
+    /// How many letters and digits they have.
+    letters: usize,
+    /// How many of them are above the match.
+    above: usize,
+}
+
+impl WholeLines<'_> {
+    /// The added lines, if the lines around the match are those of the new text.
+    fn added_around(
+        &self,
+        text: &[u8],
+        matched: &Range<usize>,
+    ) -> Result<Option<AddedLines>, Error> {
+        let WholeLines { old, new, trim } = *self;
         if new.len() > MAX_ALIGNED_BYTES {
-            return Ok(false);
+            return Ok(None);
         }
         let is_newline = |byte: &u8| *byte == b'\n';
-        let old: Vec<&[u8]> = old.lines().map(|line| line.as_bytes().trim_ascii()).collect();
-        let new: Vec<&[u8]> = new.lines().map(|line| line.as_bytes().trim_ascii()).collect();
-        let text = self.matcher.text;
+        let old: Vec<&[u8]> = old.lines().map(|line| trim(line.as_bytes())).collect();
+        let new: Vec<&[u8]> = new.lines().map(|line| trim(line.as_bytes())).collect();
         let below = slice(text, matched.start..)?.split(is_newline).take(new.len());
-        let below: Vec<&[u8]> = below.map(<[u8]>::trim_ascii).collect();
+        let below: Vec<&[u8]> = below.map(trim).collect();
         let above = slice(text, ..matched.start)?.rsplit(is_newline).skip(1).take(new.len());
-        let above: Vec<&[u8]> = above.map(<[u8]>::trim_ascii).collect();
+        let above: Vec<&[u8]> = above.map(trim).collect();
+        let mut most = None;
         // For each line of `new` that may be the first line of `old`.
         for (first, part) in new.windows(old.len().max(1)).enumerate() {
             let (before, after) = new.split_at(first);
@@ -304,13 +410,13 @@ impl AppliedCheck<'_, '_> {
             let is_there = part == old
                 && below.starts_with(after)
                 && above.iter().take(first).eq(before.iter().rev());
-            let added = before.iter().chain(behind).copied().flatten();
-            let letters = added.filter(|byte| byte.is_ascii_alphanumeric()).count();
-            if is_there && letters >= MIN_LETTERS_OF_LINES {
-                return Ok(true);
+            if is_there {
+                let added = before.iter().chain(behind);
+                let letters = added.map(|line| count_letters(&String::from_utf8_lossy(line))).sum();
+                most = most.max(Some(AddedLines { letters, above: first }));
             }
         }
-        Ok(false)
+        Ok(most)
     }
 }
 

@@ -9,7 +9,7 @@ use unicode_normalization::is_nfc;
 
 use crate::edit::already_applied::AppliedCheck;
 use crate::edit::matcher::{IndentMapping, IndentShift, Matcher, TabConversion, TextMatch};
-use crate::edit::normalize::{self, Normalized};
+use crate::edit::normalize::{self, Normalized, PlainForms};
 use crate::edit::refusal::{LocateError, NearMatch, RefusalReason};
 use crate::edit::regions::{DiffRegion, LineDiff};
 use crate::edit::reindent::{ReindentInput, Reindented};
@@ -47,7 +47,7 @@ impl Planner<'_, '_> {
     /// Plans the patches of all matches; those of earlier replacements have `bytes`.
     pub(super) fn plan(mut self, bytes: usize) -> Result<Plan, LocateError> {
         let mut plan = Plan { patches: Vec::new(), bytes, notes: Vec::new() };
-        self.make_typography_plain(&mut plan)?;
+        self.undo_mistakes(&mut plan)?;
         let (matcher, found) = (self.matcher(), self.check.found);
         let mut fitted = FittedTexts::default();
         for (index, matched) in found.matches.iter().enumerate() {
@@ -77,22 +77,42 @@ impl Planner<'_, '_> {
         self.check.matcher
     }
 
-    /// Replaces the typographic characters of `new_text` that the file has in their plain form.
-    fn make_typography_plain(&mut self, plan: &mut Plan) -> Result<(), Error> {
+    /// Replaces what `new_text` has only because `old_text` has it by mistake: typographic characters
+    /// that the file has in their plain form, and blanks at the end of lines that the file has without.
+    /// Lines that both texts have stay the same in both.
+    fn undo_mistakes(&mut self, plan: &mut Plan) -> Result<(), Error> {
         let found = self.check.found;
         let Some(first) = found.matches.first() else { return Ok(()) };
-        if found.kind < MatchKind::Typography {
+        if found.kind < MatchKind::TrailingBlanks {
             return Ok(());
         }
-        plan.note(&self.unicode_notes(first)?);
+        let ComparedTexts { old, new, diff } = &self.texts;
+        let changed = diff.get_or_init(|| LineDiff::new(old, new)).changed(new)?;
         let text = self.matcher().text;
-        let matched = found.matches.iter().map(|found| slice(text, found.range.clone()));
-        let matched = matched.collect::<Result<Vec<_>, Error>>()?.into_iter();
-        let as_in_file = normalize::plain_as_in_file(&self.texts.old, matched, &self.texts.new);
-        if let Cow::Owned(new) = as_in_file {
-            plan.note(&[normalize::TYPOGRAPHY_NOTE]);
-            self.texts.new = new;
+        let mut forms = None;
+        if found.kind >= MatchKind::Typography {
+            plan.note(&self.unicode_notes(first)?);
+            let matched = found.matches.iter().map(|found| slice(text, found.range.clone()));
+            let matched = matched.collect::<Result<Vec<_>, Error>>()?.into_iter();
+            forms = Some(PlainForms::new(old, matched, new));
         }
+        let end = first.range.end + trailing_blanks(text, first.range.end);
+        let matched = slice(text, first.range.start..end)?;
+        let (mut right, mut copied) = (String::with_capacity(new.len()), 0);
+        for range in changed {
+            right.push_str(str_slice(new, copied..range.start)?);
+            copied = range.end;
+            let bare = whitespace::without_mistaken_blanks(old, matched, str_slice(new, range)?);
+            for line in bare.split_inclusive('\n') {
+                let fixed = forms.as_ref().map_or(Cow::Borrowed(line), |forms| forms.of_line(line));
+                if let Cow::Owned(_) = fixed {
+                    plan.note(&[normalize::TYPOGRAPHY_NOTE]);
+                }
+                right.push_str(&fixed);
+            }
+        }
+        right.push_str(str_slice(new, copied..)?);
+        self.texts.new = right;
         Ok(())
     }
 
@@ -117,9 +137,10 @@ impl Planner<'_, '_> {
             }
             check_stop(self.matcher().call)?;
             let new = self.fit(matched, surroundings.clone())?;
-            if is_first && self.check.is_applied_at(&matched.range, &new.old, &new.new)? {
-                let at = matched.range.start;
-                return Err(RefusalReason::AlreadyApplied { at, near: None }.into());
+            if is_first
+                && let Some(refusal) = self.check.refusal_at(&matched.range, &new.old, &new.new)?
+            {
+                return Err(refusal.into());
             }
             plan.note(&new.notes);
             fitted.add(new);
@@ -313,6 +334,10 @@ impl Planner<'_, '_> {
             return Ok((part, range));
         }
         let end = range.end + blanks;
+        if range.is_empty() && inserted.starts_with('\n') && !is_line_start(text, range.start) {
+            // Lines are added below a line that stays as it is.
+            return Ok((part, end..end));
+        }
         // Behind several lines the blanks would come at the end of another line than before.
         let is_moved = inserted.contains('\n') && !inserted.ends_with('\n');
         if is_moved || inserted.ends_with([' ', '\t']) {

@@ -10,16 +10,22 @@ mod tests;
 use std::ops::Range;
 
 use crate::context::Call;
-use crate::edit::already_applied::NumberEvidence;
+use crate::edit::already_applied::{NumberEvidence, line_of_added};
 use crate::edit::fit::Patch;
+use crate::edit::line_numbers;
 use crate::edit::locate::{Located, Locator};
 use crate::edit::matcher::{MatchSet, TextMatch};
-use crate::edit::refusal::{LocateError, Refusal, RefusalReason};
+use crate::edit::refusal::{LocateError, Misplaced, NearMatch, Refusal, RefusalReason};
 use crate::edit::regions::LineDiff;
-use crate::edit::replacement::{EditOptions, MatchKind, Replacement, check_stop};
-use crate::edit::text::{DecodedText, LineEndings, LineTable, is_line_start, slice, str_slice};
+use crate::edit::replacement::{EditOptions, MatchKind, Replacement, TextSource, check_stop};
+use crate::edit::text::{
+    DecodedText, LineEndings, LineTable, count_letters, is_line_start, slice, str_slice,
+};
 use crate::edit::{EditedFile, assemble};
 use crate::error::{Error, ErrorCode};
+
+/// How far from its number a hunk may be found if its lines have no words.
+const MAX_DRIFT_WITHOUT_WORDS: usize = 20;
 
 const KINDS: [MatchKind; 5] = [
     MatchKind::Exact,
@@ -55,12 +61,19 @@ pub(crate) struct HunkRules {
 pub(crate) struct RefusedHunk {
     pub(crate) index: usize,
     reason: RefusalReason,
+    /// Of several equal places, the line of the first, from 1.
+    first: Option<usize>,
 }
 
 impl RefusedHunk {
     /// The code of its error.
     pub(crate) fn code(&self) -> ErrorCode {
         self.reason.code()
+    }
+
+    /// The line, from 1, of the first of the equal places at which its lines are.
+    pub(crate) fn first_of_several(&self) -> Option<usize> {
+        self.first
     }
 }
 
@@ -125,6 +138,8 @@ struct Place {
     first: usize,
     /// The lines that change, from 0; at least the position between two lines.
     changed: Range<usize>,
+    /// What had to be repaired.
+    note: Option<String>,
 }
 
 /// The places of a hunk that are possible.
@@ -171,7 +186,7 @@ impl<'a> HunkLocator<'a> {
                     }
                     all.push((index, places));
                 }
-                Err(LocateError::Refused(reason)) => refused.push(RefusedHunk { index, reason }),
+                Err(LocateError::Refused(reason)) => refused.push(self.refused(index, reason)),
                 Err(LocateError::Failed(error)) => return Err(error.into()),
             }
         }
@@ -187,7 +202,7 @@ impl<'a> HunkLocator<'a> {
                     known.place(hunk, &place);
                     chosen.push((index, place));
                 }
-                Err(reason) => refused.push(RefusedHunk { index, reason }),
+                Err(reason) => refused.push(self.refused(index, reason)),
             }
         }
         refused.extend(remove_overlaps(&mut chosen));
@@ -195,7 +210,7 @@ impl<'a> HunkLocator<'a> {
         for (index, place) in chosen {
             match self.plan(&place) {
                 Ok(hunk) => located.push(hunk),
-                Err(LocateError::Refused(reason)) => refused.push(RefusedHunk { index, reason }),
+                Err(LocateError::Refused(reason)) => refused.push(self.refused(index, reason)),
                 Err(LocateError::Failed(error)) => return Err(error.into()),
             }
         }
@@ -204,6 +219,15 @@ impl<'a> HunkLocator<'a> {
         }
         refused.sort_by_key(|refused| refused.index);
         Err(HunkError::Refused(refused))
+    }
+
+    fn refused(&self, index: usize, reason: RefusalReason) -> RefusedHunk {
+        let first = match &reason {
+            RefusalReason::NotUnique(found) => found.matches.first(),
+            _ => None,
+        };
+        let first = first.map(|found| self.table.line_at(found.range.start) + 1);
+        RefusedHunk { index, reason, first }
     }
 
     /// All places of a hunk with the first strategy that finds any.
@@ -216,30 +240,67 @@ impl<'a> HunkLocator<'a> {
             let place = self.place_of_addition(hunk, texts)?;
             return Ok(Places { places: vec![place], has_more: false });
         }
-        let at_end = self.at_open_end(&texts).map(|texts| (texts, true));
-        let variants: Vec<(Replacement, bool)> =
-            [(texts, false)].into_iter().chain(at_end).collect();
-        let line = hunk.line.and_then(|line| known.expected(line));
-        let expected = line.filter(|line| *line >= known.end || !self.rules.is_ordered);
-        if let Some(line) = expected {
+        let variants = self.variants(texts);
+        if let Some(line) = hunk.line.and_then(|line| known.expected(line)) {
             let mut here = variants
                 .iter()
                 .filter_map(|(texts, at_end)| self.exact_place(texts, *at_end, line));
             if let Some(place) = here.next() {
+                if self.rules.is_ordered && place.changed.start < known.end {
+                    return Err(RefusalReason::Misplaced(Misplaced::OutOfOrder(line + 1)).into());
+                }
                 return Ok(Places { places: vec![place], has_more: false });
             }
         }
         for kind in KINDS {
-            let (mut places, mut has_more) = (Vec::new(), false);
-            for (texts, at_end) in &variants {
-                let found = self.locator.matcher.find_at(kind, &texts.old_text, self.options)?;
-                has_more |= found.has_more;
-                let found = found.matches.into_iter();
-                places.extend(found.filter_map(|found| self.place(kind, found, texts, *at_end)));
+            let found = self.places_at(kind, &variants)?;
+            if !found.places.is_empty() {
+                return Ok(found);
             }
-            if !places.is_empty() {
-                places.sort_by_key(|place| place.first);
-                return Ok(Places { places, has_more });
+        }
+        self.place_with_numbers(hunk)
+    }
+
+    /// The texts, and those for the end of the file.
+    fn variants(&self, texts: Replacement) -> Vec<(Replacement, bool)> {
+        let at_end = self.at_open_end(&texts).map(|texts| (texts, true));
+        [(texts, false)].into_iter().chain(at_end).collect()
+    }
+
+    /// All places with one strategy.
+    fn places_at(
+        &mut self,
+        kind: MatchKind,
+        variants: &[(Replacement, bool)],
+    ) -> Result<Places, LocateError> {
+        let (mut places, mut has_more) = (Vec::new(), false);
+        for (texts, at_end) in variants {
+            let found = self.locator.matcher.find_at(kind, &texts.old_text, self.options)?;
+            has_more |= found.has_more;
+            let found = found.matches.into_iter();
+            places.extend(found.filter_map(|found| self.place(kind, found, texts, *at_end)));
+        }
+        places.sort_by_key(|place| place.first);
+        Ok(Places { places, has_more })
+    }
+
+    /// The place of lines that begin with the numbers that they have in the file, which were pasted
+    /// with them.
+    fn place_with_numbers(&mut self, hunk: &Hunk) -> Result<Places, LocateError> {
+        for unnumbered in line_numbers::strip(&hunk.texts, self.path) {
+            let texts = self.as_in_file(&unnumbered.edit);
+            if texts.old_text == texts.new_text {
+                return Err(RefusalReason::EqualTexts.into());
+            }
+            let variants = self.variants(texts);
+            // A repaired text is not matched loosely in addition.
+            for kind in KINDS.into_iter().filter(|kind| *kind <= MatchKind::TrailingBlanks) {
+                let mut found = self.places_at(kind, &variants)?.places;
+                found.retain(|place| unnumbered.has_numbers(self.text, place.found.range.start));
+                if let Some(place) = found.pop() {
+                    let place = Place { note: Some(unnumbered.note(TextSource::Hunk)), ..place };
+                    return Ok(Places { places: vec![place], has_more: false });
+                }
             }
         }
         Err(RefusalReason::NotFound.into())
@@ -299,7 +360,7 @@ impl<'a> HunkLocator<'a> {
     /// so.
     fn place_of_addition(&self, hunk: &Hunk, texts: Replacement) -> Result<Place, LocateError> {
         if !self.text.is_empty() && !hunk.at_end {
-            return Err(RefusalReason::NoPlace.into());
+            return Err(RefusalReason::Misplaced(Misplaced::NoPlace).into());
         }
         let end = self.text.len();
         let mut texts = texts;
@@ -313,7 +374,14 @@ impl<'a> HunkLocator<'a> {
         }
         let lines = self.table.len();
         let found = TextMatch { range: end..end, mappings: Vec::new() };
-        Ok(Place { kind: MatchKind::Exact, found, texts, first: lines, changed: lines..lines })
+        Ok(Place {
+            kind: MatchKind::Exact,
+            found,
+            texts,
+            first: lines,
+            changed: lines..lines,
+            note: None,
+        })
     }
 
     /// The place at a line, from 0, if the text stands there byte for byte.
@@ -347,7 +415,7 @@ impl<'a> HunkLocator<'a> {
         let (head, tail) = if kind == MatchKind::Exact { common_lines(texts) } else { (0, 0) };
         let lines = texts.old_text.split_inclusive('\n').count();
         let changed = first + head..first + lines - tail;
-        Some(Place { kind, found, texts: texts.clone(), first, changed })
+        Some(Place { kind, found, texts: texts.clone(), first, changed, note: None })
     }
 
     /// The only place, or the one that the hunk names.
@@ -361,7 +429,7 @@ impl<'a> HunkLocator<'a> {
             _ => None,
         };
         if let Some(place) = only(&places) {
-            return Ok(place);
+            return HunkLocator::near_number(hunk, place, known);
         }
         if hunk.at_end {
             let ends = |place: &&Place| place.found.range.end == self.text.len();
@@ -378,7 +446,9 @@ impl<'a> HunkLocator<'a> {
             let least = places.iter().map(distance).min();
             let nearest: Vec<Place> =
                 places.iter().filter(|place| Some(distance(place)) == least).cloned().collect();
-            if let Some(place) = only(&nearest) {
+            if let Some(place) = only(&nearest)
+                && HunkLocator::near_number(hunk, place.clone(), known).is_ok()
+            {
                 return Ok(place);
             }
         }
@@ -387,6 +457,20 @@ impl<'a> HunkLocator<'a> {
         };
         let matches = places.into_iter().map(|place| place.found).collect();
         Err(RefusalReason::NotUnique(MatchSet { kind, matches, has_more }))
+    }
+
+    /// The only place of a hunk, unless its lines have no words and its number names another place.
+    fn near_number(hunk: &Hunk, place: Place, known: &Known) -> Result<Place, RefusalReason> {
+        let Some(number) = hunk.line else { return Ok(place) };
+        let has_words = hunk.texts.old_text.lines().any(|line| count_letters(line) > 2);
+        let is_near = known
+            .expected(number)
+            .is_some_and(|line| line.abs_diff(place.first) <= MAX_DRIFT_WITHOUT_WORDS);
+        if has_words || is_near {
+            return Ok(place);
+        }
+        let line = place.first + 1;
+        Err(RefusalReason::Misplaced(Misplaced::FarFromNumber { line, number }))
     }
 
     /// The first place below the lines that the hunk names, if they lead to only one.
@@ -413,9 +497,19 @@ impl<'a> HunkLocator<'a> {
     }
 
     fn plan(&mut self, place: &Place) -> Result<Located, LocateError> {
+        let Replacement { old_text, new_text } = &place.texts;
+        let range = &place.found.range;
         let mut located = if place.kind == MatchKind::Exact {
+            if let Some(line) = line_of_added(self.text, range, old_text, new_text)? {
+                return Err(RefusalReason::AlreadyAdded(line).into());
+            }
             HunkLocator::plan_exact(place)?
         } else {
+            let is_mixed = old_text.contains("\r\n") != new_text.contains("\r\n");
+            if is_mixed && !new_text.is_empty() {
+                let near = NearMatch { kind: place.kind, range: range.clone() };
+                return Err(RefusalReason::ChangesLineEnds(near).into());
+            }
             let matches = vec![place.found.clone()];
             let found = MatchSet { kind: place.kind, matches, has_more: false };
             self.locator.locate_in(&place.texts, &found, NumberEvidence::None)?
@@ -426,6 +520,7 @@ impl<'a> HunkLocator<'a> {
             patch.match_start = changed.start;
         }
         located.matches = vec![changed];
+        located.notes.extend(place.note.clone());
         Ok(located)
     }
 
@@ -490,8 +585,8 @@ fn keep_order(all: &mut Vec<(usize, Places)>) -> Vec<RefusedHunk> {
         let first = places.first().map_or(0, |place| place.first);
         places.retain(|place| place.changed.start >= low);
         let Some(end) = places.iter().map(|place| place.changed.end).min() else {
-            let reason = RefusalReason::OutOfOrder(first + 1);
-            refused.push(RefusedHunk { index: *index, reason });
+            let reason = RefusalReason::Misplaced(Misplaced::OutOfOrder(first + 1));
+            refused.push(RefusedHunk { index: *index, reason, first: None });
             return false;
         };
         low = end;
@@ -505,18 +600,25 @@ fn keep_order(all: &mut Vec<(usize, Places)>) -> Vec<RefusedHunk> {
     refused
 }
 
-/// Removes hunks that change a line that an earlier one changes.
+/// Removes hunks that change a line that an earlier one changes, or add lines between the same lines of
+/// the file.
 fn remove_overlaps(chosen: &mut Vec<(usize, Place)>) -> Vec<RefusedHunk> {
     let mut refused = Vec::new();
     chosen.sort_by_key(|(index, place)| (place.changed.start, place.changed.end, *index));
-    let mut end = 0;
+    let mut last: Option<Place> = None;
     chosen.retain(|(index, place)| {
-        let is_free = place.changed.start >= end;
+        let is_free = last.as_ref().is_none_or(|last| {
+            let is_same_gap = last.changed == place.changed
+                && place.changed.is_empty()
+                && place.found.range.start < last.found.range.end
+                && last.found.range.start < place.found.range.end;
+            place.changed.start >= last.changed.end && !is_same_gap
+        });
         if is_free {
-            end = place.changed.end;
+            last = Some(place.clone());
         } else {
-            let reason = RefusalReason::Overlaps(place.changed.start + 1);
-            refused.push(RefusedHunk { index: *index, reason });
+            let reason = RefusalReason::Misplaced(Misplaced::Overlaps(place.changed.start + 1));
+            refused.push(RefusedHunk { index: *index, reason, first: None });
         }
         is_free
     });

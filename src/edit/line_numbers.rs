@@ -1,6 +1,6 @@
 //! Line numbers that were pasted together with the lines.
 
-use crate::edit::replacement::Replacement;
+use crate::edit::replacement::{Replacement, TextSource};
 use crate::edit::text::{is_line_start, line_number};
 use crate::text::line_number;
 
@@ -57,8 +57,9 @@ impl Unnumbered {
         line_number(text, at) == self.first
     }
 
-    pub(super) fn note(&self) -> String {
-        let texts = if self.is_new_stripped { "old_text and new_text" } else { "old_text" };
+    pub(super) fn note(&self, source: TextSource) -> String {
+        let (old, new) = (source.old_name(), source.new_name());
+        let texts = if self.is_new_stripped { format!("{old} and {new}") } else { old.to_owned() };
         format!("The line numbers at the start of the lines of {texts} were taken off.")
     }
 }

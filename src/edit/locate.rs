@@ -157,7 +157,7 @@ impl<'a> Locator<'a> {
             let evidence =
                 if has_numbers { NumberEvidence::Numbers } else { NumberEvidence::OtherNumbers };
             let mut located = self.locate_in(&unnumbered.edit, &found, evidence)?;
-            located.notes.insert(0, unnumbered.note());
+            located.notes.insert(0, unnumbered.note(options.source));
             return Ok(located);
         }
         Err(RefusalReason::NotFound.into())

@@ -5,6 +5,7 @@
 //! both have in common stays in the file's own bytes, with its quotes, trailing blanks and line
 //! endings.
 
+mod align;
 mod already_applied;
 pub(crate) mod diff;
 mod fit;

@@ -30,6 +30,8 @@ pub(super) enum RefusalReason {
         at: usize,
         near: Option<NearMatch>,
     },
+    /// The lines that `new_text` adds to `old_text` are beside it; all of them begin at this line.
+    AlreadyAdded(usize),
     /// The indentation of `new_text` cannot be decided.
     UndecidedIndentation(NearMatch),
     /// It is not clear what is meant, because of `why`.
@@ -46,12 +48,52 @@ pub(super) enum RefusalReason {
     TooMuchReindenting,
     TooLarge,
     NoChange,
-    /// The hunk is found only above the one before it, at this line.
+    /// The hunk changes how lines end, but its lines are not exactly those of the file.
+    ChangesLineEnds(NearMatch),
+    /// The place of a hunk contradicts what the patch says.
+    Misplaced(Misplaced),
+}
+
+/// Why a hunk cannot be applied where its lines are.
+#[derive(Clone, Copy)]
+pub(super) enum Misplaced {
+    /// It stands above the one before it, at this line.
     OutOfOrder(usize),
-    /// Another replacement changes the same line.
+    /// It is found only at `line`, and neither its words nor its number name this place.
+    FarFromNumber { line: usize, number: usize },
+    /// Another one changes the same line.
     Overlaps(usize),
-    /// A hunk that only adds lines, and no line beside them says where.
+    /// It only adds lines, and no line beside them says where.
     NoPlace,
+}
+
+impl Misplaced {
+    fn message(self) -> String {
+        match self {
+            Misplaced::OutOfOrder(line) => {
+                format!("its lines are at line {line}, above the hunk before")
+            }
+            Misplaced::FarFromNumber { line, number } => format!(
+                "its lines are found only at line {line}, far from line {number} that it names, \
+                 and none of them has a word"
+            ),
+            Misplaced::Overlaps(line) => {
+                format!("line {line} is changed by an earlier part of the patch too")
+            }
+            Misplaced::NoPlace => {
+                "it only adds lines, and no line beside them says where".to_owned()
+            }
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Misplaced::OutOfOrder(_) => "The hunks of a file stand in the order of its lines.",
+            Misplaced::FarFromNumber { .. } => "Add unchanged lines with words above or below.",
+            Misplaced::Overlaps(_) => "Make one of the two.",
+            Misplaced::NoPlace => "Add the unchanged lines above or below, each after a space.",
+        }
+    }
 }
 
 impl RefusalReason {
@@ -60,9 +102,13 @@ impl RefusalReason {
         match self {
             RefusalReason::NotFound
             | RefusalReason::AlreadyApplied { .. }
+            | RefusalReason::AlreadyAdded(_)
+            | RefusalReason::ChangesLineEnds(_)
             | RefusalReason::UndecidedIndentation(_)
             | RefusalReason::Unclear { .. }
-            | RefusalReason::OutOfOrder(_) => ErrorCode::PatternNotFound,
+            | RefusalReason::Misplaced(
+                Misplaced::OutOfOrder(_) | Misplaced::FarFromNumber { .. },
+            ) => ErrorCode::PatternNotFound,
             RefusalReason::NotUnique(_) => ErrorCode::PatternNotUnique,
             RefusalReason::TooManyMatches
             | RefusalReason::TooMuchReindenting
@@ -72,8 +118,9 @@ impl RefusalReason {
             | RefusalReason::JoinsLines
             | RefusalReason::UnclearBytes
             | RefusalReason::NoChange
-            | RefusalReason::Overlaps(_)
-            | RefusalReason::NoPlace => ErrorCode::InvalidArgument,
+            | RefusalReason::Misplaced(Misplaced::Overlaps(_) | Misplaced::NoPlace) => {
+                ErrorCode::InvalidArgument
+            }
         }
     }
 }
@@ -124,6 +171,12 @@ impl Refusal<'_, '_> {
         let code = reason.code();
         let path = short_path(self.matcher.path);
         let (old, new) = (self.source().old_name(), self.source().new_name());
+        let is_unlike =
+            matches!(reason, RefusalReason::NotFound | RefusalReason::UndecidedIndentation(_));
+        let signed = is_unlike.then(|| suggest::signed(self.matcher.text, self.edit)).flatten();
+        if let Some(signed) = signed {
+            return Ok(self.plain(code, format!("{old} not found in {path}.\n\n{signed}"), None));
+        }
         Ok(match reason {
             RefusalReason::EmptyOldText => self.plain(
                 code,
@@ -150,20 +203,11 @@ impl Refusal<'_, '_> {
                 let exact = Hint::argument("To change line endings, use ", "match", "exact", ".");
                 self.plain(code, message, Some(exact).filter(|_| !self.is_hunk()))
             }
-            RefusalReason::OutOfOrder(line) => {
-                let message =
-                    format!("its lines are found only at line {line}, above the hunk before");
-                let hint = "The hunks of a file stand in the order of its lines.";
-                self.plain(code, message, [hint.into()])
-            }
-            RefusalReason::Overlaps(line) => {
-                let message = format!("line {line} is changed by an earlier part of the patch too");
-                self.plain(code, message, ["Make one of the two.".into()])
-            }
-            RefusalReason::NoPlace => {
-                let message = "it only adds lines, and no line beside them says where";
-                let hint = "Add the unchanged lines above or below, each after a space.";
-                self.plain(code, message, [hint.into()])
+            RefusalReason::Misplaced(why) => self.plain(code, why.message(), [why.hint().into()]),
+            RefusalReason::ChangesLineEnds(near) => {
+                let why =
+                    "it changes how lines end, so its lines must be exactly those of the file";
+                self.unclear(code, &near, why)
             }
             RefusalReason::TooManyMatches => self.plain(
                 code,
@@ -185,6 +229,7 @@ impl Refusal<'_, '_> {
             RefusalReason::AlreadyApplied { at, near } => {
                 self.already_applied(code, at, near.as_ref())
             }
+            RefusalReason::AlreadyAdded(line) => self.already_added(code, line),
             RefusalReason::UndecidedIndentation(near) => self.undecided_indentation(code, &near),
             RefusalReason::Unclear { near, why } => self.unclear(code, &near, &why),
             RefusalReason::JoinsLines => self.plain(
@@ -272,6 +317,15 @@ impl Refusal<'_, '_> {
             );
         }
         self.plain(code, message, hint)
+    }
+
+    fn already_added(&self, code: ErrorCode, line: usize) -> Error {
+        let hint = if self.is_hunk() {
+            "To add the lines once more, quote the ones below them too.".into()
+        } else {
+            Hint::argument("To add the lines once more, use ", "match", "exact", ".")
+        };
+        self.plain(code, self.done_at(line).trim_start(), [hint])
     }
 
     fn undecided_indentation(&self, code: ErrorCode, near: &NearMatch) -> Error {

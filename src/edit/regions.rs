@@ -33,6 +33,18 @@ impl LineDiff {
         LineDiff(Some(operations))
     }
 
+    /// The ranges of `new` with the lines that the other text does not have in their place.
+    ///
+    /// # Errors
+    /// `INTERNAL` if the text is not the one that was compared.
+    pub(super) fn changed(&self, new: &str) -> Result<Vec<Range<usize>>, Error> {
+        let LineDiff(Some(operations)) = self else {
+            return Ok(std::iter::once(0..new.len()).collect());
+        };
+        let lines = LineTable::new(new.as_bytes());
+        operations.iter().map(|operation| lines.bytes_of(operation.new_range())).collect()
+    }
+
     /// The regions in which the two texts, perhaps shifted alike, differ, in order. Lines that both
     /// have are in none.
     ///

@@ -79,6 +79,7 @@ impl ReindentInput<'_> {
                 None
             }
             IndentedLike::OldText => decided(moved?, true),
+            IndentedLike::File if texts.may_move_block(&mapping.shift) => None,
             IndentedLike::File => decided(self.new.to_owned(), false),
         }
     }
@@ -323,6 +324,7 @@ impl ComparedLines<'_> {
             && (is_like_first || first.indent != file.indent)
             && !self.new.iter().any(|line| is_above(&line))
             && !self.has_stripped_first()
+            && !self.has_only_line_stripped()
             && !self.has_jump()
     }
 
@@ -353,14 +355,41 @@ impl ComparedLines<'_> {
         let Some(second) = new.first() else { return false };
         let (new, old, file) = (shallowest(new), shallowest(old), shallowest(file));
         let is_nested = opens(first.content)
+            && !first.content.ends_with(',')
             && !self.old.iter().any(|old| old.content == first.content)
             && second.indent.len() == first.indent.len() + self.shift.len();
         let is_like_file = if self.file.len() > 1 {
             new == file && new != old
         } else {
-            self.file.first().is_some_and(|file| file.indent == new)
+            // Deeper lines may be in the block that the first line opens.
+            let may_lack = |file: &ContentLine<'_>| {
+                self.old.first().is_some_and(|old| is_deeper(file.indent, old.indent))
+            };
+            self.file.first().is_some_and(|file| {
+                file.indent == new || new.starts_with(file.indent) && may_lack(file)
+            })
         };
         is_like_file && !is_nested
+    }
+
+    /// Whether the only quoted line has lost its indentation, while other lines of `new_text` begin
+    /// at the margin: these may have lost theirs too, or belong there.
+    fn has_only_line_stripped(&self) -> bool {
+        let ([old], [file], [_, rest @ ..]) =
+            (self.old.as_slice(), self.file.as_slice(), self.new.as_slice())
+        else {
+            return false;
+        };
+        old.indent.is_empty()
+            && !file.indent.is_empty()
+            && rest.iter().any(|line| line.indent.is_empty())
+    }
+
+    /// Whether the lines may be meant to become deeper: quoted a level too shallow and given a level
+    /// deeper, they are indented as the file is.
+    fn may_move_block(&self, shift: &IndentShift) -> bool {
+        let IndentShift::Deeper(blanks) = shift else { return false };
+        shallowest(&self.old).len() >= blanks.len()
     }
 
     /// Whether `new_text` may indent by other steps than the file. If the lines of `old_text` are all

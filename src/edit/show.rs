@@ -27,7 +27,7 @@ const DIFFERENCE_BYTES: usize = 120;
 const PATH_BYTES: usize = 300;
 
 /// Lines, or columns of one line, that are listed.
-const MAX_LISTED: usize = 10;
+const MAX_LISTED: usize = 30;
 
 /// Matches whose lines are shown.
 const MAX_SHOWN: usize = 3;
@@ -47,15 +47,16 @@ pub(super) fn short_path(path: &str) -> String {
     }
 }
 
-/// A line as `read_file` numbers it, and how many of the `spans` it shows: of a long line a window
-/// around the first span, else its start.
+/// A line as `read_file` numbers it, and how many of the `spans` it shows: of one that is longer than
+/// `limit` bytes a window around the first span, else its start.
 pub(super) fn numbered_line(
     line: &[u8],
     number: usize,
     spans: &[(usize, usize)],
+    limit: usize,
 ) -> (String, usize) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let window = clip::window(line, spans, LINE_BYTES);
+    let window = clip::window(line, spans, limit);
     (format!("{}{}\n", LineNumber(number as u64), window.text), window.spans.len())
 }
 
@@ -64,7 +65,7 @@ pub(super) fn numbered_line(
 pub(super) fn numbered_lines(table: &LineTable<'_>, lines: Range<usize>, room: usize) -> String {
     let mut shown = String::new();
     for (number, line) in lines.map_while(|number| Some((number, table.line(number)?))) {
-        let (line, _) = numbered_line(line, number + 1, &[]);
+        let (line, _) = numbered_line(line, number + 1, &[], LINE_BYTES);
         if shown.len() + line.len() > room {
             shown.push_str("...\n");
             break;
@@ -205,7 +206,7 @@ impl<'a> ShownLines<'a> {
             last = Some(number);
             let mut spans = spans.as_slice();
             loop {
-                let (window, seen) = numbered_line(line, number + 1, spans);
+                let (window, seen) = numbered_line(line, number + 1, spans, LINE_BYTES);
                 text.push_str(&window);
                 match spans.get(seen.max(1)..) {
                     Some(rest @ [_, ..]) => spans = rest,

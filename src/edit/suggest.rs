@@ -11,10 +11,11 @@ use memchr::memmem::{self, Finder};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use crate::context::Call;
+use crate::edit::align::{self, Alignment, Pair, is_placeholder};
 use crate::edit::normalize::Normalized;
-use crate::edit::replacement::{MatchKind, check_stop};
+use crate::edit::replacement::{MatchKind, Replacement, check_stop};
 use crate::edit::show::{
-    LINE_BYTES, common_prefix, difference, differs_in_blanks, numbered_line,
+    LINE_BYTES, common_prefix, difference, differs_in_blanks, numbered_line, numbered_lines,
     starts_with_ignoring_blanks, visible_blanks,
 };
 use crate::edit::text::{LineTable, count_letters};
@@ -57,6 +58,20 @@ const SLACK: usize = 32;
 
 /// The least similarity of a part worth suggesting; any two sentences have letters in common.
 const MIN_PART_SIMILARITY: f64 = 0.6;
+
+/// Lines above and below the old lines that may belong to them, and lines for which a placeholder may
+/// stand.
+const SLACK_LINES: usize = 8;
+const MAX_OMITTED_LINES: usize = 120;
+
+/// Stands for further lines.
+const CUT: &str = "...\n";
+
+/// How much less the lines round a place may be like the old ones than those at the place.
+const LESS_IN_PLACE: f64 = 0.05;
+
+/// Bytes shown of a line that the file does not have.
+const MISSING_BYTES: usize = 80;
 
 /// Bytes shown of a long line, where there is room and where there is not.
 const WINDOW_BYTES: usize = 800;
@@ -110,41 +125,48 @@ pub(super) fn suggest<'a>(
     let lines = most_similar_lines(&file, &old, call)?;
     if let [old] = old.as_slice() {
         let is_shown = |first: usize| file.line(first).is_some_and(|line| line.len() <= LINE_BYTES);
-        let part = match lines {
-            Some((_, first)) if is_shown(first) => None,
+        let part = match &lines {
+            Some((_, near)) if is_shown(near.first) => None,
             _ => most_similar_part(&file, old, call)?,
         };
-        let least = lines.map_or(0.0, |(similarity, _)| similarity);
+        let least = lines.as_ref().map_or(0.0, |(similarity, _)| *similarity);
         if let Some(part) = part.filter(|part| part.similarity >= least) {
             return Ok(Some(Suggestion::Part(part)));
         }
     }
-    let first = lines.map(|(_, first)| first).or_else(|| first_line_within(&file, &old));
-    if let Some(first) = first {
-        return Ok(Some(Suggestion::Lines(SimilarLines::new(&file, &old, first))));
+    let within = || first_line_within(&file, &old);
+    let near = lines.map(|(_, near)| near);
+    let near = near.or_else(|| Some(SimilarLines::one_to_one(&file, &old, within()?)));
+    if let Some(near) = near {
+        return Ok(Some(Suggestion::Lines(near)));
     }
     Ok(find_squeezed(&file, whole, usize::MAX, call)?.map(Suggestion::Variant))
 }
 
-/// Whether a line is a placeholder for others.
-fn is_placeholder(line: &str) -> bool {
-    let line = line.trim().trim_start_matches(['/', '#', '*', '-', ';']).trim();
-    matches!(line, "..." | "…")
-}
-
-/// The similarity of the most similar lines, and the first of them.
-fn most_similar_lines(
-    file: &LineTable<'_>,
-    old: &[&str],
+/// The most similar lines, and how similar they are.
+fn most_similar_lines<'a>(
+    file: &LineTable<'a>,
+    old: &[&'a str],
     call: &Call,
-) -> Result<Option<(f64, usize)>, Error> {
-    let mut best: Option<(f64, usize)> = None;
+) -> Result<Option<(f64, SimilarLines<'a>)>, Error> {
+    let mut best: Option<(f64, SimilarLines<'a>)> = None;
     for first in candidates(file, old, call)? {
         check_stop(call)?;
+        let mut near = SimilarLines::near(file, old, first);
         let lines: Vec<&[u8]> = file.lines(first..first + old.len()).collect();
-        let similarity = similarity(&lines, old);
-        if best.is_none_or(|(max, _)| similarity > max) {
-            best = Some((similarity, first));
+        let in_place = similarity(&lines, old);
+        let aligned = if old.iter().any(|line| is_placeholder(line)) {
+            near.score
+        } else {
+            let lines = near.rows.iter().filter_map(Row::file).map(|(_, line)| line);
+            similarity(&lines.collect::<Vec<_>>(), old)
+        };
+        if aligned + LESS_IN_PLACE < in_place {
+            near = SimilarLines::one_to_one(file, old, first);
+        }
+        let similarity = in_place.max(aligned);
+        if best.as_ref().is_none_or(|(max, _)| similarity > *max) {
+            best = Some((similarity, near));
         }
     }
     Ok(best.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY))
@@ -311,9 +333,7 @@ impl Suggestion<'_> {
     /// Whether it has some of these lines, counted from 1.
     pub(super) fn overlaps(&self, lines: &Range<usize>) -> bool {
         match self {
-            Suggestion::Lines(near) => {
-                lines.start <= near.first + near.pairs.len() && near.first + 1 < lines.end
-            }
+            Suggestion::Lines(near) => lines.start <= near.end && near.first + 1 < lines.end,
             Suggestion::Part(_) | Suggestion::Variant(_) => false,
         }
     }
@@ -328,27 +348,75 @@ impl Suggestion<'_> {
     }
 }
 
-/// As many lines of the file as `old_text` has.
+/// Lines of the file that are like those of `old_text`.
 pub(super) struct SimilarLines<'a> {
-    /// The number of the first line, from 0.
+    /// The numbers of the lines of the file, from 0.
     first: usize,
-    pairs: Vec<LinePair<'a>>,
-    /// Whether the file ends with these lines, without a line feed.
+    end: usize,
+    rows: Vec<Row<'a>>,
+    score: f64,
+    /// Whether the file ends with these lines, and whether it does without a line feed.
+    is_last: bool,
     is_open: bool,
 }
 
-/// A line of `old_text` and that of the file in its place; `None` behind the end of the file.
-struct LinePair<'a> {
-    file: Option<&'a [u8]>,
-    old: &'a str,
+/// A line of the file with its number from 0, a line of `old_text`, or both in the same place.
+enum Row<'a> {
+    Both((usize, &'a [u8]), &'a str),
+    File((usize, &'a [u8])),
+    Old(&'a str),
+}
+
+impl<'a> Row<'a> {
+    fn file(&self) -> Option<(usize, &'a [u8])> {
+        match self {
+            Row::Both(file, _) | Row::File(file) => Some(*file),
+            Row::Old(_) => None,
+        }
+    }
 }
 
 impl<'a> SimilarLines<'a> {
-    fn new(file: &LineTable<'a>, old: &[&'a str], first: usize) -> SimilarLines<'a> {
-        let pairs = old.iter().zip(first..).map(|(old, at)| LinePair { file: file.line(at), old });
-        let is_open = file.text().last().is_some_and(|&byte| byte != b'\n');
-        let is_open = is_open && first + old.len() == file.len();
-        SimilarLines { first, pairs: pairs.collect(), is_open }
+    /// The lines round this one that are most like the old ones.
+    fn near(file: &LineTable<'a>, old: &[&'a str], first: usize) -> SimilarLines<'a> {
+        let has_placeholder = old.iter().any(|line| is_placeholder(line));
+        let more = if has_placeholder { MAX_OMITTED_LINES } else { SLACK_LINES };
+        let above = first.saturating_sub(SLACK_LINES);
+        let lines = above..(first + old.len() + more).min(file.len());
+        let texts: Vec<&[u8]> = file.lines(lines).collect();
+        SimilarLines::of(file, old, above, &align::align(&texts, old))
+    }
+
+    /// The lines from this one on, each with the old one in its place.
+    fn one_to_one(file: &LineTable<'a>, old: &[&'a str], first: usize) -> SimilarLines<'a> {
+        let pair =
+            |at: usize| Pair { file: Some(at).filter(|at| first + at < file.len()), old: Some(at) };
+        let pairs = (0..old.len()).map(pair).collect();
+        SimilarLines::of(file, old, first, &Alignment { pairs, score: 0.0 })
+    }
+
+    fn of(
+        file: &LineTable<'a>,
+        old: &[&'a str],
+        above: usize,
+        alignment: &Alignment,
+    ) -> SimilarLines<'a> {
+        let rows = alignment.pairs.iter().filter_map(|pair| {
+            let number = pair.file.map(|at| above + at);
+            let line = number.and_then(|number| Some((number, file.line(number)?)));
+            match (line, pair.old.and_then(|at| old.get(at).copied())) {
+                (Some(line), Some(old)) => Some(Row::Both(line, old)),
+                (Some(line), None) => Some(Row::File(line)),
+                (None, old) => old.map(Row::Old),
+            }
+        });
+        let rows: Vec<Row<'a>> = rows.collect();
+        let mut numbers = rows.iter().filter_map(Row::file).map(|(number, _)| number);
+        let first = numbers.next().unwrap_or(above);
+        let end = numbers.next_back().unwrap_or(first) + 1;
+        let is_last = end >= file.len();
+        let is_open = is_last && file.text().last().is_some_and(|&byte| byte != b'\n');
+        SimilarLines { first, end, rows, score: alignment.score, is_last, is_open }
     }
 
     fn message(&self, is_exact: bool, room: usize) -> String {
@@ -362,7 +430,7 @@ impl<'a> SimilarLines<'a> {
                 .or_else(plain)
         };
         let sentence = match difference {
-            Some((at, pair)) => self.sentence(at, pair),
+            Some((at, row)) => self.sentence(at, row),
             None => self.end(),
         };
         let frame = "Did you mean:\n```\n```\n".len();
@@ -376,50 +444,100 @@ impl<'a> SimilarLines<'a> {
         if !self.is_open {
             return String::new();
         }
-        let last = self.first + self.pairs.len();
+        let last = self.end;
         format!("The file ends at line {last} without a line feed, the old text goes on with one.")
     }
 
-    /// The lines as far as there is room, including the one that differs.
+    /// The lines as far as there is room, whole if all of them fit, including the one that differs.
     fn shown(&self, difference: Option<usize>, room: usize) -> String {
-        let from = |first: usize| -> Vec<String> {
-            let mut left = room;
-            let pairs = self.pairs.iter().enumerate().skip(first);
-            let lines = pairs.map_while(|(at, LinePair { file, old })| {
-                let line = (*file)?;
-                let same = (difference == Some(at)).then(|| common_prefix(line, old));
-                let span = same.map(|same| (same, same));
-                let (shown, _) = numbered_line(line, self.first + at + 1, span.as_slice());
-                left = left.checked_sub(shown.len())?;
-                Some(shown)
-            });
-            lines.collect()
+        let from = |first: usize, limit: usize| -> (usize, String) {
+            let (mut end, mut shown) = (first, String::new());
+            for (at, row) in self.rows.iter().enumerate().skip(first) {
+                let Some((number, line)) = row.file() else {
+                    end = at + 1;
+                    continue;
+                };
+                let span = match row {
+                    Row::Both(_, old) if difference == Some(at) => {
+                        let same = common_prefix(line, old);
+                        Some((same, same))
+                    }
+                    _ => None,
+                };
+                let (line, _) = numbered_line(line, number + 1, span.as_slice(), limit);
+                if shown.len() + line.len() + CUT.len() > room {
+                    break;
+                }
+                shown.push_str(&line);
+                end = at + 1;
+            }
+            (end, shown)
         };
-        let lines = from(0);
-        match difference {
-            Some(at) if at >= lines.len() => from(at.saturating_sub(3)).concat(),
-            _ => lines.concat(),
+        let (mut end, mut shown) = from(0, WINDOW_BYTES);
+        if end < self.rows.len() {
+            (end, shown) = from(0, LINE_BYTES);
         }
+        if let Some(at) = difference.filter(|at| *at >= end) {
+            (end, shown) = from(at.saturating_sub(3), LINE_BYTES);
+        }
+        if self.rows.iter().skip(end).any(|row| row.file().is_some()) {
+            shown.push_str(CUT);
+        }
+        shown
     }
 
     /// The first line that is not the same.
-    fn first_unlike(
-        &self,
-        is_same: impl Fn(&[u8], &[u8]) -> bool,
-    ) -> Option<(usize, &LinePair<'a>)> {
-        let is_unlike = |pair: &LinePair<'_>| match pair.file {
-            Some(line) => !is_same(line, pair.old.as_bytes()),
-            None => true,
+    fn first_unlike(&self, is_same: impl Fn(&[u8], &[u8]) -> bool) -> Option<(usize, &Row<'a>)> {
+        let is_unlike = |row: &Row<'_>| match row {
+            Row::Both((_, line), old) => !is_same(line, old.as_bytes()),
+            Row::File(_) | Row::Old(_) => true,
         };
-        self.pairs.iter().enumerate().find(|(_, pair)| is_unlike(pair))
+        self.rows.iter().enumerate().find(|(_, row)| is_unlike(row))
     }
 
-    fn sentence(&self, at: usize, pair: &LinePair<'_>) -> String {
-        let Some(line) = pair.file else {
-            return format!("The file ends at line {}, the old text goes on.", self.first + at);
-        };
-        let difference = difference(line, pair.old, differs_in_blanks(line, pair.old));
-        format!("Line {} differs: {difference}.", self.first + at + 1)
+    fn sentence(&self, at: usize, row: &Row<'_>) -> String {
+        match row {
+            Row::Both((number, line), old) => {
+                let difference = difference(line, old, differs_in_blanks(line, old));
+                format!("Line {} differs: {difference}.", number + 1)
+            }
+            Row::File((number, _)) => format!("The old text lacks line {}.", number + 1),
+            Row::Old(old) => self.missing(at, old.trim()),
+        }
+    }
+
+    /// The sentence about a line of the old text that the file does not have.
+    fn missing(&self, at: usize, old: &str) -> String {
+        let below = self.rows.iter().skip(at).find_map(Row::file);
+        let next = below.map_or(self.end, |(number, _)| number) + 1;
+        if is_placeholder(old) {
+            return self.omitted(at, old);
+        }
+        if below.is_none() && self.is_last {
+            format!("The file ends at line {}, the old text goes on.", self.end)
+        } else if old.is_empty() {
+            format!("The file has no blank line before line {next}.")
+        } else {
+            let old = clip::ellipsize(old, MISSING_BYTES);
+            format!("The file does not have `{old}` before line {next}.")
+        }
+    }
+
+    /// The sentence about a placeholder.
+    fn omitted(&self, at: usize, old: &str) -> String {
+        let mut lines = self.rows.iter().skip(at + 1).map_while(|row| match row {
+            Row::File((number, _)) => Some(number + 1),
+            Row::Both(..) | Row::Old(_) => None,
+        });
+        match (lines.next(), lines.last()) {
+            (Some(first), Some(last)) => {
+                format!("`{old}` stands for no lines: give lines {first}-{last} in its place.")
+            }
+            (Some(only), None) => {
+                format!("`{old}` stands for no lines: give line {only} in its place.")
+            }
+            (None, _) => format!("`{old}` stands for no lines: leave it out."),
+        }
     }
 }
 
@@ -598,7 +716,7 @@ impl<'a> SimilarPart<'a> {
 
 /// "Did you mean" with the numbered line and `sentence`.
 fn variant_message(line: &[u8], number: usize, span: (usize, usize), sentence: &str) -> String {
-    let (line, _) = numbered_line(line, number, &[span]);
+    let (line, _) = numbered_line(line, number, &[span], LINE_BYTES);
     format!("Did you mean:\n```\n{line}```\n{sentence}")
 }
 
@@ -622,6 +740,7 @@ fn find_rewritten(file: &LineTable<'_>, old: &str, call: &Call) -> Result<Option
             old.trim_end_matches('\n').replace('\n', "\\n"),
             "the file has `\\n` where the old text has a line end",
         ),
+        (without_fence(old), "the old text stands in a code fence, which the file does not have"),
     ];
     for (form, what) in forms.iter().filter(|(form, _)| form != old && !form.trim().is_empty()) {
         check_stop(call)?;
@@ -640,6 +759,41 @@ fn find_rewritten(file: &LineTable<'_>, old: &str, call: &Call) -> Result<Option
         return Ok(Some(variant_message(line, index + 1, span, &sentence)));
     }
     Ok(None)
+}
+
+/// The text within a code fence; the text itself if it is in none.
+fn without_fence(text: &str) -> String {
+    let inner = || {
+        let (first, rest) = text.trim_start_matches('\n').split_once('\n')?;
+        let (inner, last) = rest.trim_end().rsplit_once('\n')?;
+        (first.starts_with("```") && last.trim() == "```").then_some(inner)
+    };
+    inner().unwrap_or(text).to_owned()
+}
+
+/// The message on texts that have the signs of a diff before their lines, without which the old text is
+/// in the file.
+pub(super) fn signed(text: &[u8], edit: &Replacement) -> Option<String> {
+    let Replacement { old_text, new_text } = edit;
+    let are_signed = |text: &str, sign: char| {
+        text.split_terminator('\n').all(|line| line.is_empty() || line.starts_with([' ', sign]))
+    };
+    let has_sign = |text: &str, sign: char| text.lines().any(|line| line.starts_with(sign));
+    if !are_signed(old_text, '-') || !are_signed(new_text, '+') {
+        return None;
+    }
+    if !has_sign(old_text, '-') && !has_sign(new_text, '+') {
+        return None;
+    }
+    let bare = old_text.split_inclusive('\n');
+    let bare: String = bare.map(|line| line.strip_prefix([' ', '-']).unwrap_or(line)).collect();
+    let found = Some(bare.trim_end_matches('\n')).filter(|bare| !bare.trim().is_empty());
+    let file = LineTable::new(text);
+    let at = memmem::find(text, found?.as_bytes())?;
+    let (first, end) = (file.line_at(at), file.line_at(at + found?.len() - 1) + 1);
+    let shown = numbered_lines(&file, first..end, VARIANT_BYTES);
+    let sentence = "Both texts have signs before their lines, as a diff has: give them without.";
+    Some(format!("Did you mean:\n```\n{shown}```\n{sentence}"))
 }
 
 /// The text with the escapes of string literals replaced by their characters.
@@ -702,7 +856,7 @@ fn find_squeezed(
         };
         let shown = |text: &[u8]| {
             let shown = clip::window(text, &[], VARIANT_BYTES).text;
-            if is_case { shown } else { visible_blanks(&shown) }
+            if is_case && !is_blanks { shown } else { visible_blanks(&shown) }
         };
         let number = index + 1;
         if part == old.as_bytes() {

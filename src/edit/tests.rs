@@ -59,6 +59,8 @@ fn each_step_finds_what_it_overlooks_and_is_named() {
         ("a\r\nb\r\n", "a\nb\n", "a\nc\nd\n", "a\r\nc\r\nd\r\n", MatchKind::LineEndings),
         ("a\nb\n", "a\r\nb\r\n", "a\r\nc\r\n", "a\nc\n", MatchKind::LineEndings),
         ("a  \nb\t\nc\n", "a\nb\n", "a\nX\n", "a  \nX\t\nc\n", MatchKind::TrailingBlanks),
+        // The blanks of a line that stays are not moved to the lines that are added below.
+        ("a  \nb\n", "a", "a\nX", "a  \nX\nb\n", MatchKind::Exact),
         ("a\nb\nc\n", "a \nb   ", "a \nB   ", "a\nB\nc\n", MatchKind::TrailingBlanks),
         (
             "say “hi” – now\n",
@@ -606,7 +608,6 @@ fn a_match_behind_the_indentation_of_its_line_does_not_double_it() {
         ("    a = 'x'\n", "a = ‘x’", "    a = 'y'", "    a = 'y'\n"),
         ("    a = 'x'\n", "a = ‘x’", "    b\n    a = 'x'", "    b\n    a = 'x'\n"),
         ("    a = 'x'\n", "a = ‘x’", "a = 'y'", "    a = 'y'\n"),
-        ("    a = 'x'\n", "a = ‘x’\n", "a = ‘x’\nb = 1\n", "    a = 'x'\n    b = 1\n"),
         ("    a = 'x'\n    b\n", "a = ‘x’\n    b\n", "c\n    d\n", "    c\n    d\n"),
     ] {
         let (content, kind) = safe(file, old, new);
@@ -616,6 +617,8 @@ fn a_match_behind_the_indentation_of_its_line_does_not_double_it() {
         ("a = ‘x’", "        a = 'y'"),
         ("a = ‘x’", "    if b:\n  a = 'x'"),
         ("a = ‘x’", "b\n    a = 'x'"),
+        // Where the second line belongs, nothing shows.
+        ("a = ‘x’\n", "a = ‘x’\nb = 1\n"),
         ("a = ‘x’\n", ""),
     ] {
         let file = "    a = 'x'\nb\n";

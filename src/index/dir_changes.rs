@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::pool::lock;
+use crate::walk::FileTotals;
 
 /// How many changed entries of a directory are recorded by name; beyond that, all count as changed.
 const MAX_NAMES: usize = 1024;
@@ -63,6 +64,13 @@ impl DirChanges {
     /// Whether an entry is unchanged since the generation `verified`.
     pub(super) fn unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
         self.is_watched_since(verified, generation) && self.name(name) <= verified
+    }
+
+    /// Whether all files that were added up are unchanged since.
+    pub(super) fn contents_unchanged(&self, totals: &FileTotals, generation: Generation) -> bool {
+        // What changed before they were added up was known then.
+        self.is_watched_since(totals.verified, generation)
+            && self.latest.load(Ordering::Acquire) <= totals.generation
     }
 
     /// Whether the watch reported everything that happened since the generation `verified` began.

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::index::dir_changes::{DirChanges, Generation};
+use crate::index::file_scan::WHOLE;
 use crate::index::query::FilterQuery;
 use crate::index::signatures::{BitsPerByte, BlockFilters, FileSet, Signatures};
 use crate::index::status::IndexStatus;
-use crate::walk::{DirListing, FileId};
+use crate::walk::{DirListing, FileId, FileTotals};
 use crate::workspace::{Fingerprint, Kind, Stat};
 
 /// What is known of the content of a file, for as long as its fingerprint is the same.
@@ -302,24 +303,59 @@ impl FileTable {
         None
     }
 
-    /// Calls `each` with the files in order that need neither be opened nor checked, and why; ends
-    /// with false at the first other one.
+    /// Adds up files that need neither be opened nor checked; none if one of them has to be.
     pub(super) fn exclude_all(
         &self,
         mut files: impl Iterator<Item = Option<FileId>>,
         candidates: &Candidates,
         generation: Generation,
-        mut each: impl FnMut(Excluded) -> bool,
-    ) -> bool {
+    ) -> Option<FileTotals> {
         let slots = self.read();
-        files.all(|file| {
-            let excluded = file.and_then(|file| {
-                let slot = slots.get(file)?;
-                let known = slot.known.as_ref()?;
-                known.exclude(file, candidates).filter(|_| slot.is_current(generation))
-            });
-            excluded.is_some_and(&mut each)
+        let nothing = FileTotals {
+            texts: 0,
+            text_bytes: 0,
+            max_text_bytes: 0,
+            binaries: 0,
+            range: (FileId(u32::MAX), FileId(0)),
+            recorded: 0,
+            generation: generation.current,
+            verified: generation.current,
+        };
+        files.try_fold(nothing, |mut totals, file| {
+            let file = file?;
+            let slot = slots.get(file)?;
+            let known = slot.known.as_ref()?;
+            match known.exclude(file, candidates)? {
+                Excluded::Binary => totals.binaries += 1,
+                Excluded::Text(bytes) => {
+                    totals.texts += 1;
+                    totals.text_bytes += if bytes > WHOLE { 0 } else { bytes };
+                    totals.max_text_bytes = totals.max_text_bytes.max(bytes);
+                }
+            }
+            let (first, last) = totals.range;
+            totals.range = (first.min(file), last.max(file));
+            totals.recorded = totals.recorded.max(known.recorded);
+            totals.verified = totals.verified.min(slot.verified.load(Ordering::Acquire));
+            slot.is_current(generation).then_some(totals)
         })
+    }
+
+    /// Whether [`FileTable::exclude_all`] would return these totals, which are of files of one
+    /// directory, again. It may be false for others, too.
+    pub(super) fn has_totals(
+        &self,
+        totals: &FileTotals,
+        candidates: &Candidates,
+        generation: Generation,
+    ) -> bool {
+        let may_match = |files: &FileSet| files.has_any(totals.range);
+        candidates.files.as_ref().is_some_and(|files| !may_match(files))
+            && totals.recorded <= candidates.recorded
+            && self
+                .read()
+                .get(totals.range.0)
+                .is_some_and(|slot| slot.changes.contents_unchanged(totals, generation))
     }
 
     /// Forgets what is known of a file if it changed.

@@ -44,7 +44,7 @@ impl Default for IndexOptions {
 impl IndexOptions {
     /// Stores the index in a file of this directory, too, which must not lie in the workspace. All
     /// processes that name the directory share the file of a workspace. A missing directory is made
-    /// when the index is first stored; its parent must exist. Default: in memory only.
+    /// when the index is first stored, with those above it. Default: in memory only.
     pub fn stored_in(mut self, directory: impl AsRef<Path>) -> IndexOptions {
         self.directory = Some(directory.as_ref().to_owned());
         self

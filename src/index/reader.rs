@@ -12,7 +12,8 @@ use crate::index::file_table::{Candidates, Excluded};
 use crate::index::query::FilterQuery;
 use crate::index::signatures::SignatureBuilder;
 use crate::index::snapshot::IndexView;
-use crate::walk::{FileId, SelectedFiles};
+use crate::pool::lock;
+use crate::walk::{FileId, FileTotals, SelectedFiles};
 use crate::workspace::{File, Stat};
 
 /// One part in this many of a search's time goes into indexing.
@@ -107,15 +108,19 @@ impl IndexReader {
         self.index.files().exclude(file, &self.candidates, self.view.generation, stat)
     }
 
-    /// Calls `each` with the files that need neither be opened nor checked, and why, until it returns
-    /// false; false unless that are all of them.
-    pub(crate) fn exclude_all(
-        &self,
-        files: &SelectedFiles,
-        each: impl FnMut(Excluded) -> bool,
-    ) -> bool {
-        let Some(ids) = files.listing.file_ids(files.range.clone()) else { return false };
-        self.index.files().exclude_all(ids, &self.candidates, self.view.generation, each)
+    /// Adds up files that need neither be opened nor checked; none if one of them has to be.
+    pub(crate) fn exclude_all(&self, files: &SelectedFiles) -> Option<FileTotals> {
+        let (table, generation) = (self.index.files(), self.view.generation);
+        let mut kept = lock(&files.totals);
+        if let Some(totals) = &*kept
+            && table.has_totals(totals, &self.candidates, generation)
+        {
+            return Some(*totals);
+        }
+        let ids = files.listing.file_ids(files.range.clone())?;
+        let totals = table.exclude_all(ids, &self.candidates, generation)?;
+        *kept = Some(totals);
+        Some(totals)
     }
 
     /// Drops what is known of a file that changed since it was indexed.

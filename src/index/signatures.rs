@@ -107,6 +107,21 @@ impl FileSet {
         word.is_some_and(|word| word >> (file.0 as usize % WORD) & 1 != 0)
     }
 
+    /// Whether it contains one of the files from `first` to `last`.
+    pub(crate) fn has_any(&self, (first, last): (FileId, FileId)) -> bool {
+        let (begin, end) = (first.0 as usize, last.0 as usize);
+        // Like `contains`, this is false for files beyond the room of the set. Those were recorded after
+        // it was made, and are not excluded because of it.
+        let Some(words) = self.words.get(begin / WORD..) else { return false };
+        let count = (end / WORD).saturating_sub(begin / WORD) + 1;
+        words.iter().take(count).zip(begin / WORD..).any(|(word, index)| {
+            let from = if index == begin / WORD { u64::MAX << (begin % WORD) } else { u64::MAX };
+            let to =
+                if index == end / WORD { u64::MAX >> (WORD - 1 - end % WORD) } else { u64::MAX };
+            word & from & to != 0
+        })
+    }
+
     /// How many files it has.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn len(&self) -> usize {

@@ -17,7 +17,9 @@ use crate::walk::{
     IgnoreRules, InitialTask, MemoryBudget, OpenCount, OpenDir, PendingDir, ReadContext, Selection,
     SelectionLookup, WalkOptions,
 };
-use crate::workspace::{Dir, Fingerprint, Kind, RecentFingerprint, Stat, Volume, Workspace};
+use crate::workspace::{
+    Dir, Fingerprint, Kind, RecentFingerprint, Stat, Volume, Workspace, split_name,
+};
 
 /// How many entries are read at most of a directory above the root of a walk, whose entries the walk
 /// does not need.
@@ -143,12 +145,9 @@ impl Snapshot {
         entries.len() > MAX_CHECKED
             || entries.iter().any(|entry| {
                 let path = entry.strip_suffix(b"/").unwrap_or(entry);
-                let base = path.iter().rposition(|byte| *byte == b'/');
-                let stat = match base {
-                    Some(base) => self.root.descend(path.get(..base).unwrap_or_default()).and_then(
-                        |directory| directory.stat(path.get(base + 1..).unwrap_or_default()),
-                    ),
-                    None => self.root.stat(path),
+                let stat = match split_name(path) {
+                    (Some(above), name) => self.root.descend(above).and_then(|dir| dir.stat(name)),
+                    (None, name) => self.root.stat(name),
                 };
                 stat.is_ok_and(|stat| stat.kind == Kind::File && stat.links > 1)
             })
@@ -363,9 +362,9 @@ impl IndexView {
     /// Watches a directory, if watches are wanted and it has none yet.
     pub(super) fn watch(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) {
         let Some(watching) = &self.cache.watching else { return };
-        if !changes.is_watched() && watching.add(prefix, changes, dir) {
+        if !changes.is_watched() {
             // Calls that began before may have read the directory before the watch existed.
-            changes.watched_since(self.cache.next_generation());
+            watching.add(prefix, changes, dir, || self.cache.next_generation());
         }
     }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Incomplete;
+use crate::output::counted;
 
 /// How much of a workspace an index covers, and its size.
 ///
@@ -18,7 +19,7 @@ use crate::context::Incomplete;
 /// let status = index.build(&Call::default())?;
 /// assert_eq!(status.incomplete, None);
 /// assert!(!status.watched && status.stored_bytes.is_none());
-/// assert!(status.to_string().contains(" files known in "));
+/// assert!(status.to_string().contains(" indexed"));
 /// # Ok(())
 /// # }
 /// ```
@@ -49,8 +50,12 @@ pub struct IndexStatus {
 
 impl fmt::Display for IndexStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let IndexStatus { directories, files, unknown_files, .. } = self;
-        write!(f, "{files} files known in {directories} directories, {unknown_files} not")?;
+        let IndexStatus { directories, files, unknown_files, .. } = *self;
+        let indexed = counted(files, "file", "files");
+        write!(f, "{indexed} in {} indexed", counted(directories, "directory", "directories"))?;
+        if unknown_files > 0 {
+            write!(f, ", {} not indexed", counted(unknown_files, "file", "files"))?;
+        }
         write!(f, "\n{} bytes of text, {} of filters", self.text_bytes, self.filter_bytes)?;
         let share = self.filter_bytes.saturating_mul(1000) / self.text_bytes.max(1);
         write!(f, " ({}.{} %)", share / 10, share % 10)?;

@@ -12,8 +12,8 @@ use crate::workspace::{Dir, WatchEvent, WatchId, Watcher};
 /// How long the watches alone are trusted. They do not report everything: see [`Watcher`].
 const TRUST: Duration = Duration::from_secs(30);
 
-/// How many directories are watched at most: the system's limit is shared by all programs of a user.
-const MAX_WATCHED: usize = 32_768;
+/// The part of the system's limit that a set uses: all programs of a user share the limit.
+const SHARE: usize = 2;
 
 /// The directories that are watched.
 #[derive(Debug)]
@@ -53,14 +53,16 @@ pub(super) struct WatchReport {
 impl WatchSet {
     /// An empty set; none where the system has no watches.
     pub(super) fn new() -> Option<WatchSet> {
-        WatchSet::of(MAX_WATCHED)
+        let watcher = Watcher::new().ok()?;
+        let max = Watcher::limit().ok()? / SHARE;
+        Some(WatchSet::of(watcher, max))
     }
 
     /// The same, for at most `max` directories.
-    fn of(max: usize) -> Option<WatchSet> {
+    fn of(watcher: Watcher, max: usize) -> WatchSet {
         let state = State { directories: HashMap::new(), trusted_from: Instant::now() };
         let (state, full) = (Mutex::new(state), AtomicBool::new(false));
-        Some(WatchSet { watcher: Watcher::new().ok()?, state, max, full })
+        WatchSet { watcher, state, max, full }
     }
 
     /// Locks the set, so that other calls see no events before this one has.
@@ -83,26 +85,34 @@ impl WatchSet {
         report
     }
 
-    /// Begins to watch a directory; true if changes in it are reported from now on.
-    pub(super) fn add(&self, prefix: &Arc<[u8]>, changes: &Arc<DirChanges>, dir: &Dir) -> bool {
+    /// Begins to watch a directory, if there is room; its changes are reported from the generation on
+    /// that `next` returns.
+    pub(super) fn add(
+        &self,
+        prefix: &Arc<[u8]>,
+        changes: &Arc<DirChanges>,
+        dir: &Dir,
+        next: impl FnOnce() -> u64,
+    ) {
         if self.is_full() {
-            return false;
+            return;
         }
         // One lock for both, so that threads that add at the same time do not exceed the limit.
         let mut state = lock(&self.state);
         let has_room = state.directories.len() < self.max;
         let Some(id) = has_room.then(|| self.watcher.watch(dir).ok()).flatten() else {
             self.full.store(true, Ordering::Relaxed);
-            return false;
+            return;
         };
+        // Under the lock, so that a thread that finds the same directory under another path forgets
+        // this one after it and not before.
+        changes.watched_since(next());
         let watched = Watched { prefix: prefix.clone(), changes: changes.clone() };
         let old = state.directories.insert(id, watched);
-        drop(state);
         // The same directory under another path: only one of them can be watched.
         if let Some(old) = old.filter(|old| !Arc::ptr_eq(&old.changes, changes)) {
             old.changes.forget();
         }
-        true
     }
 
     /// Whether no more directories can be watched.

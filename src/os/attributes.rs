@@ -40,7 +40,7 @@ pub(super) fn copy(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<Vec<&
             mode &= !0o070;
         }
     }
-    rustix::fs::fchmod(to, Mode::from_raw_mode(mode as _))?;
+    set_mode(to, mode)?;
     Ok(lost)
 }
 
@@ -105,8 +105,14 @@ fn copy_extended(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> Extended {
     Extended::Copied
 }
 
+/// Sets the permission bits.
+#[allow(clippy::cast_possible_truncation, reason = "16 bits where the kernel is Darwin's")]
+pub(super) fn set_mode(file: BorrowedFd<'_>, mode: u32) -> io::Result<()> {
+    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode as _))?)
+}
+
 /// Copies the times of the last access and modification.
-#[expect(clippy::cast_possible_wrap, reason = "nanoseconds are below 2^30")]
+#[allow(clippy::cast_possible_wrap, reason = "below 2^30; unsigned where the kernel is Linux")]
 pub(super) fn copy_times(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<()> {
     let stat = rustix::fs::fstat(from)?;
     let (accessed, modified) = (stat.st_atime_nsec as _, stat.st_mtime_nsec as _);

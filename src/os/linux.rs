@@ -17,9 +17,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 #[cfg(test)]
 use crate::os::faults;
-use crate::os::{
-    Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, attributes, split_at_count,
-};
+use crate::os::{Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, attributes};
 
 #[cfg(feature = "watch")]
 pub(crate) use inotify::Watcher;
@@ -150,12 +148,6 @@ impl Dir {
         Err(Errno::AGAIN.into())
     }
 
-    fn descend_by_name(&self, path: &[u8]) -> io::Result<Dir> {
-        let mut names = path.split(|byte| *byte == b'/');
-        let first = names.next().unwrap_or(b".");
-        names.try_fold(self.traverse(first)?, |dir, name| dir.traverse(name))
-    }
-
     /// Opens a child for reading. Opening a FIFO or device does not block; check [`File::stat`].
     pub(crate) fn open_file(&self, name: &[u8]) -> io::Result<File> {
         self.open(name, OFlags::RDONLY).map(File::new)
@@ -281,6 +273,22 @@ impl Dir {
         retry(|| rustix::fs::linkat(&self.0, from, &to_dir.0, to, AtFlags::empty()))
     }
 
+    /// Gives an open file another name, which must not exist; the file must still have one.
+    ///
+    /// # Errors
+    /// `NotFound` also if the file has no name any more, or neither the privilege nor `/proc` is there
+    /// by which a handle can be linked.
+    pub(crate) fn link_file(&self, file: &File, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        let handle = retry(|| rustix::fs::linkat(&file.0, c"", &self.0, name, AtFlags::EMPTY_PATH));
+        match handle {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            linked => return linked,
+        }
+        let path = format!("/proc/thread-self/fd/{}", file.0.as_raw_fd());
+        retry(|| rustix::fs::linkat(CWD, &*path, &self.0, name, AtFlags::SYMLINK_FOLLOW))
+    }
+
     /// Waits until the entries of this directory are on stable storage.
     pub(crate) fn sync(&self) -> io::Result<()> {
         // An O_PATH handle cannot be synced.
@@ -300,6 +308,9 @@ impl AsFd for Dir {
         self.0.as_fd()
     }
 }
+
+/// Whether [`Dir::link_file`] is supported.
+pub(crate) const LINKS_HANDLES: bool = true;
 
 /// An opened file.
 #[derive(Debug)]
@@ -354,17 +365,9 @@ impl File {
         }
     }
 
-    /// Writes all of `bytes` at `offset`.
-    pub(crate) fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let count = retry(|| rustix::io::pwrite(&self.0, bytes, offset))?;
-            if count == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            (_, bytes) = split_at_count(bytes, count)?;
-            offset += count as u64;
-        }
-        Ok(())
+    /// Writes at `offset`; returns how many bytes were written, which may be fewer.
+    pub(super) fn write_some_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        retry(|| rustix::io::pwrite(&self.0, bytes, offset))
     }
 
     /// Appends all of `bytes` in one step and returns their offset. Concurrent appends of other

@@ -3,7 +3,8 @@
 use std::io;
 use std::ops::Deref;
 
-use memmap2::{Mmap, MmapOptions};
+#[cfg(not(target_os = "wasi"))]
+use memmap2::{Mmap as Bytes, MmapOptions};
 
 use super::{File, Kind, not_regular};
 
@@ -12,7 +13,7 @@ use super::{File, Kind, not_regular};
 /// Only for our own files that are written under a temporary name and renamed, never for files of
 /// the workspace: reading a mapping beyond the end of a truncated file kills the process.
 #[derive(Debug)]
-pub(crate) struct Mapping(Mmap);
+pub(crate) struct Mapping(Bytes);
 
 impl Mapping {
     /// Maps a regular file at its current size.
@@ -26,8 +27,18 @@ impl Mapping {
     }
 }
 
+/// Nothing can be mapped there: the file is read.
+#[cfg(target_os = "wasi")]
+type Bytes = Vec<u8>;
+
+#[cfg(target_os = "wasi")]
+fn map(file: &File, length: usize) -> io::Result<Bytes> {
+    file.read_range(0, length, length)
+}
+
+#[cfg(not(target_os = "wasi"))]
 #[expect(unsafe_code, reason = "no safe call maps a file: the bytes are borrowed from the kernel")]
-fn map(file: &File, length: usize) -> io::Result<Mmap> {
+fn map(file: &File, length: usize) -> io::Result<Bytes> {
     let mut options = MmapOptions::new();
     // SAFETY: the bytes must not change and the file must not become shorter while the map lives.
     // Only our own index is mapped. It is written under a temporary name, closed, and renamed; we

@@ -6,24 +6,32 @@
 
 #[cfg(unix)]
 mod attributes;
+#[cfg(any(not(target_os = "linux"), ripkit_portable))]
+mod fallback;
 #[cfg(all(test, target_os = "linux", not(ripkit_portable)))]
 pub(crate) mod faults;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod linux;
 mod mapping;
-#[cfg(any(not(target_os = "linux"), ripkit_portable))]
+#[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 mod portable;
 #[cfg(all(unix, feature = "command"))]
 pub(crate) mod process;
+#[cfg(target_os = "wasi")]
+mod wasi;
 pub(crate) mod watch;
 
 #[cfg(test)]
 mod tests;
 
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
-pub(crate) use linux::{Dir, File, Lease};
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
-pub(crate) use portable::{Dir, File, Lease};
+pub(crate) use fallback::{LINKS_HANDLES, Lease};
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+pub(crate) use linux::{Dir, File, LINKS_HANDLES, Lease};
+#[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
+pub(crate) use portable::{Dir, File};
+#[cfg(target_os = "wasi")]
+pub(crate) use wasi::{Dir, File};
 
 pub(crate) use mapping::Mapping;
 
@@ -119,6 +127,9 @@ pub(crate) enum Rename {
 /// The absolute path, without links, of a directory named by the host. Used in messages and to
 /// recognise absolute paths, never for containment.
 pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    #[cfg(target_os = "wasi")]
+    return wasi::canonical(path);
+    #[cfg(not(target_os = "wasi"))]
     #[expect(clippy::disallowed_methods, reason = "only os may do this")]
     std::fs::canonicalize(path)
 }
@@ -157,6 +168,15 @@ pub(crate) enum Leased<'a> {
     Busy,
     /// The file system or platform has no leases.
     Unknown,
+}
+
+impl Dir {
+    /// [`Dir::descend`] with one call per name.
+    fn descend_by_name(&self, path: &[u8]) -> io::Result<Dir> {
+        let mut names = path.split(|byte| *byte == b'/');
+        let first = names.next().unwrap_or(b".");
+        names.try_fold(self.traverse(first)?, |dir, name| dir.traverse(name))
+    }
 }
 
 impl File {
@@ -209,6 +229,19 @@ impl File {
             }
         }
         Ok(length)
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    pub(crate) fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = self.write_some_at(bytes, offset)?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            (_, bytes) = split_at_count(bytes, count)?;
+            offset += count as u64;
+        }
+        Ok(())
     }
 }
 

@@ -23,9 +23,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{FileType, Metadata, OpenOptions};
 
-use crate::os::{
-    Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, canonical, not_regular, split_at_count,
-};
+use crate::os::{Identity, Kind, Rename, Stat, canonical, not_regular};
 
 /// How often a call is repeated that was interrupted by a signal.
 const RETRIES: usize = 64;
@@ -58,37 +56,10 @@ impl Dir {
         retry(|| system::open_dir(&self.0, name)).map(Dir)
     }
 
-    /// The same for a directory of this mount, which is known only on Linux.
-    #[expect(
-        clippy::unnecessary_wraps,
-        clippy::unused_self,
-        reason = "the same signature as on Linux"
-    )]
-    pub(crate) fn open_dir_of_mount(&self, _name: &[u8]) -> io::Result<Option<Dir>> {
-        Ok(None)
-    }
-
     /// Opens the directory above. The caller must check which one that is, since this one may have
     /// been moved.
     pub(crate) fn parent(&self) -> io::Result<Dir> {
         retry(|| self.0.open_parent_dir(ambient_authority())).map(Dir)
-    }
-
-    /// Why a child cannot be removed, which is known only on Linux.
-    #[expect(
-        clippy::unnecessary_wraps,
-        clippy::unused_self,
-        reason = "the same signature as on Linux"
-    )]
-    pub(crate) fn obstacle(&self, _name: &[u8]) -> io::Result<Option<Obstacle>> {
-        Ok(None)
-    }
-
-    /// Opens a descendant directory as a base for other calls. Symbolic links are not followed.
-    pub(crate) fn descend(&self, path: &[u8]) -> io::Result<Dir> {
-        let mut names = path.split(|byte| *byte == b'/');
-        let first = names.next().unwrap_or(b".");
-        names.try_fold(self.traverse(first)?, |dir, name| dir.traverse(name))
     }
 
     /// Opens a child for reading. Opening a FIFO or device does not block; check [`File::stat`].
@@ -140,12 +111,6 @@ impl Dir {
             }
         }
         Ok(())
-    }
-
-    /// The kind of file system, known only on Linux.
-    #[expect(clippy::unused_self, reason = "the same signature as on Linux")]
-    pub(crate) fn volume(&self) -> Volume {
-        Volume::Other
     }
 
     /// Creates a file that must not exist, with `mode` restricted by the umask of the process, if any.
@@ -277,38 +242,9 @@ impl File {
         system::is_own(self.0.file())
     }
 
-    /// The kind of file system, known only on Linux.
-    #[expect(clippy::unused_self, reason = "the same signature as on Linux")]
-    pub(crate) fn volume(&self) -> Volume {
-        Volume::Other
-    }
-
-    /// Start and end of the next data at or after `offset`; `None` after the last. The whole file is
-    /// data here.
-    pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
-        let size = self.stat()?.size;
-        Ok((offset < size).then_some((offset, size)))
-    }
-
-    /// Writes all of `bytes` at `offset`.
-    pub(crate) fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let count = retry(|| self.0.write_at(bytes, offset))?;
-            if count == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            (_, bytes) = split_at_count(bytes, count)?;
-            offset += count as u64;
-        }
-        Ok(())
-    }
-
-    /// Appends all of `bytes` and returns their offset. Concurrent appends of other processes may be
-    /// overwritten.
-    pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<u64> {
-        let end = self.stat()?.size;
-        self.write_at(bytes, end)?;
-        Ok(end)
+    /// Writes at `offset`; returns how many bytes were written, which may be fewer.
+    pub(super) fn write_some_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        retry(|| self.0.write_at(bytes, offset))
     }
 
     /// Truncates or extends the file.
@@ -316,21 +252,9 @@ impl File {
         retry(|| self.0.file().set_len(size))
     }
 
-    /// Does nothing: not every system can reserve space without changing the size.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
-    pub(crate) fn reserve(&self, _size: u64) -> io::Result<()> {
-        Ok(())
-    }
-
     /// Waits until content and size are on stable storage.
     pub(crate) fn sync(&self) -> io::Result<()> {
         retry(|| self.0.file().sync_all())
-    }
-
-    /// Never makes a reflink copy.
-    #[expect(clippy::unused_self, reason = "as on Linux")]
-    pub(crate) fn share_blocks(&self, _from: &File) -> bool {
-        false
     }
 
     /// Sets the permission bits, as far as the system has them.
@@ -353,24 +277,6 @@ impl File {
     /// released with the handle. `Unsupported` where the system has no such locks.
     pub(crate) fn try_lock(&self) -> io::Result<bool> {
         system::try_lock(self.0.file())
-    }
-
-    /// Takes no lease.
-    #[expect(clippy::unused_self, reason = "as on Linux")]
-    pub(crate) fn lease(&self) -> Leased<'_> {
-        Leased::Unknown
-    }
-}
-
-/// A read lease, which only Linux has: never created.
-#[derive(Debug)]
-pub(crate) struct Lease<'a>(std::marker::PhantomData<&'a File>);
-
-impl Lease<'_> {
-    /// Whether another process waits to open the file for writing.
-    #[expect(clippy::unused_self, reason = "as on Linux")]
-    pub(crate) fn is_awaited(&self) -> bool {
-        false
     }
 }
 

@@ -54,6 +54,11 @@ mod unsupported {
             Err(io::ErrorKind::Unsupported.into())
         }
 
+        /// Always `Unsupported`.
+        pub(crate) fn limit() -> io::Result<usize> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
         /// Never called.
         pub(crate) fn watch(&self, _dir: &Dir) -> io::Result<WatchId> {
             match self.0 {}

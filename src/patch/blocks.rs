@@ -8,22 +8,28 @@ use crate::patch::{Action, FilePatch, PatchHunk};
 
 /// Whether a block begins at the line.
 pub(super) fn is_search(line: &str) -> bool {
-    is_marker(line, &['<', '-'], "SEARCH")
+    search_signs(line).is_some()
 }
 
-fn is_replace(line: &str) -> bool {
-    is_marker(line, &['>', '+'], "REPLACE")
+fn search_signs(line: &str) -> Option<usize> {
+    marker_signs(line, &['<', '-'], "SEARCH")
 }
 
-fn is_divider(line: &str) -> bool {
-    is_marker(line, &['='], "")
+fn replace_signs(line: &str) -> Option<usize> {
+    marker_signs(line, &['>', '+'], "REPLACE")
 }
 
-/// Whether a line is one of these signs, five to nine times, and a word.
-fn is_marker(line: &str, signs: &[char], word: &str) -> bool {
-    let Some(sign) = signs.iter().find(|sign| line.starts_with(**sign)) else { return false };
+fn divider_signs(line: &str) -> Option<usize> {
+    marker_signs(line, &['='], "")
+}
+
+/// The number of signs, five to nine, of a line that is one of these signs repeated and a word.
+fn marker_signs(line: &str, signs: &[char], word: &str) -> Option<usize> {
+    let sign = signs.iter().find(|sign| line.starts_with(**sign))?;
     let rest = line.trim_start_matches(*sign);
-    (5..10).contains(&(line.len() - rest.len())) && rest.trim().trim_end_matches('>') == word
+    let count = line.len() - rest.len();
+    let is_marker = (5..10).contains(&count) && rest.trim().trim_end_matches('>') == word;
+    is_marker.then_some(count)
 }
 
 /// The changes of files.
@@ -53,15 +59,13 @@ pub(super) fn parse(mut lines: PatchLines<'_>) -> Result<Vec<FilePatch>, Error> 
                 return Err(error.with_hint("Give the path alone on the line above SEARCH."));
             }
         };
-        let Some(block) = block else {
-            return Err(Error::new(
-                ErrorCode::InvalidArgument,
-                format!(
-                    "line {number} of the patch: the block has no single line ======= followed by \
-                     >>>>>>> REPLACE"
-                ),
-            ));
-        };
+        let block = block.map_err(|lacks| {
+            let message = format!("line {number} of the patch: the block has no {lacks}");
+            Error::new(ErrorCode::InvalidArgument, message).with_hint(
+                "If a line of the text is like a marker, give all three markers of the block nine \
+                 signs.",
+            )
+        })?;
         let hunk = PatchHunk { hunk: Hunk { texts: block, ..Hunk::default() }, line: number };
         match last {
             Some(FilePatch { path: same, action: Action::Update { hunks, .. }, .. })
@@ -84,25 +88,56 @@ pub(super) fn parse(mut lines: PatchLines<'_>) -> Result<Vec<FilePatch>, Error> 
     Ok(files)
 }
 
-/// The texts of a block; `None` if it is not well formed.
-fn block(lines: &mut PatchLines<'_>) -> Option<Replacement> {
+/// The texts of a block, or what it lacks.
+///
+/// Where its end has as many signs as its beginning, lines with other numbers of signs are text. Else
+/// any number is accepted, since models miscount.
+fn block(lines: &mut PatchLines<'_>) -> Result<Replacement, &'static str> {
+    const NO_DIVIDER: &str = "single line ======= followed by >>>>>>> REPLACE";
+    let signs = lines.peek().and_then(search_signs).ok_or(NO_DIVIDER)?;
     lines.skip();
-    let mut texts = [String::new(), String::new()];
-    let mut dividers = 0;
-    while let Some(line) = lines.peek().filter(|line| !is_search(line)) {
+    let is_strict = has_end(lines, signs);
+    let is_end = |line: &str| replace_signs(line).is_some_and(|count| !is_strict || count == signs);
+    let mut texts: Vec<&str> = Vec::new();
+    let mut has_end = false;
+    while let Some(line) = lines.peek().filter(|line| is_strict || !is_search(line)) {
         lines.skip();
-        if is_replace(line) {
-            let [old, new] = texts;
-            return (dividers == 1).then(|| Replacement::new(old, new));
+        has_end = is_end(line);
+        if has_end {
+            break;
         }
-        if is_divider(line) {
-            dividers += 1;
-            continue;
-        }
-        let text = if dividers == 0 { &mut texts[0] } else { &mut texts[1] };
-        text.extend([line, "\n"]);
+        texts.push(line);
     }
-    None
+    let (old, new) = divided(&texts, signs).ok_or(NO_DIVIDER)?;
+    if !has_end {
+        return Err("line >>>>>>> REPLACE at its end");
+    }
+    let text = |lines: &[&str]| -> String { lines.iter().flat_map(|line| [*line, "\n"]).collect() };
+    Ok(Replacement::new(text(old), text(new)))
+}
+
+/// Whether the end of a block with so many signs comes before the beginning of another one.
+fn has_end(lines: &PatchLines<'_>, signs: usize) -> bool {
+    let ahead = (0..).map_while(|at| lines.ahead(at));
+    let mut markers = ahead.filter_map(|line| {
+        let is_end = replace_signs(line) == Some(signs);
+        (is_end || search_signs(line) == Some(signs)).then_some(is_end)
+    });
+    markers.next() == Some(true)
+}
+
+/// The lines above and below the line that divides a block: the only such line, or the only one with
+/// so many signs.
+fn divided<'a, 't>(texts: &'a [&'t str], signs: usize) -> Option<(&'a [&'t str], &'a [&'t str])> {
+    let dividers = texts.iter().enumerate();
+    let dividers = dividers.filter_map(|(at, line)| Some((at, divider_signs(line)?)));
+    let dividers: Vec<(usize, usize)> = dividers.collect();
+    let mut exact = dividers.iter().filter(|(_, count)| *count == signs);
+    let at = match (dividers.as_slice(), exact.next(), exact.next()) {
+        ([(at, _)], ..) | (_, Some((at, _)), None) => *at,
+        _ => return None,
+    };
+    Some((texts.get(..at)?, texts.get(at + 1..)?))
 }
 
 /// The path in the nearest line above a block, without the marks that surround it.

@@ -35,7 +35,8 @@ fn argument<'a>(line: &'a str, header: &str) -> Option<&'a str> {
 /// # Errors
 /// `INVALID_ARGUMENT` for a line that belongs to no file.
 pub(super) fn parse(lines: PatchLines<'_>) -> Result<Vec<FilePatch>, Error> {
-    let mut parser = Parser { lines, files: Vec::new() };
+    let end = lines.last_number(|line| line.trim() == END);
+    let mut parser = Parser { lines, end, files: Vec::new() };
     let mut is_inside = false;
     while let Some(line) = parser.lines.peek() {
         let number = parser.lines.number();
@@ -66,6 +67,8 @@ pub(super) fn parse(lines: PatchLines<'_>) -> Result<Vec<FilePatch>, Error> {
 
 struct Parser<'a> {
     lines: PatchLines<'a>,
+    /// The number of the last line of the patch.
+    end: Option<usize>,
     files: Vec<FilePatch>,
 }
 
@@ -91,8 +94,13 @@ impl Parser<'_> {
     fn ends(&self, line: &str) -> bool {
         let is_end = line.trim() == END && self.lines.is_last();
         is_end
-            || line.starts_with("```")
+            || (line.starts_with("```") && !self.is_end_ahead())
             || (line.starts_with("***") && line.trim_end() != END_OF_FILE)
+    }
+
+    /// Whether the end of the patch is ahead, so that a code fence does not end it.
+    fn is_end_ahead(&self) -> bool {
+        self.end.is_some_and(|end| end > self.lines.number())
     }
 
     fn added(&mut self) -> Action {

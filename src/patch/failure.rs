@@ -76,12 +76,28 @@ impl<'p> Failure<'p> {
         match (self.cause, hunk) {
             (Cause::File(error), _) => Ok(error),
             (Cause::Hunk { path, content, refused }, Some(hunk)) => {
+                let numbers = numbers_of(&self.part.action, &refused);
+                let room = room.saturating_sub(numbers.as_ref().map_or(0, String::len));
                 let edit = (&options.edit_options(), room);
-                hunks::explain(&path, &content, &hunk.hunk, refused, edit, options.call)
+                let error =
+                    hunks::explain(&path, &content, &hunk.hunk, refused, edit, options.call)?;
+                Ok(numbers.into_iter().fold(error, Error::with_hint))
             }
             (Cause::Hunk { .. }, None) => Err(no_such_path()),
         }
     }
+}
+
+/// How a patch names one of the places at which the lines of a hunk are.
+fn numbers_of(action: &Action, refused: &RefusedHunk) -> Option<String> {
+    let line = refused.first_of_several()?;
+    let start = match action {
+        Action::Update { are_blocks: true, .. } => {
+            "Or write the patch as a unified diff, with the line that is meant in the header"
+        }
+        _ => "Or put the line that is meant into the header",
+    };
+    Some(format!("{start}, as in @@ -{line},1 +{line},1 @@."))
 }
 
 /// All that cannot be applied, as one error.

@@ -34,7 +34,13 @@ pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, Error> {
     let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     let mut lines: Vec<&str> = lines.collect();
     let found = lines.iter().enumerate().find_map(|(at, _)| Some((at, format_at(&lines, at)?)));
-    let Some((first, format)) = found else {
+    let is_escaped = lines.len() == 1 && text.contains("\\n");
+    let Some((first, format)) = found.filter(|_| !is_escaped) else {
+        if is_escaped {
+            let message = "patch is one line that has \\n instead of line feeds";
+            let error = Error::new(ErrorCode::InvalidArgument, message);
+            return Err(error.with_hint("Give it again with its escapes taken off once."));
+        }
         return Err(unknown("patch is in none of the formats that are read:"));
     };
     cut_wrappers(&mut lines, first)?;

@@ -32,6 +32,11 @@ impl<'a> PatchLines<'a> {
         self.at + 1
     }
 
+    /// The number, from 1, of the last of all lines that is meant.
+    pub(super) fn last_number(&self, is_meant: impl Fn(&str) -> bool) -> Option<usize> {
+        self.lines.iter().rposition(|line| is_meant(line)).map(|at| at + 1)
+    }
+
     /// Whether only blank lines and the end of a code fence follow the next one.
     pub(super) fn is_last(&self) -> bool {
         self.lines.iter().skip(self.at + 1).all(|line| matches!(line.trim(), "" | "```"))

@@ -154,7 +154,9 @@ impl<'a> Parser<'a> {
                 break;
             }
             if !hunk.push_signed(line) {
-                if is_complete || line.starts_with("```") {
+                let has_all_old = header.counts.is_none_or(|wanted| counts[0] >= wanted[0]);
+                let is_fence = line.starts_with("```") && (has_all_old || !self.goes_on());
+                if is_complete || is_fence {
                     break;
                 }
                 // An unchanged line without its space; it must be in the file like this.
@@ -164,6 +166,12 @@ impl<'a> Parser<'a> {
         }
         let line = number;
         PatchHunk { hunk: hunk.finish(header.counts.map(|counts| counts[0])), line }
+    }
+
+    /// Whether a line of a hunk is anywhere below the next one.
+    fn goes_on(&self) -> bool {
+        let mut below = (1..).map_while(|at| self.lines.ahead(at));
+        below.any(|line| line.starts_with(['+', '-', ' ', '@']))
     }
 
     /// Whether a line does not belong to the hunk above it, which is complete by its numbers or lacks

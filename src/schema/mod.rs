@@ -13,6 +13,7 @@
 //! ```
 
 mod gemini;
+mod given;
 mod openai_strict;
 mod portable;
 
@@ -218,6 +219,14 @@ pub(crate) fn arguments<T: JsonSchema>() -> (String, Value) {
     portable::clean(&mut schema, Side::Arguments);
     let description = schema.as_object_mut().and_then(|root| root.shift_remove("description"));
     (description.as_ref().and_then(Value::as_str).map(folded).unwrap_or_default(), schema)
+}
+
+/// The schema that a host gives for the arguments of its own tool, in the portable form.
+///
+/// # Errors
+/// Why it cannot be used.
+pub(crate) fn given(schema: &Value) -> Result<Value, String> {
+    given::arguments(schema)
 }
 
 /// The schema of a tool's structured output.

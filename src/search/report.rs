@@ -243,17 +243,18 @@ impl SearchOutput {
     fn footer(&self, format: &TextFormat) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(truncation) = self.format.truncation {
-            let noun = match self.format.mode {
-                OutputMode::Content => "matches",
-                OutputMode::Values => "values",
-                _ => "files",
+            let (one, many) = match self.format.mode {
+                OutputMode::Content => ("match", "matches"),
+                OutputMode::Values => ("value", "values"),
+                _ => ("file", "files"),
             };
             let line = match &self.total {
                 Some(total) if format.style() == TextStyle::Compact => {
                     format!("... ({} of {total})", self.results)
                 }
                 total => {
-                    let line = truncation.line(self.results, noun, self.format.text_bytes);
+                    let shown = counted(self.results, one, many);
+                    let line = truncation.line(&shown, self.format.text_bytes);
                     let total =
                         total.as_ref().map(|total| format!(", {} of {total}", self.results));
                     line + &total.unwrap_or_default()
@@ -649,8 +650,11 @@ impl ResultSink<BatchMatches> for ReportBuilder {
             flow?;
         }
         // A partially searched file comes after the last complete one.
-        if self.is_reaching() && !found.partial && !found.searched_up_to.is_empty() {
-            self.reach(&found.searched_up_to, None);
+        if self.is_reaching()
+            && !found.partial
+            && let Some(path) = found.searched_up_to.and_then(|entry| entry.path())
+        {
+            self.reach(&path, None);
         }
         self.has_gap |= found.interrupted;
         ControlFlow::Continue(())

@@ -19,7 +19,7 @@ use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
 use crate::text::{decode, escape};
 use crate::walk::{
-    Batch, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
+    Batch, EntryRef, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
 };
 use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace, grow};
 
@@ -49,8 +49,8 @@ pub(super) struct FileSearcher {
 pub(super) struct BatchMatches {
     pub(super) files: Vec<FileMatches>,
     pub(super) stats: ScanStats,
-    /// The path of the last file that was searched completely; empty for none.
-    pub(super) searched_up_to: Vec<u8>,
+    /// The last file that was searched completely.
+    pub(super) searched_up_to: Option<EntryRef>,
     /// The batch was not searched completely.
     pub(super) interrupted: bool,
     /// The last of `files` was not searched completely.
@@ -75,19 +75,13 @@ impl BatchMatches {
     }
 
     /// Adds the result of one file.
-    fn add(&mut self, file: BatchMatches, prefix: &[u8], name: &[u8]) {
+    fn add(&mut self, file: BatchMatches, entry: EntryRef) {
         self.stats.absorb(file.stats);
         self.partial = file.interrupted && !file.files.is_empty();
         self.files.extend(file.files);
         if !file.interrupted {
-            self.set_searched_up_to(prefix, name);
+            self.searched_up_to = Some(entry);
         }
-    }
-
-    fn set_searched_up_to(&mut self, prefix: &[u8], name: &[u8]) {
-        self.searched_up_to.clear();
-        self.searched_up_to.extend_from_slice(prefix);
-        self.searched_up_to.extend_from_slice(name);
     }
 }
 
@@ -115,24 +109,30 @@ impl Visitor for FileSearcher {
     }
 
     fn visit_unopened(&self, files: &SelectedFiles, found: &mut BatchMatches) -> Option<u64> {
-        let mut stats = ScanStats::default();
+        let totals = self.index_reader.as_ref()?.exclude_all(files)?;
         let reports = self.options.mode == OutputMode::FilesWithoutMatch;
-        let mut texts = Vec::new();
-        let add = |excluded| {
-            if reports {
-                texts.push(matches!(excluded, Excluded::Text(_)));
-            }
-            self.count_excluded(excluded, &mut stats)
-        };
-        if !self.index_reader.as_ref()?.exclude_all(files, add) {
+        let options = &self.options;
+        let counts_large =
+            options.has_context() || options.pattern.is_multiline() || options.raw_lines;
+        // These are counted one by one.
+        if totals.max_text_bytes > WHOLE && counts_large
+            || self.may_exceed_multiline_limit(totals.max_text_bytes)
+            || totals.binaries > 0 && (self.binary || reports)
+        {
             return None;
         }
-        for (name, _) in files.names().zip(texts).filter(|(_, is_text)| *is_text) {
-            self.report(&[&*files.prefix, name].concat(), FileMatches::default(), 0, found);
+        if reports {
+            for name in files.names() {
+                self.report(&[&*files.prefix, name].concat(), FileMatches::default(), 0, found);
+            }
         }
-        found.set_searched_up_to(&files.prefix, files.names().next_back()?);
-        found.stats.count(&stats);
-        Some(stats.excluded)
+        found.searched_up_to = files.last();
+        let excluded = totals.texts + totals.binaries;
+        found.stats.files += totals.texts;
+        found.stats.bytes += totals.text_bytes;
+        found.stats.skipped.binary += totals.binaries;
+        found.stats.excluded += excluded;
+        Some(excluded)
     }
 
     fn visit(
@@ -150,7 +150,7 @@ impl Visitor for FileSearcher {
             }
         };
         lock(found).interrupted = true;
-        for ((name, kind), file_id) in batch.entries().zip(batch.files()) {
+        for (position, ((name, kind), file_id)) in batch.entries().zip(batch.files()).enumerate() {
             if kind != Kind::File {
                 continue;
             }
@@ -165,7 +165,7 @@ impl Visitor for FileSearcher {
                     {
                         self.report(&batch.path(name), FileMatches::default(), 0, found);
                     }
-                    found.set_searched_up_to(&batch.prefix, name);
+                    found.searched_up_to = Some(batch.entry(position));
                     control.count(1, 0);
                     continue;
                 }
@@ -173,7 +173,7 @@ impl Visitor for FileSearcher {
             let file = self.search_entry(worker, &directory, batch, name, file_id, control);
             control.count(1, file.files.len() as u64);
             let interrupted = file.interrupted;
-            lock(found).add(file, &batch.prefix, name);
+            lock(found).add(file, batch.entry(position));
             if interrupted {
                 return;
             }

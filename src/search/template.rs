@@ -53,7 +53,7 @@ impl Template {
     }
 
     /// Whether it refers to a group other than the whole match.
-    pub(super) fn has_groups(&self) -> bool {
+    pub(crate) fn has_groups(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Group(1..)))
     }
 

@@ -7,13 +7,11 @@ use crate::error::{Error, ErrorCode};
 use crate::skills::catalog::SkillCatalog;
 use crate::skills::finding::{Finding, Severity, SkillFinding, one_line};
 use crate::skills::frontmatter::{self, Frontmatter, ParsedFrontmatter};
-use crate::skills::root::{
-    MAX_ENTRIES, SkillFile, SkillRoot, absolute_bytes, joined, list_entries,
-};
+use crate::skills::root::{MAX_ENTRIES, SkillFile, SkillRoot, absolute_bytes, list_entries};
 use crate::skills::skill::Skill;
 use crate::text::clip;
 use crate::walk::VERSION_CONTROL;
-use crate::workspace::{DirectoryEntry, Kind, Workspace, WorkspacePath, link_target};
+use crate::workspace::{DirectoryEntry, Kind, Workspace, WorkspacePath, joined, link_target};
 
 /// Loads skills from several directories. Of two skills with the same name, the later one takes
 /// precedence.

@@ -87,10 +87,6 @@ pub(super) fn list_entries(
     Ok((listed, is_whole))
 }
 
-pub(super) fn joined(directory: &[u8], name: &[u8]) -> Vec<u8> {
-    if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() }
-}
-
 /// The absolute path of a path in a workspace.
 pub(super) fn absolute_bytes(workspace: &Workspace, path: &[u8]) -> Vec<u8> {
     let root = workspace.root().as_os_str().as_encoded_bytes();

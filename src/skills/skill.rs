@@ -6,9 +6,9 @@ use std::fmt::Write;
 use crate::error::{Error, ErrorCode};
 use crate::output::counted;
 use crate::skills::frontmatter::{Frontmatter, ParsedFrontmatter};
-use crate::skills::root::{SkillFile, SkillRoot, joined, list_entries, read_rest, rest_below};
+use crate::skills::root::{SkillFile, SkillRoot, list_entries, read_rest, rest_below};
 use crate::text::escape::{self, display_path, xml};
-use crate::workspace::{Kind, WorkspacePath};
+use crate::workspace::{Kind, WorkspacePath, joined};
 
 /// The maximum number of listed files of a skill.
 pub const MAX_RESOURCES: usize = 100;

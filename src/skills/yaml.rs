@@ -325,7 +325,11 @@ struct RawField<'a> {
 fn fields(yaml: &str) -> Vec<RawField<'_>> {
     let mut fields: Vec<RawField> = Vec::new();
     for (number, line) in (1..).zip(yaml.split_inclusive('\n')) {
-        let goes_on = line.starts_with([' ', '\t', '-']) || line.trim().is_empty();
+        // A list may stand at the margin; a key may begin with `-`.
+        let is_item = line
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+        let goes_on = line.starts_with([' ', '\t']) || is_item || line.trim().is_empty();
         match fields.last_mut() {
             Some(field) if goes_on => field.lines.push(line),
             _ => fields.push(RawField { first: number, lines: vec![line] }),
@@ -603,6 +607,8 @@ mod tests {
                 "description: [never closed",
                 "description: |\n  a\n b\n",
                 "# description: a: b",
+                // Another key, with a tab that does not belong there.
+                "description: some words.\n-:\tothers.\n",
                 "",
             ] {
                 assert_eq!(read(yaml), None, "{yaml:?}");

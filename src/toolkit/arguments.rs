@@ -44,7 +44,10 @@ pub(super) fn check(
 }
 
 /// The arguments as an object, given as an object, as the JSON text of one, or not at all.
-fn object(args: Value) -> Result<Map<String, Value>, Error> {
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for anything else.
+pub(super) fn object(args: Value) -> Result<Map<String, Value>, Error> {
     let args = match args {
         Value::String(text) if text.trim().is_empty() => Value::Null,
         Value::String(text) => serde_json::from_str(&text).map_err(|reason| {

@@ -273,13 +273,13 @@ pub(super) fn tool(name: &str) -> Option<&'static str> {
 /// The wire name of the tool that `name` means with these arguments, if it depends on them: Cline's
 /// `search_files` has a `regex` for contents where others look for names, Codex's `list_dir` a depth,
 /// and Gemini CLI's `replace` the text to replace in one file.
-pub(super) fn dialect_tool(name: &str, args: &Value) -> Option<&'static str> {
-    let searches = args.get("regex").is_some() || args.get("query").is_some();
+pub(super) fn dialect_tool(name: &str, args: &Map<String, Value>) -> Option<&'static str> {
+    let searches = args.contains_key("regex") || args.contains_key("query");
     let edits = ["old_string", "old_str", "oldString", "old_text", "oldText", "edits"];
     match folded(name).as_str() {
-        "replace" if edits.iter().any(|name| args.get(name).is_some()) => Some("edit_file"),
+        "replace" if edits.iter().any(|name| args.contains_key(*name)) => Some("edit_file"),
         "searchfiles" if searches => Some("search"),
-        "listdir" | "listdirectory" if args.get("depth").is_some() => Some("list_files"),
+        "listdir" | "listdirectory" if args.contains_key("depth") => Some("list_files"),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! A registered tool: the type-erased tool and its description.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::answer::AnyOutput;
 use super::arguments;
 use super::dialects::Dialect;
+use super::function::FunctionTool;
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::pool::{self, Unfinished};
@@ -27,18 +29,20 @@ pub(super) struct Entry {
     pub(super) effect: Effect,
     argument_aliases: &'static [(&'static str, &'static str)],
     /// [`Tool::NAME`], which works under any shown name.
-    own_name: &'static str,
+    own_name: Cow<'static, str>,
     command: &'static str,
     aliases: &'static [&'static str],
+    /// [`Tool::UNAVAILABLE`].
+    pub(super) unavailable: &'static str,
     described: OnceLock<Described>,
 }
 
 /// What a tool and its types say of themselves.
 #[derive(Clone)]
 pub(super) struct Described {
-    spec: ToolSpec,
+    pub(super) spec: ToolSpec,
     /// The input schema including the `format` of integers, which `spec` leaves out.
-    arguments: Value,
+    pub(super) arguments: Value,
 }
 
 impl Entry {
@@ -48,10 +52,26 @@ impl Entry {
             name: T::NAME.to_owned(),
             effect: T::EFFECT,
             argument_aliases: T::ARGUMENT_ALIASES,
-            own_name: T::NAME,
+            own_name: Cow::Borrowed(T::NAME),
             command: T::COMMAND,
             aliases: T::ALIASES,
+            unavailable: T::UNAVAILABLE,
             described: OnceLock::new(),
+        }
+    }
+
+    /// A tool that is described at run time: it has one name and no command.
+    pub(super) fn of_function(tool: FunctionTool) -> Entry {
+        Entry {
+            name: tool.name().to_owned(),
+            effect: tool.effect(),
+            argument_aliases: &[],
+            own_name: Cow::Owned(tool.name().to_owned()),
+            command: "",
+            aliases: &[],
+            unavailable: "",
+            described: OnceLock::new(),
+            tool: Arc::new(tool),
         }
     }
 
@@ -75,11 +95,12 @@ impl Entry {
 
     /// The arguments as other tool sets have them.
     pub(super) fn dialect(&self) -> Dialect<'_> {
-        Dialect { tool: self.own_name, aliases: self.argument_aliases }
+        Dialect { tool: &self.own_name, aliases: self.argument_aliases }
     }
 
     pub(super) fn tool_names(&self) -> ToolNames {
-        ToolNames { name: self.own_name, shown: self.name.clone(), command: self.command }
+        let (name, shown) = (self.own_name.clone(), self.name.clone());
+        ToolNames { name, shown, command: self.command }
     }
 
     pub(super) fn is_shown_as(&self, name: &str) -> bool {
@@ -87,7 +108,7 @@ impl Entry {
     }
 
     pub(super) fn is_command(&self, name: &str) -> bool {
-        same_name(self.command, name)
+        !self.command.is_empty() && same_name(self.command, name)
     }
 
     pub(super) fn is_called(&self, name: &str) -> bool {
@@ -95,8 +116,9 @@ impl Entry {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let names = [self.name.as_str(), self.own_name, self.command];
-        names.into_iter().chain(self.aliases.iter().copied())
+        let names = [self.name.as_str(), &self.own_name].into_iter();
+        let command = Some(self.command).filter(|command| !command.is_empty());
+        names.chain(command).chain(self.aliases.iter().copied())
     }
 
     /// The error of a call without a result.

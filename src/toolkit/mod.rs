@@ -4,6 +4,7 @@ mod answer;
 mod arguments;
 mod dialects;
 mod entry;
+mod function;
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -25,6 +26,7 @@ use crate::workspace::{Change, Review, Workspace};
 
 pub use self::answer::Answer;
 use self::entry::{Entry, panicked};
+pub use self::function::{FunctionOutput, FunctionTool};
 
 /// A set of tools over one workspace, ready to be called by name or by type.
 ///
@@ -59,11 +61,15 @@ struct Inner {
 impl Register for Vec<Arc<Entry>> {
     /// A tool of the same name is replaced in its place.
     fn add<T: Tool>(&mut self, tool: T) {
-        let entry = Arc::new(Entry::new(tool));
-        match self.iter_mut().find(|old| old.name == entry.name) {
-            Some(old) => *old = entry,
-            None => self.push(entry),
-        }
+        put(self, Entry::new(tool));
+    }
+}
+
+fn put(entries: &mut Vec<Arc<Entry>>, entry: Entry) {
+    let entry = Arc::new(entry);
+    match entries.iter_mut().find(|old| old.name == entry.name) {
+        Some(old) => *old = entry,
+        None => entries.push(entry),
     }
 }
 
@@ -113,6 +119,11 @@ impl Toolkit {
             inner.entries.add(tool);
             inner.entries.retain(|entry| entry.tool.is_available());
         })
+    }
+
+    /// Adds a tool that is described at run time in the place of one of the same name.
+    pub fn with_function(self, tool: FunctionTool) -> Toolkit {
+        self.modified(|inner| put(&mut inner.entries, Entry::of_function(tool)))
     }
 
     /// Offers the skills of a catalog by the tool `load_skill`; an empty catalog adds no tool.
@@ -337,9 +348,12 @@ impl Toolkit {
 
     fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
         check_not_stopped(call)?;
-        let meant = dialects::dialect_tool(name, &args).and_then(|ours| self.find(ours));
+        let args = arguments::object(args);
+        let meant = args.as_ref().ok().and_then(|args| dialects::dialect_tool(name, args));
+        let meant = meant.and_then(|ours| self.find(ours));
         let entry = meant.or_else(|| self.find(name)).ok_or_else(|| self.unknown(name))?;
         let (prepared, notes) = catch_panic(&entry.name, || {
+            let args = Value::Object(args?);
             let (args, notes) = arguments::check(entry.arguments(), entry.dialect(), args)?;
             Ok((entry.tool.clone().prepare(args)?, notes))
         })?;
@@ -397,8 +411,8 @@ impl Toolkit {
         }
         let is_unavailable =
             |entry: &Arc<Entry>| !entry.tool.is_available() && entry.is_called(name);
-        if standard_entries().iter().any(is_unavailable) {
-            let message = format!("{name} has nothing to work with here");
+        if let Some(entry) = standard_entries().into_iter().find(is_unavailable) {
+            let message = format!("{name} cannot be used here: {}", entry.unavailable);
             return Error::new(ErrorCode::UnknownTool, message);
         }
         let shown: Vec<&str> = self.0.entries.iter().map(|entry| entry.name.as_str()).collect();

@@ -238,7 +238,8 @@ impl PatchedFile {
         })
     }
 
-    /// One line: what happened, where and the version.
+    /// One line: what happened and where. The versions of many files would be longer than the rest, and
+    /// are rarely asked for.
     fn write_line(&self, f: &mut fmt::Formatter<'_>, dry_run: bool) -> fmt::Result {
         let path = escape::display_path(self.relative_path.as_bytes());
         let (done, would) = match self.change {
@@ -255,9 +256,6 @@ impl PatchedFile {
         write_places(f, &self.places)?;
         if self.change == FileChange::Created {
             write!(f, " ({})", counted(self.lines, "line", "lines"))?;
-        }
-        if let Some(version) = self.version.as_ref().and_then(|text| text.parse::<Version>().ok()) {
-            write!(f, ", version {}", version.short())?;
         }
         if self.match_kind != MatchKind::Exact {
             write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;

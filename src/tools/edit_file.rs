@@ -279,7 +279,18 @@ impl Tool for EditFile {
         let changes = edits.iter().map(|edit| edit.change(context, &guard));
         let (changes, copied): (Vec<Change>, Vec<Option<String>>) =
             changes.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
-        let mut edited = edit::apply(&path, old, &changes, &options, context.call)?;
+        let edited = edit::apply(&path, old, &changes, &options, context.call);
+        let mut edited = edited.map_err(|error| match error.code() {
+            ErrorCode::PatternNotUnique => {
+                let version = Version::of(old).short();
+                error.with_hint(Hint::argument_name(
+                    "To change one of them, name it with ",
+                    "lines",
+                    format!(" by its first and last line, and give the version {version}."),
+                ))
+            }
+            _ => error,
+        })?;
         edited.notes.extend(copied.into_iter().flatten());
         let room = context.limits.text_bytes / 2;
         let mut report = EditFileOutput {
@@ -541,7 +552,7 @@ impl EditFileOutput {
         if self.match_kind != MatchKind::Exact {
             write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
         }
-        if self.shows_diff || self.dry_run || self.match_kind != MatchKind::Exact {
+        if self.shows_diff || self.dry_run || self.match_kind > MatchKind::LineEndings {
             write!(f, "\n{}", self.diff)?;
         }
         Ok(())

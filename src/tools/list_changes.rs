@@ -13,7 +13,9 @@ use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Access, Before, ChangeKind, LoggedChange, LoggedStep, Workspace};
+use crate::workspace::{
+    Access, Before, ChangeKind, File, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace, joined,
+};
 
 /// Lists the changes that these tools made, newest first.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -158,6 +160,14 @@ enum Origin {
     NotKept,
 }
 
+impl Origin {
+    /// The content of a deleted file.
+    fn of_file(file: &File) -> Origin {
+        let content = file.read_up_to(MAX_FILE_BYTES);
+        content.map_or(Origin::NotKept, |content| Origin::Content(Some(Arc::new(content))))
+    }
+}
+
 /// The origins of all paths that were changed, by their present paths.
 struct Origins(BTreeMap<Vec<u8>, Origin>);
 
@@ -168,13 +178,17 @@ impl Origins {
             if change.kind() == ChangeKind::CreateDirectory {
                 continue;
             }
+            if let Before::Directory(tree) = &change.before {
+                for (below, file) in tree.files() {
+                    let path = joined(&change.path, below);
+                    origins.entry(path).or_insert_with(|| Origin::of_file(file));
+                }
+                continue;
+            }
             let origin = match &change.before {
                 Before::Nothing => Origin::Content(None),
-                Before::Content(content) => Origin::Content(Some(content.clone())),
-                Before::File(file) => match file.read_up_to(crate::workspace::MAX_FILE_BYTES) {
-                    Ok(content) => Origin::Content(Some(Arc::new(content))),
-                    Err(_) => Origin::NotKept,
-                },
+                Before::Content { old, .. } => Origin::Content(Some(old.clone())),
+                Before::File(file) => Origin::of_file(file),
                 Before::Link(_) | Before::Directory(_) | Before::NotKept(_) => Origin::NotKept,
                 Before::At(from) => origins.remove(from).unwrap_or(Origin::Unchanged),
             };

@@ -12,7 +12,7 @@ use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, impl_with
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
-use crate::output::{Outcome, Output, Truncation, continuation};
+use crate::output::{Outcome, Output, Truncation, continuation, counted};
 use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -288,8 +288,8 @@ impl ListDirectoryOutput {
     /// The lines after the names.
     fn remarks(&self, format: &TextFormat) -> Vec<String> {
         let empty = self.entries.is_empty().then(|| "(empty directory)".to_owned());
-        let shown = self.entries.len() as u64;
-        let truncation = self.truncation.map(|cut| cut.line(shown, "entries", self.text_bytes));
+        let shown = counted(self.entries.len() as u64, "entry", "entries");
+        let truncation = self.truncation.map(|cut| cut.line(&shown, self.text_bytes));
         let incomplete = self.incomplete.map(|why| format!("... (incomplete: {why})"));
         let cursor = self.cursor.as_ref().map(|cursor| continuation(format, cursor));
         [empty, truncation, incomplete, cursor].into_iter().flatten().collect()

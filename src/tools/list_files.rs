@@ -14,7 +14,7 @@ use crate::arguments::{
 use crate::context::Incomplete;
 use crate::error::Error;
 use crate::hint::Hint;
-use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
+use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
 use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -419,7 +419,8 @@ impl ListStatus {
             remarks.extend(self.closest.as_ref().and_then(|hint| hint.text(format)));
         }
         if let Some(truncation) = self.truncation {
-            remarks.push(truncation.line(results as u64, "results", self.text_bytes));
+            let shown = counted(results as u64, "result", "results");
+            remarks.push(truncation.line(&shown, self.text_bytes));
         }
         // Without entries, the statistics above say this.
         if lines > 0 {

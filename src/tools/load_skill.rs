@@ -139,6 +139,7 @@ impl Tool for LoadSkill {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"name": "pdf"}"#, r#"{"name": "pdf", "file": "references/forms.md"}"#];
+    const UNAVAILABLE: &'static str = "there are no skills";
     type Args = LoadSkillArgs;
     type Output = LoadSkillOutput;
 

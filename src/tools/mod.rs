@@ -12,8 +12,7 @@
 //! | a glob | 1,024 bytes, braces nested 16 deep |
 //! | `include`, `exclude` | 64 different globs each |
 //! | `file_type` | 64 different names |
-//! | a regular expression | [`Limits::pattern_bytes`](crate::Limits::pattern_bytes), `INVALID_PATTERN` |
-//! | the same, whatever the host sets | 65,536 characters |
+//! | a regular expression | 65,536 characters; [`Limits::pattern_bytes`](crate::Limits::pattern_bytes), `INVALID_PATTERN` |
 //! | `replacement` | 65,536 characters |
 //! | files with matches of `replace` | 10,000, or [`Limits::results`](crate::Limits::results) if that is less; 1 GiB together; `TOO_LARGE` |
 //! | `cursor` | 163,840 characters |

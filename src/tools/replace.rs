@@ -23,8 +23,10 @@ use crate::tools::search::{self, SearchArgs};
 /// sake.
 const TEXT_PART: usize = 8;
 
-/// How many changed lines the answer shows, in all files together; that of a dry run shows more.
-const MAX_LINES: usize = 5;
+/// The answer shows all changed lines up to this many replacements. Of more it shows a sample if the new
+/// texts cannot be seen from the call; that of a dry run shows more.
+const MAX_REPLACEMENTS_SHOWN: u64 = 5;
+const SAMPLE_LINES: usize = 2;
 
 /// Replaces every match of a regex in many files: in all of them or none. Searches as `search` does,
 /// but respects case; binary files stay as they are.
@@ -155,6 +157,9 @@ pub struct ReplaceOutput {
     /// How many of the files the text shows.
     #[serde(skip)]
     shown: usize,
+    /// Whether the new texts depend on groups of the match.
+    #[serde(skip)]
+    has_groups: bool,
     /// The search, if it found nothing.
     #[serde(skip)]
     unmatched: Option<SearchOutput>,
@@ -214,6 +219,7 @@ impl Tool for Replace {
         } else {
             Template::parse(&args.replacement, &search.pattern)?
         };
+        let has_groups = template.has_groups();
         let options = ReplaceOptions {
             search,
             template,
@@ -236,7 +242,8 @@ impl Tool for Replace {
                 }
             }
         }
-        Ok(ReplaceOutput::new(replaced, args.dry_run, context.limits))
+        let output = ReplaceOutput::new(replaced, args.dry_run, context.limits);
+        Ok(ReplaceOutput { has_groups, ..output })
     }
 }
 
@@ -285,7 +292,7 @@ impl ReplaceOutput {
 impl ReplacedFile {
     fn heading(&self) -> String {
         let path = escape::display_path(self.path.as_bytes());
-        format!("{path}: {}", counted(self.replacements, "replacement", "replacements"))
+        format!("{path}: {}", self.replacements)
     }
 }
 
@@ -307,19 +314,14 @@ impl Output for ReplaceOutput {
         let files = counted(self.files.len() as u64, "file", "files");
         let would = if self.dry_run { "Would make " } else { "" };
         write!(f, "{would}{count} in {files}")?;
-        let mut room = if self.dry_run { usize::MAX } else { MAX_LINES };
+        let mut room = match self.has_groups {
+            _ if self.dry_run || self.replacements <= MAX_REPLACEMENTS_SHOWN => usize::MAX,
+            true => SAMPLE_LINES,
+            false => 0,
+        };
         for file in self.files.iter().take(self.shown) {
             let lines = file.lines.get(..room.min(file.lines.len())).unwrap_or_default();
             room -= lines.len();
-            if lines.is_empty() {
-                write!(
-                    f,
-                    "\n{}: {}",
-                    escape::display_path(file.path.as_bytes()),
-                    file.replacements
-                )?;
-                continue;
-            }
             write!(f, "\n{}", file.heading())?;
             for ChangedLine { line, text, .. } in lines {
                 write!(f, "\n{line}: {text}")?;

@@ -1,7 +1,7 @@
 //! Reads directories for one walk: entries become batches of files and subdirectories, in path
 //! order, with a report of what was left out.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::walk::directory::{
     DirHandle, DirListing, DirectoryReport, FilteredDir, OpenCount, PendingDir,
@@ -214,5 +214,12 @@ impl DirReader {
 fn selected_files(batch: &Batch, root: usize) -> SelectedFiles {
     let (listing, range) = batch.listing();
     let (prefix, base_len) = (batch.prefix.clone(), batch.base_len);
-    SelectedFiles { prefix, root, base_len, listing: listing.clone(), range }
+    SelectedFiles {
+        prefix,
+        root,
+        base_len,
+        listing: listing.clone(),
+        range,
+        totals: Mutex::default(),
+    }
 }

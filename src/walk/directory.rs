@@ -380,6 +380,27 @@ impl DirListing {
     }
 }
 
+/// An entry of a directory, whose path is put together only where it is needed.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryRef {
+    prefix: Arc<[u8]>,
+    listing: Arc<DirListing>,
+    index: usize,
+}
+
+impl EntryRef {
+    /// The entry at `index` of the listing of the directory at `prefix`, which is empty or ends in `/`.
+    pub(crate) fn new(prefix: &Arc<[u8]>, listing: &Arc<DirListing>, index: usize) -> EntryRef {
+        EntryRef { prefix: prefix.clone(), listing: listing.clone(), index }
+    }
+
+    /// Its path in the workspace; none if there is no such entry.
+    pub(crate) fn path(&self) -> Option<Vec<u8>> {
+        let (name, _) = self.listing.get(self.index)?;
+        Some([&*self.prefix, name].concat())
+    }
+}
+
 /// Estimated memory of a remaining entry, in bytes.
 const ENTRY_BYTES: usize = 24;
 

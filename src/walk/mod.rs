@@ -35,8 +35,8 @@ mod work_queue;
 
 pub(crate) use crate::walk::cursor::{Cursor, Pass, QueryId};
 pub(crate) use crate::walk::directory::{
-    DirHandle, DirListing, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
-    SkippedEntry,
+    DirHandle, DirListing, DirectoryReport, EntryRef, FileId, FilteredDir, OpenCount, OpenDir,
+    PendingDir, SkippedEntry,
 };
 pub(crate) use crate::walk::disk_dirs::DiskDirs;
 pub(crate) use crate::walk::entry_filter::VERSION_CONTROL;
@@ -52,5 +52,5 @@ pub(crate) use crate::walk::roots::{
     DirContents, DirSource, InitialTask, PathAliases, ReadContext, ResumePoint, WalkOptions,
     WalkRoot, WalkRoots,
 };
-pub(crate) use crate::walk::selection::{SelectedFiles, Selection, SelectionLookup};
+pub(crate) use crate::walk::selection::{FileTotals, SelectedFiles, Selection, SelectionLookup};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

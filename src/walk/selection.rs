@@ -1,9 +1,9 @@
 //! Everything that a walk visits, known before it begins.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use crate::walk::directory::{DirListing, DirectoryReport};
+use crate::walk::directory::{DirListing, DirectoryReport, EntryRef, FileId};
 use crate::walk::ignore_rules::IgnoreRules;
 
 /// How many directories a thread handles in one go at most: enough that handing results over costs
@@ -56,6 +56,28 @@ pub(crate) struct SelectedFiles {
     pub(crate) base_len: usize,
     pub(crate) listing: Arc<DirListing>,
     pub(crate) range: Range<usize>,
+    /// What the index knew of all of them in an earlier call.
+    pub(crate) totals: Mutex<Option<FileTotals>>,
+}
+
+/// What an index knows of files taken together, so that a search that has to open none of them need
+/// not look at each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileTotals {
+    pub(crate) texts: u64,
+    /// The size of the texts that are searched as a whole, in bytes.
+    pub(crate) text_bytes: u64,
+    /// The size of the largest text, in bytes.
+    pub(crate) max_text_bytes: u64,
+    pub(crate) binaries: u64,
+    /// The lowest and the highest of their numbers.
+    pub(crate) range: (FileId, FileId),
+    /// When the last of them was indexed, as counted by the index.
+    pub(crate) recorded: u64,
+    /// The generation of the call that added them up, and the earliest one in which one of them was
+    /// last found unchanged.
+    pub(crate) generation: u64,
+    pub(crate) verified: u64,
 }
 
 /// A part of a selection.
@@ -138,6 +160,12 @@ impl SelectedFiles {
     /// Their names, in path order.
     pub(crate) fn names(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.range.clone().filter_map(|index| self.listing.get(index).map(|(name, _)| name))
+    }
+
+    /// The last of them; none if there are none.
+    pub(crate) fn last(&self) -> Option<EntryRef> {
+        let index = self.range.clone().next_back()?;
+        Some(EntryRef::new(&self.prefix, &self.listing, index))
     }
 
     fn first_path(&self) -> Vec<u8> {

@@ -4,7 +4,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex};
 
-use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, FileId};
+use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, EntryRef, FileId};
 use crate::walk::selection::SelectedFiles;
 use crate::workspace::Kind;
 
@@ -57,6 +57,11 @@ impl Batch {
     /// The entries by name and kind, in path order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> + Clone {
         self.range.clone().filter_map(|index| self.listing.get(index))
+    }
+
+    /// The entry at `position` of the batch.
+    pub(crate) fn entry(&self, position: usize) -> EntryRef {
+        EntryRef::new(&self.prefix, &self.listing, self.range.start + position)
     }
 
     /// What the index knows each entry by.

@@ -81,7 +81,8 @@ impl<'a> Change<'a> {
         self.old
     }
 
-    /// The content after the change; `None` if it is removed or moved unchanged, and for a copy.
+    /// The content after the change; `None` if it is removed or moved unchanged, and for a copy of more
+    /// than 64 MiB.
     pub fn new_content(&self) -> Option<&'a [u8]> {
         self.new
     }
@@ -125,8 +126,11 @@ impl fmt::Display for Change<'_> {
             (ChangeKind::Delete, _) => write!(f, "delete {path}"),
             (ChangeKind::CreateDirectory, _) => write!(f, "create directory {path}"),
             (ChangeKind::Move, from) => {
-                let from = escape::display_path(from.unwrap_or_default().as_bytes());
-                write!(f, "move {from} to {path}")
+                f.write_str("move ")?;
+                if let Some(from) = from {
+                    write!(f, "{} ", escape::display_path(from.as_bytes()))?;
+                }
+                write!(f, "to {path}")
             }
         }
     }
@@ -205,6 +209,11 @@ impl<'a> Observer<'a> {
                 Err(Error::new(ErrorCode::PolicyDenied, message).at(change.path))
             }
         }
+    }
+
+    /// Whether anyone is shown the content of a change.
+    pub(super) fn shows_content(&self) -> bool {
+        self.hooks.review.is_some() || self.hooks.on_change.is_some()
     }
 
     /// Reports a change that was made.

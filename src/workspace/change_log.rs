@@ -5,13 +5,15 @@
 //! disk space is freed when the change is dropped.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::{Arc, Mutex};
 
 use crate::error::Error;
-use crate::os::{File, Kind, Stat};
+use crate::os::{File, Identity, Kind};
 use crate::sync::lock;
 use crate::workspace::change::ChangeKind;
 use crate::workspace::journal::FileMark;
+use crate::workspace::restore::{RemovedTree, is_restorable};
 use crate::workspace::{Version, Workspace, WorkspacePath};
 
 /// The most changes that are kept.
@@ -21,7 +23,7 @@ const MAX_CHANGES: usize = 10_000;
 const MAX_BYTES: usize = 64 << 20;
 
 /// The most deleted files that are kept open.
-const MAX_FILES: usize = 128;
+pub(super) const MAX_FILES: usize = 128;
 
 /// The changes of a workspace, oldest first.
 #[derive(Debug, Default)]
@@ -73,14 +75,17 @@ pub(crate) struct LoggedChange {
 #[derive(Clone, Debug)]
 pub(crate) enum Before {
     Nothing,
-    /// A file with this content.
-    Content(Arc<Vec<u8>>),
+    /// A file with this content, another file than after the change in most cases.
+    Content {
+        old: Arc<Vec<u8>>,
+        identity: Identity,
+    },
     /// A file that was deleted.
     File(Arc<File>),
     /// A link to this text that was deleted.
     Link(Vec<u8>),
-    /// An empty directory with these permissions.
-    Directory(u32),
+    /// A directory that was deleted with everything in it.
+    Directory(Arc<RemovedTree>),
     /// It was at another path.
     At(Vec<u8>),
     /// It could not be kept, for this reason.
@@ -104,13 +109,16 @@ impl Before {
         Before::NotKept("the file was too large to be kept")
     }
 
-    /// A file that is removed, and its stat data.
-    pub(super) fn removed_file(file: File, stat: &Stat) -> Before {
-        // Its content may change through another name, and the two names would not be one file again.
-        if stat.links > 1 {
-            return Before::NotKept("the file had several hard links");
+    /// A file that is removed.
+    ///
+    /// # Errors
+    /// Failures to examine it.
+    pub(super) fn removed_file(file: File) -> io::Result<Before> {
+        if is_restorable(&file)? {
+            Ok(Before::File(Arc::new(file)))
+        } else {
+            Ok(Before::NotKept("the file had several hard links"))
         }
-        Before::File(Arc::new(file))
     }
 
     /// A file or link that is about to be removed. The file is not locked, since the step that removes
@@ -124,9 +132,40 @@ impl Before {
         if path.kind() == Some(Kind::Link) {
             return parent.read_link(name).map(Before::Link).map_err(failed);
         }
-        let file = parent.open_file(name).map_err(failed)?;
-        let stat = file.stat().map_err(failed)?;
-        Ok(Before::removed_file(file, &stat))
+        parent.open_file(name).and_then(Before::removed_file).map_err(failed)
+    }
+
+    /// The files that were deleted or replaced, with their paths below that of the change; empty for
+    /// the path itself.
+    pub(super) fn files(&self) -> Vec<(&[u8], Identity)> {
+        let identity_of = |file: &File| file.stat().ok().map(|stat| stat.identity);
+        match self {
+            Before::Content { identity, .. } => vec![(b"", *identity)],
+            Before::File(file) => {
+                identity_of(file).map(|it| (b"".as_slice(), it)).into_iter().collect()
+            }
+            Before::Directory(tree) => {
+                tree.files().filter_map(|(path, file)| Some((path, identity_of(file)?))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Refers to the copies of deleted files, by which another name of them was restored.
+    fn replace_files(&mut self, copies: &[(Identity, Arc<File>)]) {
+        let replace = |file: &mut Arc<File>| {
+            let Ok(stat) = file.stat() else { return };
+            if let Some((_, copy)) = copies.iter().find(|(old, _)| *old == stat.identity) {
+                *file = copy.clone();
+            }
+        };
+        match self {
+            Before::File(file) => replace(file),
+            Before::Directory(tree) if !copies.is_empty() => {
+                Arc::make_mut(tree).files_mut().for_each(replace);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -159,8 +198,9 @@ impl Size {
         let mut size = Size { changes: step.changes.len(), ..Size::default() };
         for change in &step.changes {
             match &change.before {
-                Before::Content(content) => size.bytes += content.len(),
+                Before::Content { old, .. } => size.bytes += old.len(),
                 Before::File(_) => size.files += 1,
+                Before::Directory(tree) => size.files += tree.files().count(),
                 _ => {}
             }
         }
@@ -213,12 +253,27 @@ impl ChangeLog {
     }
 
     /// Removes a step that was undone, and puts the present state of the files into the changes before
-    /// it, so that these can be undone next.
-    pub(super) fn undone(&self, number: u64, present: &[(Vec<u8>, After)]) {
+    /// it, so that these can be undone next. `copies` are files that took the place of deleted ones.
+    pub(super) fn undone(
+        &self,
+        number: u64,
+        present: &[(Vec<u8>, After)],
+        copies: &[(Identity, Arc<File>)],
+    ) {
         let mut state = lock(&self.state);
         let Some(at) = state.steps.iter().position(|step| step.number == number) else { return };
         if let Some(step) = state.steps.remove(at) {
             state.size.subtract(Size::of(&step));
+        }
+        let earlier = state.steps.iter_mut().filter(|step| step.number < number);
+        for change in earlier.flat_map(|step| &mut step.changes) {
+            change.before.replace_files(copies);
+            if let After::Entry(mark) = &mut change.after
+                && let Some((_, copy)) = copies.iter().find(|(old, _)| mark.is_of_file(*old))
+                && let Ok(stat) = copy.stat()
+            {
+                *mark = (&stat).into();
+            }
         }
         for (path, after) in present {
             let After::Entry(now) = after else { continue };

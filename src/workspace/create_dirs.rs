@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::os::{Dir, Kind};
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
-use crate::workspace::path::exists;
+use crate::workspace::path::{exists, split_name};
 use crate::workspace::{Access, Durability, Workspace, WorkspacePath};
 
 /// See [`Workspace::make_directory`].
@@ -131,8 +131,7 @@ impl Drop for CreatedDirs {
 
 /// The path of the directory of an entry; empty for the root.
 pub(super) fn above(relative: &[u8]) -> &[u8] {
-    let end = memchr::memrchr(b'/', relative).unwrap_or(0);
-    relative.get(..end).unwrap_or_default()
+    split_name(relative).0.unwrap_or(b"")
 }
 
 /// Marks the begin of an irrevocable change.

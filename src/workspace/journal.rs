@@ -22,6 +22,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Identity, Kind, Rename, Stat};
 use crate::text::escape;
+use crate::workspace::path::split_name;
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::temp::{TempFile, is_transaction_file, keep_aside};
 use crate::workspace::{Durability, Workspace, WorkspacePath};
@@ -104,7 +105,7 @@ impl RecordedPath {
 
     /// The last name.
     pub(super) fn name(&self) -> &[u8] {
-        self.bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+        split_name(self.bytes()).1
     }
 }
 
@@ -143,6 +144,11 @@ impl FileMark {
     /// Whether both are of the same file, whatever its content.
     pub(super) fn is_same_file(&self, other: &FileMark) -> bool {
         self.id == other.id
+    }
+
+    /// Whether it is of this file, whatever its content.
+    pub(super) fn is_of_file(&self, identity: Identity) -> bool {
+        self.id == identity.into()
     }
 
     /// Whether the entry is this file, whatever its content.

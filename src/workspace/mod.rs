@@ -7,6 +7,7 @@
 
 mod change;
 mod change_log;
+mod copy_content;
 mod create_dirs;
 mod entry;
 mod fingerprint;
@@ -21,6 +22,7 @@ mod remove;
 mod remove_tree;
 mod replace;
 mod resolve;
+mod restore;
 #[cfg(all(unix, feature = "command"))]
 mod spool_file;
 mod suggest;
@@ -52,7 +54,9 @@ use lock::FileLocks;
 pub use outer_ignores::OuterIgnores;
 pub(crate) use outer_ignores::{IgnoreSource, MAX_IGNORE_BYTES, exclude_below};
 pub use path::WorkspacePath;
-pub(crate) use path::{DirectoryEntry, entries, link_target, links_to_directory, size};
+pub(crate) use path::{
+    DirectoryEntry, entries, joined, link_target, links_to_directory, size, split_name,
+};
 pub use policy::{Access, Durability};
 pub(crate) use policy::{PathPolicy, as_path};
 pub(crate) use remove::Removed;

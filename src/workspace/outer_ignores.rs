@@ -161,12 +161,12 @@ impl OuterDirectory {
 /// empty or ends in `/`. None if there is none, or if it is outside the workspace or denied.
 pub(crate) fn exclude_below(workspace: &Workspace, prefix: &[u8]) -> Option<WorkspacePath> {
     let text = read_below(workspace, &[prefix, b".git"].concat())?;
-    let git_directory = joined(prefix, git_directory(&text)?);
-    let common = match read_below(workspace, &joined(&git_directory, b"commondir")) {
-        Some(text) => joined(&git_directory, line(&text)),
+    let git_directory = from_directory(prefix, git_directory(&text)?);
+    let common = match read_below(workspace, &from_directory(&git_directory, b"commondir")) {
+        Some(text) => from_directory(&git_directory, line(&text)),
         None => git_directory,
     };
-    let exclude = workspace.look_up(&joined(&common, b"info/exclude")).ok()??;
+    let exclude = workspace.look_up(&from_directory(&common, b"info/exclude")).ok()??;
     exclude.is_file().then_some(exclude)
 }
 
@@ -228,7 +228,7 @@ fn line(text: &[u8]) -> &[u8] {
 }
 
 /// `path`, taken from the directory `base`, which may be empty.
-fn joined(base: &[u8], path: &[u8]) -> Vec<u8> {
+fn from_directory(base: &[u8], path: &[u8]) -> Vec<u8> {
     let base = base.strip_suffix(b"/").unwrap_or(base);
     if base.is_empty() || path.first() == Some(&b'/') {
         return path.to_vec();
@@ -265,7 +265,7 @@ mod tests {
             (b"x/", b"/a", b"/a"),
         ];
         for (base, path, whole) in cases {
-            assert_eq!(joined(base, path), whole);
+            assert_eq!(from_directory(base, path), whole);
         }
     }
 }

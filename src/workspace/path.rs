@@ -191,10 +191,7 @@ impl WorkspacePath {
 
     /// The path of a child, relative to the root.
     fn child(&self, name: &[u8]) -> Vec<u8> {
-        match self.relative() {
-            b"" => name.to_vec(),
-            parent => [parent, b"/", name].concat(),
-        }
+        joined(self.relative(), name)
     }
 
     /// Whether the parent directory lists exactly this name. Where the file system ignores case, an
@@ -269,6 +266,21 @@ impl WorkspacePath {
 impl fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escape::display_path(self.text.as_bytes()))
+    }
+}
+
+/// The directory of a path, if the path has several names, and the last name.
+pub(crate) fn split_name(path: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let mut parts = path.rsplitn(2, |byte| *byte == b'/');
+    let name = parts.next().unwrap_or(path);
+    (parts.next(), name)
+}
+
+/// A path of two parts, of which either may be empty.
+pub(crate) fn joined(above: &[u8], below: &[u8]) -> Vec<u8> {
+    match (above, below) {
+        (b"", path) | (path, b"") => path.to_vec(),
+        _ => [above, b"/", below].concat(),
     }
 }
 
@@ -402,4 +414,26 @@ pub(super) fn not_a_file(path: &WorkspacePath, what: &str) -> Error {
     Error::new(ErrorCode::InvalidPath, format!("{path} {what}, not a file"))
         .at(path.as_str())
         .with_hint("Name a file.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_split_at_its_last_slash() {
+        assert_eq!(split_name(b""), (None, &b""[..]));
+        assert_eq!(split_name(b"a"), (None, &b"a"[..]));
+        assert_eq!(split_name(b"a/b/c"), (Some(&b"a/b"[..]), &b"c"[..]));
+        assert_eq!(split_name(b"/a"), (Some(&b""[..]), &b"a"[..]));
+    }
+
+    #[test]
+    fn an_empty_part_of_a_path_adds_no_slash() {
+        let cases: [(&[u8], &[u8], &[u8]); 4] =
+            [(b"", b"", b""), (b"", b"a/b", b"a/b"), (b"a", b"", b"a"), (b"a/b", b"c", b"a/b/c")];
+        for (above, below, whole) in cases {
+            assert_eq!(joined(above, below), whole);
+        }
+    }
 }

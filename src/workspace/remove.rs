@@ -54,13 +54,10 @@ fn remove_tree(
     let observer = Observer::of(workspace);
     let change = Change::new(ChangeKind::Delete, path.as_str(), call);
     observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
-    let count = remove_directory(workspace, path, is_recursive, call)?;
+    let keeps = workspace.change_log().is_some();
+    let (count, before) = remove_directory(workspace, path, is_recursive, keeps, call)?;
     if let Some(observer) = observer {
         observer.report(&change);
-        let before = match path.stat() {
-            Some(stat) if count == TreeCount::default() => Before::Directory(stat.mode),
-            _ => Before::NotKept("it was a directory with files"),
-        };
         let (path, after) = (path.relative().to_vec(), After::Nothing);
         observer.log(call, vec![LoggedChange { path, before, after, directories: Vec::new() }]);
     }
@@ -125,10 +122,7 @@ fn remove(
         observer.report(&change);
         let before = match (text, file) {
             (Some(text), _) => Before::Link(text),
-            (None, Some(file)) => {
-                let stat = *file.stat();
-                Before::removed_file(file.into_file(), &stat)
-            }
+            (None, Some(file)) => Before::removed_file(file.into_file()).map_err(failed)?,
             (None, None) => Before::too_large(),
         };
         let (path, after) = (path.relative().to_vec(), After::Nothing);

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
@@ -14,12 +15,14 @@ use crate::hint::Hint;
 use crate::os::{Dir, Identity, Kind, Obstacle, Rename};
 use crate::output::counted;
 use crate::text::escape;
+use crate::workspace::change_log::Before;
 use crate::workspace::create_dirs::commit;
 use crate::workspace::lock::lock;
-use crate::workspace::path::{changed, stranded};
+use crate::workspace::path::{changed, joined, stranded};
 use crate::workspace::policy::denied_within;
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::resolve::names_of;
+use crate::workspace::restore::RemovedTree;
 use crate::workspace::temp::{keep_aside, random_name};
 use crate::workspace::{Durability, Workspace, WorkspacePath};
 
@@ -54,13 +57,15 @@ impl fmt::Display for TreeCount {
     }
 }
 
-/// Removes a directory with everything in it, if that is wanted; see [`Workspace::remove_entry`].
+/// Removes a directory with everything in it, if that is wanted; see [`Workspace::remove_entry`]. Also
+/// returns what was removed, if it `keeps` it.
 pub(super) fn remove_directory(
     workspace: &Workspace,
     path: &WorkspacePath,
     is_recursive: bool,
+    keeps: bool,
     call: &Call,
-) -> Result<TreeCount, Error> {
+) -> Result<(TreeCount, Before), Error> {
     refuse_root(workspace, path, "delete")?;
     refuse_repository(path)?;
     if !is_recursive {
@@ -70,19 +75,20 @@ pub(super) fn remove_directory(
         return Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()).with_hint(hint));
     }
     let _lock = lock(workspace, &[path], call)?;
-    let count = remove_with_entries(workspace, path, call)?;
+    let removed = remove_with_entries(workspace, path, keeps, call)?;
     if workspace.durability() == Durability::Full {
         // The directory is gone and cannot be restored, so a failure is ignored.
         let _ = path.entry().0.sync();
     }
-    Ok(count)
+    Ok(removed)
 }
 
 fn remove_with_entries(
     workspace: &Workspace,
     path: &WorkspacePath,
+    keeps: bool,
     call: &Call,
-) -> Result<TreeCount, Error> {
+) -> Result<(TreeCount, Before), Error> {
     let failed = |error| Error::io("delete", path.as_str(), error);
     let tree = CheckedTree::check(workspace, path, Purpose::Delete, call)?;
     // The lock keeps the tree from being swept under its temporary name.
@@ -108,8 +114,16 @@ fn remove_with_entries(
             return Err(failed(error));
         }
     }
+    let kept = if keeps { RemovedTree::keep(&tree.top) } else { Err("no log is kept") };
     let mut removal = Removal::new(tree.top, tree.identity);
-    let Err(left) = removal.run(parent, &aside, |_| false) else { return Ok(removal.count) };
+    let Err(left) = removal.run(parent, &aside, |_| false) else {
+        let before = match kept {
+            Ok(kept) if kept.count() == removal.count => Before::Directory(Arc::new(kept)),
+            Ok(_) => Before::NotKept("another process wrote into the directory meanwhile"),
+            Err(why) => Before::NotKept(why),
+        };
+        return Ok((removal.count, before));
+    };
     let rest = match put_back() {
         Ok(()) => "is still there".to_owned(),
         Err((kept, _)) => format!("is beside it, named {}", String::from_utf8_lossy(&kept)),
@@ -128,6 +142,15 @@ pub(super) fn remove_abandoned(parent: &Dir, name: &[u8], call: &Call) {
         };
         // What cannot be removed stays.
         let _ = Removal::new(top, stat.identity).run(parent, name, stop);
+    }
+}
+
+/// Removes a tree that this process made under a temporary name.
+pub(super) fn discard(parent: &Dir, name: &[u8]) {
+    let Ok(top) = parent.open_dir(name) else { return };
+    if let Ok(stat) = top.stat(b".") {
+        // What cannot be removed is left to a sweep.
+        let _ = Removal::new(top, stat.identity).run(parent, name, |_| false);
     }
 }
 
@@ -391,14 +414,6 @@ impl TreeCheck<'_> {
     /// The path of an entry of the tree, for messages.
     fn shown(&self, below: &[u8]) -> String {
         escape::display_path(&joined(self.path.relative(), below)).into_owned()
-    }
-}
-
-/// A path of two parts, of which either may be empty.
-fn joined(above: &[u8], below: &[u8]) -> Vec<u8> {
-    match (above, below) {
-        (b"", path) | (path, b"") => path.to_vec(),
-        _ => [above, b"/", below].concat(),
     }
 }
 

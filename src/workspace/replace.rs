@@ -170,10 +170,11 @@ impl WriteGuard {
         let mut written = self.write(content, call)?;
         observer.report(&change);
         let path = self.path.relative().to_vec();
-        let before = match self.file.map(OpenFile::into_content) {
-            None => Before::Nothing,
-            Some(Some(old)) => Before::Content(Arc::new(old)),
-            Some(None) => Before::too_large(),
+        let identity = self.file.as_ref().map(|file| file.stat().identity);
+        let before = match (identity, self.file.and_then(OpenFile::into_content)) {
+            (None, _) => Before::Nothing,
+            (Some(identity), Some(old)) => Before::Content { old: Arc::new(old), identity },
+            (Some(_), None) => Before::too_large(),
         };
         let after = After::Content(Version::of(content));
         let directories = std::mem::take(&mut written.directories);
@@ -254,19 +255,20 @@ impl WriteGuard {
         temp.file().write_at(content, 0).map_err(failed)?;
         let lost = temp.file().copy_attributes(file.file()).map_err(failed)?;
         self.durability().sync_file(temp.file()).map_err(failed)?;
-        let lease = match file.lease(call) {
-            Leased::Held(lease) => Some(lease),
-            Leased::Unknown => None,
-            // After an exchange, the other process would go on to write to the old file.
-            Leased::Busy => {
-                drop(temp);
-                let why = "another process has it open for writing";
-                return self.write_in_place(file, content, why, call);
-            }
+        // The end of the lease releases the waiting processes; writing in place would wait for it too.
+        let swapped = {
+            let lease = match file.lease(call) {
+                Leased::Held(lease) => Some(lease),
+                Leased::Unknown => None,
+                // After an exchange, the other process would go on to write to the old file.
+                Leased::Busy => {
+                    drop(temp);
+                    let why = "another process has it open for writing";
+                    return self.write_in_place(file, content, why, call);
+                }
+            };
+            self.swap(file, lease.as_ref(), temp, call)
         };
-        let swapped = self.swap(file, lease.as_ref(), temp, call);
-        // Releases the waiting processes; writing in place would wait for this lease too.
-        drop(lease);
         match swapped? {
             Swapped::Done => {}
             Swapped::Busy => {

@@ -421,9 +421,17 @@ fn is_separator(byte: u8) -> bool {
 
 fn strip_root(workspace: &Workspace, names: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     [&workspace.0.canonical, &workspace.0.given].into_iter().find_map(|root| {
-        let rest = names.strip_prefix(names_of(root).as_slice())?;
+        let rest = not_verbatim(names).strip_prefix(not_verbatim(&names_of(root)))?;
         Some(rest.to_vec())
     })
+}
+
+/// Without the first name of `\\?\C:\x`, which is `C:\x`, on Windows.
+fn not_verbatim(names: &[Vec<u8>]) -> &[Vec<u8>] {
+    match names {
+        [first, rest @ ..] if cfg!(windows) && first == b"?" => rest,
+        _ => names,
+    }
 }
 
 pub(super) fn names_of(path: &Path) -> Vec<Vec<u8>> {

@@ -14,7 +14,7 @@
 //! nothing half done after recovery. While a transaction is applied, other readers may see some
 //! files with their old content and others with their new one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,14 +27,18 @@ use crate::sync::lock as lock_mutex;
 use crate::text::escape;
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
-use crate::workspace::create_dirs::commit;
+use crate::workspace::copy_content::copy_content;
+use crate::workspace::create_dirs::{above, commit};
 use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath, recover};
 use crate::workspace::lock::{FileLock, LockKey, lock_keys};
 use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::{changed, check_file_or_link, exists, gone, not_a_file, written};
+use crate::workspace::path::{
+    changed, check_file_or_link, exists, gone, not_a_file, split_name, written,
+};
 use crate::workspace::policy::denied;
 use crate::workspace::replace::{check_writable, is_unsupported, rename_exclusive};
 use crate::workspace::resolve::names_directory;
+use crate::workspace::restore::restore_file;
 use crate::workspace::temp::transaction_name;
 use crate::workspace::{
     Access, Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath, in_place,
@@ -45,9 +49,6 @@ const NEW_FILE: u32 = 0o666;
 
 /// The permissions of a temporary file until it gets those of the target.
 const PRIVATE: u32 = 0o600;
-
-/// How much of a file is copied at a time, in bytes.
-const BUFFER: usize = 1 << 20;
 
 /// With so many files for each, files are prepared by several threads, because most of the time is
 /// spent waiting for the disk.
@@ -347,7 +348,9 @@ impl Transaction {
                 Staged::None | Staged::Restore(_) | Staged::Link(_) => {}
                 Staged::Write(new) => {
                     let before = match (file.seen, file.content.take()) {
-                        (Some(Seen::File { .. }), Some(content)) => Before::Content(content),
+                        (Some(Seen::File { stat, .. }), Some(old)) => {
+                            Before::Content { old, identity: stat.identity }
+                        }
                         (Some(Seen::File { .. }), None) => Before::too_large(),
                         _ => Before::Nothing,
                     };
@@ -367,9 +370,11 @@ impl Transaction {
                     let before = Before::At(file.relative.clone());
                     logged.push(LoggedChange { path: path.clone(), before, after, directories });
                     if let Some(new) = content {
-                        let before = match file.content.take() {
-                            Some(content) => Before::Content(content),
-                            None => Before::too_large(),
+                        let before = match (file.seen, file.content.take()) {
+                            (Some(Seen::File { stat, .. }), Some(old)) => {
+                                Before::Content { old, identity: stat.identity }
+                            }
+                            _ => Before::too_large(),
                         };
                         let after = After::Content(Version::of(new));
                         let directories = Vec::new();
@@ -440,9 +445,11 @@ impl TransactionFile {
 
     /// The path of another name in the same directory.
     fn beside(&self, name: &[u8]) -> RecordedPath {
-        let end = memchr::memrchr(b'/', &self.relative).map_or(0, |at| at + 1);
-        let above = self.relative.get(..end).unwrap_or_default();
-        RecordedPath::new([above, name].concat())
+        RecordedPath::new(match split_name(&self.relative) {
+            // Empty for an entry of the root of the system.
+            (Some(above), _) => [above, b"/", name].concat(),
+            (None, _) => name.to_vec(),
+        })
     }
 }
 
@@ -509,22 +516,21 @@ impl<'a> Committing<'a> {
             let failed = |error| Error::io("make the directories of", &target.text, error);
             let path = target.reopen(&self.transaction.workspace)?;
             let (parent, names) = path.entry();
-            let Some(end) = memchr::memrchr(b'/', names) else { continue };
-            let existing = target.relative.len() - names.len();
+            let (Some(missing), _) = split_name(names) else { continue };
+            let (existing, _) = target.relative.split_at(target.relative.len() - names.len());
             let mut dir = parent.clone();
-            let mut made = existing;
-            for name in names.get(..end).unwrap_or_default().split(|byte| *byte == b'/') {
-                made += name.len();
-                let path = target.relative.get(..made).unwrap_or_default().to_vec();
-                let record = Record::MakeDirectory { path: RecordedPath::new(path.clone()) };
+            let mut made = existing.to_vec();
+            for name in missing.split(|byte| *byte == b'/') {
+                made.extend(name);
+                let record = Record::MakeDirectory { path: RecordedPath::new(made.clone()) };
                 self.journal.append(record)?;
                 match dir.make_dir(name) {
-                    Ok(()) => created.push(path),
+                    Ok(()) => created.push(made.clone()),
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                     Err(error) => return Err(failed(error)),
                 }
                 dir = dir.traverse(name).map_err(failed)?.into();
-                made += 1;
+                made.push(b'/');
             }
         }
         Ok(created)
@@ -549,11 +555,13 @@ impl<'a> Committing<'a> {
                 }
             }
         };
-        if threads == 1 {
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // Without another thread, this one prepares all.
+                drop(thread::Builder::new().spawn_scoped(scope, work));
+            }
             work();
-        } else {
-            thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-        }
+        });
         let mut prepared = Vec::new();
         for result in results {
             let done = result.into_inner();
@@ -615,7 +623,7 @@ impl<'a> Committing<'a> {
         content: &'a [u8],
     ) -> Result<Prepared<'a>, Error> {
         let (backup, _) = self.write_temp(target, dir, &[], PRIVATE, |temp| {
-            copy_content(old.file(), temp)?;
+            copy_content(old.file(), temp, old.stat().size, |_| io::Result::Ok(()))?;
             temp.copy_times(old.file())
         })?;
         let (path, old) = (target.recorded(), old.stat().into());
@@ -695,20 +703,20 @@ impl<'a> Committing<'a> {
         Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes })
     }
 
-    /// Prepares a copy of a deleted file.
+    /// Prepares a deleted file under a temporary name.
     fn prepare_restored(
         &self,
         file: &'a TransactionFile,
         old: &File,
     ) -> Result<Prepared<'a>, Error> {
         let path = file.reopen(&self.transaction.workspace)?;
-        let mut lost = Vec::new();
-        let (temp, new) = self.write_temp(file, path.entry().0, &[], PRIVATE, |temp| {
-            copy_content(old, temp)?;
-            lost = temp.copy_attributes(old)?;
-            temp.copy_times(old)
-        })?;
-        let record = Record::Create { path: file.recorded(), temp, new };
+        let (dir, name) = (path.entry().0, transaction_name());
+        let temp = file.beside(&name);
+        self.journal.append(Record::Temp { path: temp.clone() })?;
+        let failed = |error| Error::io("write", path.as_str(), error);
+        let lost = restore_file(old, (dir, &name), self.durability()).map_err(failed)?;
+        let stat = dir.stat(&name).map_err(failed)?;
+        let record = Record::Create { path: file.recorded(), temp, new: (&stat).into() };
         let notes = file.not_kept(&lost);
         Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes })
     }
@@ -918,21 +926,17 @@ impl<'a> Committing<'a> {
         if self.durability() == Durability::Fast {
             return Ok(());
         }
-        let above = |file: &TransactionFile| {
-            let end = memchr::memrchr(b'/', &file.relative).unwrap_or(0);
-            file.relative.get(..end).unwrap_or_default().to_vec()
-        };
         // Also those of destinations, which have no change of their own.
-        let directories: BTreeSet<Vec<u8>> = self.transaction.files.iter().map(above).collect();
-        let root = self.transaction.workspace.root_handle();
-        for directory in directories {
-            let synced = match directory.as_slice() {
-                b"" => root.sync(),
-                path => WorkspacePath::reopen(&self.transaction.workspace, path)
-                    .and_then(|path| path.entry().0.traverse(path.entry().1)?.sync()),
-            };
-            let shown = escape::display_path(&directory);
-            synced.map_err(|error| Error::io("sync the directory", &shown, error))?;
+        let paths = self.transaction.files.iter().map(|file| file.relative.as_slice());
+        // A path outside of the root is absolute; one in the root of the host has nothing above it.
+        let directories: BTreeMap<(bool, &[u8]), &[u8]> =
+            paths.map(|path| ((path.starts_with(b"/"), above(path)), path)).collect();
+        for path in directories.into_values() {
+            let synced = WorkspacePath::reopen(&self.transaction.workspace, path)
+                .and_then(|path| path.entry().0.sync());
+            synced.map_err(|error| {
+                Error::io("sync the directory of", &escape::display_path(path), error)
+            })?;
         }
         Ok(())
     }
@@ -966,19 +970,6 @@ fn resolve(workspace: &Workspace, text: &str, access: Access) -> Result<Workspac
         (Some(Kind::Special), _) => Err(not_a_file(&path, "is a FIFO, socket or device")),
         (Some(_), Access::Create) => Err(exists(&path, "").with_hint("Choose another name.")),
         _ => Ok(path),
-    }
-}
-
-/// Copies all of a file.
-fn copy_content(from: &File, to: &File) -> io::Result<()> {
-    let mut end = 0;
-    loop {
-        let piece = from.read_range(end, BUFFER, BUFFER)?;
-        if piece.is_empty() {
-            return Ok(());
-        }
-        to.write_at(&piece, end)?;
-        end += piece.len() as u64;
     }
 }
 

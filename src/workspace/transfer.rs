@@ -5,9 +5,10 @@ use std::io;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
-use crate::os::{File, Identity, Kind, Rename, Stat, Volume, split_at_count};
+use crate::os::{File, Identity, Kind, Rename, Stat};
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
+use crate::workspace::copy_content::copy_content;
 use crate::workspace::create_dirs::{CreatedDirs, above, commit};
 use crate::workspace::lock::lock;
 use crate::workspace::open_file::OpenFile;
@@ -19,10 +20,9 @@ use crate::workspace::remove_tree::{CheckedTree, Purpose, TreeCount, refuse_root
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::{TempFile, sweep};
-use crate::workspace::{Access, Durability, VersionToken, Workspace, WorkspacePath};
-
-/// How much is copied between two checks of the deadline, in bytes.
-const BUFFER: usize = 1 << 20;
+use crate::workspace::{
+    Access, Durability, MAX_FILE_BYTES, VersionToken, Workspace, WorkspacePath,
+};
 
 /// How many bytes may follow after the size that the file system reports: files of `/proc` report 0,
 /// others grow meanwhile, and some have no end.
@@ -145,10 +145,17 @@ pub(super) fn copy_file(
     let open = |expected| OpenFile::open_version(&source, expected, call);
     let file = expected.map(open).transpose()?;
     let observer = Observer::of(workspace);
-    let change = Change::new(ChangeKind::Create, destination.as_str(), call);
-    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
     let transfer = Transfer::begin(workspace, &source, &destination, call)?;
-    let (copy, original) = StagedCopy::of_content(&transfer)?;
+    let copied = CopiedContent::new(&transfer)?;
+    // The source may be written while it is copied, so that only the copy shows what is made of it.
+    let content = match &observer {
+        Some(observer) if observer.shows_content() => copied.content()?,
+        _ => None,
+    };
+    let change = Change::new(ChangeKind::Create, destination.as_str(), call);
+    let change = change.with_content(None, content.as_deref());
+    observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
+    let (copy, original) = copied.place()?;
     let same = file.map_or(Ok(true), |file| file.is_as_read(&original));
     if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
         return Err(written(&source));
@@ -262,6 +269,50 @@ impl<'a> Transfer<'a> {
     }
 }
 
+/// A copy of content and permissions that has no name yet; removed on drop.
+struct CopiedContent<'a> {
+    transfer: &'a Transfer<'a>,
+    source: File,
+    /// Of the source, before it was copied.
+    original: Stat,
+    temp: TempFile<'a>,
+}
+
+impl<'a> CopiedContent<'a> {
+    fn new(transfer: &'a Transfer<'a>) -> Result<CopiedContent<'a>, Error> {
+        let failed = |error| Error::io("copy", transfer.source.as_str(), error);
+        let (source, original) = open(transfer.source)?;
+        let (dir, _) = transfer.created.entry();
+        sweep(dir, transfer.call);
+        let temp = TempFile::create(dir, original.mode & 0o777).map_err(failed)?;
+        copy(&source, temp.file(), original.size, transfer)?;
+        transfer.durability.sync_file(temp.file()).map_err(failed)?;
+        Ok(CopiedContent { transfer, source, original, temp })
+    }
+
+    /// The content; `None` if it is larger than [`MAX_FILE_BYTES`].
+    fn content(&self) -> Result<Option<Vec<u8>>, Error> {
+        let Transfer { source, destination, .. } = self.transfer;
+        let stat = self.temp.file().stat();
+        let size = stat.map_err(|error| Error::io("copy", source.as_str(), error))?.size;
+        if size > MAX_FILE_BYTES as u64 {
+            return Ok(None);
+        }
+        destination.read_whole(self.temp.file(), size, MAX_FILE_BYTES, "copy").map(Some)
+    }
+
+    /// Gives the copy its name; also returns the stat data of the source before it was copied.
+    fn place(self) -> Result<(StagedCopy<'a>, Stat), Error> {
+        let CopiedContent { transfer, source, original, temp } = self;
+        commit(transfer.source, transfer.call)?;
+        let mut copy = StagedCopy::place(temp, transfer)?;
+        if !source.stat().is_ok_and(|now| now.is_alike(&original)) {
+            copy.notes.push(format!("{} was written while it was copied", transfer.source));
+        }
+        Ok((copy, original))
+    }
+}
+
 /// A copy at its destination; removed on drop without [`StagedCopy::keep`].
 struct StagedCopy<'a> {
     transfer: &'a Transfer<'a>,
@@ -271,30 +322,13 @@ struct StagedCopy<'a> {
 }
 
 impl<'a> StagedCopy<'a> {
-    /// Copies content and permissions; also returns the stat data of the source before the copy.
-    fn of_content(transfer: &'a Transfer<'a>) -> Result<(StagedCopy<'a>, Stat), Error> {
-        let failed = |error| Error::io("copy", transfer.source.as_str(), error);
-        let (file, original) = open(transfer.source)?;
-        let (dir, _) = transfer.created.entry();
-        sweep(dir, transfer.call);
-        let temp = TempFile::create(dir, original.mode & 0o777).map_err(failed)?;
-        copy_content(temp.file(), &file, &original, transfer)?;
-        transfer.durability.sync_file(temp.file()).map_err(failed)?;
-        commit(transfer.source, transfer.call)?;
-        let mut copy = StagedCopy::place(temp, transfer)?;
-        if !file.stat().is_ok_and(|now| now.is_alike(&original)) {
-            copy.notes.push(format!("{} was written while it was copied", transfer.source));
-        }
-        Ok((copy, original))
-    }
-
     /// Copies content, attributes and times of a file that is to be removed afterwards.
     fn of_file(transfer: &'a Transfer<'a>, source: &OpenFile) -> Result<StagedCopy<'a>, Error> {
         let failed = |error| Error::io("move", transfer.source.as_str(), error);
         let (dir, _) = transfer.created.entry();
         sweep(dir, transfer.call);
         let temp = TempFile::create(dir, 0o600).map_err(failed)?;
-        copy_content(temp.file(), source.file(), source.stat(), transfer)?;
+        copy(source.file(), temp.file(), source.stat().size, transfer)?;
         let lost = temp.file().copy_attributes(source.file()).map_err(failed)?;
         temp.file().copy_times(source.file()).map_err(failed)?;
         transfer.durability.sync_file(temp.file()).map_err(failed)?;
@@ -371,116 +405,46 @@ fn open(source: &WorkspacePath) -> Result<(File, Stat), Error> {
     Ok((file, stat))
 }
 
-/// Copies the content to its end, even beyond the size that the file system reports. Shares the
-/// blocks if the file system can.
-fn copy_content(
-    to: &File,
-    from: &File,
-    original: &Stat,
-    transfer: &Transfer<'_>,
-) -> Result<(), Error> {
-    if to.share_blocks(from) {
-        return Ok(());
-    }
-    ContentCopy { to, from, original, transfer, buffer: vec![0; BUFFER] }.run()
+/// Copies the content of the source, which may be changed meanwhile.
+fn copy(from: &File, to: &File, size: u64, transfer: &Transfer<'_>) -> Result<(), Error> {
+    let source = transfer.source;
+    let check = |at: u64| -> Result<(), NotCopied> {
+        if let Some(why) = transfer.call.stop_reason() {
+            let error = Error::stopped(why, &format!("{source} was copied"));
+            return Err(NotCopied::Refused(error.at(source.as_str())));
+        }
+        if at.saturating_sub(size) > MAX_BEYOND_SIZE {
+            return Err(NotCopied::Refused(endless(source, size)));
+        }
+        Ok(())
+    };
+    copy_content(from, to, size, check).map_err(|error| match error {
+        NotCopied::Refused(error) => error,
+        NotCopied::Io(error) => Error::io("copy", source.as_str(), error),
+    })
 }
 
-/// Whether these bytes could be a hole.
-fn is_zeros(bytes: &[u8]) -> bool {
-    const ZEROS: [u8; 4096] = [0; 4096];
-    bytes.chunks(ZEROS.len()).all(|chunk| ZEROS.starts_with(chunk))
+/// Why a content was not copied.
+enum NotCopied {
+    Refused(Error),
+    Io(io::Error),
 }
 
-/// A copy of the content of one file in progress.
-struct ContentCopy<'a> {
-    to: &'a File,
-    from: &'a File,
-    original: &'a Stat,
-    transfer: &'a Transfer<'a>,
-    buffer: Vec<u8>,
+impl From<io::Error> for NotCopied {
+    fn from(error: io::Error) -> NotCopied {
+        NotCopied::Io(error)
+    }
 }
 
-impl ContentCopy<'_> {
-    fn run(&mut self) -> Result<(), Error> {
-        let mut end = 0;
-        // Other file systems may report wrong sizes and holes.
-        if self.from.volume() == Volume::Disk {
-            end = self.copy_data()?;
-        }
-        while let Some(next) = self.copy_piece(end, None)? {
-            if next.saturating_sub(self.original.size) > MAX_BEYOND_SIZE {
-                return Err(self.endless());
-            }
-            end = next;
-        }
-        // Zeros at the end were not written.
-        self.to.set_size(end).map_err(|error| self.failed(error))
-    }
-
-    /// Copies the ranges that the file system reports as data; returns the offset up to which the
-    /// content is known.
-    fn copy_data(&mut self) -> Result<u64, Error> {
-        let mut end = 0;
-        while let Some((start, stop)) =
-            self.from.next_data(end).map_err(|error| self.failed(error))?
-        {
-            end = start;
-            if stop <= start {
-                // An invalid report: read the rest instead.
-                return Ok(end);
-            }
-            while end < stop {
-                match self.copy_piece(end, Some(stop - end))? {
-                    Some(next) => end = next,
-                    // The file was truncated meanwhile.
-                    None => return Ok(end),
-                }
-            }
-        }
-        // The rest is a hole, unless the file was truncated meanwhile.
-        let size = self.from.stat().map_err(|error| self.failed(error))?.size;
-        Ok(end.max(size.min(self.original.size)))
-    }
-
-    /// Copies the result of one read of at most `max` bytes; returns the offset behind it, or `None`
-    /// at the end of the file. Zeros are not written, so that holes stay holes.
-    fn copy_piece(&mut self, at: u64, max: Option<u64>) -> Result<Option<u64>, Error> {
-        if let Some(why) = self.transfer.call.stop_reason() {
-            let source = self.transfer.source;
-            return Err(Error::stopped(why, &format!("{source} was copied")).at(source.as_str()));
-        }
-        let max = max.and_then(|max| usize::try_from(max).ok()).unwrap_or(BUFFER);
-        let max = max.min(self.buffer.len());
-        let (room, _) = self.buffer.split_at_mut(max);
-        let read = self.from.read_at(room, at).and_then(|count| {
-            let (bytes, _) = split_at_count(room, count)?;
-            if !is_zeros(bytes) {
-                self.to.write_at(bytes, at)?;
-            }
-            Ok(count)
-        });
-        match read {
-            Ok(0) => Ok(None),
-            Ok(count) => Ok(Some(at + count as u64)),
-            Err(error) => Err(self.failed(error)),
-        }
-    }
-
-    fn failed(&self, error: io::Error) -> Error {
-        Error::io("copy", self.transfer.source.as_str(), error)
-    }
-
-    fn endless(&self) -> Error {
-        let (source, size) = (self.transfer.source, self.original.size);
-        let message = format!(
-            "{source} was not copied: its size is {size} bytes, and it goes on for more than \
-             {MAX_BEYOND_SIZE} bytes after that"
-        );
-        Error::new(ErrorCode::TooLarge, message)
-            .at(source.as_str())
-            .with_hint("It may have no end.")
-            .with_hint(Hint::tool("Read a part of it with ", "read_file", "."))
-    }
+fn endless(source: &WorkspacePath, size: u64) -> Error {
+    let message = format!(
+        "{source} was not copied: its size is {size} bytes, and it goes on for more than \
+         {MAX_BEYOND_SIZE} bytes after that"
+    );
+    Error::new(ErrorCode::TooLarge, message)
+        .at(source.as_str())
+        .with_hint("It may have no end.")
+        .with_hint(Hint::tool("Read a part of it with ", "read_file", "."))
 }
 
 /// Resolves a destination that must not exist, except as another spelling of the source; returns

@@ -1,6 +1,7 @@
 //! Undoing logged changes, as one transaction.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
@@ -8,8 +9,12 @@ use crate::text::escape;
 use crate::workspace::change_log::{After, Before, LoggedChange, LoggedStep};
 use crate::workspace::create_dirs::commit;
 use crate::workspace::journal::FileMark;
+use crate::workspace::path::joined;
 use crate::workspace::replace::rename_exclusive;
-use crate::workspace::{Access, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath};
+use crate::workspace::restore::RemovedTree;
+use crate::workspace::{
+    Access, File, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath,
+};
 
 /// See [`Workspace::undo`].
 pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Vec<String>, Error> {
@@ -21,25 +26,52 @@ pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Ve
     if let Some(reason) = step.changes.iter().find_map(not_undoable) {
         return Err(reason);
     }
-    let mut notes = Vec::new();
-    if step.changes.iter().any(is_of_directory) {
-        undo_directories(workspace, step, call)?;
+    let notes = if step.changes.iter().any(is_of_directory) {
+        undo_directories(workspace, step, call)?
     } else {
-        notes = Undo::begin(workspace, step, call)?.commit(call)?;
-    }
+        Undo::begin(workspace, step, call)?.commit(call)?
+    };
     for directory in step.changes.iter().flat_map(|change| &change.directories).rev() {
         // One that others use by now stays.
         let _ = remove_directory(workspace, directory);
     }
     if let Some(log) = workspace.change_log() {
-        let present = |path: &[u8]| (path.to_vec(), After::at(workspace, path));
-        let paths = step.changes.iter().map(|change| match &change.before {
-            Before::At(from) => from.as_slice(),
-            _ => change.path.as_slice(),
+        let mut paths = Vec::new();
+        let mut copies = Vec::new();
+        for change in &step.changes {
+            match &change.before {
+                Before::At(from) => paths.push(from.clone()),
+                Before::Directory(tree) => {
+                    paths.extend(tree.paths().map(|below| joined(&change.path, below)));
+                }
+                _ => paths.push(change.path.clone()),
+            }
+            // A file that was moved and changed is at its origin again.
+            let is_move = |other: &&LoggedChange| other.path == change.path;
+            let origin =
+                step.changes.iter().filter(is_move).find_map(|other| match &other.before {
+                    Before::At(from) => Some(from),
+                    _ => None,
+                });
+            for (below, old) in change.before.files() {
+                let path = joined(origin.unwrap_or(&change.path), below);
+                copies.extend(open(workspace, &path).map(|new| (old, Arc::new(new))));
+            }
+        }
+        let present = paths.into_iter().map(|path| {
+            let after = After::at(workspace, &path);
+            (path, after)
         });
-        log.undone(step.number, &paths.map(present).collect::<Vec<_>>());
+        log.undone(step.number, &present.collect::<Vec<_>>(), &copies);
     }
     Ok(notes)
+}
+
+/// Opens a file, if it is there and can be read.
+fn open(workspace: &Workspace, path: &[u8]) -> Option<File> {
+    let place = WorkspacePath::reopen(workspace, path).ok()?;
+    let (dir, name) = place.entry();
+    dir.open_file(name).ok()
 }
 
 /// An undo in progress.
@@ -83,7 +115,7 @@ impl<'a> Undo<'a> {
         let changes = std::mem::take(&mut self.changes);
         for (change, index) in changes {
             match (&change.before, change.after) {
-                (Before::Content(old), After::Content(version)) => {
+                (Before::Content { old, .. }, After::Content(version)) => {
                     self.check_content(index, version, call)?;
                     match self.origins.get(change.path.as_slice()) {
                         Some(origin) => {
@@ -136,12 +168,17 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// Undoes changes of directories, which are single steps: a directory was created or moved.
-fn undo_directories(workspace: &Workspace, step: &LoggedStep, call: &Call) -> Result<(), Error> {
+/// Undoes changes of directories, which are single steps: a directory was created, moved or deleted.
+fn undo_directories(
+    workspace: &Workspace,
+    step: &LoggedStep,
+    call: &Call,
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
     for change in step.changes.iter().rev() {
         let text = escape::exact_path(&change.path);
-        if let Before::Directory(mode) = change.before {
-            restore_directory(workspace, &text, mode, step.number, call)?;
+        if let Before::Directory(tree) = &change.before {
+            notes.extend(restore_directory(workspace, change, tree, step.number, call)?);
             continue;
         }
         let path = workspace.resolve(&text, Access::Entry)?;
@@ -163,24 +200,33 @@ fn undo_directories(workspace: &Workspace, step: &LoggedStep, call: &Call) -> Re
                 .map_err(|error| Error::io("remove", &text, error))?,
         }
     }
-    Ok(())
+    Ok(notes)
 }
 
 fn restore_directory(
     workspace: &Workspace,
-    text: &str,
-    mode: u32,
+    change: &LoggedChange,
+    tree: &RemovedTree,
     number: u64,
     call: &Call,
-) -> Result<(), Error> {
-    let path = workspace.resolve(text, Access::Create)?;
-    let (parent, name) = path.entry();
-    if path.exists() || name.contains(&b'/') {
-        return Err(changed_since(text, number));
+) -> Result<Vec<String>, Error> {
+    let text = escape::exact_path(&change.path);
+    let path = workspace.resolve(&text, Access::Create)?;
+    if path.exists() || path.entry().1.contains(&b'/') {
+        return Err(changed_since(&text, number));
     }
     commit(&path, call)?;
-    let restored = parent.make_dir(name).and_then(|()| parent.open_file(name)?.set_mode(mode));
-    restored.map_err(|error| Error::io("create", text, error))
+    let (parent, name) = path.entry();
+    let lost = tree.restore((parent, name), workspace.durability());
+    let lost = lost.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => changed_since(&text, number),
+        _ => Error::io("create", &text, error),
+    })?;
+    let note = |(below, what): (&[u8], &str)| {
+        let path = joined(&change.path, below);
+        format!("the {what} of {} could not be kept", escape::display_path(&path))
+    };
+    Ok(lost.into_iter().map(note).collect())
 }
 
 fn remove_directory(workspace: &Workspace, path: &[u8]) -> std::io::Result<()> {

@@ -49,6 +49,18 @@ fn short_help_has_a_line_a_command_and_fits_80_columns() {
 }
 
 #[test]
+fn an_option_that_changes_nothing_is_accepted_and_not_in_the_help() {
+    let root = tree();
+    let edit = ["edit", "notes.md", "--old-text", "nothing", "--new-text", "all", "--dry-run"];
+    let plain = run(root.path(), &edit);
+    assert!(plain.0 == 0 && plain.1.contains("\n-nothing\n+all\n"), "{plain:?}");
+    assert_eq!(run(root.path(), &[&edit[..], &["--show-diff"]].concat()), plain);
+    for words in [&["edit", "-h"][..], &["edit", "--help"], &["man", "edit"]] {
+        assert!(!run(root.path(), words).1.contains("Adds the diff"), "{words:?}");
+    }
+}
+
+#[test]
 fn long_help_tells_the_statuses() {
     for words in [&["--help"][..], &["search", "--help"]] {
         let (_, help, _) = run(tree().path(), words);

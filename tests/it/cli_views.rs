@@ -21,7 +21,7 @@ fn stats_go_to_standard_error_and_leave_the_answer_alone() {
             "2 matches\n3 files\n3 directories\n1 skipped: binary\n",
         ),
         (&["find", "*.md"], "notes.md\n", "4 files\n3 directories\n"),
-        (&["list", "--max-depth", "1"], "notes.md\nsrc/\nx.bin\n", "2 files\n1 directories\n"),
+        (&["list", "--max-depth", "1"], "notes.md\nsrc/\nx.bin\n", "2 files\n1 directory\n"),
     ] {
         let words: Vec<&str> = words.iter().copied().chain(["--stats"]).collect();
         let (status, out, error) = run(root.path(), &words);

@@ -275,6 +275,8 @@ fn others() -> Vec<String> {
 fn resolving(path: &str) -> Vec<(&'static str, Value)> {
     let absent = json!({ "path": path, "content": "new\n", "expected_version": "absent" });
     let version = "0123456789abcdef0123456789abcdef";
+    // Below an empty path would be the root of the file system.
+    let below = format!("{}/below", if path.is_empty() { "." } else { path });
     vec![
         ("search", json!({ "pattern": "e", "path": path })),
         ("search", json!({ "pattern": "e", "path": [path], "output": "count" })),
@@ -304,7 +306,7 @@ fn resolving(path: &str) -> Vec<(&'static str, Value)> {
         ("apply_patch", patch(&format!("*** Update File: {path}\n@@\n-e\n+x\n"))),
         ("create_directory", json!({ "path": path })),
         ("copy_file", json!({ "source": path, "destination": "copied.txt" })),
-        ("copy_file", json!({ "source": "public.txt", "destination": format!("{path}/below") })),
+        ("copy_file", json!({ "source": "public.txt", "destination": below })),
     ]
 }
 

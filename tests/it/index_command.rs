@@ -73,7 +73,7 @@ fn an_index_is_built_described_and_cleared() {
     assert_eq!(told["files"], known, "{told}");
     assert_eq!(told["stored_bytes"], fs::metadata(&file).expect("a file").len());
     if REMEMBERS {
-        assert!(built.starts_with("5 files known in 3 directories, 0 not\n"), "{built}");
+        assert!(built.starts_with("5 files in 3 directories indexed\n"), "{built}");
         assert_eq!((&told["directories"], &told["unknown_files"]), (&json!(3), &json!(0)));
         assert_eq!(told["text_bytes"], 56, "the text of the four that are text");
     }
@@ -81,7 +81,7 @@ fn an_index_is_built_described_and_cleared() {
     if REMEMBERS {
         assert_eq!(told, built, "another process knows the same");
     }
-    let nothing = "0 files known in 0 directories, 0 not\n0 bytes of text, 0 of filters (0.0 %)\n";
+    let nothing = "0 files in 0 directories indexed\n0 bytes of text, 0 of filters (0.0 %)\n";
     assert_eq!(answer(&workspace, &["index", "clear", "--dir", "{dir}"]), nothing);
     assert_eq!(stored(&workspace), None);
     assert_eq!(answer(&workspace, &["index", "clear", "--dir", "{dir}"]), nothing, "and again");
@@ -118,6 +118,7 @@ fn what_is_not_there_is_not_made_to_be_described() {
 #[test]
 fn answers_with_an_index_are_the_same_to_the_byte() {
     let workspace = tree();
+    fs::create_dir(directory(&workspace)).expect("a directory");
     let calls: [&[&str]; 8] = [
         &["search", "todo"],
         &["search", "zebra"],
@@ -158,6 +159,7 @@ fn untimed(text: &str) -> String {
 #[test]
 fn a_search_learns_and_the_stats_tell_what_that_spared() {
     let workspace = tree();
+    fs::create_dir(directory(&workspace)).expect("a directory");
     let stats = |pattern: &str| {
         let words = ["search", pattern, "--index", "{dir}", "--stats"];
         let (_, _, told) = asked(&workspace, &words);
@@ -175,6 +177,17 @@ fn a_search_learns_and_the_stats_tell_what_that_spared() {
     assert!(told.ends_with(unasked), "{told}");
     let without = asked(&workspace, &["search", "zebra", "--stats"]).2;
     assert!(!without.contains("index"), "{without}");
+}
+
+#[test]
+fn a_directory_that_a_call_makes_for_its_index_is_told_once() {
+    let workspace = tree();
+    let words = ["search", "todo", "--index", "{dir}"];
+    let plain = answer(&workspace, &["search", "todo"]);
+    let told =
+        if REMEMBERS { "ripkit: note: made the directory {dir} for the index\n" } else { "" };
+    assert_eq!(asked(&workspace, &words), (0, plain.clone(), told.to_owned()));
+    assert_eq!(asked(&workspace, &words), (0, plain, String::new()));
 }
 
 #[test]
@@ -230,6 +243,16 @@ fn paths_with(directory: &Path) -> BTreeSet<PathBuf> {
 }
 
 #[test]
+fn the_directory_of_the_index_is_made_with_those_above_it() {
+    let workspace = tree();
+    let deep = workspace.outside().join("home/.cache/ripkit");
+    let dir = deep.display().to_string();
+    let (status, _, error) = run(&workspace.root(), &["index", "build", "--dir", &dir]);
+    assert_eq!((status, error.as_str()), (0, ""));
+    assert_eq!(deep.is_dir(), REMEMBERS);
+}
+
+#[test]
 fn a_refused_call_makes_no_directory_for_the_index() {
     let workspace = tree().dir("cache");
     let (root, outside) = (workspace.root(), directory(&workspace).display().to_string());
@@ -244,7 +267,7 @@ fn a_refused_call_makes_no_directory_for_the_index() {
         (&["index", "build", "--dir", "new"], "inside the workspace"),
         (&["index", "status", "--dir", "new"], "no such directory"),
         (&["index", "clear", "--dir", "new"], "no such directory"),
-        (&["index", "build", "--dir", "missing/new"], "No such file or directory"),
+        (&["index", "build", "--dir", "missing/new"], "inside the workspace"),
         // Refused for another reason, after the index was opened.
         (&["search", "(", "--index", &outside], "invalid pattern"),
         (&["list", "missing", "--index", &outside], "no such file or directory"),

@@ -70,6 +70,10 @@ mod neutrality;
 mod machine;
 // Oracles for arbitrary bytes, shared by the fuzz targets and the tests.
 mod oracles;
+// The descriptions of packages, compared with the crate and with the tools.
+mod packages;
+// The pictures of the documentation, drawn again.
+mod pictures;
 // Invariants for all trees and arguments: order, pages, truncation, containment.
 mod properties;
 // The oracles with random bytes, and with inputs found by fuzzing.
@@ -81,7 +85,7 @@ mod index_command;
 mod replace;
 // The schemas of the tools.
 mod schema;
-// The table of tools in the README.
+// The README and the guides of `docs`: tables of tools, commands, links.
 mod readme;
 // Files whose size is not what the file system reports.
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]

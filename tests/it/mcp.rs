@@ -223,7 +223,7 @@ fn only_the_tools_that_were_asked_for_are_served() {
     assert_eq!(refused.stdout, b"");
     assert_eq!(
         String::from_utf8_lossy(&refused.stderr),
-        "ripkit: --tools: there is no tool \"nope\". The tools are search, list_files, \
+        "ripkit: tools: there is no tool \"nope\". The tools are search, list_files, \
          find_files, list_directory, read_file.\n"
     );
 }
@@ -912,6 +912,8 @@ fn progress_rises_comes_seldom_and_only_to_those_who_ask() {
     assert!(client.answer(silent)["result"]["structuredContent"]["incomplete"].is_string());
     assert_eq!(client.raw.len(), 2, "no token, no progress");
 
+    // Long enough for several files on a busy machine.
+    let args = json!({ "pattern": LONG_SEARCH, "timeout_ms": 4000 });
     let params =
         json!({ "name": "search", "arguments": args, "_meta": { "progressToken": "t-1" } });
     let started = Instant::now();
@@ -1135,6 +1137,8 @@ fn an_index_changes_no_answer() {
     let workspace = small_tree();
     thread::sleep(Duration::from_millis(250));
     let stored = workspace.outside().join("index").display().to_string();
+    // A server that makes it says so on standard error.
+    std::fs::create_dir(&stored).expect("a directory");
     let mut programs: Vec<Program> = [&[][..], &["--no-index"], &["--index", &stored]]
         .into_iter()
         .map(|words| {

@@ -284,7 +284,8 @@ fn the_pages_of_a_listing_that_its_bytes_cut_are_the_whole_listing() {
             assert_eq!(joined, results(&whole), "{what}");
             for page in &pages[..pages.len() - 1] {
                 let shown = results(page).len();
-                let cut = format!("... (truncated at {text_bytes} bytes, after {shown} ");
+                let bytes = if text_bytes == 1 { "byte" } else { "bytes" };
+                let cut = format!("... (truncated at {text_bytes} {bytes}, after {shown} ");
                 assert!(page.text.contains(&cut), "{what}: {}", page.text);
                 assert!(text_bytes > 1 || shown == 1, "{what}: {}", page.text);
             }

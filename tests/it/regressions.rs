@@ -53,6 +53,11 @@ fn an_edit_does_what_counting_and_splicing_do() {
     hold("edit", oracles::edit::check, &[], 500);
 }
 
+#[test]
+fn a_patch_does_what_a_splice_of_its_lines_does() {
+    hold("patches", oracles::patches::check, &[], 500);
+}
+
 // T4.
 #[test]
 fn pages_are_what_a_split_of_the_whole_text_says() {

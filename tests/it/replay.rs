@@ -1,5 +1,5 @@
-//! Edits with typical mistakes, on the files of `fixtures/replay`; the example `replay` does the same
-//! with the commits of any repository.
+//! Edits and patches with typical mistakes, on the files of `fixtures/replay`; the example `replay` does
+//! the same with the commits of any repository.
 
 use std::fs;
 use std::path::Path;
@@ -13,6 +13,15 @@ const SEED: u64 = 1;
 mod replayed {
     pub(crate) mod dice;
     pub(crate) mod edit;
+    pub(crate) mod forms {
+        pub(crate) mod draft;
+        pub(crate) mod mistakes;
+        pub(crate) mod report;
+        pub(crate) mod retry;
+        pub(crate) mod run;
+        pub(crate) mod subjects;
+        pub(crate) mod task;
+    }
     pub(crate) mod judge;
     pub(crate) mod mistakes;
     pub(crate) mod report;
@@ -20,24 +29,40 @@ mod replayed {
     pub(crate) mod states;
     pub(crate) mod texts;
     pub(crate) mod trial;
+    pub(crate) mod workers;
 }
 
 use replayed::edit::Edit;
+use replayed::forms::draft::Form;
+use replayed::forms::mistakes::CATALOGUE;
+use replayed::forms::report::{Counts, Table};
+use replayed::forms::run::{self as forms, CLEAN, Plan};
+use replayed::forms::subjects::Subject;
+use replayed::forms::task::{Task, TaskFile};
 use replayed::judge::Outcome;
 use replayed::mistakes::{Kind, kinds};
 use replayed::run::{self, Results};
 
-/// The hunks between the two versions of every file of the fixture.
-fn edits() -> Vec<Edit> {
+/// The name of every file of the fixture, and its two versions.
+fn versions() -> Vec<(String, [Vec<u8>; 2])> {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/replay");
     let names = fs::read_dir(fixture.join("before")).unwrap();
-    let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
     names.sort();
-    let mut edits = Vec::new();
-    for name in names {
+    let read = |name: String| {
         let version = |version: &str| fs::read(fixture.join(version).join(&name)).unwrap();
-        let name = name.to_str().unwrap();
-        let made = replayed::edit::between(name, &version("before"), &version("after"), SEED);
+        let versions = ["before", "after"].map(version);
+        (name, versions)
+    };
+    names.into_iter().map(read).collect()
+}
+
+/// The hunks between the two versions of every file.
+fn edits() -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (name, [before, after]) in versions() {
+        let made = replayed::edit::between(&name, &before, &after, SEED);
         assert_eq!(made.left_out, 0, "{name}");
         edits.extend(made.edits);
     }
@@ -115,4 +140,78 @@ fn mistakes_that_leave_no_doubt_are_repaired() {
             assert_eq!(right, tally.tried(), "{}", kind.name);
         }
     }
+}
+
+/// One change of each file, and one of several. An older revision has other text in some lines.
+fn tasks() -> Vec<Task> {
+    let files = versions().into_iter().map(|(name, [before, after])| {
+        let lines = str::from_utf8(&before).unwrap().split_inclusive('\n').enumerate();
+        let older = lines.map(|(at, line)| match at % 4 {
+            0 => line.replacen(|letter: char| letter.is_alphabetic(), "old", 1),
+            _ => line.to_owned(),
+        });
+        let older: String = older.collect();
+        TaskFile::new(&format!("src/{name}"), &before, &after, Some(older.as_bytes())).unwrap()
+    });
+    let files: Vec<TaskFile> = files.collect();
+    let tasks = files.iter().map(|file| Task::new(file.path.clone(), vec![file.clone()]));
+    tasks.chain([Task::new("all".to_owned(), files.clone())]).flatten().collect()
+}
+
+/// Every change in every form with every mistake, made once for all tests.
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let plan = Plan {
+            subjects: vec![Subject::Ripkit],
+            forms: Form::ALL.to_vec(),
+            only: Vec::new(),
+            seed: SEED,
+            pi: None,
+            shown: 2,
+        };
+        forms::run(&tasks(), &plan, |_| {}).unwrap()
+    })
+}
+
+fn of_kind(name: &str) -> Counts {
+    table().sum(|row| row.kind == name)
+}
+
+/// The explanations of calls with a mistake of this kind.
+fn explained_as(name: &str) -> String {
+    let start = |text: &&&String| text.lines().next().is_some_and(|line| line.contains(name));
+    let texts = table().explanations().collect::<Vec<_>>();
+    texts.iter().filter(start).map(|text| text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_change_in_any_form_makes_exactly_the_files_that_are_meant() {
+    let clean = of_kind(CLEAN);
+    assert!(clean.tried >= 5 * 9, "{clean:?}");
+    assert_eq!(clean.right, clean.tried, "{}", explained_as(CLEAN));
+}
+
+#[test]
+fn no_change_with_a_typical_mistake_is_made_wrongly_in_any_form() {
+    for kind in CATALOGUE {
+        let counts = of_kind(kind.name);
+        assert_eq!(counts.wrong, 0, "{}: {counts:?}\n{}", kind.name, explained_as(kind.name));
+    }
+}
+
+#[test]
+fn every_kind_of_mistake_is_made_in_some_form() {
+    let unused = CATALOGUE.iter().filter(|kind| of_kind(kind.name).tried == 0);
+    let unused: Vec<&str> = unused.map(|kind| kind.name).collect();
+    assert_eq!(unused, Vec::<&str>::new());
+}
+
+// Of texts that were exchanged, nothing says whether the change was made before.
+#[test]
+fn nine_of_ten_refusals_say_enough_for_a_retry_by_rules() {
+    let all = table().sum(|row| row.kind != "swapped");
+    let refused = all.located + all.unlocated;
+    assert!(refused > 100 && all.recovered * 10 >= refused * 9, "{all:?}");
+    assert!(all.located * 10 >= refused * 9, "{all:?}");
 }

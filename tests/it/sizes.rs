@@ -93,3 +93,22 @@ fn a_copy_keeps_the_data_between_holes_and_the_holes() {
         fs::remove_file(workspace.root().join("copy")).unwrap();
     }
 }
+
+#[test]
+fn a_deleted_file_comes_back_with_its_holes() {
+    const HOLE: u64 = 8 << 20;
+    let workspace = TestWorkspace::new();
+    let tools = workspace.tools().clone().with_change_log();
+    let path = workspace.root().join("sparse");
+    let file = fs::File::create(&path).unwrap();
+    file.write_all_at(b"start", 0).unwrap();
+    file.write_all_at(b"middle", HOLE).unwrap();
+    file.set_len(3 * HOLE + 1).unwrap();
+    drop(file);
+    let (content, blocks) = (workspace.content("sparse"), fs::metadata(&path).unwrap().blocks());
+    ask(&tools, "delete_file", json!({ "path": "sparse" })).succeeds();
+    ask(&tools, "undo_change", json!({})).succeeds();
+    assert!(workspace.content("sparse") == content);
+    let restored = fs::metadata(&path).unwrap().blocks();
+    assert!(restored <= blocks.max(64), "{restored} blocks instead of {blocks}");
+}

@@ -490,7 +490,7 @@ fn a_toolkit_offers_skills_only_if_there_are_some() {
     let tools = Toolkit::new(workspace.open());
     assert!(tools.spec("load_skill").is_none());
     let answer = tools.call("load_skill", json!({ "name": "a" }), &Call::default());
-    assert_eq!(answer.text(), "load_skill has nothing to work with here [UNKNOWN_TOOL]");
+    assert_eq!(answer.text(), "load_skill cannot be used here: there are no skills [UNKNOWN_TOOL]");
     let none = tools.clone().with_skills(SkillCatalog::default());
     assert!(none.spec("load_skill").is_none());
     let some = tools.with_skills(SkillCatalog::scan(workspace.root().join("skills"))).read_only();

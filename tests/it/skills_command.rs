@@ -140,7 +140,8 @@ fn a_skill_is_loaded_like_any_tool() {
         run(&workspace, &["call", "load_skill", r#"{"name": "pdf", "file": "fill.py"}"#]);
     assert_eq!((status, out.as_str()), (0, "print(1)\n"));
     let (status, _, err) = run(&TestWorkspace::new(), &["load-skill", "x"]);
-    assert_eq!((status, err.as_str()), (2, "ripkit: load_skill has nothing to work with here\n"));
+    let wanted = "ripkit: load_skill cannot be used here: there are no skills\n";
+    assert_eq!((status, err.as_str()), (2, wanted));
 }
 
 #[test]

@@ -19,8 +19,8 @@ const FLOORS: [&[&str]; 16] = [
     &["schema"],
     &["tools"],
     &["toolkit"],
-    &["mcp", "shell"],
-    &["cli"],
+    &["mcp", "setup", "shell"],
+    &["cli", "docs"],
 ];
 
 /// Words that do not describe the content of a file.

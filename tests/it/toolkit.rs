@@ -6,6 +6,7 @@ use ripkit::{
 };
 use serde_json::{Value, json};
 
+use crate::harness::TestWorkspace;
 use crate::tools::{Search, SearchArgs, Write, WriteArgs, toolkit};
 
 fn answer(name: &str, args: Value) -> ripkit::Answer {
@@ -76,6 +77,18 @@ fn a_tool_is_found_by_each_of_its_names() {
     for name in ["search_text", "search-text", "look", "grep"] {
         assert!(!answer(name, json!({ "pattern": "x" })).is_error(), "{name}");
     }
+}
+
+#[test]
+fn arguments_as_text_choose_the_same_tool_as_their_object() {
+    let workspace = TestWorkspace::in_memory().file("a.txt", "one\n");
+    let tools = Toolkit::new(Workspace::open(workspace.root()).unwrap());
+    let args = json!({ "path": "a.txt", "old_string": "one", "new_string": "two" });
+    let answer = tools.call("replace", Value::from(args.to_string()), &Call::default());
+    assert_eq!(answer.error_code(), None, "{}", answer.text());
+    // A tool that does not exist is the first thing that is wrong.
+    let answer = tools.call("nothing", Value::from("{"), &Call::default());
+    assert_eq!(answer.error_code(), Some(ErrorCode::UnknownTool));
 }
 
 #[test]

@@ -55,6 +55,55 @@ fn a_repeated_edit_does_not_add_its_lines_twice() {
 }
 
 #[test]
+fn lines_with_words_are_not_added_twice_even_if_the_old_text_is_still_there() {
+    let file = "use one;\nuse two::three;\n\nfn f() {}\n";
+    for (old, new) in
+        [("use one;", "use one;\nuse two::three;"), ("use one;\n", "use one;\nuse two::three;\n")]
+    {
+        assert_eq!(
+            edit(file, old, new).unwrap_err(),
+            "new_text is already in f.py at line 1: the edit seems to be done. To add the lines once \
+             more, use match: exact."
+        );
+    }
+    // Signs that take several bytes are no letters.
+    let signs = "one\n“—”\n“…”\n";
+    assert_eq!(edit(signs, "one\n", signs).as_deref(), Ok("one\n“—”\n“…”\n“—”\n“…”\n"));
+    for (old, new, expected) in [
+        // Too few letters, only a part of a line, and other lines than those that are there.
+        (
+            "use two::three;\n",
+            "use one;\nuse two::three;\n",
+            "use one;\nuse one;\nuse two::three;\n\nfn f() {}\n",
+        ),
+        ("fn f(", "fn f(fn f(", "use one;\nuse two::three;\n\nfn f(fn f() {}\n"),
+        (
+            "use one;\n",
+            "use one;\nuse two::other;\n",
+            "use one;\nuse two::other;\nuse two::three;\n\nfn f() {}\n",
+        ),
+    ] {
+        assert_eq!(edit(file, old, new).as_deref(), Ok(expected));
+    }
+}
+
+#[test]
+fn a_block_whose_lines_are_nearly_as_quoted_is_not_passed_over_for_a_deeper_one() {
+    let test = |blanks: &str, value: u32| {
+        let lines = ["})", &format!("get('/user', {value})"), "end", "end"];
+        lines.map(|line| format!("{blanks}{line}\n")).concat()
+    };
+    // The shallower block was changed after it was quoted.
+    let file = format!("{}\n{}", test("  ", 1), test("", 2));
+    let message = edit(&file, &test("", 1), &test("", 3)).unwrap_err();
+    let why = "Lines 1-4 match old_text without regard to uniform indentation, but line 9 has the \
+               indentation of the old text, so another place may be meant.";
+    assert!(message.contains(why), "{message}");
+    let edited = edit(&test("  ", 1), &test("", 1), &test("", 3));
+    assert_eq!(edited, Ok(test("  ", 3)));
+}
+
+#[test]
 fn a_deeper_twin_is_not_taken_for_a_block_that_has_changed() {
     let file = "total = start()\ncount = 5\n\nif x:\n    total = start()\n    count = 1\n";
     let message = edit(file, "total = start()\ncount = 1\n", "total = stop()\ncount = 1\n");

@@ -90,10 +90,69 @@ fn of_equal_places_the_nearest_to_the_number_is_taken() {
     let content = "x\na\nx\nb\nc\nd\nx\n";
     assert_applied(content, &[at(3, "x\n", "y\n")], "x\na\ny\nb\nc\nd\nx\n");
     assert_applied(content, &[at(6, "x\n", "y\n")], "x\na\nx\nb\nc\nd\ny\n");
-    assert_applied(content, &[at(100, "x\n", "y\n")], "x\na\nx\nb\nc\nd\ny\n");
+    assert_applied(content, &[at(27, "x\n", "y\n")], "x\na\nx\nb\nc\nd\ny\n");
+    assert_refused(content, &[at(28, "x\n", "y\n")], 0, "old text matches 3 locations.");
     assert_refused(content, &[at(5, "x\n", "y\n")], 0, "old text matches 3 locations.");
     // A number that is wrong does not matter where there is one place.
     assert_applied(content, &[at(1, "c\n", "y\n")], "x\na\nx\nb\ny\nd\nx\n");
+}
+
+#[test]
+fn lines_without_words_are_not_taken_far_from_their_number() {
+    let content = "fn one() {\n    }\n}\n";
+    let hunk = |line| at(line, "    }\n}\n", "    }\n}\nmore\n");
+    assert_applied(content, &[hunk(22)], "fn one() {\n    }\n}\nmore\n");
+    assert_refused(
+        content,
+        &[hunk(23)],
+        0,
+        "its lines are found only at line 2, far from line 23 that it names, and none of them has a \
+         word",
+    );
+    let words = at(99, "fn one() {\n", "fn two() {\n");
+    assert_applied(content, &[words], "fn two() {\n    }\n}\n");
+}
+
+#[test]
+fn a_hunk_whose_number_is_above_the_hunk_before_is_not_taken_from_below() {
+    // Each has a blank line; the second names the upper one.
+    let content = "a\n\nb\nc\na\n\nb\n";
+    let hunks = [at(4, "c\n", "d\n"), at(1, "a\n\nb\n", "a\nb\n")];
+    let why = "its lines are at line 1, above the hunk before";
+    assert_refused(content, &hunks, 1, why);
+    let hunks = [at(4, "c\n", "d\n"), at(5, "a\n\nb\n", "a\nb\n")];
+    assert_applied(content, &hunks, "a\n\nb\nd\na\nb\n");
+}
+
+#[test]
+fn lines_that_are_added_already_are_not_added_twice() {
+    let content = "head\n    first_line()\n    second_line()\n}\n}\n";
+    let done = "new text is already in f at line 2: the edit seems to be done.";
+    let new = "    first_line()\n    second_line()\n";
+    assert_refused(content, &[hunk("    first_line()\n", new)], 0, done);
+    assert_refused(content, &[hunk("    second_line()\n", new)], 0, done);
+    // Brackets may be added to others, and more lines show that these are meant.
+    assert_applied(
+        content,
+        &[hunk("    second_line()\n", "    second_line()\n}\n")],
+        "head\n    first_line()\n    second_line()\n}\n}\n}\n",
+    );
+    let more = format!("{new}    second_line()\n}}\n");
+    assert_applied(
+        content,
+        &[hunk(&format!("{new}}}\n"), &more)],
+        "head\n    first_line()\n    second_line()\n    second_line()\n}\n}\n",
+    );
+}
+
+#[test]
+fn a_hunk_that_changes_line_ends_is_applied_only_to_exactly_its_lines() {
+    let change = || hunk("one\r\ntwo\r\n", "one\ntwo\n");
+    assert_applied("one\r\ntwo\r\n", &[change()], "one\ntwo\n");
+    let refusal = "old text not found in f. Lines 1-2 match old text without regard to trailing \
+                   blanks, but it changes how lines end, so its lines must be exactly those of the \
+                   file.";
+    assert_refused("one  \r\ntwo\r\n", &[change()], 0, refusal);
 }
 
 #[test]
@@ -129,12 +188,7 @@ fn of_equal_places_the_last_one_is_meant_at_the_end_of_the_file() {
 #[test]
 fn hunks_against_the_order_of_the_lines_are_refused() {
     let hunks = [hunk("c\n", "1\n"), hunk("a\n", "2\n")];
-    assert_refused(
-        "a\nb\nc\n",
-        &hunks,
-        1,
-        "its lines are found only at line 1, above the hunk before",
-    );
+    assert_refused("a\nb\nc\n", &hunks, 1, "its lines are at line 1, above the hunk before");
     assert_eq!(apply_all("a\nb\nc\n", &hunks, BLOCKS), Ok("2\nb\n1\n".to_owned()));
 }
 

@@ -3,7 +3,9 @@ use super::*;
 #[track_caller]
 fn check(old: &str, matched: &str, new: &str, expected: &str) {
     let matched = std::iter::once(matched.as_bytes());
-    assert_eq!(plain_as_in_file(old, matched, new), expected, "{old:?} {new:?}");
+    let forms = PlainForms::new(old, matched, new);
+    let made: String = new.split_inclusive('\n').map(|line| forms.of_line(line)).collect();
+    assert_eq!(made, expected, "{old:?} {new:?}");
 }
 
 #[test]
@@ -21,4 +23,9 @@ fn characters_that_the_file_has_or_that_only_new_text_has_stay() {
     check("'a'", "‘a’", "'b' ’", "'b' ’");
     check("a", "a", "b – c", "b – c");
     check("a–b", "a-b", "a-b – c", "a-b – c");
+}
+
+#[test]
+fn lines_of_the_old_text_are_plain_beside_lines_with_both_forms() {
+    check("“a”", "\"a\"", "“a”\n“b”, \"c\"", "\"a\"\n“b”, \"c\"");
 }

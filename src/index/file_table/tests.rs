@@ -106,3 +106,46 @@ fn numbers_of_files_that_are_gone_are_used_again_without_what_was_known() {
     let excluded = table.exclude(gone, &candidates(&table), OLD, || Ok(stat(5)));
     assert_eq!(excluded, Some(Excluded::Text(5)));
 }
+
+#[test]
+fn totals_hold_until_a_file_changes_or_may_have_changed_unnoticed() {
+    let (table, changes) = (table(), Arc::new(DirChanges::default()));
+    changes.watched_since(1);
+    let mut listing = DirListing::default();
+    for name in ["a", "b", "c"] {
+        listing.push(name.as_bytes(), Kind::File);
+    }
+    table.assign(&mut listing, None, &changes);
+    let early = candidates(&table);
+    for (name, content) in [("a", text("one")), ("b", Content::Binary), ("c", text("three"))] {
+        table.record(file(&listing, name), known(content, 5), 1);
+    }
+    let add = |candidates: &Candidates, generation: Generation| {
+        let ids = listing.file_ids(0..3).unwrap();
+        table.exclude_all(ids, candidates, generation)
+    };
+    let call = |current, min_valid| Generation { current, min_valid };
+    let late = candidates(&table);
+    assert!(add(&early, call(2, 1)).is_none(), "their signatures were not asked");
+    let totals = add(&late, call(2, 1)).unwrap();
+    let FileTotals { texts, text_bytes, max_text_bytes, binaries, .. } = totals;
+    assert_eq!((texts, text_bytes, max_text_bytes, binaries), (2, 10, 5, 1));
+
+    let holds = |candidates: &Candidates, generation: Generation| {
+        table.has_totals(&totals, candidates, generation)
+    };
+    assert!(holds(&late, call(9, 1)));
+    assert!(!holds(&early, call(9, 1)), "their signatures were not asked");
+    assert!(!holds(&table.candidates(None, &|| true), call(9, 1)), "the pattern asks for nothing");
+    assert!(!holds(&late, call(9, 9)), "everything has to be checked");
+    let word = regex_syntax::parse("three").unwrap();
+    let three = table.candidates(FilterQuery::of(&word, false).as_ref(), &|| true);
+    assert!(!holds(&three, call(9, 1)), "one of them may match");
+    changes.note_name(b"c", 9);
+    assert!(!holds(&late, call(9, 1)), "one of them changed");
+
+    let totals = add(&late, call(10, 1)).unwrap();
+    assert!(table.has_totals(&totals, &late, call(11, 1)));
+    changes.forget();
+    assert!(!table.has_totals(&totals, &late, call(11, 1)), "nothing is reported any more");
+}

@@ -259,3 +259,23 @@ fn files_of_several_blocks_are_candidates_of_searches_over_several_lines() {
     assert!(!signatures.contains(FileId(2)) && !signatures.contains(FileId(3)));
     assert_eq!(found(true), [true, false, false]);
 }
+
+#[test]
+fn a_set_has_any_of_a_range_if_it_contains_one_of_it() {
+    let mut random = TestRng(9);
+    for _ in 0..rounds(2000) {
+        let mut files = FileSet::new(random.below(300));
+        let mut below = |bound| u32::try_from(random.below(bound)).unwrap();
+        for _ in 0..below(4) {
+            files.insert(FileId(below(300)));
+        }
+        let first = below(320);
+        let last = first + below(200);
+        let expected = (first..=last).any(|file| files.contains(FileId(file)));
+        assert_eq!(
+            files.has_any((FileId(first), FileId(last))),
+            expected,
+            "{files:?} {first} {last}"
+        );
+    }
+}

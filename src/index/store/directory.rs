@@ -2,6 +2,7 @@
 //!
 //! Opening an index makes nothing, so that a call which is refused later leaves nothing behind.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -15,16 +16,17 @@ pub(super) struct Directory {
     /// As the host named it.
     shown: String,
     opened: OnceLock<Dir>,
-    /// Where to make it if it did not exist when it was looked for: the parent and the name.
-    missing: Option<(Dir, Vec<u8>)>,
+    /// Where to make it if it did not exist when it was looked for: the nearest directory above that
+    /// did, and the names from there.
+    missing: Option<(Dir, Vec<Vec<u8>>)>,
 }
 
 impl Directory {
-    /// Looks for the directory, or at least for its parent, without making anything.
+    /// Looks for the directory, or for the nearest one above it that exists, without making anything.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` if it lies in the workspace at `root`, which is a path without links;
-    /// otherwise those of opening it, or its parent if it does not exist.
+    /// otherwise those of opening it, or the one above.
     pub(super) fn find(directory: &Path, root: &Path) -> Result<Directory, Error> {
         let shown = directory.to_string_lossy().into_owned();
         let failed = |error| Error::io("open the directory for the index", &shown, error);
@@ -33,10 +35,12 @@ impl Directory {
             refuse_inside(root, &path, &shown)?;
             (OnceLock::from(Dir::open_ambient(&path).map_err(failed)?), None)
         } else {
-            let (parent, name) = split(directory).map_err(failed)?;
-            refuse_inside(root, &parent.join(name), &shown)?;
-            let parent = Dir::open_ambient(&parent).map_err(failed)?;
-            (OnceLock::new(), Some((parent, name.as_encoded_bytes().to_vec())))
+            let (above, names) = split(directory).map_err(failed)?;
+            let path: PathBuf = [above.as_os_str()].iter().chain(&names).collect();
+            refuse_inside(root, &path, &shown)?;
+            let above = Dir::open_ambient(&above).map_err(failed)?;
+            let names = names.iter().map(|name| name.as_encoded_bytes().to_vec());
+            (OnceLock::new(), Some((above, names.collect())))
         };
         Ok(Directory { shown, opened, missing })
     }
@@ -51,19 +55,24 @@ impl Directory {
         self.opened.get()
     }
 
-    /// The handle; makes the directory if it is missing.
+    /// The handle; makes the directory, and those above it, if they are missing.
     pub(super) fn made(&self) -> io::Result<&Dir> {
         if let Some(dir) = self.opened.get() {
             return Ok(dir);
         }
-        let (parent, name) = self.missing.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        match parent.make_dir(name) {
-            // Another process may make it at the same time. A link by that name is not followed.
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+        let (above, names) = self.missing.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let mut made: Option<Dir> = None;
+        for name in names {
+            let parent = made.as_ref().unwrap_or(above);
+            match parent.make_dir(name) {
+                // Another process may make it at the same time. A link by that name is not followed.
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            made = Some(parent.open_dir(name)?);
         }
-        let dir = parent.open_dir(name)?;
-        Ok(self.opened.get_or_init(|| dir))
+        let made = made.ok_or(io::ErrorKind::NotFound)?;
+        Ok(self.opened.get_or_init(|| made))
     }
 }
 
@@ -76,11 +85,17 @@ fn refuse_inside(root: &Path, path: &Path, shown: &str) -> Result<(), Error> {
         .with_hint("Name a directory elsewhere, such as one for caches."))
 }
 
-/// The path of the parent, without links, and the last name.
-fn split(directory: &Path) -> io::Result<(PathBuf, &std::ffi::OsStr)> {
-    let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    Ok((os::canonical(parent)?, name))
+/// The nearest directory above that exists, without links, and the names from there.
+fn split(directory: &Path) -> io::Result<(PathBuf, Vec<&OsStr>)> {
+    let mut names = Vec::new();
+    let mut above = directory;
+    while names.is_empty() || !os::exists_ambient(above) {
+        let (Some(parent), Some(name)) = (above.parent(), above.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        names.push(name);
+        above = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    }
+    names.reverse();
+    Ok((os::canonical(above)?, names))
 }

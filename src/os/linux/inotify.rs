@@ -53,6 +53,9 @@ const HANDLES: &str = "/proc/thread-self/fd";
 /// The mounts of this process.
 const MOUNTS: &str = "/proc/self/mountinfo";
 
+/// How many directories may be watched by all programs of a user.
+const LIMIT: &str = "/proc/sys/fs/inotify/max_user_watches";
+
 /// Bytes per read: at least 60 events, about 500 with names of usual length.
 const BUFFER: usize = 16 * 1024;
 
@@ -78,6 +81,18 @@ impl Watcher {
         let mounts = retry(|| rustix::fs::openat(CWD, MOUNTS, flags, Mode::empty()))?;
         let queue = retry(|| inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK))?;
         Ok(Watcher { queue, mounts })
+    }
+
+    /// How many directories all programs of this user may watch: from 8,192 on old kernels to
+    /// 1,048,576, by the size of the memory. An error if the kernel does not say.
+    pub(crate) fn limit() -> io::Result<usize> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = retry(|| rustix::fs::openat(CWD, LIMIT, flags, Mode::empty()))?;
+        let mut digits = [0; 32];
+        let count = retry(|| rustix::io::read(&file, &mut digits))?;
+        let (digits, _) = split_at_count(&digits, count)?;
+        let number = std::str::from_utf8(digits).ok().and_then(|text| text.trim().parse().ok());
+        number.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// Watches the directory of this handle, which must be readable, even if it is renamed.

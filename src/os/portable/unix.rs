@@ -55,6 +55,7 @@ pub(super) fn create_with(options: &mut OpenOptions, mode: u32) {
 }
 
 /// The last change of content or metadata, in nanoseconds.
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as on Windows")]
 pub(super) fn changed(metadata: &Metadata) -> Option<i128> {
     let seconds = i128::from(MetadataExt::ctime(metadata));
     Some(seconds * 1_000_000_000 + i128::from(MetadataExt::ctime_nsec(metadata)))
@@ -67,7 +68,7 @@ pub(super) fn mode(metadata: &Metadata) -> u32 {
 
 /// Sets the permission bits.
 pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    Ok(rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode as _))?)
+    attributes::set_mode(file.as_fd(), mode)
 }
 
 /// Whether a file belongs to the user of this process or to root.

@@ -78,7 +78,7 @@ fn a_block_that_is_not_well_formed_is_refused() {
     let divider = "the block has no single line =======";
     // (text, the part of the message)
     let table = [
-        ("f\n<<<<<<< SEARCH\na\n=======\nb\n", divider),
+        ("f\n<<<<<<< SEARCH\na\n=======\nb\n", "the block has no line >>>>>>> REPLACE at its end"),
         ("f\n<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n", divider),
         ("f\n<<<<<<< SEARCH\na\n=======\nb\n=======\nc\n>>>>>>> REPLACE\n", divider),
         ("f\n<<<<<<< SEARCH\na\n<<<<<<< SEARCH\nb\n=======\nc\n>>>>>>> REPLACE\n", divider),

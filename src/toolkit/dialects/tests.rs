@@ -700,7 +700,7 @@ fn entry(name: &str, args: &Value) -> Entry {
         let entries = standard_entries();
         entries.iter().find(|entry| entry.is_called(wanted)).map(|entry| (**entry).clone())
     };
-    let ours = dialect_tool(name, args).unwrap_or(name);
+    let ours = args.as_object().and_then(|args| dialect_tool(name, args)).unwrap_or(name);
     own(ours).or_else(|| own(tool(name).unwrap_or(""))).unwrap_or_else(|| panic!("no tool {name}"))
 }
 

@@ -23,6 +23,7 @@ use super::tree_text::{Tree, quick_directory, tree_with};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::faults::{counted, disturbed, failing, killed};
+use crate::test_rng::{TestRng, rounds};
 use crate::workspace::{Access, Durability, Workspace, is_temporary};
 
 fn tree(root: &Path) -> Tree {
@@ -58,6 +59,9 @@ struct Case {
     name: &'static str,
     run: fn(&Workspace) -> Result<Vec<String>, Error>,
 }
+
+/// What a transaction of a case does.
+type Run<'a> = &'a dyn Fn(&Workspace) -> Result<Vec<String>, Error>;
 
 fn first(mut errors: Vec<(usize, Error)>) -> Error {
     errors.remove(0).1
@@ -148,15 +152,63 @@ impl Place {
         Workspace::open(self.root()).unwrap().with_durability(self.durability)
     }
 
-    /// The trees before and after the case.
-    fn trees(&self, case: &Case) -> (Tree, Tree) {
+    /// The trees before and after the transaction.
+    fn trees(&self, name: &str, run: Run<'_>) -> (Tree, Tree) {
         let workspace = self.make();
         let before = tree(&self.root());
-        (case.run)(&workspace).unwrap();
+        run(&workspace).unwrap_or_else(|error| panic!("{name}: {error}"));
         let after = tree(&self.root());
-        assert_eq!(settled(after.clone()), after, "{}: temporary files are left", case.name);
-        assert_ne!(before, after, "{}", case.name);
+        assert_eq!(settled(after.clone()), after, "{name}: temporary files are left");
+        assert_ne!(before, after, "{name}");
         (before, after)
+    }
+
+    /// Lets each system call of the transaction fail in turn, and counts the runs.
+    fn fail_at_every_call(&self, name: &str, run: Run<'_>, errno: Errno, code: ErrorCode) -> u32 {
+        let (before, after) = self.trees(name, run);
+        for call in 0.. {
+            let workspace = self.make();
+            let (done, reached) = failing(call, errno.raw_os_error(), || run(&workspace));
+            let what = format!("{name}: call {call} fails with {errno:?}: {done:?}");
+            // The next writer removes what could not be removed.
+            self.open().recover(&Call::default()).unwrap();
+            let now = settled(tree(&self.root()));
+            match done {
+                Ok(_) => assert_eq!(now, after, "{what}"),
+                Err(error) => {
+                    assert_eq!(error.code(), code, "{what}");
+                    assert_eq!(now, before, "{what}");
+                }
+            }
+            if !reached {
+                return call + 1;
+            }
+        }
+        unreachable!("a transaction has an end")
+    }
+
+    /// Kills the transaction at each of its system calls in turn, then its recovery at another one,
+    /// and counts the runs.
+    fn kill_at_every_call(&self, name: &str, run: Run<'_>) -> u32 {
+        let (before, after) = self.trees(name, run);
+        for call in 0.. {
+            let workspace = self.make();
+            let (_, reached) = killed(call, || run(&workspace).is_ok());
+            drop(workspace);
+            let interrupted = tree(&self.root());
+            // The recovery is killed too, at another point each time, and then completed.
+            let again = self.open();
+            let (_, _) = killed(call % 17, || again.recover(&Call::default()).is_ok());
+            drop(again);
+            self.open().recover(&Call::default()).unwrap();
+            let now = settled(tree(&self.root()));
+            let what = format!("{name}: killed at call {call}: {interrupted:?}");
+            assert!(now == before || now == after, "{what}\nrecovered to {now:?}");
+            if !reached {
+                return call + 1;
+            }
+        }
+        unreachable!("a transaction has an end")
     }
 }
 
@@ -165,19 +217,19 @@ const EVERY: [Durability; 3] = [Durability::Fast, Durability::File, Durability::
 #[test]
 fn a_transaction_changes_all_files_and_keeps_their_attributes() {
     let place = Place::new(Durability::File);
-    let (_, after) = place.trees(&CASES[0]);
+    let (_, after) = place.trees(CASES[0].name, &CASES[0].run);
     assert_eq!(after["a"], "644, 1 names: new a, of one line, which is longer\n");
     assert_eq!(after["link"], "link to d/c");
     assert_eq!(after["d/c"], "644, 1 names: new link, of one line, which is longer\n");
-    let (_, after) = place.trees(&CASES[1]);
+    let (_, after) = place.trees(CASES[1].name, &CASES[1].run);
     assert_eq!(after["x/y/new"], "644, 1 names: new x/y/new, of one line, which is longer\n");
-    let (_, after) = place.trees(&CASES[2]);
+    let (_, after) = place.trees(CASES[2].name, &CASES[2].run);
     assert_eq!(after["b"], "640, 1 names: new b, of one line, which is longer\n");
     assert_eq!(after["d/other"], after["twice"]);
     assert!(after["twice"].starts_with("644, 2 names: new twice"), "{after:?}");
-    let (_, after) = place.trees(&CASES[3]);
+    let (_, after) = place.trees(CASES[3].name, &CASES[3].run);
     assert!(!after.contains_key("b") && !after.contains_key("dangling"), "{after:?}");
-    let (_, after) = place.trees(&CASES[4]);
+    let (_, after) = place.trees(CASES[4].name, &CASES[4].run);
     assert_eq!(after["x/a"], "644, 1 names: old a\nsecond line\n");
     assert_eq!(after["d/b"], "640, 1 names: new b\n");
     assert_eq!(after["x/link"], "link to d/c");
@@ -188,40 +240,15 @@ fn a_transaction_changes_all_files_and_keeps_their_attributes() {
 
 #[test]
 fn g1_a_transaction_of_which_a_call_fails_changes_all_or_nothing() {
-    let errors = [(Errno::IO, ErrorCode::IoError), (Errno::NOSPC, ErrorCode::NoSpace)];
     let mut runs = 0;
     for case in &CASES {
         for durability in EVERY {
             let place = Place::new(durability);
-            let (before, after) = place.trees(case);
-            let errors = if durability == Durability::File { &errors[..] } else { &errors[..1] };
-            for &(errno, code) in errors {
-                for call in 0.. {
-                    let workspace = place.make();
-                    let (done, reached) =
-                        failing(call, errno.raw_os_error(), || (case.run)(&workspace));
-                    let what = format!("{}: call {call} fails with {errno:?}: {done:?}", case.name);
-                    runs += 1;
-                    match done {
-                        Ok(_) => {
-                            // The next writer removes what could not be removed.
-                            place.open().recover(&Call::default()).unwrap();
-                            assert_eq!(settled(tree(&place.root())), after, "{what}");
-                        }
-                        Err(error) => {
-                            assert_eq!(error.code(), code, "{what}");
-                            place.open().recover(&Call::default()).unwrap();
-                            assert_eq!(settled(tree(&place.root())), before, "{what}");
-                        }
-                    }
-                    if !reached {
-                        break;
-                    }
-                }
-            }
+            runs += place.fail_at_every_call(case.name, &case.run, Errno::IO, ErrorCode::IoError);
         }
+        let (place, code) = (Place::new(Durability::File), ErrorCode::NoSpace);
+        runs += place.fail_at_every_call(case.name, &case.run, Errno::NOSPC, code);
     }
-    println!("{runs} runs");
     assert!(runs > 1000, "{runs}");
 }
 
@@ -230,36 +257,102 @@ fn g4_a_killed_transaction_is_all_or_nothing_after_recovery() {
     let mut runs = 0;
     for case in &CASES {
         for durability in EVERY {
-            let place = Place::new(durability);
-            let (before, after) = place.trees(case);
-            for call in 0.. {
-                let workspace = place.make();
-                let (_, reached) = killed(call, || (case.run)(&workspace).map_err(drop).is_ok());
-                drop(workspace);
-                runs += 1;
-                let interrupted = tree(&place.root());
-                // The recovery is killed too, at another point each time, and then completed.
-                let again = place.open();
-                let (_, _) = killed(call % 17, || again.recover(&Call::default()).is_ok());
-                drop(again);
-                place.open().recover(&Call::default()).unwrap();
-                let now = settled(tree(&place.root()));
-                let what = format!("{}: killed at call {call}: {interrupted:?}", case.name);
-                assert!(now == before || now == after, "{what}\nrecovered to {now:?}");
-                if !reached {
-                    break;
-                }
+            runs += Place::new(durability).kill_at_every_call(case.name, &case.run);
+        }
+    }
+    assert!(runs > 500, "{runs}");
+}
+
+/// What a random transaction does with one path.
+#[derive(Clone, Debug)]
+enum Step {
+    Write(&'static str),
+    Create(String),
+    Remove(&'static str),
+    /// To another name, with new content or with the old.
+    Move(&'static str, String, bool),
+}
+
+/// One to eight steps for the files and links of the fixture, and new files beside them.
+fn random_steps(random: &mut TestRng) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for path in ["a", "b", "d/c", "d/e/f", "twice", "link", "dangling"] {
+        let is_link = path == "link" || path == "dangling";
+        let target = |random: &mut TestRng| {
+            let directory = random.of(&["", "d/", "d/e/", "x/", "x/y/"]);
+            format!("{directory}{} moved", path.replace('/', "-"))
+        };
+        match random.below(7) {
+            0 | 1 if !is_link => steps.push(Step::Write(path)),
+            2 => steps.push(Step::Remove(path)),
+            3 => steps.push(Step::Move(path, target(random), false)),
+            4 if !is_link => steps.push(Step::Move(path, target(random), true)),
+            _ => {}
+        }
+    }
+    for number in 0..=random.below(2) {
+        let directory = random.of(&["", "d/", "x/", "x/y/", "z/"]);
+        steps.push(Step::Create(format!("{directory}new {number}")));
+    }
+    steps
+}
+
+fn run_steps(workspace: &Workspace, steps: &[Step]) -> Result<Vec<String>, Error> {
+    let call = Call::default();
+    let mut paths = Vec::new();
+    for step in steps {
+        match step {
+            Step::Write(path) => paths.push((*path, Access::Write)),
+            Step::Create(path) => paths.push((path.as_str(), Access::Create)),
+            Step::Remove(path) => paths.push((*path, Access::Entry)),
+            Step::Move(from, to, _) => {
+                paths.extend([(*from, Access::Entry), (to.as_str(), Access::Create)]);
             }
         }
     }
+    let mut transaction = workspace.begin(&paths, &call).map_err(first)?;
+    let mut index = 0;
+    for step in steps {
+        match step {
+            Step::Write(path) => {
+                transaction.read(index, 1000, &call)?;
+                transaction.write(index, format!("new {path}\n").into())?;
+            }
+            Step::Create(path) => transaction.write(index, format!("new {path}\n").into())?,
+            Step::Remove(_) => transaction.remove(index)?,
+            Step::Move(_, to, changed) => {
+                if *changed {
+                    transaction.read(index, 1000, &call)?;
+                }
+                let content = changed.then(|| format!("new {to}\n").into_bytes());
+                transaction.rename(index, index + 1, content)?;
+                index += 1;
+            }
+        }
+        index += 1;
+    }
+    transaction.commit(&call)
+}
+
+#[test]
+fn g1_g4_random_transactions_that_fail_or_are_killed_change_all_or_nothing() {
+    let mut runs = 0;
+    for round in 0..rounds(4) {
+        let mut random = TestRng(round + 1);
+        let steps = random_steps(&mut random);
+        let run = |workspace: &Workspace| run_steps(workspace, &steps);
+        let name = format!("round {round}, {steps:?}");
+        let place = Place::new(random.of(&EVERY));
+        runs += place.fail_at_every_call(&name, &run, Errno::IO, ErrorCode::IoError);
+        runs += place.kill_at_every_call(&name, &run);
+    }
     println!("{runs} runs");
-    assert!(runs > 500, "{runs}");
 }
 
 #[test]
 fn the_next_write_recovers_an_interrupted_transaction() {
     let place = Place::new(Durability::File);
-    let (before, _) = place.trees(&CASES[0]);
+    let (before, _) = place.trees(CASES[0].name, &CASES[0].run);
     let workspace = place.make();
     let (_, calls) = counted(|| (CASES[0].run)(&workspace));
     let mut half_applied = 0;
@@ -297,7 +390,7 @@ fn f4_what_a_neighbour_writes_meanwhile_is_kept_and_nothing_else_is_changed() {
     for case in &CASES {
         for (neighbour, step) in [(Neighbour::Replaces, 1), (Neighbour::Writes, 7)] {
             let place = Place::new(Durability::File);
-            let (before, after) = place.trees(case);
+            let (before, after) = place.trees(case.name, &case.run);
             let mut conflicts = 0;
             for call in (0..).step_by(step) {
                 let workspace = place.make();

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use super::tree_text::{Tree, quick_directory, tree_with};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
+use crate::os::LINKS_HANDLES;
 use crate::test_rng::TestRng;
 use crate::workspace::{Access, Change, Review, Workspace};
 
@@ -71,17 +72,18 @@ fn change(workspace: &Workspace, random: &mut TestRng) {
         2 => workspace
             .update(one, &call, |old| Ok([old.unwrap_or_default(), text.as_bytes()].concat()))
             .map(drop),
-        // A file with several names cannot be restored with all of them.
-        3 if !has_several_names(workspace, one) => workspace.remove(one, &call),
+        3 if is_restorable(workspace, one) => workspace.remove(one, &call),
         4 => workspace.rename(one, other, &call).map(drop),
         5 => workspace.copy_file(one, other, None, &call).map(drop),
         6 => workspace.make_directory(["new", "x/y/z", "d/f"][random.below(3)], &call).map(drop),
         7 => {
-            let name = ["new", "x/y/z", "d/f", "d/e", "x/moved"][random.below(5)];
-            if !workspace.root().join(name).is_dir() {
+            let name = ["new", "x/y/z", "d/f", "d/e", "x/moved", "d", "x"][random.below(7)];
+            let in_it = [format!("{name}/twice"), format!("{name}/moved/twice")];
+            let is_restorable = in_it.iter().all(|file| is_restorable(workspace, file));
+            if !workspace.root().join(name).is_dir() || !is_restorable {
                 return;
             }
-            workspace.remove_entry(name, None, false, &call).map(drop)
+            workspace.remove_entry(name, None, true, &call).map(drop)
         }
         8 => {
             let [from, to] = [0, 0].map(|_| ["d/e", "x/moved", "new/d", "d"][random.below(4)]);
@@ -91,8 +93,10 @@ fn change(workspace: &Workspace, random: &mut TestRng) {
     };
 }
 
-fn has_several_names(workspace: &Workspace, name: &str) -> bool {
-    fs::symlink_metadata(workspace.root().join(name)).is_ok_and(|facts| facts.nlink() > 1)
+/// Where handles cannot be linked, deleted files with several names are not restored.
+fn is_restorable(workspace: &Workspace, name: &str) -> bool {
+    let facts = fs::symlink_metadata(workspace.root().join(name));
+    LINKS_HANDLES || facts.map_or(true, |facts| facts.nlink() <= 1 || facts.is_dir())
 }
 
 fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Result<(), Error> {
@@ -109,7 +113,7 @@ fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Resul
     let mut transaction =
         workspace.begin(&paths, &call).map_err(|mut errors| errors.remove(0).1)?;
     transaction.write(0, text.into())?;
-    if !has_several_names(workspace, other) {
+    if is_restorable(workspace, other) {
         transaction.remove(1)?;
     }
     let new = (random.below(2) == 0 && third != "link").then(|| text.as_bytes().to_vec());
@@ -187,13 +191,65 @@ fn what_others_changed_since_is_a_conflict_and_stays() {
     }
 }
 
+#[cfg(not(ripkit_portable))]
+#[test]
+fn a_deleted_name_of_a_file_with_several_is_one_of_that_file_again() {
+    let root = fixture();
+    let workspace = logged(&root);
+    let call = Call::default();
+    workspace.remove("twice", &call).unwrap();
+    fs::write(root.path().join("d/twice"), "written by the other name\n").unwrap();
+    undo_last(&workspace).unwrap();
+    assert!(tree(root.path())["twice"].ends_with("written by the other name\n"));
+    let inode = |name: &str| fs::metadata(root.path().join(name)).unwrap().ino();
+    assert_eq!(inode("twice"), inode("d/twice"));
+
+    // Both names, the second of which is restored as a copy of the file.
+    workspace.remove("twice", &call).unwrap();
+    workspace.remove("d/twice", &call).unwrap();
+    undo_last(&workspace).unwrap();
+    undo_last(&workspace).unwrap();
+    assert_eq!(inode("twice"), inode("d/twice"));
+}
+
+#[test]
+fn a_deleted_directory_is_restored_with_everything_in_it() {
+    let root = fixture();
+    let d = root.path().join("d");
+    if LINKS_HANDLES {
+        fs::hard_link(d.join("a"), d.join("e/same")).unwrap();
+    } else {
+        fs::remove_file(d.join("twice")).unwrap();
+    }
+    symlink("nowhere", d.join("e/dangling")).unwrap();
+    fs::create_dir(d.join("empty")).unwrap();
+    fs::set_permissions(d.join("e"), fs::Permissions::from_mode(0o500)).unwrap();
+    let before = tree(root.path());
+    let workspace = logged(&root);
+    let call = Call::default();
+    workspace.write("d/e/a", b"changed\n", &call).unwrap();
+    workspace.remove_entry("d", None, true, &call).unwrap();
+    assert!(!d.exists());
+    fs::create_dir(&d).unwrap();
+    let error = undo_last(&workspace).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Conflict);
+    fs::remove_dir(&d).unwrap();
+    undo_last(&workspace).unwrap();
+    undo_last(&workspace).unwrap();
+    assert_eq!(tree(root.path()), before);
+}
+
 #[test]
 fn what_cannot_be_kept_is_said_when_it_is_undone() {
     let root = fixture();
     let workspace = logged(&root);
-    workspace.remove("twice", &Call::default()).unwrap();
+    fs::create_dir(root.path().join("many")).unwrap();
+    for number in 0..129 {
+        fs::write(root.path().join(format!("many/{number}")), "").unwrap();
+    }
+    workspace.remove_entry("many", None, true, &Call::default()).unwrap();
     let error = undo_last(&workspace).unwrap_err();
-    let wanted = "the change of twice cannot be undone: the file had several hard links";
+    let wanted = "the change of many cannot be undone: the directory had too many files to be kept";
     assert_eq!(error.to_string(), wanted);
 }
 
@@ -259,6 +315,33 @@ fn a_review_sees_what_is_written_and_can_refuse_it() {
         "review call 7: delete c: Some(\"first line of c\\n\") None",
     ];
     assert_eq!(*seen.lock().unwrap(), wanted);
+}
+
+#[test]
+fn a_review_of_a_copy_sees_what_is_copied_whatever_becomes_of_the_source() {
+    let root = fixture();
+    let source = root.path().join("a");
+    let seen: Arc<Mutex<Option<Vec<u8>>>> = Arc::default();
+    let saw = seen.clone();
+    let workspace = Workspace::open(root.path()).unwrap().with_review(move |change| {
+        *saw.lock().unwrap() = change.new_content().map(<[u8]>::to_vec);
+        fs::write(&source, "by another process, after the review began\n").unwrap();
+        match change.path() {
+            "new/refused" => Review::Deny("it is refused".to_owned()),
+            _ => Review::Allow,
+        }
+    });
+    let call = Call::default();
+    let error = workspace.copy_file("a", "new/refused", None, &call).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the review refused to create new/refused: it is refused; nothing was changed"
+    );
+    assert!(!root.path().join("new").exists());
+    fs::write(root.path().join("a"), "first line of a\n").unwrap();
+    workspace.copy_file("a", "copy", None, &call).unwrap();
+    assert_eq!(seen.lock().unwrap().as_deref(), Some(&b"first line of a\n"[..]));
+    assert_eq!(fs::read(root.path().join("copy")).unwrap(), b"first line of a\n");
 }
 
 #[test]

@@ -121,9 +121,10 @@ fn x5_a_monstrous_pattern_is_refused_or_fast() {
         assert!(refused, "{pattern:.60}: {:?} {}", said.code, said.text);
         assert!(said.text.len() <= 2100, "{pattern:.60}: {} bytes", said.text.len());
     }
-    // Patterns over 4 KiB are not parsed.
-    workspace.search(&"a".repeat(4096)).finds_nothing();
-    workspace.search(&"a".repeat(4097)).fails_with(ErrorCode::InvalidPattern);
+    // Patterns over 64 KiB are not parsed.
+    workspace.search(&"a".repeat(65_536)).finds_nothing();
+    workspace.search(&"a".repeat(65_537)).fails_with(ErrorCode::InvalidArgument);
+    workspace.search(&"é".repeat(32_769)).fails_with(ErrorCode::InvalidPattern);
 }
 
 #[test]

@@ -83,19 +83,24 @@ fn c10_a_search_of_a_huge_directory_stops_when_cancelled() {
     let said = workspace.call("list_files", json!({ "max_results": 100 })).truncated(true);
     assert_eq!(said.paths().len(), 100);
 
-    let cancel = Cancel::new();
-    let raised = cancel.clone();
-    let canceller = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(3));
-        raised.cancel();
-        Instant::now()
-    });
-    let call = Call::default().with_cancel(cancel);
-    let search = json!({ "pattern": "absent", "max_results": 100 });
-    let said = ask_within(PATIENCE, workspace.tools(), "search", search, call);
-    let late = canceller.join().unwrap().elapsed();
-    assert!(late < Duration::from_secs(3), "{late:?} after the cancel");
-    assert_eq!(said.details["incomplete"], "cancelled", "{}", said.text);
+    let search_cancelled = || {
+        let cancel = Cancel::new();
+        let raised = cancel.clone();
+        let canceller = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(3));
+            raised.cancel();
+            Instant::now()
+        });
+        let call = Call::default().with_cancel(cancel);
+        let search = json!({ "pattern": "absent", "max_results": 100 });
+        let said = ask_within(PATIENCE, workspace.tools(), "search", search, call);
+        let late = canceller.join().unwrap().elapsed();
+        assert!(late < Duration::from_secs(3), "{late:?} after the cancel");
+        said
+    };
+    // On a busy machine the other thread may come too late.
+    let mut all = (0..20).map(|_| search_cancelled());
+    let said = all.find(|said| said.details["incomplete"] == "cancelled").expect("a cancelled one");
     let text = said.succeeds().text;
     assert!(!text.starts_with("No matches found\n"), "not everything was searched: {text}");
 }

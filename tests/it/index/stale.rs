@@ -558,3 +558,32 @@ fn tools_that_forget_their_index_still_answer() {
     let answer = clone.read_only().call("search", json!({ "pattern": "needle" }), &Call::default());
     Said::new(&answer).finds(["a.txt:1"]);
 }
+
+#[test]
+fn files_that_are_counted_together_are_counted_anew_after_a_change_of_one() {
+    let workspace = TestWorkspace::new();
+    for number in 0..120 {
+        workspace.put(format!("d{}/{number:03}.txt", number / 40), format!("some text {number}\n"));
+    }
+    settle();
+    for options in both() {
+        let pair = pair_of(&workspace, options).built();
+        let agrees = || {
+            for mode in ["content", "count", "files_without_match"] {
+                // The second call visits what the first one did, and the third one only counts it.
+                for _ in 0..3 {
+                    pair.agree("search", &json!({ "pattern": "needle", "output_mode": mode }));
+                }
+            }
+        };
+        agrees();
+        for content in ["a needle\n", "longer than before, without it\n", "\0binary", "short\n"] {
+            workspace.put("d1/050.txt", content);
+            agrees();
+            settle();
+            agrees();
+        }
+        workspace.put("d1/050.txt", "some text 50\n");
+        settle();
+    }
+}

@@ -264,7 +264,8 @@ impl Program {
         });
         drop(client);
         assert_eq!((code, errors.as_str()), (Some(status), ""));
-        assert!(asked.elapsed() < SECOND, "the program took {:?} to end", asked.elapsed());
+        // The calls that are running would take minutes; on a busy machine an end takes a second.
+        assert!(asked.elapsed() < SECOND * 5, "the program took {:?} to end", asked.elapsed());
     }
 }
 
@@ -302,7 +303,7 @@ impl InProcess {
         let asked = Instant::now();
         within(PATIENCE, "serve returns", move || server.join().expect("no panic"))
             .expect("the end of a client is no error");
-        assert!(asked.elapsed() < SECOND, "serve took {:?} to return", asked.elapsed());
+        assert!(asked.elapsed() < SECOND * 5, "serve took {:?} to return", asked.elapsed());
         drop(client);
     }
 }

@@ -16,6 +16,7 @@ pub mod globs;
 #[cfg(unix)]
 pub mod listing;
 pub mod paging;
+pub mod patches;
 pub mod patterns;
 #[cfg(unix)]
 pub mod prompt;

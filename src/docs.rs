@@ -1,0 +1,43 @@
+//! Guides to single subjects: the files of the directory `docs`.
+//!
+#![doc = include_str!("docs/links.md")]
+//!
+#![doc = include_str!("../docs/README.md")]
+
+/// The guide in a file. The links of the guides are defined at their ends, for the pages of the
+/// repository, and before them in `links.md`, for this documentation: Markdown takes the first
+/// definition.
+macro_rules! guide {
+    ($name:ident, $file:literal $(, if $condition:meta)?) => {
+        #[doc = include_str!("docs/links.md")]
+        #[doc = ""]
+        // Its code can be tested only with its feature.
+        #[cfg_attr(any(not(doctest), all($($condition)?)), doc = include_str!($file))]
+        pub mod $name {}
+    };
+}
+
+guide!(alternatives, "../docs/alternatives.md");
+guide!(bindings, "../docs/bindings.md");
+guide!(c, "../docs/c.md");
+guide!(changes, "../docs/changes.md");
+guide!(cli, "../docs/cli.md");
+guide!(commands, "../docs/commands.md", if all(unix, feature = "command"));
+guide!(compare, "../docs/compare.md");
+guide!(hosts, "../docs/hosts.md");
+guide!(index, "../docs/index.md");
+guide!(limits, "../docs/limits.md");
+guide!(mcp, "../docs/mcp.md", if feature = "mcp");
+guide!(node, "../docs/node.md");
+guide!(packages, "../docs/packages.md");
+guide!(performance, "../docs/performance.md");
+guide!(python, "../docs/python.md");
+guide!(scope, "../docs/scope.md");
+guide!(security, "../docs/security.md");
+guide!(skills, "../docs/skills.md");
+guide!(tools, "../docs/tools.md");
+
+/// The README, for its code.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub mod readme {}

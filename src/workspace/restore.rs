@@ -1,0 +1,213 @@
+//! Bringing back what was deleted: a file from its open handle, a directory with everything in it.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES};
+use crate::workspace::Durability;
+use crate::workspace::change_log::MAX_FILES;
+use crate::workspace::copy_content::copy_content;
+use crate::workspace::path::{joined, split_name};
+use crate::workspace::remove_tree::{TreeCount, discard};
+use crate::workspace::replace::rename_exclusive;
+use crate::workspace::temp::random_name;
+
+/// The most entries of a deleted directory that are kept.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The permissions of a file until it gets those of the old one.
+const PRIVATE: u32 = 0o600;
+
+/// Gives a deleted file a name again: if it still has another one, as a hard link, otherwise as a
+/// copy. Returns what of it could not be kept.
+pub(super) fn restore_file(
+    old: &File,
+    (dir, name): (&Dir, &[u8]),
+    durability: Durability,
+) -> io::Result<Vec<&'static str>> {
+    let mut lost = Vec::new();
+    let stat = old.stat()?;
+    if stat.links > 0 {
+        match dir.link_file(old, name) {
+            Err(error) if cannot_be_linked(&error) => lost.push("hard links"),
+            linked => return linked.map(|()| lost),
+        }
+    }
+    let new = dir.create_file(name, PRIVATE)?;
+    copy_content(old, &new, stat.size, |_| io::Result::Ok(()))?;
+    lost.extend(new.copy_attributes(old)?);
+    new.copy_times(old)?;
+    durability.sync_file(&new)?;
+    Ok(lost)
+}
+
+/// Whether a deleted file can be restored with all of its names.
+pub(super) fn is_restorable(file: &File) -> io::Result<bool> {
+    Ok(LINKS_HANDLES || file.stat()?.links <= 1)
+}
+
+fn cannot_be_linked(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, NotFound, PermissionDenied, Unsupported};
+    matches!(error.kind(), CrossesDevices | NotFound | PermissionDenied | Unsupported)
+}
+
+/// A deleted directory with everything that was in it.
+#[derive(Clone, Debug)]
+pub(crate) struct RemovedTree {
+    mode: u32,
+    /// The entries by their paths in the tree, each directory before what is in it.
+    entries: Vec<(Vec<u8>, RemovedEntry)>,
+}
+
+#[derive(Clone, Debug)]
+enum RemovedEntry {
+    /// With these permissions.
+    Directory(u32),
+    /// To this text.
+    Link(Vec<u8>),
+    File(Arc<File>),
+}
+
+impl RemovedTree {
+    /// Keeps what is in a directory that will be removed, or says why that cannot be done.
+    pub(super) fn keep(top: &Dir) -> Result<RemovedTree, &'static str> {
+        let unreadable = |_| "something in the directory could not be read";
+        let mode = top.stat(b".").map_err(unreadable)?.mode;
+        let mut tree = RemovedTree { mode, entries: Vec::new() };
+        let mut ahead = vec![Vec::new()];
+        while let Some(below) = ahead.pop() {
+            let dir = directory_at(top, &below).map_err(unreadable)?;
+            let mut entries = Vec::new();
+            let listed = dir.open_dir(b".").and_then(|listing| {
+                listing.list(|name, kind| {
+                    entries.push((name.to_vec(), kind));
+                    let is_full = tree.entries.len() + entries.len() > MAX_ENTRIES;
+                    if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })
+            });
+            listed.map_err(unreadable)?;
+            if tree.entries.len() + entries.len() > MAX_ENTRIES {
+                return Err("the directory had too many entries to be kept");
+            }
+            for (name, kind) in entries {
+                let path = joined(&below, &name);
+                let entry = match kind {
+                    Kind::Directory => {
+                        ahead.push(path.clone());
+                        dir.stat(&name).map(|stat| RemovedEntry::Directory(stat.mode))
+                    }
+                    Kind::Link => dir.read_link(&name).map(RemovedEntry::Link),
+                    Kind::File => {
+                        let file = dir.open_file(&name).map_err(unreadable)?;
+                        if !is_restorable(&file).map_err(unreadable)? {
+                            return Err("a file in the directory had several hard links");
+                        }
+                        Ok(RemovedEntry::File(Arc::new(file)))
+                    }
+                    Kind::Special => return Err("the directory had special files"),
+                };
+                tree.entries.push((path, entry.map_err(unreadable)?));
+                if tree.files().count() > MAX_FILES {
+                    return Err("the directory had too many files to be kept");
+                }
+            }
+        }
+        Ok(tree)
+    }
+
+    /// What it consists of.
+    pub(super) fn count(&self) -> TreeCount {
+        let directories =
+            self.entries.iter().filter(|(_, entry)| matches!(entry, RemovedEntry::Directory(_)));
+        let directories = directories.count();
+        let files = (self.entries.len() - directories) as u64;
+        TreeCount { files, directories: directories as u64 }
+    }
+
+    /// The paths in the tree.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries.iter().map(|(path, _)| path.as_slice())
+    }
+
+    /// The files, with their paths in the tree.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&[u8], &Arc<File>)> {
+        self.entries.iter().filter_map(|(path, entry)| match entry {
+            RemovedEntry::File(file) => Some((path.as_slice(), file)),
+            _ => None,
+        })
+    }
+
+    /// The files.
+    pub(super) fn files_mut(&mut self) -> impl Iterator<Item = &mut Arc<File>> {
+        self.entries.iter_mut().filter_map(|(_, entry)| match entry {
+            RemovedEntry::File(file) => Some(file),
+            _ => None,
+        })
+    }
+
+    /// Makes the tree again, at a name that must not exist. Returns what could not be kept of files,
+    /// with their paths in the tree.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and failures to write; nothing is left then.
+    pub(super) fn restore(
+        &self,
+        (parent, name): (&Dir, &[u8]),
+        durability: Durability,
+    ) -> io::Result<Vec<(&[u8], &'static str)>> {
+        let aside = random_name();
+        parent.make_dir(&aside)?;
+        let restored = parent.open_dir(&aside).and_then(|top| {
+            // The lock keeps the tree from being swept under its temporary name.
+            top.try_lock()?;
+            let lost = self.fill(&top, durability)?;
+            parent.open_file(&aside)?.set_mode(self.mode)?;
+            rename_exclusive(parent, &aside, (parent, name))?;
+            Ok(lost)
+        });
+        if restored.is_err() {
+            discard(parent, &aside);
+        }
+        restored
+    }
+
+    fn fill(&self, top: &Dir, durability: Durability) -> io::Result<Vec<(&[u8], &'static str)>> {
+        let mut lost = Vec::new();
+        // Files with several names in the tree, of which the first was made.
+        let mut copies: HashMap<Identity, File> = HashMap::new();
+        for (path, entry) in &self.entries {
+            let (dir, name) = place_in(top, path)?;
+            match entry {
+                RemovedEntry::Directory(_) => dir.make_dir(name)?,
+                RemovedEntry::Link(text) => dir.make_link(text, name)?,
+                RemovedEntry::File(old) => {
+                    let identity = old.stat()?.identity;
+                    let old = copies.get(&identity).unwrap_or(old);
+                    let kept = restore_file(old, (&dir, name), durability)?;
+                    lost.extend(kept.into_iter().map(|what| (path.as_slice(), what)));
+                    copies.insert(identity, dir.open_file(name)?);
+                }
+            }
+        }
+        // Last, since they may forbid to write.
+        for (path, entry) in self.entries.iter().rev() {
+            if let RemovedEntry::Directory(mode) = entry {
+                let (dir, name) = place_in(top, path)?;
+                dir.open_file(name)?.set_mode(*mode)?;
+            }
+        }
+        Ok(lost)
+    }
+}
+
+fn directory_at(top: &Dir, path: &[u8]) -> io::Result<Dir> {
+    if path.is_empty() { top.open_dir(b".") } else { top.descend(path) }
+}
+
+/// The directory and the name of a path in a tree.
+fn place_in<'a>(top: &Dir, path: &'a [u8]) -> io::Result<(Dir, &'a [u8])> {
+    let (above, name) = split_name(path);
+    Ok((directory_at(top, above.unwrap_or(b""))?, name))
+}
