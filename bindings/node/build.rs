@@ -1,0 +1,5 @@
+//! Sets what the linker needs for a native module of Node.
+
+fn main() {
+    napi_build::setup();
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs the npm package that `build.sh` made, and tests the installed one: from ES modules, CommonJS and
+# TypeScript, with `fixtures/cases`, its program, and the guide.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+repository="$PWD"
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+tools="$(tests/tools.sh node -- 'typescript@^5')"
+
+project="$target/npm/project"
+rm -rf "$project"
+mkdir -p "$project"
+cp bindings/node/tests/* "$project"
+cd "$project"
+printf '{ "private": true }\n' >package.json
+npm install --silent --offline --no-audit --no-fund "$target"/npm/ripkit-*.tgz
+node --test
+"$tools/npm/node_modules/.bin/tsc" --strict --noEmit --target es2022 --module nodenext types.mts types.cts
+timeout 300 "$repository/bindings/cases.py" node driver.mjs
+
+# The programs of the guide, in their order.
+awk '/^```$/ { open = 0 } open { print >("guide" count ".mjs") } /^```js$/ { open = 1; count += 1 }' \
+    "$repository/docs/node.md"
+for program in guide*.mjs; do
+    node "$program"
+done >said
+for line in 'FILE_NOT_FOUND true' 'complete' 'sunny in Rome'; do
+    grep -qx "$line" said || { cat said >&2 && exit 1; }
+done
+printf 'the guide works as it is written\n'
+node start.mjs
