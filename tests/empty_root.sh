@@ -9,8 +9,8 @@
 # missing, the test is skipped with a message; if the variable CI is set, it fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-host="$(rustc -vV | sed -n 's/^host: //p')"
-program="${1:-${CARGO_TARGET_DIR:-target}/static/$host/dist/ripkit}"
+static="$(. packaging/names.sh && printf '%s' "$program")"
+program="${1:-$static}"
 
 fail() {
     printf 'empty root: %s\n' "$*" >&2
@@ -88,6 +88,13 @@ for words in 'search TODO' 'skills list'; do
     if grep -E 'nsswitch|\.so[."]' "$scratch/trace" >&2; then
         fail "$words: the name service was used"
     fi
+done
+
+# Command lines whose parsing differs in a build with optimization.
+for words in 'list -0' 'find -0 **/*.rs' 'search --files -0'; do
+    # shellcheck disable=SC2086
+    env -i "$root/ripkit" --root "$root/tree" $words </dev/null | tr '\0' '\n' |
+        grep -qx 'src/main.rs' || fail "$words: no src/main.rs"
 done
 
 left="$(find "$root" -type f | sed "s|^$root/||" | sort | tr '\n' ' ')"

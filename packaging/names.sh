@@ -1,0 +1,30 @@
+# Names that the recipes in this directory share. Sourced in the root of the repository.
+
+# The value of a key of Cargo.toml, the first with this name.
+of_crate() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" Cargo.toml | head -n 1; }
+
+version="$(of_crate version)"
+repository="$(of_crate repository)"
+# The C library of musl is linked statically, and its licence asks for no more than a notice.
+target="${RIPKIT_TARGET:-$(rustc -vV | sed -n 's/^host: \(.*-linux\)-.*$/\1-musl/p')}"
+name="ripkit-$version-$target"
+program="$(realpath -m "${CARGO_TARGET_DIR:-target}")/static/$target/dist/ripkit"
+out="$(realpath -m "${CARGO_TARGET_DIR:-target}")/packages"
+
+# The time of the files in archives: the time of the commit, so that two archives of one commit are the
+# same.
+commit_time() { printf '%s' "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"; }
+
+# Writes the checksum of a file beside it.
+write_checksum() { (cd "$(dirname "$1")" && sha256sum "${1##*/}" >"${1##*/}.sha256"); }
+
+# Copies pages of the repository to a directory, with links to the repository at this version in place of
+# relative ones, which lead nowhere there.
+copy_pages() {
+    local to="$1" page
+    shift
+    for page in "$@"; do
+        sed -E "s@\]\(([^):#]+\.svg)\)@]($repository/raw/v$version/\1)@g
+            s@\]\(([^):#]+)(#[^)]*)?\)@]($repository/blob/v$version/\1\2)@g" "$page" >"$to/$page"
+    done
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Installs the npm package in a Debian that has Node and no Rust, and does the main job there in two
+# commands: with the program, and in JavaScript.
+#
+#   tests/packages/npm.sh [TARBALL]
+#
+# TARBALL is what `bindings/node/build.sh` made; by default the one in `target/npm`.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tarball="$(realpath "${1:-$(echo "${CARGO_TARGET_DIR:-target}"/npm/ripkit-*.tgz)}")"
+printf 'npm: %s has %s bytes\n' "${tarball##*/}" "$(stat -c %s "$tarball")"
+
+status=0
+tests/packages/debian.sh node "$tarball" -- '
+if command -v cargo || command -v rustc || command -v cc; then exit 1; fi
+mkdir project && cd project
+printf "# TODO: write\n" >notes.md
+printf "node_modules\n" >.gitignore
+
+npm install ../ripkit-*.tgz
+npx ripkit search TODO >found
+
+grep -qx "notes.md:1:# TODO: write" found
+node --input-type=module -e "
+    import { Toolkit } from \"ripkit\";
+    console.log((await new Toolkit().call(\"search\", { pattern: \"TODO\" })).text);
+" >found
+printf "notes.md\n1:# TODO: write\n" | diff - found
+
+# A client of the server.
+npx ripkit mcp --root . >found <<END
+{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"0"}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"pattern":"TODO"}}}
+END
+grep -q "# TODO: write" found
+' || status=$?
+# There may be no way to make a Debian here; debian.sh said so.
+[ "$status" = 77 ] && exit 0
+[ "$status" = 0 ] && printf 'npm: installs and searches in a Debian without Rust\n'
+exit "$status"

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs the wheel that `bindings/python/build.sh` made in a Debian without Rust, as docs/python.md
+# says, and does the main job in two commands: with `import ripkit` and with the program.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+fail() {
+    printf 'wheel: %s\n' "$*" >&2
+    exit 1
+}
+
+wheel="$(realpath target/wheel/ripkit-*.whl)"
+[ -f "$wheel" ] || fail 'there is no wheel: run bindings/python/build.sh'
+size="$(stat -c %s "$wheel")"
+[ "$size" -le 8000000 ] || fail "$size bytes are more than 8 MB"
+listed="$(python3 -m zipfile --list "$wheel")"
+for file in scripts/ripkit licenses/LICENSE-MIT licenses/LICENSE-APACHE \
+    ripkit/LICENSES-OF-CRATES.txt ripkit/py.typed; do
+    [[ "$listed" = *"$file "* ]] || fail "there is no $file in it"
+done
+# The command of the guide, with the file that lies here.
+install="$(grep -m 1 '^python3 -m venv ' docs/python.md)"
+install="${install/target\/wheel\//}"
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/project"
+printf 'fn main() {}\n// TODO one\n' >"$scratch/project/main.rs"
+status=0
+tests/packages/debian.sh python "$wheel" "$scratch/project" -- "
+    export PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+    # The two commands:
+    $install
+    .venv/bin/ripkit --root project search TODO >found
+    test \"\$(cat found)\" = 'main.rs:2:// TODO one'
+    # The second one in Python:
+    .venv/bin/python -c 'import ripkit; print(ripkit.Toolkit(\"project\").call(\"search\", {\"pattern\": \"TODO\"}))' >found
+    test \"\$(cat found)\" = \"\$(printf 'main.rs\n2:// TODO one')\"
+    test \"\$(.venv/bin/ripkit --version)\" = \"\$(.venv/bin/python -c 'import ripkit; print(\"ripkit\", ripkit.__version__)')\"
+" || status=$?
+[ "$status" = 77 ] && exit 0
+[ "$status" = 0 ] || fail "status $status in Debian"
+printf '   %s: %s KiB, works in Debian without Rust\n' "${wheel##*/}" "$((size / 1024))"
