@@ -91,7 +91,7 @@ fn run(program: &Path, root: &Path, command: &str) -> Result<String, String> {
     let path = env::join_paths(directories).map_err(|error| error.to_string())?;
     let mut script = Command::new("script");
     script.args(["-qec", &line, "/dev/null"]).current_dir(root).stdin(Stdio::null());
-    script.env("PATH", path).env("TERM", "xterm").env("HOME", root);
+    script.env("PATH", path).env("TERM", "xterm").env("HOME", root).env("SHELL", "/bin/sh");
     script.env_remove("NO_COLOR").env_remove("RIPKIT_ROOT").env_remove("COLUMNS");
     let output = script.output().map_err(|error| format!("script: {error}"))?;
     let shown = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;

@@ -11,7 +11,7 @@ use ripkit::workspace::Durability;
 use ripkit::{ErrorCode, Toolkit};
 use serde_json::json;
 
-use crate::harness::{Dice, TestWorkspace, ask, has_program, is_thorough, rounds, tree_of};
+use crate::harness::{self, Dice, TestWorkspace, ask, has_program, is_thorough, rounds, tree_of};
 
 /// Intended differences from `git apply` and `patch`, with reasons. Where both make the same file, so
 /// does ours.
@@ -93,10 +93,8 @@ fn diff_of_git(above: &Path, old: &str, new: &str, context: usize) -> String {
         fs::write(above.join(side).join("f"), text).unwrap();
     }
     let context = format!("-U{context}");
-    let output = Command::new("git")
-        .args(["-c", "core.autocrlf=false", "diff", "--no-index", "--no-prefix", &context])
-        .args(["a/f", "b/f"])
-        .current_dir(above)
+    let output = harness::git(above)
+        .args(["diff", "--no-index", "--no-prefix", &context, "a/f", "b/f"])
         .output()
         .unwrap();
     assert!(output.status.code() < Some(2), "{}", String::from_utf8_lossy(&output.stderr));
@@ -252,14 +250,7 @@ fn a_diff_of_several_files_makes_the_tree_that_git_has() {
         let repository = scratch.above().join("repository");
         fs::create_dir_all(repository.join("sub")).unwrap();
         let git = |arguments: &[&str]| {
-            let identity =
-                ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.autocrlf=false"];
-            let output = Command::new("git")
-                .args(identity)
-                .args(arguments)
-                .current_dir(&repository)
-                .output()
-                .unwrap();
+            let output = harness::git(&repository).args(arguments).output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             String::from_utf8(output.stdout).unwrap()
         };

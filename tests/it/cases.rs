@@ -10,7 +10,7 @@ use ripkit::skills::SkillLoader;
 use ripkit::{Limits, Toolkit, Workspace};
 use serde_json::Value;
 
-use crate::harness::{Said, TestWorkspace, ask, blessing};
+use crate::harness::{Said, TestWorkspace, ask, blessing, skipped};
 
 #[test]
 fn every_case_is_answered_as_its_file_says() {
@@ -21,7 +21,7 @@ fn every_case_is_answered_as_its_file_says() {
         let case = Case::parse(&written);
         let case = case.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         if cfg!(not(unix)) && case.needs_links() {
-            eprintln!("SKIPPED: {}: makes symbolic links", file.display());
+            skipped(format_args!("{}: makes symbolic links", file.display()));
             continue;
         }
         if cfg!(not(all(unix, feature = "command"))) && case.runs_commands() {

@@ -94,7 +94,7 @@ fn rg(root: &TempDir, words: &[String]) -> Output {
         "-nH",
         "--hidden",
     ]);
-    command.args(["--no-require-git"]).args(words).current_dir(root.path());
+    command.args(["--no-require-git", "--no-ignore-global"]).args(words).current_dir(root.path());
     command.env_remove("RIPGREP_CONFIG_PATH").stdin(Stdio::null());
     // Without a path, rg would search its standard input.
     command.arg("./").output().expect("rg starts")

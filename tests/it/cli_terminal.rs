@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::cli::{ripkit, tree};
-use crate::harness::has_program;
+use crate::harness::{has_program, in_a_terminal};
 
 /// So many matches that no pipe holds them.
 fn many_matches() -> TempDir {
@@ -81,8 +81,8 @@ fn an_interrupt_ends_with_130_and_keeps_what_was_found() {
 /// What a terminal gets.
 fn on_a_terminal(root: &Path, words: &str, variables: &[(&str, &str)]) -> String {
     let line = format!("{} {words}", env!("CARGO_BIN_EXE_ripkit"));
-    let mut script = Command::new("script");
-    script.args(["-qec", &line, "/dev/null"]).current_dir(root).stdin(Stdio::null());
+    let mut script = in_a_terminal(&line);
+    script.current_dir(root).stdin(Stdio::null());
     script.env_remove("NO_COLOR").env_remove("RIPKIT_ROOT").env("TERM", "xterm");
     let output = script.envs(variables.iter().copied()).output().expect("script starts");
     String::from_utf8(output.stdout).expect("UTF-8").replace("\r\n", "\n")

@@ -159,7 +159,9 @@ fn lines_of_every_kind() -> TempDir {
 
 fn of_ripgrep(directory: &Path, words: &[&str]) -> String {
     let mut ripgrep = Command::new("rg");
-    ripgrep.args(["--no-config", "--json", "--hidden", "--sort", "path"]).args(words);
+    ripgrep
+        .args(["--no-config", "--no-ignore-global", "--json", "--hidden", "--sort=path"])
+        .args(words);
     let output = ripgrep.current_dir(directory).output().expect("rg starts");
     String::from_utf8(output.stdout).expect("UTF-8")
 }

@@ -13,7 +13,7 @@ use ripkit::{Limits, Toolkit, Workspace};
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Dice, Match, Said, TestWorkspace, ask, has_program, is_thorough, rounds, run_program,
+    self, Dice, Match, Said, TestWorkspace, ask, has_program, is_thorough, rounds,
 };
 use crate::oracles::{self, Choices};
 
@@ -590,9 +590,10 @@ fn a_listing_of_a_repository_shows_what_git_shows() {
             fs::remove_dir_all(root.join(directory)).unwrap();
         }
         let git = |arguments: &[&str]| {
-            let mut all = vec!["-C", root.to_str().unwrap(), "-c", "core.excludesFile=/dev/null"];
-            all.extend(arguments);
-            run_program("git", &all)
+            let output = harness::git(&root).args(arguments).output().unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "git {arguments:?}: {errors}");
+            output.stdout
         };
         git(&["init", "--quiet"]);
         workspace.put(".git/info/exclude", "from-exclude.txt\n");

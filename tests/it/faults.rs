@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::harness::{
     Dice, TestWorkspace, all_at_once, has_program, put, rounds, run_program, running_as_root,
-    set_mode,
+    set_mode, skipped,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ripkit");
@@ -295,7 +295,7 @@ impl Operation {
     fn record(&self) -> Option<Recorded> {
         let place = Place::new();
         if self.far && !place.has_far() {
-            eprintln!("SKIPPED: {}: /dev/shm is no other file system", self.name);
+            skipped(format_args!("{}: /dev/shm is no other file system", self.name));
             return None;
         }
         let before = place.tree();
@@ -718,7 +718,7 @@ fn f6_what_others_make_meanwhile_is_kept() {
 fn g11_a_move_to_another_file_system_keeps_all_that_the_file_is() {
     let place = Place::new();
     if !place.has_far() {
-        eprintln!("SKIPPED: /dev/shm is no other file system");
+        skipped("/dev/shm is no other file system");
         return;
     }
     let (file, moved) = (place.root().join("d/file"), place.far.path().join("moved"));
@@ -765,7 +765,7 @@ fn with_mounts(script: &str) -> Option<String> {
     let mut allowed = Command::new("unshare");
     allowed.args(flags).args(["mount", "-t", "tmpfs", "none"]).arg(workspace.root().join("m"));
     if !allowed.output().is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: nothing can be mounted here");
+        skipped("nothing can be mounted here");
         return None;
     }
     let mut shell = Command::new("unshare");
@@ -782,7 +782,7 @@ fn with_mounts(script: &str) -> Option<String> {
 #[test]
 fn g5_a_power_cut_after_a_write_leaves_the_new_content() {
     if !running_as_root() || !has_program("mkfs.ext4") {
-        eprintln!("SKIPPED: no disk can be made and mounted here");
+        skipped("no disk can be made and mounted here");
         return;
     }
     let runs = rounds(4).min(50);
@@ -800,7 +800,7 @@ fn g5_a_power_cut_after_a_write_leaves_the_new_content() {
     ));
     if let Some(printed) = printed {
         if printed == "none\n" {
-            eprintln!("SKIPPED: no disk can be mounted here");
+            skipped("no disk can be mounted here");
             return;
         }
         assert_eq!(printed, "150000\n0\n".repeat(usize::try_from(runs).unwrap()));
@@ -851,7 +851,7 @@ fn g7_an_immutable_file_is_reported() {
     let file = place.root().join("d/file");
     let changed = |flag: &str| Command::new("chattr").arg(flag).arg(&file).output();
     if !changed("+i").is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: no file can be made immutable here");
+        skipped("no file can be made immutable here");
         return;
     }
     let before = place.tree();

@@ -1,10 +1,12 @@
 //! Builds a workspace, calls its tools, and states what the answers must be.
 
+use std::env;
 use std::ffi::OsStr;
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -511,17 +513,17 @@ pub(crate) fn printed_by_child(
     workspace: &TestWorkspace,
     check: impl FnOnce(&Path),
 ) -> String {
-    if let Some(root) = std::env::var_os(CHILD_ROOT) {
-        assert_eq!(std::env::var(CHILD_TEST).as_deref(), Ok(test));
+    if let Some(root) = env::var_os(CHILD_ROOT) {
+        assert_eq!(env::var(CHILD_TEST).as_deref(), Ok(test));
         check(Path::new(&root));
         return String::new();
     }
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = Command::new(env::current_exe().unwrap());
     if who == Who::Nobody && running_as_root() {
         use std::os::unix::process::CommandExt;
         // Other users may have no access to the build directory.
         let program = workspace.above().join("tests");
-        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        fs::copy(env::current_exe().unwrap(), &program).unwrap();
         set_mode(&program, 0o755);
         set_mode(workspace.above(), 0o755);
         command = Command::new(program);
@@ -532,16 +534,7 @@ pub(crate) fn printed_by_child(
         .env(CHILD_ROOT, workspace.root())
         .env(CHILD_TEST, test)
         .current_dir("/");
-    let output = loop {
-        match command.output() {
-            // A process that another test starts at this moment inherits the handle that wrote the
-            // copy, until it executes its own program.
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
-                thread::sleep(Duration::from_millis(10));
-            }
-            output => break output.unwrap(),
-        }
-    };
+    let output = output_of(&mut command).unwrap();
     let printed = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
@@ -552,10 +545,24 @@ pub(crate) fn printed_by_child(
     printed
 }
 
+/// The output of a program that was just copied. A process that another test starts at this moment
+/// inherits the handle that wrote the copy, until it executes its own program.
+#[cfg(unix)]
+pub(crate) fn output_of(command: &mut Command) -> io::Result<Output> {
+    loop {
+        match command.output() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            output => return output,
+        }
+    }
+}
+
 /// Whether this process is a child of [`in_child`].
 #[cfg(unix)]
 pub(crate) fn is_child() -> bool {
-    std::env::var_os(CHILD_ROOT).is_some()
+    env::var_os(CHILD_ROOT).is_some()
 }
 
 /// The user of a child process.
@@ -620,16 +627,47 @@ pub(crate) fn run_program<S: AsRef<OsStr> + Debug>(program: &str, arguments: &[S
 pub(crate) fn has_program(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
-        let ci = std::env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
+        let ci = env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
         assert!(!ci, "{program} is not installed, and CI is set");
-        eprintln!("SKIPPED: {program} is not installed, so nothing was compared with it");
+        skipped(format_args!("{program} is not installed, so nothing was compared with it"));
     }
     found
 }
 
+/// A command of a shell in a terminal, by the program `script`, which uses the shell of its user
+/// otherwise.
+pub(crate) fn in_a_terminal(line: &str) -> Command {
+    let mut script = Command::new("script");
+    script.args(["-qec", line, "/dev/null"]).env("SHELL", "/bin/sh");
+    script
+}
+
+/// `git` without the settings of the user who runs the tests, and without the repository that a hook
+/// names.
+pub(crate) fn git(directory: &Path) -> Command {
+    let mut git = Command::new("git");
+    let settings = env::vars_os().map(|(name, _)| name);
+    settings.filter(|name| name.to_string_lossy().starts_with("GIT_")).for_each(|name| {
+        git.env_remove(name);
+    });
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    for who in ["AUTHOR", "COMMITTER"] {
+        git.env(format!("GIT_{who}_NAME"), "a").env(format!("GIT_{who}_EMAIL"), "a@b.c");
+    }
+    git.current_dir(directory);
+    git
+}
+
+/// Says that a test, or a part of it, was skipped. Not with `eprintln!`, whose output is not shown
+/// of a test that passes.
+pub(crate) fn skipped(reason: impl Display) {
+    // A test does not fail because nobody reads its messages.
+    let _ = writeln!(io::stderr(), "SKIPPED: {reason}");
+}
+
 /// Whether expectations are replaced by the actual answers.
 pub(crate) fn blessing() -> bool {
-    std::env::var_os("BLESS").is_some_and(|bless| bless == "1")
+    env::var_os("BLESS").is_some_and(|bless| bless == "1")
 }
 
 /// A SKILL.md, whose description is a scalar of YAML.
@@ -681,7 +719,7 @@ pub(crate) fn is_thorough() -> bool {
 
 /// How many rounds a random test runs: `RIPKIT_ROUNDS`, or `default`.
 pub(crate) fn rounds(default: u64) -> u64 {
-    match std::env::var("RIPKIT_ROUNDS") {
+    match env::var("RIPKIT_ROUNDS") {
         Ok(rounds) => rounds.parse().expect("RIPKIT_ROUNDS is a number"),
         Err(_) => default,
     }

@@ -9,17 +9,10 @@ use ripkit::workspace::OuterIgnores;
 use ripkit::{IndexOptions, Toolkit, Workspace};
 use serde_json::json;
 
-use crate::harness::{Said, TestWorkspace, ask, has_program};
+use crate::harness::{self, Said, TestWorkspace, ask, has_program};
 
-/// Runs `git` without the settings of the user who runs the tests.
 fn git(directory: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.current_dir(directory).env("GIT_CONFIG_GLOBAL", "/dev/null").args(arguments);
-    command.env("GIT_CONFIG_NOSYSTEM", "1").env_remove("GIT_DIR");
-    for who in ["AUTHOR", "COMMITTER"] {
-        command.env(format!("GIT_{who}_NAME"), "a").env(format!("GIT_{who}_EMAIL"), "a@b.c");
-    }
-    let output = command.output().unwrap();
+    let output = harness::git(directory).args(arguments).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "git {arguments:?}: {errors}");
     String::from_utf8(output.stdout).unwrap()

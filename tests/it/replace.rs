@@ -10,7 +10,7 @@ use ripkit::workspace::Durability;
 use ripkit::{ErrorCode, IndexOptions, Toolkit};
 use serde_json::{Value, json};
 
-use crate::harness::{Dice, TestWorkspace, ask, is_thorough, with_threads};
+use crate::harness::{Dice, TestWorkspace, ask, has_program, is_thorough, with_threads};
 
 /// Replaces in files, as `s///g` does in each line or, with `m`, in the whole text. Where the pattern
 /// can match nothing (`n`), it does what differs on purpose:
@@ -182,8 +182,7 @@ const FILES: [&str; 4] = ["a.txt", "b.txt", "c.txt", "d.txt"];
 
 #[test]
 fn files_become_what_perl_makes_of_them() {
-    if Command::new("perl").arg("-v").output().is_err() {
-        eprintln!("SKIPPED: there is no perl");
+    if !has_program("perl") {
         return;
     }
     let rounds = if is_thorough() { 250 } else { 15 };
@@ -252,6 +251,11 @@ fn files_become_what_perl_makes_of_them() {
 /// Runs [`PERL`] on the files, and returns how many matches each has.
 fn perl(root: &Path, arguments: &[&str; 3]) -> Vec<u64> {
     let mut perl = Command::new("perl");
+    // Without the settings of the user who runs the tests.
+    perl.env("LC_ALL", "C").env_remove("LANGUAGE");
+    ["PERL5OPT", "PERL5LIB", "PERL_UNICODE"].iter().for_each(|name| {
+        perl.env_remove(name);
+    });
     let output = perl.arg("-e").arg(PERL).args(arguments).args(FILES).current_dir(root).output();
     let output = output.unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);

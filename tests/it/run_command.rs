@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -15,8 +16,8 @@ use ripkit::{Call, Cancel, CommandPolicy, ErrorCode, Outcome, Toolkit, Workspace
 use serde_json::json;
 
 use crate::harness::{
-    PATIENCE, Said, TestWorkspace, Who, ask_within, has_program, in_child, is_child, run_program,
-    running_as_root, set_mode, within,
+    PATIENCE, Said, TestWorkspace, Who, ask_within, has_program, in_a_terminal, in_child, is_child,
+    output_of, run_program, running_as_root, set_mode, skipped, within,
 };
 
 fn tools(workspace: &TestWorkspace, policy: CommandPolicy) -> Toolkit {
@@ -132,7 +133,10 @@ fn i1_a_host_can_leave_background_processes_alone() {
 #[test]
 fn i1_output_of_a_pipeline_shortly_after_the_shell_has_ended_is_kept() {
     // The shell ends immediately, and the background process prints shortly afterwards.
-    said("(sleep 0.02; echo late) & echo early").mentions("early\nlate\n");
+    let is_kept =
+        |_| said("(sleep 0.01; echo late) & echo early").text.starts_with("early\nlate\n");
+    // On a busy machine it may come too late.
+    assert!((0..10).any(is_kept), "no output came after the shell had ended");
 }
 
 // I2: processes that ignore signals or hide.
@@ -172,7 +176,7 @@ fn i2_a_process_that_may_not_be_killed_is_reported() {
     let become_root = workspace.above().join("become-root");
     if !is_child() {
         if !running_as_root() || !has_program("setpriv") {
-            eprintln!("SKIPPED: only root can make a program that its user may not kill");
+            skipped("only root can make a program that its user may not kill");
             return;
         }
         let found = run_program("sh", &["-c", "command -v setpriv"]);
@@ -180,6 +184,15 @@ fn i2_a_process_that_may_not_be_killed_is_reported() {
         fs::copy(found.trim(), &become_root).unwrap();
         set_mode(&become_root, 0o4755);
         set_mode(&workspace.root(), 0o755);
+        set_mode(workspace.above(), 0o755);
+        let mut nobody = Command::new(&become_root);
+        nobody.args(["--reuid", "0", "true"]).uid(64_123).gid(64_123);
+        if !output_of(&mut nobody).is_ok_and(|output| output.status.success()) {
+            skipped("programs in the temporary directory cannot become root");
+            return;
+        }
+        // One that a failed run has left.
+        kill(&running("677.12345"));
     }
     let test = "run_command::i2_a_process_that_may_not_be_killed_is_reported";
     let nap = "677.12345";
@@ -191,7 +204,7 @@ fn i2_a_process_that_may_not_be_killed_is_reported() {
             format!("{} --reuid 0 sleep {nap} & sleep 0.2; echo hi", become_root.display());
         let started = Instant::now();
         let answer = tools.call("run_command", json!({ "command": command }), &Call::default());
-        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
         let left = running(nap);
         assert_eq!(left.len(), 1, "{}", answer.text());
         assert_eq!(answer.details()["survivors"], json!(left));
@@ -204,7 +217,8 @@ fn i2_a_process_that_may_not_be_killed_is_reported() {
 
 /// A process that left the session, cleared its environment and has no parent in the command.
 #[cfg(target_os = "linux")]
-const HIDDEN: &str = "(env -i setsid sleep NAP >/dev/null 2>&1 &) ; sleep 0.05";
+const HIDDEN: &str = "(env -i setsid sh -c ': >hidden; exec sleep NAP' >/dev/null 2>&1 &) ; \
+                      until [ -e hidden ]; do sleep 0.01; done; sleep 0.05; rm hidden";
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -292,7 +306,7 @@ impl Delegated {
         let made = made.filter(|path| fs::create_dir(path).is_ok()).map(Delegated);
         let made = made.filter(|made| made.0.join("cgroup.kill").exists());
         if made.is_none() {
-            eprintln!("SKIPPED: no control groups (v2, 5.14 or later) that this user may make");
+            skipped("no control groups (v2, 5.14 or later) that this user may make");
         }
         made
     }
@@ -474,7 +488,7 @@ fn i4_the_terminal_of_the_host_is_not_the_commands() {
     );
     // Under `script` there is a terminal, which a command that is not run by ripkit can open.
     for (command, printed) in [(ask, "password?"), (&ours, "none")] {
-        let script = Command::new("script").args(["-qec", command, "/dev/null"]).output().unwrap();
+        let script = in_a_terminal(command).output().unwrap();
         let text = String::from_utf8(script.stdout).unwrap();
         assert_eq!(text.trim(), printed, "{command}");
     }
@@ -492,7 +506,7 @@ fn i7_a_terminal_gets_no_control_characters() {
         program(&workspace).get_program().display(),
         workspace.root().display()
     );
-    let script = Command::new("script").args(["-qec", &ours, "/dev/null"]).output().unwrap();
+    let script = in_a_terminal(&ours).output().unwrap();
     assert_eq!(String::from_utf8(script.stdout).unwrap().trim(), "\\u{1b}[31mred");
 }
 
@@ -748,15 +762,19 @@ fn a_cancelled_command_is_stopped_and_its_output_kept() {
     let tools = tools(&workspace, CommandPolicy::new());
     let cancel = Cancel::new();
     let call = Call::default().with_cancel(cancel.clone());
+    let begun = workspace.root().join("begun");
     let started = Instant::now();
     let answer = within(PATIENCE, "a cancelled command", move || {
         thread::spawn(move || {
-            thread::sleep(Duration::from_millis(200));
+            while !begun.exists() {
+                thread::sleep(Duration::from_millis(10));
+            }
             cancel.cancel();
         });
-        tools.call("run_command", json!({ "command": "echo begun; sleep 60" }), &call)
+        let command = "echo begun; : >begun; sleep 60";
+        tools.call("run_command", json!({ "command": command }), &call)
     });
-    assert!(started.elapsed() < Duration::from_millis(1200), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(answer.text(), "begun\n[Cancelled]");
     assert_eq!(answer.outcome(), Some(Outcome::Partial(ripkit::Incomplete::Cancelled)));
     assert_eq!(answer.details()["cancelled"], true);
@@ -768,11 +786,11 @@ fn a_command_may_tidy_up_before_it_is_killed() {
     let workspace = TestWorkspace::new();
     let tools = tools(&workspace, CommandPolicy::new());
     // Without another process, which the signal would end too, and long enough for the shell to start.
-    let tidy = "trap 'rm lock; echo tidied; exit' TERM; touch lock; while :; do :; done";
+    let tidy = "trap ': >done; echo tidied; exit' TERM; while :; do :; done";
     let arguments = json!({ "command": tidy, "timeout_ms": 2000 });
     ask_within(PATIENCE, &tools, "run_command", arguments, Call::default())
         .mentions("tidied\n[Timed out after ");
-    assert!(!workspace.root().join("lock").exists());
+    assert!(workspace.root().join("done").exists());
 }
 
 #[test]
@@ -1003,7 +1021,7 @@ fn a_host_that_ignores_its_children_still_gets_an_answer() {
         .output()
         .unwrap();
     if output.status.code() == Some(125) {
-        eprintln!("SKIPPED: env cannot ignore signals");
+        skipped("env cannot ignore signals");
         return;
     }
     let (status, out, error) = ended(&output);

@@ -173,7 +173,7 @@ fn h4_front_matter_that_would_grow_is_skipped_at_once() {
     let began = Instant::now();
     let catalog = loaded(&workspace);
     // Half a second each in an unoptimised build; a few milliseconds otherwise.
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert_eq!(names(&catalog), ["fine"]);
     let skipped = catalog.warnings().filter(|warning| warning.severity == Severity::Skipped);
     assert_eq!(skipped.count(), texts.len(), "{:#?}", warnings(&catalog, &workspace));

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ripkit::{Answer, Call, Cancel, ErrorCode, Toolkit, Workspace};
 use serde_json::{Value, json};
 
-use crate::harness::{TestWorkspace, all_at_once, running_as_root};
+use crate::harness::{TestWorkspace, all_at_once, running_as_root, skipped};
 
 const LOOKUP: u32 = 1;
 const GETATTR: u32 = 3;
@@ -62,7 +62,7 @@ impl Fuse {
         let mount = workspace.root().join("slow");
         let mounted = running_as_root().then(|| Fuse::mount_at(&mount)).flatten();
         let Some(device) = mounted else {
-            eprintln!("SKIPPED: no file system of our own can be mounted here");
+            skipped("no file system of our own can be mounted here");
             return None;
         };
         let state = Arc::new(Mutex::new(State::default()));
@@ -354,7 +354,7 @@ fn a_change_without_an_answer_is_reported_as_unknown() {
     let Some(fuse) = Fuse::mount() else { return };
     let tools = fuse.tools();
     fuse.stall(RENAME2);
-    let call = Call::default().with_timeout(Duration::from_millis(200));
+    let call = Call::default().with_timeout(Duration::from_secs(2));
     let arguments = json!({ "source": "slow/file", "destination": "slow/moved" });
     let answer = tools.call("move_file", arguments, &call);
     assert_eq!(
@@ -370,11 +370,11 @@ fn a_change_that_is_answered_late_is_waited_for() {
     let Some(fuse) = Fuse::mount() else { return };
     let tools = fuse.tools();
     fuse.stall(RENAME2);
-    let call = Call::default().with_timeout(Duration::from_millis(200));
+    let call = Call::default().with_timeout(Duration::from_secs(2));
     let arguments = json!({ "source": "slow/file", "destination": "slow/moved" });
     let answer = thread::scope(|scope| {
         let moving = scope.spawn(|| tools.call("move_file", arguments, &call));
-        thread::sleep(Duration::from_secs(1));
+        thread::sleep(Duration::from_secs(3));
         fuse.go_on();
         moving.join().unwrap()
     });

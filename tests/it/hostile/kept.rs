@@ -12,7 +12,7 @@ use ripkit::{ErrorCode, Toolkit, Workspace};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use serde_json::json;
 
-use crate::harness::{Said, TestWorkspace, Who, ask, in_child, running_as_root, set_mode};
+use crate::harness::{Said, TestWorkspace, Who, ask, in_child, running_as_root, set_mode, skipped};
 use crate::hostile::every_tool::with_secret;
 
 fn edit(workspace: &TestWorkspace, path: &str, old: &str, new: &str) -> Said {
@@ -49,7 +49,7 @@ fn e7_a_file_without_write_permission_is_left_alone_by_the_user_root_too() {
 #[test]
 fn e7_the_owner_is_kept() {
     if !running_as_root() {
-        eprintln!("SKIPPED: only root gives files away");
+        skipped("only root gives files away");
         return;
     }
     let workspace = with_secret().file("a.txt", "one");
@@ -74,7 +74,7 @@ fn e7_extended_attributes_and_access_lists_are_kept() {
     let path = workspace.root().join("a.txt");
     let set = |name: &str, value: &[u8]| setxattr(&path, name, value, XattrFlags::empty());
     if set("user.note", b"kept").is_err() || set("system.posix_acl_access", ACCESS_LIST).is_err() {
-        eprintln!("SKIPPED: this file system has no extended attributes");
+        skipped("this file system has no extended attributes");
         return;
     }
     let mode = fs::metadata(&path).unwrap().mode();
@@ -217,7 +217,7 @@ fn e7_an_owner_that_cannot_be_kept_is_reported_and_loses_its_rights() {
     let workspace = TestWorkspace::new().file("d/a.txt", "one");
     let test = "hostile::kept::e7_an_owner_that_cannot_be_kept_is_reported_and_loses_its_rights";
     if !running_as_root() {
-        eprintln!("SKIPPED: only root has files that another user may write");
+        skipped("only root has files that another user may write");
         return;
     }
     set_mode(&workspace.root().join("d"), 0o777);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ripkit::{Call, ErrorCode, Toolkit, Workspace};
 use serde_json::json;
 
-use crate::harness::{PATIENCE, TestWorkspace, ask, ask_within, running_as_root};
+use crate::harness::{PATIENCE, TestWorkspace, ask, ask_within, running_as_root, skipped};
 use crate::hostile::every_tool::every_tool_refuses;
 
 #[test]
@@ -53,7 +53,7 @@ fn c2_sockets_and_devices_are_skipped_and_counted() {
         } else {
             let reason = String::from_utf8_lossy(&made.stderr).into_owned();
             assert!(!running_as_root() || reason.contains("not permitted"), "{reason}");
-            eprintln!("SKIPPED in part: no device can be made here: {reason}");
+            skipped(format_args!("in part: no device can be made here: {reason}"));
         }
     }
     every_tool_refuses(&workspace, "socket", ErrorCode::InvalidPath);

@@ -331,7 +331,8 @@ fn rules_of_many_directories_do_not_fill_the_memory() {
         settle();
         let options = IndexOptions::default().in_the_foreground().with_max_bytes(1 << 20);
         let tools = Toolkit::new(ripkit::Workspace::open(root).unwrap());
-        let tools = tools.with_index(options).unwrap();
+        // Each thread takes memory of its own from the allocator.
+        let tools = tools.with_limits(with_threads(2)).with_index(options).unwrap();
         let before = memory_bytes(std::process::id(), "VmRSS");
         search(&tools, "needle");
         search(&tools, "needle");
