@@ -26,7 +26,8 @@ run completions fish >"$content/completions/ripkit.fish"
 run completions elvish >"$content/completions/ripkit.elv"
 run completions powershell >"$content/completions/_ripkit.ps1"
 
-tar --create --directory "$scratch" --format=ustar --sort=name --mtime="@$(commit_time)" \
+time="@$(commit_time)"
+tar --create --directory "$scratch" --format=ustar --sort=name --mtime="$time" \
     --owner=0 --group=0 --numeric-owner --mode='u=rwX,go=rX' "$name" |
     gzip --no-name -9 >"$out/$name.tar.gz"
 write_checksum "$out/$name.tar.gz"

@@ -11,3 +11,5 @@ mkdir -p "$root/licenses"
 cp "$program" "$root/ripkit"
 cp LICENSE-APACHE LICENSE-MIT "$root/licenses"
 packaging/licences.sh >"$root/licenses/LICENSES-OF-CRATES.txt"
+# Whatever the umask is, the user of the image must be able to read and run it.
+chmod -R u=rwX,go=rX "$root"

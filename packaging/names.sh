@@ -13,7 +13,14 @@ out="$(realpath -m "${CARGO_TARGET_DIR:-target}")/packages"
 
 # The time of the files in archives: the time of the commit, so that two archives of one commit are the
 # same.
-commit_time() { printf '%s' "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"; }
+commit_time() {
+    [ -z "${SOURCE_DATE_EPOCH:-}" ] || { printf '%s' "$SOURCE_DATE_EPOCH" && return; }
+    # Git does not read a repository of another user by itself, such as that of a mounted directory.
+    git -c safe.directory="$PWD" log -1 --format=%ct || {
+        printf 'no time of the commit: set SOURCE_DATE_EPOCH\n' >&2
+        return 1
+    }
+}
 
 # Writes the checksum of a file beside it.
 write_checksum() { (cd "$(dirname "$1")" && sha256sum "${1##*/}" >"${1##*/}.sha256"); }

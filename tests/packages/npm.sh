@@ -27,11 +27,12 @@ node --input-type=module -e "
 " >found
 printf "notes.md\n1:# TODO: write\n" | diff - found
 
-# A client of the server.
-npx ripkit mcp --root . >found <<END
+# A client of the server, whose input ends when it had time to answer.
+cat >messages <<END
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"0"}}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"pattern":"TODO"}}}
 END
+(cat messages && sleep 2) | npx ripkit mcp --root . >found
 grep -q "# TODO: write" found
 ' || status=$?
 # There may be no way to make a Debian here; debian.sh said so.
