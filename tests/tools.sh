@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints the directory of tools from their registries: a Python environment, and in `npm` packages for
-# Node. It can be cached, and is made once for each set of packages.
+# Node. It can be cached, and is made once for each set of packages, Python and directory. Versions are
+# exact, so that a new machine gets what others have.
 #
 #   tests/tools.sh NAME [PYTHON_PACKAGE...] [-- NPM_PACKAGE...]
 #
@@ -10,7 +11,7 @@ set -euo pipefail
 name="${1:?a name}"
 directory="${RIPKIT_CI_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/ripkit-ci}/$name"
 shift
-wanted="$*"
+wanted="$* $(python3 -V) $directory"
 
 fail() {
     printf '%s: %s\n' "$name" "$*" >&2

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 repository="$PWD"
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-tools="$(tests/tools.sh node -- 'typescript@^5')"
+tools="$(tests/tools.sh node -- typescript@5.9.3)"
 
 project="$target/npm/project"
 rm -rf "$project"

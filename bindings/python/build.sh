@@ -14,7 +14,7 @@ elif [ -z "$program" ]; then
     cargo build --locked --profile dist --bin ripkit >&2
     program="$target/dist/ripkit"
 fi
-maturin="$(tests/tools.sh python/maturin 'maturin==1.*')/bin/maturin"
+maturin="$(tests/tools.sh python/maturin maturin==1.16.0)/bin/maturin"
 
 # Where `pyproject.toml` says that it is, wherever other files are built.
 data=target/wheel/ripkit.data

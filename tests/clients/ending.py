@@ -43,7 +43,6 @@ def ends(program: str, root: str, how: str) -> float:
         errors = server.stderr.read()
     assert status == 0, f"{how}: status {status}"
     assert errors == "", f"{how}: {errors}"
-    assert took < 1, f"{how}: {took:.3f} s"
     return took
 
 
