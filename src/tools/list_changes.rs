@@ -1,5 +1,6 @@
 //! `list_changes`: lists the changes that were made through the toolkit.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -117,7 +118,7 @@ impl Tool for ListChanges {
         if dropped > 0 {
             notes.push(format!("{dropped} older calls are not in the log any more"));
         }
-        Ok(ListChangesOutput { changes, dropped, diff: diff.transpose()?, notes })
+        Ok(ListChangesOutput { changes, dropped, diff, notes })
     }
 }
 
@@ -154,91 +155,153 @@ impl fmt::Display for ListedChange {
 
 /// What was at a path before the first change of the log.
 enum Origin {
-    Content(Option<Arc<Vec<u8>>>),
-    /// The file of another path, unchanged.
-    Unchanged,
-    NotKept,
+    Nothing,
+    Content(Arc<Vec<u8>>),
+    /// A file that was deleted. All of them may be more than fits into memory, so each is read when its
+    /// difference is shown.
+    File(Arc<File>),
 }
 
 impl Origin {
-    /// The content of a deleted file.
-    fn of_file(file: &File) -> Origin {
-        let content = file.read_up_to(MAX_FILE_BYTES);
-        content.map_or(Origin::NotKept, |content| Origin::Content(Some(Arc::new(content))))
+    /// The content, if there was a file.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` for a deleted file over [`MAX_FILE_BYTES`], and failures to read it.
+    fn content(&self, path: &str) -> Result<Option<Cow<'_, [u8]>>, Error> {
+        match self {
+            Origin::Nothing => Ok(None),
+            Origin::Content(content) => Ok(Some(Cow::Borrowed(content.as_slice()))),
+            Origin::File(file) => {
+                let failed = |error| Error::io("read", path, error);
+                let size = file.stat().map_err(failed)?.size;
+                if size > MAX_FILE_BYTES as u64 {
+                    let message = format!("it had {size} bytes, the limit is {MAX_FILE_BYTES}");
+                    return Err(Error::new(ErrorCode::TooLarge, message));
+                }
+                Ok(Some(Cow::Owned(file.read_up_to(MAX_FILE_BYTES).map_err(failed)?)))
+            }
+        }
+    }
+
+    /// The difference between the content and the present file, of at most `room` bytes.
+    fn difference(&self, workspace: &Workspace, path: &str, room: usize) -> Result<String, Error> {
+        match (self.content(path)?, present(workspace, path)?) {
+            (None, None) => Ok(String::new()),
+            (old, Some(now)) => diff::compare(path, old.as_deref(), &now, room),
+            (Some(old), None) => diff::removal(path, &old, room),
+        }
     }
 }
 
-/// The origins of all paths that were changed, by their present paths.
-struct Origins(BTreeMap<Vec<u8>, Origin>);
+/// The content of a file, if there is one: where the log knows a file, there may be a directory by now.
+fn present(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>, Error> {
+    let found = workspace.resolve(path, Access::Read);
+    let found = found.and_then(|path| {
+        if path.is_directory() { Ok(None) } else { path.read(MAX_FILE_BYTES).map(Some) }
+    });
+    match found {
+        Err(error) if error.code() == ErrorCode::FileNotFound => Ok(None),
+        found => found,
+    }
+}
+
+/// A path that was changed.
+struct Changed {
+    /// `None` if it is not known.
+    origin: Option<Origin>,
+    /// Whether the last change left it there, so that it moves with its directory.
+    is_there: bool,
+}
+
+/// The paths that were changed, as they are called now.
+#[derive(Default)]
+struct Origins(BTreeMap<Vec<u8>, Changed>);
 
 impl Origins {
     fn of(steps: &[LoggedStep]) -> Origins {
-        let mut origins = BTreeMap::new();
-        for change in steps.iter().flat_map(|step| &step.changes) {
-            if change.kind() == ChangeKind::CreateDirectory {
-                continue;
-            }
-            if let Before::Directory(tree) = &change.before {
-                for (below, file) in tree.files() {
-                    let path = joined(&change.path, below);
-                    origins.entry(path).or_insert_with(|| Origin::of_file(file));
-                }
-                continue;
-            }
-            let origin = match &change.before {
-                Before::Nothing => Origin::Content(None),
-                Before::Content { old, .. } => Origin::Content(Some(old.clone())),
-                Before::File(file) => Origin::of_file(file),
-                Before::Link(_) | Before::Directory(_) | Before::NotKept(_) => Origin::NotKept,
-                Before::At(from) => origins.remove(from).unwrap_or(Origin::Unchanged),
-            };
-            // The earliest one counts.
-            origins.entry(change.path.clone()).or_insert(origin);
-        }
-        Origins(origins)
+        let mut origins = Origins::default();
+        steps.iter().flat_map(|step| &step.changes).for_each(|change| origins.follow(change));
+        origins
     }
 
-    /// The difference between the origins and the present files, of at most `room` bytes.
-    fn diff(
-        &self,
-        workspace: &Workspace,
-        room: usize,
-        notes: &mut Vec<String>,
-    ) -> Result<String, Error> {
+    fn follow(&mut self, change: &LoggedChange) {
+        let path = &change.path;
+        let is_there = match change.kind() {
+            ChangeKind::CreateDirectory => return,
+            ChangeKind::Delete => {
+                for below in self.within(path) {
+                    self.add(below, None, false);
+                }
+                false
+            }
+            _ => true,
+        };
+        let origin = match &change.before {
+            Before::At(from) => {
+                for old in self.within(from) {
+                    let Some(moved) = self.0.remove(&old) else { continue };
+                    let below = old.get(from.len()..).unwrap_or_default();
+                    self.add([path, below].concat(), moved.origin, true);
+                }
+                return;
+            }
+            Before::Directory(tree) => {
+                for (below, file) in tree.files() {
+                    self.add(joined(path, below), Some(Origin::File(file.clone())), false);
+                }
+                return;
+            }
+            Before::Nothing => Some(Origin::Nothing),
+            Before::Content { old, .. } => Some(Origin::Content(old.clone())),
+            Before::File(file) => Some(Origin::File(file.clone())),
+            Before::Link(_) | Before::NotKept(_) => None,
+        };
+        self.add(path.clone(), origin, is_there);
+    }
+
+    /// Adds a change of a path, of which the earliest origin counts.
+    fn add(&mut self, path: Vec<u8>, origin: Option<Origin>, is_there: bool) {
+        let changed = self.0.entry(path).or_insert(Changed { origin, is_there });
+        changed.is_there = is_there;
+    }
+
+    /// The path and those below it, as far as they are there.
+    fn within(&self, top: &[u8]) -> Vec<Vec<u8>> {
+        let is_within = |path: &[u8]| {
+            path.strip_prefix(top).is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+        };
+        let near = self.0.range(top.to_vec()..).take_while(|(path, _)| path.starts_with(top));
+        let within = near.filter(|(path, changed)| changed.is_there && is_within(path));
+        within.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// The differences between the origins and the present files, of at most `room` bytes.
+    fn diff(&self, workspace: &Workspace, room: usize, notes: &mut Vec<String>) -> String {
         let mut diff = String::new();
         let mut omitted = 0;
-        for (path, origin) in &self.0 {
-            let text = escape::exact_path(path);
-            let old = match origin {
-                Origin::Content(old) => old,
-                Origin::Unchanged => continue,
-                Origin::NotKept => {
-                    notes.push(format!("the old content of {text} is not known"));
-                    continue;
-                }
-            };
-            let now = match workspace.resolve(&text, Access::Read) {
-                Ok(path) => Some(path.read(crate::workspace::MAX_FILE_BYTES)?),
-                Err(error) if error.code() == ErrorCode::FileNotFound => None,
-                Err(error) => return Err(error),
+        for (path, changed) in &self.0 {
+            let path = escape::exact_path(path);
+            let Some(origin) = &changed.origin else {
+                notes.push(format!("the old content of {path} is not known"));
+                continue;
             };
             let left = room.saturating_sub(diff.len());
             if left == 0 {
                 omitted += 1;
                 continue;
             }
-            diff.push_str(&match (old, now) {
-                (None, None) => String::new(),
-                (old, Some(now)) => {
-                    diff::compare(&text, old.as_deref().map(Vec::as_slice), &now, left)?
+            match origin.difference(workspace, &path, left) {
+                Ok(difference) => diff.push_str(&difference),
+                Err(error) => {
+                    let why = error.message();
+                    notes.push(format!("the difference of {path} cannot be shown: {why}"));
                 }
-                (Some(old), None) => diff::removal(&text, old, left)?,
-            });
+            }
         }
         if omitted > 0 {
             notes.push(format!("the diffs of {omitted} more files are left out"));
         }
-        Ok(diff)
+        diff
     }
 }
 

@@ -112,3 +112,37 @@ fn a_deleted_file_comes_back_with_its_holes() {
     let restored = fs::metadata(&path).unwrap().blocks();
     assert!(restored <= blocks.max(64), "{restored} blocks instead of {blocks}");
 }
+
+#[test]
+fn a_difference_that_cannot_be_shown_is_noted_and_the_others_are_shown() {
+    const LIMIT: u64 = ripkit::workspace::MAX_FILE_BYTES as u64;
+    let workspace = TestWorkspace::new().file("a.txt", "one\n").file("pipe", "old\n");
+    let tools = workspace.tools().clone().with_change_log();
+    for name in ["large", "gone"] {
+        let file = fs::File::create(workspace.root().join(name)).unwrap();
+        file.set_len(LIMIT + 1).unwrap();
+    }
+    ask(&tools, "copy_file", json!({ "source": "large", "destination": "copy" })).succeeds();
+    ask(&tools, "delete_file", json!({ "path": "gone" })).succeeds();
+    let edit = |path: &str, old: &str| json!({ "path": path, "old_text": old, "new_text": "new" });
+    ask(&tools, "edit_file", edit("pipe", "old")).succeeds();
+    ask(&tools, "edit_file", edit("a.txt", "one")).succeeds();
+    fs::remove_file(workspace.root().join("pipe")).unwrap();
+    let _workspace = workspace.fifo("pipe");
+    let said = ask(&tools, "list_changes", json!({ "diff": true })).succeeds();
+    assert_eq!(
+        said.details["diff"], "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+new\n",
+        "{}",
+        said.text
+    );
+    let notes = [
+        "the difference of copy cannot be shown: copy is too large to read: 67108865 bytes, the \
+         limit is 67108864",
+        "the difference of gone cannot be shown: it had 67108865 bytes, the limit is 67108864",
+        "the difference of pipe cannot be shown: pipe is a FIFO, socket or device, and only regular \
+         files are read",
+    ];
+    assert_eq!(said.notes, notes);
+    // Its log keeps the deleted file open.
+    drop(tools);
+}
