@@ -55,6 +55,8 @@ pub(super) enum Side {
 #[derive(Default)]
 pub(super) struct HunkLines<'a> {
     lines: Vec<(Side, &'a str)>,
+    /// The numbers of old and of new lines. They are asked for at every line of a diff.
+    counts: [usize; 2],
     /// Lines at the end that are empty without the space of an unchanged line, so that they may not
     /// belong to the hunk.
     bare: usize,
@@ -72,13 +74,16 @@ impl<'a> HunkLines<'a> {
 
     pub(super) fn push(&mut self, side: Side, line: &'a str) {
         self.lines.push((side, line));
+        let [old, new] = self.counts;
+        self.counts = [old + usize::from(side != Side::New), new + usize::from(side != Side::Old)];
         self.bare = 0;
     }
 
     /// Adds an empty line without a sign, which is taken for an unchanged one.
     pub(super) fn push_bare(&mut self) {
-        self.lines.push((Side::Both, ""));
-        self.bare += 1;
+        let bare = self.bare;
+        self.push(Side::Both, "");
+        self.bare = bare + 1;
     }
 
     /// Adds a line by its first character; `false` if that is none of a hunk.
@@ -112,21 +117,16 @@ impl<'a> HunkLines<'a> {
 
     /// The numbers of old and of new lines.
     pub(super) fn counts(&self) -> [usize; 2] {
-        let count = |other: Side| self.lines.iter().filter(|(side, _)| *side != other).count();
-        [count(Side::New), count(Side::Old)]
+        self.counts
     }
 
     /// The hunk. Empty lines at its end without a sign are left out, unless it would lack old lines
     /// otherwise, of which it says to have `old_count`.
     pub(super) fn finish(mut self, old_count: Option<usize>) -> Hunk {
-        while self.bare > 0 {
-            let old = self.counts()[0];
-            if old < 2 || old_count.is_some_and(|count| old <= count) {
-                break;
-            }
-            self.lines.pop();
-            self.bare -= 1;
-        }
+        // These lines belong to the old and the new text.
+        let [old, _] = self.counts;
+        let surplus = old.saturating_sub(old_count.unwrap_or(1).max(1)).min(self.bare);
+        self.lines.truncate(self.lines.len() - surplus);
         let text = |other: Side, is_open: bool| {
             let lines = self.lines.iter().filter(|(side, _)| *side != other);
             let mut text: String = lines.flat_map(|(_, line)| [line, "\n"]).collect();

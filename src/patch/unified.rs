@@ -55,7 +55,8 @@ fn range(text: &str) -> Option<(usize, usize)> {
 
 /// The changes of files.
 pub(super) fn parse(lines: PatchLines<'_>) -> Vec<FilePatch> {
-    let mut parser = Parser { lines };
+    let last_signed = lines.last_number(|line| line.starts_with(['+', '-', ' ', '@']));
+    let mut parser = Parser { lines, last_signed };
     let mut files = Vec::new();
     while let Some(line) = parser.lines.peek() {
         if line.starts_with("diff --git ") || parser.is_at_names() {
@@ -69,6 +70,8 @@ pub(super) fn parse(lines: PatchLines<'_>) -> Vec<FilePatch> {
 
 struct Parser<'a> {
     lines: PatchLines<'a>,
+    /// The number of the last line that may be one of a hunk.
+    last_signed: Option<usize>,
 }
 
 /// What stands above the hunks of a file.
@@ -170,8 +173,7 @@ impl<'a> Parser<'a> {
 
     /// Whether a line of a hunk is anywhere below the next one.
     fn goes_on(&self) -> bool {
-        let mut below = (1..).map_while(|at| self.lines.ahead(at));
-        below.any(|line| line.starts_with(['+', '-', ' ', '@']))
+        self.last_signed.is_some_and(|last| last > self.lines.number())
     }
 
     /// Whether a line does not belong to the hunk above it, which is complete by its numbers or lacks

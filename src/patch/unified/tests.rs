@@ -166,3 +166,21 @@ fn what_cannot_be_made_is_refused_or_noted() {
         format!("{git}old mode 100644\nnew mode 100755\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n");
     assert_eq!(only(&text).notes, ["the mode was not changed from 100644 to 100755"]);
 }
+
+#[test]
+fn hunks_of_a_million_lines_are_parsed() {
+    const LINES: usize = 1_000_000;
+    let added = "+a line\n".repeat(LINES);
+    for header in [format!("-0,0 +1,{LINES}"), "-1,9 +1,9".to_owned()] {
+        let parsed = hunks(&format!("@@ {header} @@\n{added}"));
+        assert_eq!(parsed.len(), 1, "{header}");
+        assert_eq!(parsed[0].texts.new_text.len(), added.len() - LINES, "{header}");
+    }
+    // Lines without a sign that may be the end of a code fence.
+    let fences = "```\n".repeat(LINES);
+    let parsed = hunks(&format!("@@ -1,{} +1,{LINES} @@\n{fences}-a\n", LINES + 1));
+    assert_eq!(parsed[0].texts.new_text, fences);
+    // Empty lines that may not belong to the hunk.
+    let parsed = hunks(&format!("@@\n-a\n+b\n{}", "\n".repeat(LINES)));
+    assert_eq!(parsed, [hunk(None, "a\n", "b\n")]);
+}
