@@ -782,18 +782,42 @@ pub(super) fn signed(text: &[u8], edit: &Replacement) -> Option<String> {
     if !are_signed(old_text, '-') || !are_signed(new_text, '+') {
         return None;
     }
-    if !has_sign(old_text, '-') && !has_sign(new_text, '+') {
+    let (in_old, in_new) = (has_sign(old_text, '-'), has_sign(new_text, '+'));
+    // The signs of one text alone may be meant, as those of a list. Those of a diff are before whole
+    // lines, and the unchanged lines are in both texts.
+    let are_sure = in_old && in_new;
+    let may_be = (in_old || in_new) && unchanged_lines(old_text).eq(unchanged_lines(new_text));
+    if !are_sure && !may_be {
         return None;
     }
     let bare = old_text.split_inclusive('\n');
     let bare: String = bare.map(|line| line.strip_prefix([' ', '-']).unwrap_or(line)).collect();
-    let found = Some(bare.trim_end_matches('\n')).filter(|bare| !bare.trim().is_empty());
+    let bare = Some(bare.trim_end_matches('\n')).filter(|bare| !bare.trim().is_empty())?;
     let file = LineTable::new(text);
-    let at = memmem::find(text, found?.as_bytes())?;
-    let (first, end) = (file.line_at(at), file.line_at(at + found?.len() - 1) + 1);
+    let is_found = |at: &usize| are_sure || are_whole_lines(text, *at, bare.len());
+    let at = memmem::find_iter(text, bare).find(is_found)?;
+    let (first, end) = (file.line_at(at), file.line_at(at + bare.len() - 1) + 1);
     let shown = numbered_lines(&file, first..end, VARIANT_BYTES);
-    let sentence = "Both texts have signs before their lines, as a diff has: give them without.";
+    let sentence = if new_text.trim_end_matches('\n').is_empty() {
+        "The old text has signs before its lines, as a diff has: give it without."
+    } else {
+        "Both texts have signs before their lines, as a diff has: give them without."
+    };
     Some(format!("Did you mean:\n```\n{shown}```\n{sentence}"))
+}
+
+/// The lines that have the sign of an unchanged line.
+fn unchanged_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| line.starts_with(' '))
+}
+
+/// Whether a part of the text begins and ends where lines do.
+fn are_whole_lines(text: &[u8], at: usize, len: usize) -> bool {
+    let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + len..));
+    before.last().is_none_or(|byte| *byte == b'\n')
+        && after.is_some_and(|after| {
+            after.is_empty() || after.starts_with(b"\n") || after.starts_with(b"\r")
+        })
 }
 
 /// The text with the escapes of string literals replaced by their characters.

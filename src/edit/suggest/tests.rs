@@ -284,3 +284,35 @@ mod variant {
         assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
     }
 }
+
+#[test]
+fn signs_are_those_of_a_diff_only_if_both_texts_or_whole_lines_have_them() {
+    let text = "* foo\nbar\r\nbar\n";
+    let signed = |old: &str, new: &str| signed(text.as_bytes(), &Replacement::new(old, new));
+    let both = "Both texts have signs before their lines, as a diff has: give them without.";
+    let one = "The old text has signs before its lines, as a diff has: give it without.";
+    // (old text, new text, the number of the line and the sentence)
+    let table = [
+        ("- foo", "+ bar", Some((1, both))),
+        ("-bar\n", "+baz\n", Some((2, both))),
+        ("-bar\n", "", Some((2, one))),
+        ("-bar\n", "\n", Some((2, one))),
+        (" bar\n", " bar\n+baz\n", Some((2, both))),
+        // An item of a list.
+        ("- foo", "", None),
+        ("- foo", "  foo", None),
+        ("-bar", " * bar", None),
+        (" bar", "+ bar", None),
+        ("-ba", "", None),
+        ("-ar", "", None),
+        (" bar", "", None),
+    ];
+    for (old, new, expected) in table {
+        let said = signed(old, new);
+        let wanted = expected.map(|(number, sentence)| {
+            let line = if number == 1 { "* foo" } else { "bar" };
+            format!("Did you mean:\n```\n   {number} | {line}\n```\n{sentence}")
+        });
+        assert_eq!(said, wanted, "{old:?} {new:?}");
+    }
+}
