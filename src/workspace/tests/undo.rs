@@ -223,7 +223,10 @@ fn a_deleted_directory_is_restored_with_everything_in_it() {
     }
     symlink("nowhere", d.join("e/dangling")).unwrap();
     fs::create_dir(d.join("empty")).unwrap();
-    fs::set_permissions(d.join("e"), fs::Permissions::from_mode(0o500)).unwrap();
+    // A directory that cannot be written is deleted only if it is empty, except by root.
+    for (name, mode) in [("e", 0o750), ("empty", 0o500)] {
+        fs::set_permissions(d.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
     let before = tree(root.path());
     let workspace = logged(&root);
     let call = Call::default();
