@@ -432,6 +432,11 @@ impl File {
         try_lock(&self.0)
     }
 
+    /// Releases the advisory lock before the handle is closed. It cannot fail if the lock is held.
+    pub(crate) fn unlock(&self) {
+        let _ = retry(|| rustix::fs::flock(&self.0, FlockOperation::Unlock));
+    }
+
     /// Takes a read lease, which the kernel grants only while the file is not open for writing.
     /// This file must be open for reading only.
     pub(crate) fn lease(&self) -> Leased<'_> {

@@ -107,8 +107,9 @@ impl OpenFile {
         self.content
     }
 
-    /// The file, without what was read.
+    /// The file, unlocked and without what was read.
     pub(super) fn into_file(self) -> File {
+        self.file.unlock();
         self.file
     }
 

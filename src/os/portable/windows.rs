@@ -95,7 +95,10 @@ pub(super) fn try_lock(_: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The same for a directory.
+/// Does nothing: there are no such locks.
+pub(super) fn unlock(_: &File) {}
+
+/// The same as [`try_lock`] for a directory.
 pub(super) fn try_lock_dir(_: &Dir) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }

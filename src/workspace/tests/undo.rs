@@ -213,6 +213,16 @@ fn a_deleted_name_of_a_file_with_several_is_one_of_that_file_again() {
 }
 
 #[test]
+fn a_deleted_file_that_is_kept_is_not_locked() {
+    let root = fixture();
+    let workspace = logged(&root);
+    workspace.remove("twice", &Call::default()).unwrap();
+    let other = fs::File::open(root.path().join("d/twice")).unwrap();
+    other.try_lock().unwrap();
+    assert_eq!(workspace.change_log().unwrap().steps().0[0].changes[0].before.files().len(), 1);
+}
+
+#[test]
 fn a_deleted_directory_is_restored_with_everything_in_it() {
     let root = fixture();
     let d = root.path().join("d");
