@@ -5,7 +5,7 @@ use std::io;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
-use crate::os::{File, Identity, Kind, Rename, Stat};
+use crate::os::{Dir, File, Identity, Kind, Rename, Stat};
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
 use crate::workspace::copy_content::copy_content;
@@ -145,8 +145,7 @@ pub(super) fn copy_file(
     let open = |expected| OpenFile::open_version(&source, expected, call);
     let file = expected.map(open).transpose()?;
     let observer = Observer::of(workspace);
-    let transfer = Transfer::begin(workspace, &source, &destination, call)?;
-    let copied = CopiedContent::new(&transfer)?;
+    let copied = CopiedContent::new(workspace, &source, &destination, call)?;
     // The source may be written while it is copied, so that only the copy shows what is made of it.
     let content = match &observer {
         Some(observer) if observer.shows_content() => copied.content()?,
@@ -155,7 +154,8 @@ pub(super) fn copy_file(
     let change = Change::new(ChangeKind::Create, destination.as_str(), call);
     let change = change.with_content(None, content.as_deref());
     observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
-    let (copy, original) = copied.place()?;
+    let transfer = Transfer::begin(workspace, &source, &destination, call)?;
+    let (copy, original) = copied.place(&transfer)?;
     let same = file.map_or(Ok(true), |file| file.is_as_read(&original));
     if !same.map_err(|error| Error::io("copy", source.as_str(), error))? {
         return Err(written(&source));
@@ -269,45 +269,51 @@ impl<'a> Transfer<'a> {
     }
 }
 
-/// A copy of content and permissions that has no name yet; removed on drop.
+/// A copy of content and permissions that has no name yet; removed on drop. It is in the last directory
+/// above the destination that exists, so that nothing visible is made before the review.
 struct CopiedContent<'a> {
-    transfer: &'a Transfer<'a>,
+    path: &'a WorkspacePath,
     source: File,
     /// Of the source, before it was copied.
     original: Stat,
+    dir: &'a Dir,
     temp: TempFile<'a>,
 }
 
 impl<'a> CopiedContent<'a> {
-    fn new(transfer: &'a Transfer<'a>) -> Result<CopiedContent<'a>, Error> {
-        let failed = |error| Error::io("copy", transfer.source.as_str(), error);
-        let (source, original) = open(transfer.source)?;
-        let (dir, _) = transfer.created.entry();
-        sweep(dir, transfer.call);
+    fn new(
+        workspace: &Workspace,
+        path: &'a WorkspacePath,
+        destination: &'a WorkspacePath,
+        call: &Call,
+    ) -> Result<CopiedContent<'a>, Error> {
+        let failed = |error| Error::io("copy", path.as_str(), error);
+        let (source, original) = open(path)?;
+        let (dir, _) = destination.entry();
+        sweep(dir, call);
         let temp = TempFile::create(dir, original.mode & 0o777).map_err(failed)?;
-        copy(&source, temp.file(), original.size, transfer)?;
-        transfer.durability.sync_file(temp.file()).map_err(failed)?;
-        Ok(CopiedContent { transfer, source, original, temp })
+        copy(&source, temp.file(), original.size, (path, call))?;
+        workspace.durability().sync_file(temp.file()).map_err(failed)?;
+        Ok(CopiedContent { path, source, original, dir, temp })
     }
 
     /// The content; `None` if it is larger than [`MAX_FILE_BYTES`].
     fn content(&self) -> Result<Option<Vec<u8>>, Error> {
-        let Transfer { source, destination, .. } = self.transfer;
-        let stat = self.temp.file().stat();
-        let size = stat.map_err(|error| Error::io("copy", source.as_str(), error))?.size;
+        let size = self.temp.file().stat();
+        let size = size.map_err(|error| Error::io("copy", self.path.as_str(), error))?.size;
         if size > MAX_FILE_BYTES as u64 {
             return Ok(None);
         }
-        destination.read_whole(self.temp.file(), size, MAX_FILE_BYTES, "copy").map(Some)
+        self.path.read_whole(self.temp.file(), size, MAX_FILE_BYTES, "copy").map(Some)
     }
 
     /// Gives the copy its name; also returns the stat data of the source before it was copied.
-    fn place(self) -> Result<(StagedCopy<'a>, Stat), Error> {
-        let CopiedContent { transfer, source, original, temp } = self;
-        commit(transfer.source, transfer.call)?;
-        let mut copy = StagedCopy::place(temp, transfer)?;
+    fn place<'t>(self, transfer: &'t Transfer<'t>) -> Result<(StagedCopy<'t>, Stat), Error> {
+        let CopiedContent { path, source, original, dir, temp } = self;
+        commit(path, transfer.call)?;
+        let mut copy = StagedCopy::place(temp, dir, transfer)?;
         if !source.stat().is_ok_and(|now| now.is_alike(&original)) {
-            copy.notes.push(format!("{} was written while it was copied", transfer.source));
+            copy.notes.push(format!("{path} was written while it was copied"));
         }
         Ok((copy, original))
     }
@@ -328,11 +334,12 @@ impl<'a> StagedCopy<'a> {
         let (dir, _) = transfer.created.entry();
         sweep(dir, transfer.call);
         let temp = TempFile::create(dir, 0o600).map_err(failed)?;
-        copy(source.file(), temp.file(), source.stat().size, transfer)?;
+        let from = (transfer.source, transfer.call);
+        copy(source.file(), temp.file(), source.stat().size, from)?;
         let lost = temp.file().copy_attributes(source.file()).map_err(failed)?;
         temp.file().copy_times(source.file()).map_err(failed)?;
         transfer.durability.sync_file(temp.file()).map_err(failed)?;
-        let mut copy = StagedCopy::place(temp, transfer)?;
+        let mut copy = StagedCopy::place(temp, dir, transfer)?;
         let lost = lost.iter().map(|what| format!("the {what} of the file could not be kept"));
         copy.notes.extend(lost);
         Ok(copy)
@@ -354,11 +361,16 @@ impl<'a> StagedCopy<'a> {
         Ok((StagedCopy::new(transfer, made.identity), original))
     }
 
-    fn place(temp: TempFile<'_>, transfer: &'a Transfer<'a>) -> Result<StagedCopy<'a>, Error> {
+    /// Gives a temporary file in the directory `from` its name.
+    fn place(
+        temp: TempFile<'_>,
+        from: &Dir,
+        transfer: &'a Transfer<'a>,
+    ) -> Result<StagedCopy<'a>, Error> {
         let not_placed = |error| transfer.not_placed("copy", error);
         let made = temp.file().stat().map_err(not_placed)?;
-        let (dir, name) = transfer.created.entry();
-        rename_exclusive(dir, temp.name(), (dir, name)).map_err(not_placed)?;
+        let to = transfer.created.entry();
+        rename_exclusive(from, temp.name(), to).map_err(not_placed)?;
         temp.renamed();
         Ok(StagedCopy::new(transfer, made.identity))
     }
@@ -406,10 +418,14 @@ fn open(source: &WorkspacePath) -> Result<(File, Stat), Error> {
 }
 
 /// Copies the content of the source, which may be changed meanwhile.
-fn copy(from: &File, to: &File, size: u64, transfer: &Transfer<'_>) -> Result<(), Error> {
-    let source = transfer.source;
+fn copy(
+    from: &File,
+    to: &File,
+    size: u64,
+    (source, call): (&WorkspacePath, &Call),
+) -> Result<(), Error> {
     let check = |at: u64| -> Result<(), NotCopied> {
-        if let Some(why) = transfer.call.stop_reason() {
+        if let Some(why) = call.stop_reason() {
             let error = Error::stopped(why, &format!("{source} was copied"));
             return Err(NotCopied::Refused(error.at(source.as_str())));
         }

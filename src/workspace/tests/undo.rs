@@ -333,10 +333,11 @@ fn a_review_sees_what_is_written_and_can_refuse_it() {
 #[test]
 fn a_review_of_a_copy_sees_what_is_copied_whatever_becomes_of_the_source() {
     let root = fixture();
-    let source = root.path().join("a");
+    let (source, new) = (root.path().join("a"), root.path().join("new"));
     let seen: Arc<Mutex<Option<Vec<u8>>>> = Arc::default();
     let saw = seen.clone();
     let workspace = Workspace::open(root.path()).unwrap().with_review(move |change| {
+        assert!(!new.exists(), "a directory was made before the review");
         *saw.lock().unwrap() = change.new_content().map(<[u8]>::to_vec);
         fs::write(&source, "by another process, after the review began\n").unwrap();
         match change.path() {
