@@ -39,6 +39,22 @@ pub(crate) fn disturbed<T>(
     (result, calls.is_none())
 }
 
+/// Runs `work`, and `action` after the first `after` system calls of this thread. Also returns how many
+/// system calls followed, if `action` was run.
+pub(crate) fn counted_after<T>(
+    after: u32,
+    action: impl FnOnce() + 'static,
+    work: impl FnOnce() -> T,
+) -> (T, Option<u32>) {
+    let act_and_count = move || {
+        action();
+        PLAN.replace(Some(Plan { calls: u32::MAX, fault: Fault::Fail(0) }));
+    };
+    let (result, calls) = planned(after, Fault::Run(Box::new(act_and_count)), work);
+    // If it was not reached, fewer than `after` calls are left.
+    (result, calls.filter(|left| *left > after).map(|left| u32::MAX - left))
+}
+
 /// Runs `work`, of which nothing takes effect after the first `after` system calls of this thread,
 /// as if the process had been killed. Also returns whether that point was reached.
 pub(crate) fn killed<T>(after: u32, work: impl FnOnce() -> T) -> (T, bool) {

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::context::Call;
+use crate::error::Error;
 use crate::os::{File, Volume, split_at_count};
 
 /// Bytes per read, which is what is copied between two checks.
@@ -19,6 +21,21 @@ pub(super) fn copy_content<E: From<io::Error>>(
         return Ok(());
     }
     ContentCopy { from, to, size, check, buffer: vec![0; BUFFER] }.run()
+}
+
+/// Ends a copy that a call is not to finish; [`failed`] makes the error of it.
+pub(super) fn check_stop(call: &Call) -> io::Result<()> {
+    call.stop_reason().map_or(Ok(()), |_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// The error of a change that failed while it was prepared, or was ended by [`check_stop`].
+pub(super) fn failed(verb: &str, path: &str, error: io::Error, call: &Call) -> Error {
+    match call.stop_reason() {
+        Some(why) if error.kind() == io::ErrorKind::TimedOut => {
+            Error::stopped(why, &format!("{path} was changed")).at(path)
+        }
+        _ => Error::io(verb, path, error),
+    }
 }
 
 /// Whether these bytes could be a hole.

@@ -5,14 +5,17 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::context::Call;
+use crate::error::Error;
 use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES};
-use crate::workspace::Durability;
 use crate::workspace::change_log::MAX_FILES;
-use crate::workspace::copy_content::copy_content;
+use crate::workspace::copy_content::{check_stop, copy_content, failed};
+use crate::workspace::create_dirs::commit;
 use crate::workspace::path::{joined, split_name};
 use crate::workspace::remove_tree::{TreeCount, discard};
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::temp::random_name;
+use crate::workspace::{Durability, WorkspacePath};
 
 /// The most entries of a deleted directory that are kept.
 const MAX_ENTRIES: usize = 10_000;
@@ -20,27 +23,49 @@ const MAX_ENTRIES: usize = 10_000;
 /// The permissions of a file until it gets those of the old one.
 const PRIVATE: u32 = 0o600;
 
-/// Gives a deleted file a name again: if it still has another one, as a hard link, otherwise as a
-/// copy. Returns what of it could not be kept.
-pub(super) fn restore_file(
-    old: &File,
-    (dir, name): (&Dir, &[u8]),
+/// Gives deleted files names again.
+#[derive(Debug)]
+pub(super) struct Restorer {
     durability: Durability,
-) -> io::Result<Vec<&'static str>> {
-    let mut lost = Vec::new();
-    let stat = old.stat()?;
-    if stat.links > 0 {
-        match dir.link_file(old, name) {
-            Err(error) if cannot_be_linked(&error) => lost.push("hard links"),
-            linked => return linked.map(|()| lost),
-        }
+    /// Copies of files that had no name left, which get the further names of these files too.
+    copies: HashMap<Identity, File>,
+}
+
+impl Restorer {
+    pub(super) fn new(durability: Durability) -> Restorer {
+        Restorer { durability, copies: HashMap::new() }
     }
-    let new = dir.create_file(name, PRIVATE)?;
-    copy_content(old, &new, stat.size, |_| io::Result::Ok(()))?;
-    lost.extend(new.copy_attributes(old)?);
-    new.copy_times(old)?;
-    durability.sync_file(&new)?;
-    Ok(lost)
+
+    /// Gives a deleted file a name, which is to be a temporary one: if the file or a copy of it has
+    /// another name, as a hard link, otherwise as a copy. Returns what of it could not be kept.
+    ///
+    /// # Errors
+    /// Those of [`check_stop`], and failures to write.
+    pub(super) fn restore_file(
+        &mut self,
+        old: &File,
+        (dir, name): (&Dir, &[u8]),
+        call: &Call,
+    ) -> io::Result<Vec<&'static str>> {
+        let mut lost = Vec::new();
+        let stat = old.stat()?;
+        let copy = self.copies.get(&stat.identity);
+        if let Some(same) = copy.or_else(|| (stat.links > 0).then_some(old)) {
+            match dir.link_file(same, name) {
+                Err(error) if cannot_be_linked(&error) => lost.push("hard links"),
+                linked => return linked.map(|()| lost),
+            }
+        }
+        let new = dir.create_file(name, PRIVATE)?;
+        copy_content(old, &new, stat.size, |_| check_stop(call))?;
+        lost.extend(new.copy_attributes(old)?);
+        new.copy_times(old)?;
+        self.durability.sync_file(&new)?;
+        if LINKS_HANDLES {
+            self.copies.insert(stat.identity, new);
+        }
+        Ok(lost)
+    }
 }
 
 /// Whether a deleted file can be restored with all of its names.
@@ -147,24 +172,28 @@ impl RemovedTree {
         })
     }
 
-    /// Makes the tree again, at a name that must not exist. Returns what could not be kept of files,
+    /// Makes the tree again, at a path that must not exist. Returns what could not be kept of files,
     /// with their paths in the tree.
     ///
     /// # Errors
-    /// `AlreadyExists`, and failures to write; nothing is left then.
+    /// `FILE_ALREADY_EXISTS`, `TIMEOUT`, `CANCELLED`, and failures to write; nothing is left then.
     pub(super) fn restore(
         &self,
-        (parent, name): (&Dir, &[u8]),
+        path: &WorkspacePath,
         durability: Durability,
-    ) -> io::Result<Vec<(&[u8], &'static str)>> {
+        call: &Call,
+    ) -> Result<Vec<(&[u8], &'static str)>, Error> {
+        let failed = |error| failed("create", path.as_str(), error, call);
+        let (parent, name) = path.entry();
         let aside = random_name();
-        parent.make_dir(&aside)?;
-        let restored = parent.open_dir(&aside).and_then(|top| {
-            // The lock keeps the tree from being swept under its temporary name.
-            top.try_lock()?;
-            let lost = self.fill(&top, durability)?;
-            parent.open_file(&aside)?.set_mode(self.mode)?;
-            rename_exclusive(parent, &aside, (parent, name))?;
+        parent.make_dir(&aside).map_err(failed)?;
+        let restored = parent.open_dir(&aside).map_err(failed).and_then(|top| {
+            // Where there are locks, this one keeps the tree from being swept under its temporary name.
+            let _ = top.try_lock();
+            let lost = self.fill(&top, durability, call).map_err(failed)?;
+            parent.open_file(&aside).and_then(|top| top.set_mode(self.mode)).map_err(failed)?;
+            commit(path, call)?;
+            rename_exclusive(parent, &aside, (parent, name)).map_err(failed)?;
             Ok(lost)
         });
         if restored.is_err() {
@@ -173,21 +202,23 @@ impl RemovedTree {
         restored
     }
 
-    fn fill(&self, top: &Dir, durability: Durability) -> io::Result<Vec<(&[u8], &'static str)>> {
+    fn fill(
+        &self,
+        top: &Dir,
+        durability: Durability,
+        call: &Call,
+    ) -> io::Result<Vec<(&[u8], &'static str)>> {
         let mut lost = Vec::new();
-        // Files with several names in the tree, of which the first was made.
-        let mut copies: HashMap<Identity, File> = HashMap::new();
+        let mut restorer = Restorer::new(durability);
         for (path, entry) in &self.entries {
+            check_stop(call)?;
             let (dir, name) = place_in(top, path)?;
             match entry {
                 RemovedEntry::Directory(_) => dir.make_dir(name)?,
                 RemovedEntry::Link(text) => dir.make_link(text, name)?,
                 RemovedEntry::File(old) => {
-                    let identity = old.stat()?.identity;
-                    let old = copies.get(&identity).unwrap_or(old);
-                    let kept = restore_file(old, (&dir, name), durability)?;
-                    lost.extend(kept.into_iter().map(|what| (path.as_slice(), what)));
-                    copies.insert(identity, dir.open_file(name)?);
+                    let of_file = restorer.restore_file(old, (&dir, name), call)?;
+                    lost.extend(of_file.into_iter().map(|what| (path.as_slice(), what)));
                 }
             }
         }

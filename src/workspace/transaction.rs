@@ -14,7 +14,7 @@
 //! nothing half done after recovery. While a transaction is applied, other readers may see some
 //! files with their old content and others with their new one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ use crate::sync::lock as lock_mutex;
 use crate::text::escape;
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
-use crate::workspace::copy_content::copy_content;
+use crate::workspace::copy_content::{check_stop, copy_content, failed};
 use crate::workspace::create_dirs::{above, commit};
 use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath, recover};
 use crate::workspace::lock::{FileLock, LockKey, lock_keys};
@@ -38,7 +38,7 @@ use crate::workspace::path::{
 use crate::workspace::policy::denied;
 use crate::workspace::replace::{check_writable, is_unsupported, rename_exclusive};
 use crate::workspace::resolve::names_directory;
-use crate::workspace::restore::restore_file;
+use crate::workspace::restore::Restorer;
 use crate::workspace::temp::transaction_name;
 use crate::workspace::{
     Access, Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath, in_place,
@@ -391,8 +391,11 @@ impl Transaction {
             return Ok(Applied::default());
         };
         let path = first.reopen(&self.workspace)?;
+        let restorer = &Mutex::new(Restorer::new(self.workspace.durability()));
+        let several = &self.with_several_steps()?;
         let journal = Journal::create(&self.workspace, call)?;
-        let committing = Committing { transaction: self, journal: &journal, call };
+        let committing =
+            Committing { transaction: self, journal: &journal, call, restorer, several };
         let made = commit(&path, call).and_then(|()| committing.run());
         match made {
             Err(error) => Err(journal.roll_back(error)),
@@ -401,6 +404,25 @@ impl Transaction {
                 Err((journal, error)) => Err(journal.roll_back(error)),
             },
         }
+    }
+
+    /// The files of which several names are removed, moved or restored. Each of these steps sets a time
+    /// by which the file is recognized at the next one.
+    fn with_several_steps(&self) -> Result<HashSet<Identity>, Error> {
+        let (mut known, mut several) = (HashSet::new(), HashSet::new());
+        for (index, file) in self.files.iter().enumerate() {
+            let identity = match &file.change {
+                Staged::Remove | Staged::Rename { content: None, .. } => self.identity(index),
+                Staged::Restore(old) => {
+                    let stat =
+                        old.stat().map_err(|error| Error::io("examine", &file.text, error))?;
+                    Some(stat.identity)
+                }
+                _ => None,
+            };
+            several.extend(identity.filter(|identity| !known.insert(*identity)));
+        }
+        Ok(several)
     }
 
     fn file(&self, index: usize) -> Result<&TransactionFile, Error> {
@@ -459,6 +481,9 @@ struct Committing<'a> {
     transaction: &'a Transaction,
     journal: &'a Journal,
     call: &'a Call,
+    restorer: &'a Mutex<Restorer>,
+    /// See [`Transaction::with_several_steps`].
+    several: &'a HashSet<Identity>,
 }
 
 /// The result of a commit.
@@ -473,16 +498,17 @@ struct Applied {
 struct Prepared<'a> {
     file: &'a TransactionFile,
     seen: Seen,
+    times: Times,
     record: Record,
     /// The content, where it is written in place.
     content: &'a [u8],
     notes: Vec<String>,
 }
 
-impl Prepared<'_> {
-    /// The times that the file must have: a step that moved it before has set one of them.
-    fn times(&self) -> Times {
-        if self.file.is_changed() { Times::All } else { Times::OfContent }
+impl<'a> Prepared<'a> {
+    /// A step at a path where nothing is.
+    fn new(file: &'a TransactionFile, record: Record, notes: Vec<String>) -> Prepared<'a> {
+        Prepared { file, seen: Seen::Nothing, times: Times::All, record, content: &[], notes }
     }
 }
 
@@ -623,13 +649,14 @@ impl<'a> Committing<'a> {
         content: &'a [u8],
     ) -> Result<Prepared<'a>, Error> {
         let (backup, _) = self.write_temp(target, dir, &[], PRIVATE, |temp| {
-            copy_content(old.file(), temp, old.stat().size, |_| io::Result::Ok(()))?;
+            copy_content(old.file(), temp, old.stat().size, |_| check_stop(self.call))?;
             temp.copy_times(old.file())
         })?;
         let (path, old) = (target.recorded(), old.stat().into());
         let record = Record::Overwrite { path, backup, old };
         let note = format!("{} was written in place, not atomically", target.text);
-        Ok(Prepared { file: target, seen, record, content, notes: vec![note] })
+        let times = Times::of_replaced(target);
+        Ok(Prepared { file: target, seen, times, record, content, notes: vec![note] })
     }
 
     /// Writes the file that will exchange its name with the old one, in the directory of the target.
@@ -650,7 +677,8 @@ impl<'a> Committing<'a> {
         self.journal.append(Record::Temp { path: aside.clone() })?;
         let (path, old) = (target.recorded(), old.stat().into());
         let record = Record::Replace { path, temp, aside, old, new };
-        Ok(Prepared { file: target, seen, record, content: &[], notes: target.not_kept(&lost) })
+        let (times, notes) = (Times::of_replaced(target), target.not_kept(&lost));
+        Ok(Prepared { file: target, seen, times, record, content: &[], notes })
     }
 
     /// Writes a temporary file beside a target, completes it by `finish`, and puts it on stable
@@ -673,7 +701,7 @@ impl<'a> Committing<'a> {
             self.durability().sync_file(&temp)?;
             temp.stat()
         };
-        let stat = write().map_err(|error| Error::io("write", &target.text, error))?;
+        let stat = write().map_err(|error| failed("write", &target.text, error, self.call))?;
         Ok((path, FileMark::from(&stat)))
     }
 
@@ -700,7 +728,7 @@ impl<'a> Committing<'a> {
         })?;
         let record = Record::Create { path: file.recorded(), temp, new };
         let notes = file.not_kept(&lost);
-        Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes })
+        Ok(Prepared::new(file, record, notes))
     }
 
     /// Prepares a deleted file under a temporary name.
@@ -713,12 +741,15 @@ impl<'a> Committing<'a> {
         let (dir, name) = (path.entry().0, transaction_name());
         let temp = file.beside(&name);
         self.journal.append(Record::Temp { path: temp.clone() })?;
-        let failed = |error| Error::io("write", path.as_str(), error);
-        let lost = restore_file(old, (dir, &name), self.durability()).map_err(failed)?;
+        let failed = |error| failed("write", path.as_str(), error, self.call);
+        // Files are restored one by one, so that further names of one find the first.
+        let mut restorer = lock_mutex(self.restorer);
+        let lost = restorer.restore_file(old, (dir, &name), self.call).map_err(failed)?;
+        drop(restorer);
         let stat = dir.stat(&name).map_err(failed)?;
         let record = Record::Create { path: file.recorded(), temp, new: (&stat).into() };
         let notes = file.not_kept(&lost);
-        Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes })
+        Ok(Prepared::new(file, record, notes))
     }
 
     fn prepare_link(&self, file: &'a TransactionFile, text: &[u8]) -> Result<Prepared<'a>, Error> {
@@ -729,7 +760,7 @@ impl<'a> Committing<'a> {
         let made = dir.make_link(text, &name).and_then(|()| dir.stat(&name));
         let stat = made.map_err(|error| Error::io("write", path.as_str(), error))?;
         let record = Record::Create { path: file.recorded(), temp, new: (&stat).into() };
-        Ok(Prepared { file, seen: Seen::Nothing, record, content: &[], notes: Vec::new() })
+        Ok(Prepared::new(file, record, Vec::new()))
     }
 
     fn prepare_removal(&self, file: &'a TransactionFile) -> Result<Prepared<'a>, Error> {
@@ -738,11 +769,12 @@ impl<'a> Committing<'a> {
         if let Seen::Nothing = seen {
             return Err(gone(&path));
         }
-        self.check_seen(&path, seen)?;
+        let times = self.times_of(seen);
+        self.check_seen(&path, seen, times)?;
         let aside = file.beside(&transaction_name());
         self.journal.append(Record::Temp { path: aside.clone() })?;
         let record = Record::Remove { path: file.recorded(), aside };
-        Ok(Prepared { file, seen, record, content: &[], notes: Vec::new() })
+        Ok(Prepared { file, seen, times, record, content: &[], notes: Vec::new() })
     }
 
     fn prepare_rename(
@@ -770,10 +802,11 @@ impl<'a> Committing<'a> {
             let created = self.prepare_new(to, &place, content, Some(old.file()))?;
             return Ok(vec![created, self.prepare_removal(file)?]);
         }
-        self.check_seen(&path, seen)?;
+        let times = if content.is_none() { self.times_of(seen) } else { Times::All };
+        self.check_seen(&path, seen, times)?;
         let old = FileMark::from(&stat);
         let record = Record::Rename { from: file.recorded(), to: to.recorded(), old };
-        let renamed = Prepared { file, seen, record, content: &[], notes: Vec::new() };
+        let renamed = Prepared { file, seen, times, record, content: &[], notes: Vec::new() };
         let Some(content) = content else { return Ok(vec![renamed]) };
         // The replacement is prepared in the directory of the new name.
         let old_file = self.open_seen(&path, seen, Times::All)?;
@@ -794,9 +827,7 @@ impl<'a> Committing<'a> {
         let (parent, name) = path.entry();
         match &step.record {
             Record::Replace { temp, aside, .. } => {
-                // A rename before this step has set the time of the last change.
-                let times = if step.file.is_changed() { Times::All } else { Times::OfContent };
-                let old = self.open_seen(&path, step.seen, times)?;
+                let old = self.open_seen(&path, step.seen, step.times)?;
                 self.exchange(&path, &old, temp.name(), aside.name())?;
             }
             Record::Create { temp, .. } => {
@@ -808,13 +839,13 @@ impl<'a> Committing<'a> {
                 }
             }
             Record::Remove { aside, .. } => {
-                self.check_seen(&path, step.seen)?;
+                self.check_seen(&path, step.seen, step.times)?;
                 rename_exclusive(parent, name, (parent, aside.name()))
                     .map_err(|error| Error::io("delete", path.as_str(), error))?;
                 check_moved(&path, step.seen, parent, aside.name())?;
             }
             Record::Rename { to, .. } => {
-                self.check_seen(&path, step.seen)?;
+                self.check_seen(&path, step.seen, step.times)?;
                 let place = WorkspacePath::reopen(workspace, to.bytes()).map_err(failed)?;
                 let (to_dir, to_name) = place.entry();
                 match rename_exclusive(parent, name, (to_dir, to_name)) {
@@ -833,7 +864,7 @@ impl<'a> Committing<'a> {
                 }
             }
             Record::Overwrite { .. } => {
-                let old = self.open_seen(&path, step.seen, step.times())?;
+                let old = self.open_seen(&path, step.seen, step.times)?;
                 self.journal.append(Record::Overwriting { path: step.file.recorded() })?;
                 let note =
                     in_place::write(&path, &old, step.content, self.durability(), self.call)?;
@@ -881,19 +912,28 @@ impl<'a> Committing<'a> {
         }
     }
 
+    /// The times that a file to be removed or moved must have.
+    fn times_of(&self, seen: Seen) -> Times {
+        match seen {
+            Seen::File { stat, .. } if self.several.contains(&stat.identity) => Times::OfContent,
+            _ => Times::All,
+        }
+    }
+
     /// Refuses an entry that is not what was seen.
-    fn check_seen(&self, path: &WorkspacePath, seen: Seen) -> Result<(), Error> {
+    fn check_seen(&self, path: &WorkspacePath, seen: Seen, times: Times) -> Result<(), Error> {
         match (path.stat(), seen) {
             (None, Seen::Nothing) => Ok(()),
             (None, Seen::File { .. }) => Err(gone(path)),
             (Some(_), Seen::Nothing) => Err(changed(path, "another process created it meanwhile")),
             (Some(now), Seen::File { stat, racy_version }) => {
-                if !now.is_alike(&stat) || now.changed != stat.changed {
+                let is_changed = matches!(times, Times::All) && now.changed != stat.changed;
+                if !now.is_alike(&stat) || is_changed {
                     return Err(written(path));
                 }
                 match racy_version {
                     None => Ok(()),
-                    Some(_) => self.open_seen(path, seen, Times::All).map(drop),
+                    Some(_) => self.open_seen(path, seen, times).map(drop),
                 }
             }
         }
@@ -952,11 +992,18 @@ impl<'a> Committing<'a> {
 }
 
 /// Which times of a file must be those that were seen.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Times {
     All,
-    /// Only that of the content, since a rename sets the other.
+    /// Only that of the content, since a rename before this step sets the other.
     OfContent,
+}
+
+impl Times {
+    /// For a file that is replaced; one without a change of its own is the target of a move.
+    fn of_replaced(file: &TransactionFile) -> Times {
+        if file.is_changed() { Times::All } else { Times::OfContent }
+    }
 }
 
 /// Resolves a path and checks that it can be used in this way.

@@ -215,12 +215,10 @@ fn restore_directory(
     if path.exists() || path.entry().1.contains(&b'/') {
         return Err(changed_since(&text, number));
     }
-    commit(&path, call)?;
-    let (parent, name) = path.entry();
-    let lost = tree.restore((parent, name), workspace.durability());
-    let lost = lost.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => changed_since(&text, number),
-        _ => Error::io("create", &text, error),
+    let lost = tree.restore(&path, workspace.durability(), call);
+    let lost = lost.map_err(|error| match error.code() {
+        ErrorCode::FileAlreadyExists => changed_since(&text, number),
+        _ => error,
     })?;
     let note = |(below, what): (&[u8], &str)| {
         let path = joined(&change.path, below);

@@ -23,9 +23,9 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::tree_text::{Tree, quick_directory, tree_with};
-use crate::context::Call;
+use crate::context::{Call, Cancel};
 use crate::error::{Error, ErrorCode};
-use crate::os::faults::{counted, disturbed, failing};
+use crate::os::faults::{counted, counted_after, disturbed, failing};
 use crate::workspace::{Access, Durability, Expected, Version, Workspace, is_temporary};
 
 /// Errors of system calls, and the codes that callers get.
@@ -331,6 +331,61 @@ fn a_new_name_in_a_deep_directory_is_looked_for_with_few_handles() {
         let (path, calls) = counted(|| workspace.resolve(&format!("{deep}/new"), access));
         assert!(!path.unwrap().exists());
         assert!(calls < 5, "{access:?}: {calls} calls");
+    }
+}
+
+/// The bytes of a file of which a copy makes many system calls.
+const LARGE: usize = 16 << 20;
+
+#[test]
+fn a_cancelled_call_copies_no_large_file_to_its_end() {
+    type Work = fn(&Workspace, &Call) -> Result<(), Error>;
+    let undo: Work = |workspace, call| workspace.undo(1, call).map(drop);
+    let overwrite: Work = |workspace, call| {
+        let mut transaction = workspace
+            .begin(&[("d/file", Access::Change)], call)
+            .map_err(|mut it| it.remove(0).1)?;
+        transaction.write(0, NEW.into())?;
+        transaction.commit(call).map(drop)
+    };
+    let cases: [(&str, Option<&str>, Work); 3] = [
+        ("undo of a file", Some("d/file"), undo),
+        ("undo of a directory", Some("d"), undo),
+        ("backup of a file with two names", None, overwrite),
+    ];
+    for (what, removed, work) in cases {
+        let (mut cancelled, mut most) = (0, 0);
+        for after in (0..).step_by(8) {
+            let base = quick_directory();
+            fixture(base.path());
+            let file = base.path().join("d/file");
+            fs::write(&file, vec![b'x'; LARGE]).unwrap();
+            let workspace = Workspace::open(base.path()).unwrap();
+            let workspace = match removed {
+                None => {
+                    fs::hard_link(&file, base.path().join("same")).unwrap();
+                    workspace
+                }
+                Some(removed) => {
+                    let workspace = workspace.with_change_log();
+                    workspace.remove_entry(removed, None, true, &Call::default()).unwrap();
+                    workspace
+                }
+            };
+            let cancel = Cancel::new();
+            let call = Call::default().with_cancel(cancel.clone());
+            let before = tree(base.path());
+            let (done, calls) =
+                counted_after(after, move || cancel.cancel(), || work(&workspace, &call));
+            let Some(calls) = calls else { break };
+            if let Err(error) = done {
+                assert_eq!(error.code(), ErrorCode::Cancelled, "{what}: {error}");
+                assert_eq!(tree(base.path()), before, "{what}, after {after}");
+                (cancelled, most) = (cancelled + 1, most.max(calls));
+            }
+        }
+        println!("{what}: {cancelled} times cancelled, at most {most} calls after that");
+        assert!(cancelled > 4 && most < 25, "{what}: {cancelled} times, {most} calls");
     }
 }
 

@@ -212,6 +212,35 @@ fn a_deleted_name_of_a_file_with_several_is_one_of_that_file_again() {
     assert_eq!(inode("twice"), inode("d/twice"));
 }
 
+#[cfg(not(ripkit_portable))]
+#[test]
+fn a_transaction_removes_and_moves_several_names_of_a_file_and_is_undone() {
+    let call = Call::default();
+    let places = [[None, None], [None, Some("new")], [Some("x/y/a"), Some("new")]];
+    for [first, second] in places {
+        let root = fixture();
+        let before = tree(root.path());
+        let workspace = logged(&root);
+        let paths = ["twice", "d/twice", first.unwrap_or("x/1"), second.unwrap_or("x/2")];
+        let access = [Access::Entry, Access::Entry, Access::Create, Access::Create];
+        let paths: Vec<_> = paths.into_iter().zip(access).collect();
+        let mut transaction = workspace.begin(&paths, &call).unwrap();
+        for (from, place) in [first, second].into_iter().enumerate() {
+            assert!(transaction.read(from, 100, &call).unwrap().is_some());
+            match place {
+                None => transaction.remove(from).unwrap(),
+                Some(_) => transaction.rename(from, from + 2, None).unwrap(),
+            }
+        }
+        transaction.commit(&call).unwrap();
+        assert!(!root.path().join("twice").exists() && !root.path().join("d/twice").exists());
+        undo_last(&workspace).unwrap();
+        assert_eq!(tree(root.path()), before, "{first:?} {second:?}");
+        let inode = |name: &str| fs::metadata(root.path().join(name)).unwrap().ino();
+        assert_eq!(inode("twice"), inode("d/twice"), "{first:?} {second:?}");
+    }
+}
+
 #[test]
 fn a_deleted_file_that_is_kept_is_not_locked() {
     let root = fixture();
