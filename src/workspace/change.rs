@@ -81,8 +81,8 @@ impl<'a> Change<'a> {
         self.old
     }
 
-    /// The content after the change; `None` if it is removed or moved unchanged, and for a copy of more
-    /// than 64 MiB.
+    /// The content after the change; `None` if it is removed or moved unchanged, for anything but a
+    /// regular file, and for a copied or restored file of more than 64 MiB.
     pub fn new_content(&self) -> Option<&'a [u8]> {
         self.new
     }

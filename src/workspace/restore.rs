@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::context::Call;
 use crate::error::Error;
 use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES};
+use crate::workspace::change::ChangeKind;
 use crate::workspace::change_log::MAX_FILES;
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
 use crate::workspace::create_dirs::commit;
@@ -15,7 +16,7 @@ use crate::workspace::path::{joined, split_name};
 use crate::workspace::remove_tree::{TreeCount, discard};
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::temp::random_name;
-use crate::workspace::{Durability, WorkspacePath};
+use crate::workspace::{Durability, MAX_FILE_BYTES, WorkspacePath};
 
 /// The most entries of a deleted directory that are kept.
 const MAX_ENTRIES: usize = 10_000;
@@ -66,6 +67,18 @@ impl Restorer {
         }
         Ok(lost)
     }
+}
+
+/// The content of a deleted file, as a host is shown it; `None` if it is larger than
+/// [`MAX_FILE_BYTES`].
+pub(super) fn shown_content(file: &File) -> io::Result<Option<Vec<u8>>> {
+    let size = usize::try_from(file.stat()?.size).unwrap_or(usize::MAX);
+    if size > MAX_FILE_BYTES {
+        return Ok(None);
+    }
+    // It may grow by another name.
+    let content = file.read_range(0, MAX_FILE_BYTES + 1, size)?;
+    Ok((content.len() <= MAX_FILE_BYTES).then_some(content))
 }
 
 /// Whether a deleted file can be restored with all of its names.
@@ -149,6 +162,19 @@ impl RemovedTree {
         let directories = directories.count();
         let files = (self.entries.len() - directories) as u64;
         TreeCount { files, directories: directories as u64 }
+    }
+
+    /// What restoring it does: the path in the tree, the kind of change, and the file.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (&[u8], ChangeKind, Option<&File>)> {
+        let entries = self.entries.iter().map(|(path, entry)| {
+            let (kind, file) = match entry {
+                RemovedEntry::Directory(_) => (ChangeKind::CreateDirectory, None),
+                RemovedEntry::Link(_) => (ChangeKind::Create, None),
+                RemovedEntry::File(file) => (ChangeKind::Create, Some(&**file)),
+            };
+            (path.as_slice(), kind, file)
+        });
+        std::iter::once((b"".as_slice(), ChangeKind::CreateDirectory, None)).chain(entries)
     }
 
     /// The paths in the tree.

@@ -38,7 +38,7 @@ use crate::workspace::path::{
 use crate::workspace::policy::denied;
 use crate::workspace::replace::{check_writable, is_unsupported, rename_exclusive};
 use crate::workspace::resolve::names_directory;
-use crate::workspace::restore::Restorer;
+use crate::workspace::restore::{Restorer, shown_content};
 use crate::workspace::temp::transaction_name;
 use crate::workspace::{
     Access, Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath, in_place,
@@ -81,7 +81,7 @@ struct TransactionFile {
     text: String,
     access: Access,
     seen: Option<Seen>,
-    /// The content that was read, if a host observes changes.
+    /// The content that was read or is restored, if a host observes changes.
     content: Option<Arc<Vec<u8>>>,
     /// What will be removed, if a host observes changes.
     removed: Option<Before>,
@@ -289,12 +289,23 @@ impl Transaction {
         Ok((applied.notes, self.logged(applied.directories)))
     }
 
-    /// Keeps what the changes will replace and remove.
+    /// Keeps what the changes will replace and remove, and reads what they will restore.
     fn keep_old(&mut self, call: &Call) -> Result<(), Error> {
+        let shows_content =
+            Observer::of(&self.workspace).is_some_and(|observer| observer.shows_content());
         for index in 0..self.files.len() {
             let file = self.file(index)?;
-            let path = match file.change {
-                Staged::None | Staged::Restore(_) | Staged::Link(_) => continue,
+            let path = match &file.change {
+                Staged::None | Staged::Link(_) => continue,
+                Staged::Restore(old) => {
+                    if shows_content {
+                        let content = check_stop(call).and_then(|()| shown_content(old));
+                        let content =
+                            content.map_err(|error| failed("read", &file.text, error, call))?;
+                        self.file_mut(index)?.content = content.map(Arc::new);
+                    }
+                    continue;
+                }
                 _ => file.reopen(&self.workspace)?,
             };
             let is_removed = matches!(file.change, Staged::Remove);
@@ -315,6 +326,7 @@ impl Transaction {
     /// The staged changes as a host sees them.
     fn changes<'a>(&'a self, call: &'a Call) -> Vec<Change<'a>> {
         let change = |file: &'a TransactionFile| {
+            // Of a file that is restored, it is the new one.
             let old = file.content.as_deref().map(Vec::as_slice);
             let change = |kind| Change::new(kind, &file.text, call);
             Some(match &file.change {
@@ -330,7 +342,8 @@ impl Transaction {
                         .with_from(&file.text)
                         .with_content(old, content.as_deref())
                 }
-                Staged::Restore(_) | Staged::Link(_) => change(ChangeKind::Create),
+                Staged::Restore(_) => change(ChangeKind::Create).with_content(None, old),
+                Staged::Link(_) => change(ChangeKind::Create),
             })
         };
         self.files.iter().filter_map(change).collect()

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::text::escape;
+use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange, LoggedStep};
+use crate::workspace::copy_content::{check_stop, failed};
 use crate::workspace::create_dirs::commit;
 use crate::workspace::journal::FileMark;
 use crate::workspace::path::joined;
 use crate::workspace::replace::rename_exclusive;
-use crate::workspace::restore::RemovedTree;
+use crate::workspace::restore::{RemovedTree, shown_content};
 use crate::workspace::{
     Access, File, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath,
 };
@@ -176,55 +178,126 @@ fn undo_directories(
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     for change in step.changes.iter().rev() {
-        let text = escape::exact_path(&change.path);
-        if let Before::Directory(tree) = &change.before {
-            notes.extend(restore_directory(workspace, change, tree, step.number, call)?);
-            continue;
-        }
-        let path = workspace.resolve(&text, Access::Entry)?;
-        if !path.is_directory() {
-            return Err(changed_since(&text, step.number));
-        }
-        match &change.before {
-            Before::At(from) => {
-                let from = workspace.resolve(&escape::exact_path(from), Access::Create)?;
-                if from.exists() || from.entry().1.contains(&b'/') {
-                    return Err(changed_since(from.as_str(), step.number));
-                }
-                commit(&path, call)?;
-                let (dir, name) = path.entry();
-                rename_exclusive(dir, name, (from.entry().0, from.entry().1))
-                    .map_err(|error| Error::io("move", &text, error))?;
-            }
-            _ => remove_directory(workspace, &change.path)
-                .map_err(|error| Error::io("remove", &text, error))?,
-        }
+        let undo = DirectoryUndo { workspace, change, number: step.number, call };
+        notes.extend(match &change.before {
+            Before::Directory(tree) => undo.restore(tree)?,
+            Before::At(from) => undo.move_back(from)?,
+            _ => undo.remove()?,
+        });
     }
     Ok(notes)
 }
 
-fn restore_directory(
-    workspace: &Workspace,
-    change: &LoggedChange,
-    tree: &RemovedTree,
+/// The undo of a change of a directory in progress.
+struct DirectoryUndo<'a> {
+    workspace: &'a Workspace,
+    change: &'a LoggedChange,
     number: u64,
-    call: &Call,
-) -> Result<Vec<String>, Error> {
-    let text = escape::exact_path(&change.path);
-    let path = workspace.resolve(&text, Access::Create)?;
-    if path.exists() || path.entry().1.contains(&b'/') {
-        return Err(changed_since(&text, number));
+    call: &'a Call,
+}
+
+impl DirectoryUndo<'_> {
+    /// Creates a deleted directory with everything in it. Returns notes.
+    fn restore(&self, tree: &RemovedTree) -> Result<Vec<String>, Error> {
+        let path = self.free(&self.change.path)?;
+        let read = |path: &str, file: &File| {
+            let content = check_stop(self.call).and_then(|()| shown_content(file));
+            content.map_err(|error| failed("read", path, error, self.call))
+        };
+        self.each_restored(tree, read, |change, observer| observer.review(change))?;
+        let lost = tree.restore(&path, self.workspace.durability(), self.call);
+        let lost = lost.map_err(|error| match error.code() {
+            ErrorCode::FileAlreadyExists => changed_since(path.as_str(), self.number),
+            _ => error,
+        })?;
+        let note = |(below, what): (&[u8], &str)| {
+            let path = joined(&self.change.path, below);
+            format!("the {what} of {} could not be kept", escape::display_path(&path))
+        };
+        let notes = lost.into_iter().map(note).collect();
+        // The change is made: a file that cannot be read any more is reported without its content.
+        let read = |_: &str, file: &File| Ok(shown_content(file).unwrap_or(None));
+        self.each_restored(tree, read, |change, observer| {
+            observer.report(change);
+            Ok(())
+        })?;
+        Ok(notes)
     }
-    let lost = tree.restore(&path, workspace.durability(), call);
-    let lost = lost.map_err(|error| match error.code() {
-        ErrorCode::FileAlreadyExists => changed_since(&text, number),
-        _ => error,
-    })?;
-    let note = |(below, what): (&[u8], &str)| {
-        let path = joined(&change.path, below);
-        format!("the {what} of {} could not be kept", escape::display_path(&path))
-    };
-    Ok(lost.into_iter().map(note).collect())
+
+    /// Calls `each` with the changes by which a directory is restored, with the content of one file at
+    /// a time.
+    fn each_restored(
+        &self,
+        tree: &RemovedTree,
+        read: impl Fn(&str, &File) -> Result<Option<Vec<u8>>, Error>,
+        each: impl Fn(&Change<'_>, &Observer<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let observer = Observer::of(self.workspace).filter(Observer::shows_content);
+        let Some(observer) = observer else { return Ok(()) };
+        for (below, kind, file) in tree.changes() {
+            let path = joined(&self.change.path, below);
+            let path = escape::exact_path(&path);
+            let content = file.map(|file| read(&path, file)).transpose()?.flatten();
+            let change = Change::new(kind, &path, self.call);
+            each(&change.with_content(None, content.as_deref()), &observer)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a directory that was moved its old path.
+    fn move_back(&self, from: &[u8]) -> Result<Vec<String>, Error> {
+        let path = self.present()?;
+        let from = self.free(from)?;
+        let change = Change::new(ChangeKind::Move, from.as_str(), self.call);
+        let change = change.with_from(path.as_str());
+        self.observed(&change, || {
+            commit(&path, self.call)?;
+            let (dir, name) = path.entry();
+            rename_exclusive(dir, name, (from.entry().0, from.entry().1))
+                .map_err(|error| Error::io("move", path.as_str(), error))
+        })
+    }
+
+    /// Removes a directory that was created, which must be empty.
+    fn remove(&self) -> Result<Vec<String>, Error> {
+        let path = self.present()?;
+        let change = Change::new(ChangeKind::Delete, path.as_str(), self.call);
+        self.observed(&change, || {
+            commit(&path, self.call)?;
+            remove_directory(self.workspace, &self.change.path)
+                .map_err(|error| Error::io("remove", path.as_str(), error))
+        })
+    }
+
+    fn observed(
+        &self,
+        change: &Change<'_>,
+        make: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Vec<String>, Error> {
+        let observer = Observer::of(self.workspace);
+        observer.as_ref().map_or(Ok(()), |observer| observer.review(change))?;
+        make()?;
+        if let Some(observer) = observer {
+            observer.report(change);
+        }
+        Ok(Vec::new())
+    }
+
+    /// The directory that the change left.
+    fn present(&self) -> Result<WorkspacePath, Error> {
+        let text = escape::exact_path(&self.change.path);
+        let path = self.workspace.resolve(&text, Access::Entry)?;
+        if path.is_directory() { Ok(path) } else { Err(changed_since(&text, self.number)) }
+    }
+
+    /// A path where nothing may be, in a directory that exists.
+    fn free(&self, path: &[u8]) -> Result<WorkspacePath, Error> {
+        let path = self.workspace.resolve(&escape::exact_path(path), Access::Create)?;
+        if path.exists() || path.entry().1.contains(&b'/') {
+            return Err(changed_since(path.as_str(), self.number));
+        }
+        Ok(path)
+    }
 }
 
 fn remove_directory(workspace: &Workspace, path: &[u8]) -> std::io::Result<()> {

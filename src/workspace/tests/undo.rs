@@ -360,6 +360,72 @@ fn a_review_sees_what_is_written_and_can_refuse_it() {
 }
 
 #[test]
+fn an_undo_is_reviewed_and_reported_with_all_that_it_makes() {
+    let root = quick_directory();
+    fs::create_dir_all(root.path().join("d/e")).unwrap();
+    fs::write(root.path().join("d/e/a"), "content\n").unwrap();
+    symlink("e/a", root.path().join("d/link")).unwrap();
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (reviewed, reported) = (seen.clone(), seen.clone());
+    let show = |verb: &str, change: &Change<'_>| {
+        let new = change.new_content().map(|new| String::from_utf8_lossy(new).into_owned());
+        format!("{verb}: {change} {new:?}")
+    };
+    let workspace = Workspace::open(root.path())
+        .unwrap()
+        .with_review(move |change| {
+            reviewed.lock().unwrap().push(show("review", change));
+            match change.call_id() {
+                Some("refused") if change.path() == "d/e/a" => Review::Deny("no".to_owned()),
+                _ => Review::Allow,
+            }
+        })
+        .with_on_change(move |change| reported.lock().unwrap().push(show("made", change)))
+        .with_change_log();
+    let call = Call::default();
+    let undone = |deed: &dyn Fn()| {
+        deed();
+        seen.lock().unwrap().clear();
+        undo_last(&workspace).unwrap();
+        let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+        // The entries of a directory have no order.
+        let made = seen.iter().position(|line| line.starts_with("made")).unwrap();
+        seen[..made].sort();
+        seen[made..].sort();
+        seen
+    };
+    let lines = |changes: &[&str]| {
+        let all =
+            ["review", "made"].map(|verb| changes.iter().map(move |it| format!("{verb}: {it}")));
+        all.into_iter().flatten().collect::<Vec<_>>()
+    };
+    let before = tree(root.path());
+    let removed = undone(&|| drop(workspace.remove_entry("d", None, true, &call).unwrap()));
+    let wanted = [
+        "create d/e/a Some(\"content\\n\")",
+        "create d/link None",
+        "create directory d None",
+        "create directory d/e None",
+    ];
+    assert_eq!(removed, lines(&wanted));
+    let removed = undone(&|| workspace.remove("d/e/a", &call).unwrap());
+    assert_eq!(removed, lines(&wanted[..1]));
+    let moved = undone(&|| drop(workspace.move_file("d", "x", None, &call).unwrap()));
+    assert_eq!(moved, lines(&["move x to d None"]));
+    let created = undone(&|| drop(workspace.make_directory("new", &call).unwrap()));
+    assert_eq!(created, lines(&["delete new None"]));
+    assert_eq!(tree(root.path()), before);
+
+    workspace.remove_entry("d", None, true, &call).unwrap();
+    let number = workspace.change_log().unwrap().steps().0[0].number;
+    let error = workspace.undo(number, &Call::default().with_id("refused")).unwrap_err();
+    assert_eq!(error.to_string(), "the review refused to create d/e/a: no; nothing was changed");
+    assert_eq!(tree(root.path()), Tree::new());
+    undo_last(&workspace).unwrap();
+    assert_eq!(tree(root.path()), before);
+}
+
+#[test]
 fn a_review_of_a_copy_sees_what_is_copied_whatever_becomes_of_the_source() {
     let root = fixture();
     let (source, new) = (root.path().join("a"), root.path().join("new"));
