@@ -22,7 +22,7 @@ const MAX_CHANGES: usize = 10_000;
 /// The most bytes of old content that are kept.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The most deleted files that are kept open.
+/// The most deleted files and directories that are kept open.
 pub(super) const MAX_FILES: usize = 128;
 
 /// The changes of a workspace, oldest first.
@@ -47,6 +47,7 @@ struct State {
 struct Size {
     changes: usize,
     bytes: usize,
+    /// Those that are kept open.
     files: usize,
 }
 
@@ -200,7 +201,7 @@ impl Size {
             match &change.before {
                 Before::Content { old, .. } => size.bytes += old.len(),
                 Before::File(_) => size.files += 1,
-                Before::Directory(tree) => size.files += tree.files().count(),
+                Before::Directory(tree) => size.files += tree.handles(),
                 _ => {}
             }
         }

@@ -24,6 +24,9 @@ const MAX_ENTRIES: usize = 10_000;
 /// The permissions of a file until it gets those of the old one.
 const PRIVATE: u32 = 0o600;
 
+/// The permissions of a directory until it gets those of the old one.
+const PRIVATE_DIRECTORY: u32 = 0o700;
+
 /// Gives deleted files names again.
 #[derive(Debug)]
 pub(super) struct Restorer {
@@ -94,18 +97,56 @@ fn cannot_be_linked(error: &io::Error) -> bool {
 /// A deleted directory with everything that was in it.
 #[derive(Clone, Debug)]
 pub(crate) struct RemovedTree {
-    mode: u32,
+    top: RemovedDirectory,
     /// The entries by their paths in the tree, each directory before what is in it.
     entries: Vec<(Vec<u8>, RemovedEntry)>,
 }
 
 #[derive(Clone, Debug)]
 enum RemovedEntry {
-    /// With these permissions.
-    Directory(u32),
+    Directory(RemovedDirectory),
     /// To this text.
     Link(Vec<u8>),
     File(Arc<File>),
+}
+
+/// The attributes of a directory.
+#[derive(Clone, Debug)]
+struct RemovedDirectory {
+    mode: u32,
+    /// For owner and extended attributes; `None` if no more files are kept open, and on Windows.
+    handle: Option<Arc<File>>,
+}
+
+impl RemovedDirectory {
+    fn new(mode: u32) -> RemovedDirectory {
+        RemovedDirectory { mode, handle: None }
+    }
+
+    /// Gives a new directory, which is complete, these attributes. Returns what could not be kept;
+    /// `None` for all but the permissions.
+    fn restore(
+        &self,
+        (dir, name): (&Dir, &[u8]),
+        durability: Durability,
+    ) -> io::Result<Option<Vec<&'static str>>> {
+        let new = match dir.open_file(name) {
+            // Windows opens no directory as a file, and its directories have no such permissions.
+            Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::InvalidInput => {
+                return Ok(None);
+            }
+            new => new?,
+        };
+        // Network file systems forget deleted directories, even if they are open.
+        let copied = self.handle.as_ref().and_then(|old| new.copy_attributes(old).ok());
+        if copied.is_none() {
+            new.set_mode(self.mode)?;
+        }
+        if durability == Durability::Full {
+            new.sync()?;
+        }
+        Ok(copied)
+    }
 }
 
 impl RemovedTree {
@@ -113,7 +154,7 @@ impl RemovedTree {
     pub(super) fn keep(top: &Dir) -> Result<RemovedTree, &'static str> {
         let unreadable = |_| "something in the directory could not be read";
         let mode = top.stat(b".").map_err(unreadable)?.mode;
-        let mut tree = RemovedTree { mode, entries: Vec::new() };
+        let mut tree = RemovedTree { top: RemovedDirectory::new(mode), entries: Vec::new() };
         let mut ahead = vec![Vec::new()];
         while let Some(below) = ahead.pop() {
             let dir = directory_at(top, &below).map_err(unreadable)?;
@@ -134,7 +175,8 @@ impl RemovedTree {
                 let entry = match kind {
                     Kind::Directory => {
                         ahead.push(path.clone());
-                        dir.stat(&name).map(|stat| RemovedEntry::Directory(stat.mode))
+                        let stat = dir.stat(&name);
+                        stat.map(|stat| RemovedEntry::Directory(RemovedDirectory::new(stat.mode)))
                     }
                     Kind::Link => dir.read_link(&name).map(RemovedEntry::Link),
                     Kind::File => {
@@ -152,7 +194,33 @@ impl RemovedTree {
                 }
             }
         }
+        tree.open_directories(top);
         Ok(tree)
+    }
+
+    /// Opens the directories, those at the top first, as far as the files leave room for them.
+    fn open_directories(&mut self, top: &Dir) {
+        let room = MAX_FILES.saturating_sub(self.files().count());
+        let below = self.entries.iter_mut().filter_map(|(path, entry)| match entry {
+            RemovedEntry::Directory(directory) => Some((path.as_slice(), directory)),
+            _ => None,
+        });
+        let all = std::iter::once((b"".as_slice(), &mut self.top)).chain(below);
+        for (path, directory) in all.take(room) {
+            let handle = directory_at(top, path).and_then(|dir| dir.open_file(b"."));
+            // Without a handle it is said what is lost, when the directory is restored.
+            directory.handle = handle.ok().map(Arc::new);
+        }
+    }
+
+    /// How many files and directories are kept open.
+    pub(super) fn handles(&self) -> usize {
+        let below = self.entries.iter().filter(|(_, entry)| match entry {
+            RemovedEntry::Directory(directory) => directory.handle.is_some(),
+            RemovedEntry::Link(_) => false,
+            RemovedEntry::File(_) => true,
+        });
+        usize::from(self.top.handle.is_some()) + below.count()
     }
 
     /// What it consists of.
@@ -198,8 +266,8 @@ impl RemovedTree {
         })
     }
 
-    /// Makes the tree again, at a path that must not exist. Returns what could not be kept of files,
-    /// with their paths in the tree.
+    /// Makes the tree again, at a path that must not exist, except for the times of directories. Returns
+    /// what could not be kept, with the paths in the tree.
     ///
     /// # Errors
     /// `FILE_ALREADY_EXISTS`, `TIMEOUT`, `CANCELLED`, and failures to write; nothing is left then.
@@ -216,8 +284,13 @@ impl RemovedTree {
         let restored = parent.open_dir(&aside).map_err(failed).and_then(|top| {
             // Where there are locks, this one keeps the tree from being swept under its temporary name.
             let _ = top.try_lock();
-            let lost = self.fill(&top, durability, call).map_err(failed)?;
-            parent.open_file(&aside).and_then(|top| top.set_mode(self.mode)).map_err(failed)?;
+            // Its own permissions may let fewer users in than those of new directories do.
+            RemovedDirectory::new(PRIVATE_DIRECTORY)
+                .restore((parent, &aside), Durability::Fast)
+                .map_err(failed)?;
+            let mut lost = self.fill(&top, durability, call).map_err(failed)?;
+            let of_directories = self.restore_directories(&top, (parent, &aside), durability);
+            lost.extend(of_directories.map_err(failed)?);
             commit(path, call)?;
             rename_exclusive(parent, &aside, (parent, name)).map_err(failed)?;
             Ok(lost)
@@ -248,12 +321,31 @@ impl RemovedTree {
                 }
             }
         }
-        // Last, since they may forbid to write.
+        Ok(lost)
+    }
+
+    /// Restores the attributes of all directories, after everything else, since they may forbid to
+    /// write. `place` is that of the top.
+    fn restore_directories(
+        &self,
+        top: &Dir,
+        place: (&Dir, &[u8]),
+        durability: Durability,
+    ) -> io::Result<Vec<(&[u8], &'static str)>> {
+        let (mut lost, mut is_any_unknown) = (Vec::new(), false);
+        let mut add = |path, restored: Option<Vec<&'static str>>| {
+            is_any_unknown |= restored.is_none();
+            lost.extend(restored.into_iter().flatten().map(|what| (path, what)));
+        };
         for (path, entry) in self.entries.iter().rev() {
-            if let RemovedEntry::Directory(mode) = entry {
+            if let RemovedEntry::Directory(directory) = entry {
                 let (dir, name) = place_in(top, path)?;
-                dir.open_file(name)?.set_mode(*mode)?;
+                add(path.as_slice(), directory.restore((&dir, name), durability)?);
             }
+        }
+        add(b"".as_slice(), self.top.restore(place, durability)?);
+        if is_any_unknown {
+            lost.push((b"".as_slice(), "owner and extended attributes of some directories"));
         }
         Ok(lost)
     }

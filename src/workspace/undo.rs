@@ -15,7 +15,7 @@ use crate::workspace::path::joined;
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::restore::{RemovedTree, shown_content};
 use crate::workspace::{
-    Access, File, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath,
+    Access, Durability, File, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath,
 };
 
 /// See [`Workspace::undo`].
@@ -214,7 +214,8 @@ impl DirectoryUndo<'_> {
             let path = joined(&self.change.path, below);
             format!("the {what} of {} could not be kept", escape::display_path(&path))
         };
-        let notes = lost.into_iter().map(note).collect();
+        let mut notes: Vec<String> = lost.into_iter().map(note).collect();
+        notes.extend(self.sync_names(&[&path]));
         // The change is made: a file that cannot be read any more is reported without its content.
         let read = |_: &str, file: &File| Ok(shown_content(file).unwrap_or(None));
         self.each_restored(tree, read, |change, observer| {
@@ -254,7 +255,8 @@ impl DirectoryUndo<'_> {
             commit(&path, self.call)?;
             let (dir, name) = path.entry();
             rename_exclusive(dir, name, (from.entry().0, from.entry().1))
-                .map_err(|error| Error::io("move", path.as_str(), error))
+                .map_err(|error| Error::io("move", path.as_str(), error))?;
+            Ok(self.sync_names(&[&path, &from]))
         })
     }
 
@@ -265,22 +267,33 @@ impl DirectoryUndo<'_> {
         self.observed(&change, || {
             commit(&path, self.call)?;
             remove_directory(self.workspace, &self.change.path)
-                .map_err(|error| Error::io("remove", path.as_str(), error))
+                .map_err(|error| Error::io("remove", path.as_str(), error))?;
+            Ok(self.sync_names(&[&path]))
         })
+    }
+
+    /// Makes changed names durable with [`Durability::Full`]. A failure is only a note, since the change
+    /// is undone.
+    fn sync_names(&self, paths: &[&WorkspacePath]) -> Option<String> {
+        if self.workspace.durability() != Durability::Full {
+            return None;
+        }
+        let error = paths.iter().find_map(|path| path.entry().0.sync().err())?;
+        Some(format!("the change is undone, but a power cut may bring it back: {error}"))
     }
 
     fn observed(
         &self,
         change: &Change<'_>,
-        make: impl FnOnce() -> Result<(), Error>,
+        make: impl FnOnce() -> Result<Option<String>, Error>,
     ) -> Result<Vec<String>, Error> {
         let observer = Observer::of(self.workspace);
         observer.as_ref().map_or(Ok(()), |observer| observer.review(change))?;
-        make()?;
+        let note = make()?;
         if let Some(observer) = observer {
             observer.report(change);
         }
-        Ok(Vec::new())
+        Ok(note.into_iter().collect())
     }
 
     /// The directory that the change left.

@@ -334,6 +334,59 @@ fn a_new_name_in_a_deep_directory_is_looked_for_with_few_handles() {
     }
 }
 
+#[test]
+fn full_durability_waits_for_what_an_undo_of_a_directory_makes() {
+    type Deed = fn(&Workspace, &Call);
+    let cases: [(Deed, u32); 3] = [
+        // The directory, and the one above, which is opened for that.
+        (|workspace, call| drop(workspace.remove_entry("d", None, true, call).unwrap()), 1 + 2),
+        (|workspace, call| drop(workspace.move_file("d", "moved", None, call).unwrap()), 2 * 2),
+        (|workspace, call| drop(workspace.make_directory("new", call).unwrap()), 2),
+    ];
+    for (number, (deed, wanted)) in cases.into_iter().enumerate() {
+        let calls = |durability| {
+            let base = quick_directory();
+            fixture(base.path());
+            let workspace = Workspace::open(base.path()).unwrap().with_durability(durability);
+            let workspace = workspace.with_change_log();
+            deed(&workspace, &Call::default());
+            counted(|| workspace.undo(1, &Call::default()).unwrap()).1
+        };
+        assert_eq!(calls(Durability::Full) - calls(Durability::File), wanted, "case {number}");
+    }
+}
+
+#[test]
+fn no_other_user_can_look_into_a_directory_while_it_is_restored() {
+    let shown: Arc<Mutex<Vec<(u32, usize)>>> = Arc::default();
+    for after in 0.. {
+        let base = quick_directory();
+        fixture(base.path());
+        let d = base.path().join("d");
+        fs::set_permissions(&d, fs::Permissions::from_mode(0o700)).unwrap();
+        let workspace = Workspace::open(base.path()).unwrap().with_change_log();
+        workspace.remove_entry("d", None, true, &Call::default()).unwrap();
+        let (seen, root) = (shown.clone(), base.path().to_owned());
+        let look = move || {
+            for entry in fs::read_dir(root).unwrap().flatten() {
+                let facts = entry.metadata().unwrap();
+                if facts.is_dir() {
+                    let entries = fs::read_dir(entry.path()).unwrap().count();
+                    seen.lock().unwrap().push((facts.mode() & 0o777, entries));
+                }
+            }
+        };
+        let (done, reached) = disturbed(after, look, || workspace.undo(1, &Call::default()));
+        done.unwrap();
+        if !reached {
+            break;
+        }
+    }
+    let shown = shown.lock().unwrap();
+    assert!(shown.contains(&(0o700, 1)) && shown.contains(&(0o700, 2)), "{shown:?}");
+    assert!(shown.iter().all(|(mode, entries)| *mode == 0o700 || *entries == 0), "{shown:?}");
+}
+
 /// The bytes of a file of which a copy makes many system calls.
 const LARGE: usize = 16 << 20;
 

@@ -7,7 +7,7 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -278,6 +278,53 @@ fn a_deleted_directory_is_restored_with_everything_in_it() {
     fs::remove_dir(&d).unwrap();
     undo_last(&workspace).unwrap();
     undo_last(&workspace).unwrap();
+    assert_eq!(tree(root.path()), before);
+}
+
+#[test]
+fn a_restored_directory_has_its_owner_and_attributes() {
+    let root = fixture();
+    if !LINKS_HANDLES {
+        fs::remove_file(root.path().join("d/twice")).unwrap();
+    }
+    let names = ["d", "d/e"].map(|name| root.path().join(name));
+    for name in &names {
+        let flags = rustix::fs::XattrFlags::empty();
+        // Both are ignored where this user or the file system cannot.
+        let _ = rustix::fs::setxattr(name, ATTRIBUTE, b"value", flags);
+        let _ = chown(name, Some(1234), Some(2345));
+    }
+    let attributes = || {
+        names.each_ref().map(|name| {
+            let facts = fs::metadata(name).unwrap();
+            let mut value = [0; 16];
+            let length = rustix::fs::getxattr(name, ATTRIBUTE, &mut value).ok();
+            (facts.uid(), facts.gid(), facts.mode(), length, value)
+        })
+    };
+    let before = attributes();
+    let workspace = logged(&root);
+    workspace.remove_entry("d", None, true, &Call::default()).unwrap();
+    assert_eq!(workspace.undo(1, &Call::default()).unwrap(), Vec::<String>::new());
+    assert_eq!(attributes(), before);
+}
+
+#[test]
+fn a_directory_with_many_others_is_restored_and_the_answer_says_what_is_lost() {
+    let root = fixture();
+    for number in 0..100 {
+        let directory = root.path().join(format!("many/{number}"));
+        fs::create_dir_all(&directory).unwrap();
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o711)).unwrap();
+        fs::write(directory.join("file"), "x\n").unwrap();
+    }
+    let before = tree(root.path());
+    let workspace = logged(&root);
+    workspace.remove_entry("many", None, true, &Call::default()).unwrap();
+    assert_eq!(
+        workspace.undo(1, &Call::default()).unwrap(),
+        ["the owner and extended attributes of some directories of many could not be kept"]
+    );
     assert_eq!(tree(root.path()), before);
 }
 
