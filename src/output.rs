@@ -299,6 +299,12 @@ impl ScanStats {
         sentence
     }
 
+    /// A sentence on what was skipped; `None` if nothing was.
+    pub(crate) fn skipped_sentence(&self) -> Option<String> {
+        let skipped = self.skipped.reasons();
+        (!skipped.is_empty()).then(|| format!("Skipped {}.", self.explained(&skipped.join(", "))))
+    }
+
     /// The reasons, with the path and error of the first unreadable entry.
     fn explained(&self, reasons: &str) -> String {
         let Some(ReadError { path, reason }) = self.trouble.first() else {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::context::{Incomplete, Progress, TextStream};
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
 use crate::search::definition_hint::DefinitionLine;
-use crate::search::explain::{Alternative, NoFiles};
+use crate::search::explain::{Alternative, NoFiles, Reading};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
@@ -234,8 +234,23 @@ impl SearchOutput {
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         let closest = self.no_files.as_ref().and_then(|no_files| no_files.closest(format));
         let alternatives = self.alternatives.iter().map(|found| found.text(format));
-        let lines = [found + &reason, self.receipt.sentence("Searched")];
-        let lines = lines.into_iter().chain(closest).chain(alternatives);
+        // Without what the other lines say.
+        let mut receipt = self.receipt.clone();
+        let skipped = &mut receipt.skipped;
+        for found in &self.alternatives {
+            match found.reading {
+                Reading::Ignored => (skipped.ignored_files, skipped.ignored_directories) = (0, 0),
+                Reading::Hidden => skipped.hidden = 0,
+                _ => {}
+            }
+        }
+        let receipt = if self.no_files.is_some() {
+            skipped.filtered = 0;
+            receipt.skipped_sentence()
+        } else {
+            Some(receipt.sentence("Searched"))
+        };
+        let lines = [found + &reason].into_iter().chain(receipt).chain(closest).chain(alternatives);
         lines.collect::<Vec<_>>().join("\n")
     }
 

@@ -311,9 +311,13 @@ impl Output for ReplaceOutput {
             return if is_whole { f.write_str(&self.empty_text(format)) } else { Ok(()) };
         }
         let count = counted(self.replacements, "replacement", "replacements");
-        let files = counted(self.files.len() as u64, "file", "files");
         let would = if self.dry_run { "Would make " } else { "" };
-        write!(f, "{would}{count} in {files}")?;
+        let is_one = self.files.len() == 1;
+        let place = match self.files.first() {
+            Some(file) if is_one => escape::display_path(file.path.as_bytes()).into_owned(),
+            _ => counted(self.files.len() as u64, "file", "files"),
+        };
+        write!(f, "{would}{count} in {place}")?;
         let mut room = match self.has_groups {
             _ if self.dry_run || self.replacements <= MAX_REPLACEMENTS_SHOWN => usize::MAX,
             true => SAMPLE_LINES,
@@ -322,7 +326,9 @@ impl Output for ReplaceOutput {
         for file in self.files.iter().take(self.shown) {
             let lines = file.lines.get(..room.min(file.lines.len())).unwrap_or_default();
             room -= lines.len();
-            write!(f, "\n{}", file.heading())?;
+            if !is_one {
+                write!(f, "\n{}", file.heading())?;
+            }
             for ChangedLine { line, text, .. } in lines {
                 write!(f, "\n{line}: {text}")?;
             }

@@ -591,7 +591,8 @@ struct Ancestor {
 
 impl Ancestors<'_> {
     /// The rules of every directory from the workspace root down to the one that holds `root`. A
-    /// root that they leave out is walked all the same, because it was named, with a warning.
+    /// root that they leave out is walked all the same, because it was named, with a warning if it is a
+    /// directory.
     fn rules_above(&mut self, root: &WalkRoot, warnings: &mut Vec<String>) -> IgnoreRules {
         let path = root.path();
         if path.is_empty() || path.first() == Some(&b'/') {
@@ -603,7 +604,8 @@ impl Ancestors<'_> {
         let Some(innermost) = self.entered.last() else { return self.outer.clone() };
         let is_parent = innermost.prefix.len() == parent_len;
         let verdict = innermost.rules.verdict(path, root.is_directory());
-        if innermost.is_ignored || (is_parent && verdict == RuleMatch::Ignored) {
+        let is_ignored = innermost.is_ignored || (is_parent && verdict == RuleMatch::Ignored);
+        if is_ignored && root.is_directory() {
             let path = escape::display_path(root.named.as_deref().unwrap_or(path));
             warnings.push(format!("{path} is ignored, but it was named, so it is looked at"));
         }

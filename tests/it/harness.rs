@@ -646,10 +646,11 @@ pub(crate) fn in_a_terminal(line: &str) -> Command {
 /// names.
 pub(crate) fn git(directory: &Path) -> Command {
     let mut git = Command::new("git");
-    let settings = env::vars_os().map(|(name, _)| name);
-    settings.filter(|name| name.to_string_lossy().starts_with("GIT_")).for_each(|name| {
-        git.env_remove(name);
-    });
+    for (name, _) in env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(name);
+        }
+    }
     git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     for who in ["AUTHOR", "COMMITTER"] {
         git.env(format!("GIT_{who}_NAME"), "a").env(format!("GIT_{who}_EMAIL"), "a@b.c");

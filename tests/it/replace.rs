@@ -253,9 +253,9 @@ fn perl(root: &Path, arguments: &[&str; 3]) -> Vec<u64> {
     let mut perl = Command::new("perl");
     // Without the settings of the user who runs the tests.
     perl.env("LC_ALL", "C").env_remove("LANGUAGE");
-    ["PERL5OPT", "PERL5LIB", "PERL_UNICODE"].iter().for_each(|name| {
+    for name in ["PERL5OPT", "PERL5LIB", "PERL_UNICODE"] {
         perl.env_remove(name);
-    });
+    }
     let output = perl.arg("-e").arg(PERL).args(arguments).args(FILES).current_dir(root).output();
     let output = output.unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -303,8 +303,7 @@ fn a_denied_file_is_neither_changed_nor_revealed() {
     let tools = Toolkit::new(workspace.open().deny(["secret/**", "*.key"]).unwrap());
     let arguments = json!({ "pattern": "one", "replacement": "1", "no_ignore": true });
     let said = ask(&tools, "replace", arguments).reads(
-        "1 replacement in 1 file\n\
-         a.txt: 1\n\
+        "1 replacement in a.txt\n\
          1: 1",
     );
     assert_eq!(said.notes, [""; 0]);
@@ -380,7 +379,7 @@ fn a_file_whose_name_is_not_utf_8_is_changed() {
     let name = OsStr::from_bytes(b"a\xff.txt");
     workspace.put(name, "one\n");
     let one = json!({ "pattern": "one", "replacement": "1" });
-    workspace.call("replace", one.clone()).succeeds().mentions("a\\xff.txt: 1");
+    workspace.call("replace", one.clone()).succeeds().mentions("1 replacement in a\\xff.txt\n");
     assert_eq!(workspace.content(name), b"1\n");
     // The escaped form of its name is that of another file, which then has precedence.
     workspace.put(name, "one\n");
@@ -405,7 +404,7 @@ fn a_file_that_two_paths_lead_to_is_changed_once() {
     let tools = Toolkit::new(workspace.open().relaxed());
     let path = ["a", "..", "../root/a/b.txt"];
     let arguments = json!({ "pattern": "one", "replacement": "one one", "path": path });
-    ask(&tools, "replace", arguments).succeeds().mentions("1 replacement in 1 file");
+    ask(&tools, "replace", arguments).succeeds().mentions("1 replacement in ");
     assert_eq!(workspace.content("a/b.txt"), b"one one\n");
 }
 
