@@ -80,15 +80,17 @@ impl Check<'_> {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return Ok(given);
         };
-        let mut translated = self.dialect.translate(at, properties, given)?;
-        lift_from_edits(&mut translated.args, properties)?;
-        let given = translated.args;
+        let translated = self.dialect.translate(at, properties, given)?;
+        let mut given = translated.args;
+        if !self.dialect.is_own {
+            lift_from_edits(&mut given, properties)?;
+            given = without_blanks(schema, properties, given);
+        }
         for taken in translated.taken {
             if !self.taken.contains(&taken) {
                 self.taken.push(taken);
             }
         }
-        let given = without_blanks(schema, properties, given);
         if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
             self.refuse_unknown(at, properties, &given)?;
         }

@@ -294,6 +294,8 @@ fn folded(name: &str) -> String {
 pub(super) struct Dialect<'a> {
     /// The wire name of the tool.
     pub(super) tool: &'a str,
+    /// Whether the host wrote the tool; of its arguments only the schema is known.
+    pub(super) is_own: bool,
     /// Names that the tool itself declares, as (other, ours).
     pub(super) aliases: &'a [(&'static str, &'static str)],
 }

@@ -27,6 +27,8 @@ pub(super) struct Entry {
     /// The shown name.
     pub(super) name: String,
     pub(super) effect: Effect,
+    /// Whether the host wrote the tool.
+    pub(super) is_own: bool,
     argument_aliases: &'static [(&'static str, &'static str)],
     /// [`Tool::NAME`], which works under any shown name.
     own_name: Cow<'static, str>,
@@ -51,6 +53,7 @@ impl Entry {
             tool: Arc::new(tool),
             name: T::NAME.to_owned(),
             effect: T::EFFECT,
+            is_own: false,
             argument_aliases: T::ARGUMENT_ALIASES,
             own_name: Cow::Borrowed(T::NAME),
             command: T::COMMAND,
@@ -65,6 +68,7 @@ impl Entry {
         Entry {
             name: tool.name().to_owned(),
             effect: tool.effect(),
+            is_own: true,
             argument_aliases: &[],
             own_name: Cow::Owned(tool.name().to_owned()),
             command: "",
@@ -95,7 +99,7 @@ impl Entry {
 
     /// The arguments as other tool sets have them.
     pub(super) fn dialect(&self) -> Dialect<'_> {
-        Dialect { tool: &self.own_name, aliases: self.argument_aliases }
+        Dialect { tool: &self.own_name, is_own: self.is_own, aliases: self.argument_aliases }
     }
 
     pub(super) fn tool_names(&self) -> ToolNames {
@@ -172,8 +176,8 @@ pub(super) fn panicked(name: &str, payload: &(dyn Any + Send)) -> Error {
 /// The example, if it is valid by the shown schema: providers refuse a tool with invalid examples.
 fn example(shown: &Value, text: &str) -> Option<Value> {
     let example: Value = serde_json::from_str(text).ok().filter(Value::is_object)?;
-    let (checked, notes) =
-        arguments::check(shown, Dialect { tool: "", aliases: &[] }, example.clone()).ok()?;
+    let as_it_is = Dialect { tool: "", is_own: true, aliases: &[] };
+    let (checked, notes) = arguments::check(shown, as_it_is, example.clone()).ok()?;
     (notes.is_empty() && checked == example).then_some(example)
 }
 

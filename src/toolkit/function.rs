@@ -272,12 +272,46 @@ mod tests {
 
     #[test]
     fn a_tool_replaces_a_standard_one_of_the_same_name() {
-        let tool = FunctionTool::new("search", "Mine.", &json!({}), |_, _| {
-            Ok(FunctionOutput::new("mine"))
+        // With arguments by which the tools of other sets are told apart.
+        for (name, args) in [
+            ("search", json!({})),
+            ("search_files", json!({ "query": "x" })),
+            ("list_dir", json!({ "depth": 2 })),
+            ("replace", json!({ "edits": [] })),
+        ] {
+            let tool = FunctionTool::new(name, "Mine.", &json!({}), |_, args| {
+                Ok(FunctionOutput::new("mine").with_data(args))
+            });
+            let tools = toolkit(tool.unwrap());
+            assert_eq!(tools.specs().filter(|spec| spec.name == name).count(), 1);
+            let answer = tools.call(name, args.clone(), &Call::default());
+            assert_eq!((answer.text(), answer.details()), ("mine", &args), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_to_a_standard_tool_arrives_at_another() {
+        let edit = json!({
+            "type": "object",
+            "properties": { "path": { "type": "string" }, "new": { "type": "string" } },
         });
-        let tools = toolkit(tool.unwrap());
-        assert_eq!(tools.specs().filter(|spec| spec.name == "search").count(), 1);
-        assert_eq!(tools.call("search", json!({}), &Call::default()).text(), "mine");
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "pattern": { "type": "string" },
+                "edits": { "type": "array", "items": edit },
+                "replace_all": { "type": "boolean" },
+            },
+        });
+        let args = json!({
+            "path": "",
+            "pattern": "",
+            "edits": [{ "path": "a", "new": "x" }, { "path": "b", "new": "y" }],
+        });
+        let tools = toolkit(echo(&schema).unwrap());
+        let answer = tools.call("echo", args.clone(), &Call::default());
+        assert_eq!((answer.details(), answer.notes()), (&args, [].as_slice()));
     }
 
     #[test]

@@ -92,6 +92,13 @@ fn standard_entries() -> Vec<Arc<Entry>> {
     entries
 }
 
+/// Whether `T` is one of this crate's tools, which a host can add too.
+fn is_ours<T: Tool>() -> bool {
+    let mut entries = standard_entries();
+    tools::of_change_log(&mut entries);
+    entries.iter().any(|entry| entry.tool.as_any().is::<T>())
+}
+
 impl Toolkit {
     /// A toolkit of the standard tools over `workspace`, with the default [`Limits`].
     pub fn new(workspace: Workspace) -> Toolkit {
@@ -114,9 +121,11 @@ impl Toolkit {
 
     /// Adds a tool in the place of one of the same name. A tool that is not available
     /// ([`Tool::is_available`]) is left out, and so is the one it replaces.
-    pub fn with(self, tool: impl Tool) -> Toolkit {
+    pub fn with<T: Tool>(self, tool: T) -> Toolkit {
+        let mut entry = Entry::new(tool);
+        entry.is_own = !is_ours::<T>();
         self.modified(|inner| {
-            inner.entries.add(tool);
+            put(&mut inner.entries, entry);
             inner.entries.retain(|entry| entry.tool.is_available());
         })
     }
@@ -349,9 +358,13 @@ impl Toolkit {
     fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
         check_not_stopped(call)?;
         let args = arguments::object(args);
-        let meant = args.as_ref().ok().and_then(|args| dialects::dialect_tool(name, args));
+        let named = self.find(name);
+        // A name that the host gave a tool of its own means no tool of another set.
+        let is_own = named.is_some_and(|entry| entry.is_own && entry.is_called(name));
+        let meant = args.as_ref().ok().filter(|_| !is_own);
+        let meant = meant.and_then(|args| dialects::dialect_tool(name, args));
         let meant = meant.and_then(|ours| self.find(ours));
-        let entry = meant.or_else(|| self.find(name)).ok_or_else(|| self.unknown(name))?;
+        let entry = meant.or(named).ok_or_else(|| self.unknown(name))?;
         let (prepared, notes) = catch_panic(&entry.name, || {
             let args = Value::Object(args?);
             let (args, notes) = arguments::check(entry.arguments(), entry.dialect(), args)?;

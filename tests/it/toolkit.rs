@@ -174,6 +174,63 @@ fn a_host_chooses_the_tools() {
     assert_eq!(names(&tools), ["search_text", "write_text"], "other clones stay as they are");
 }
 
+/// Shares its name with a tool of another set, which takes a depth too.
+struct ListDir;
+
+/// Says what it got.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct ListDirArgs {
+    path: Option<String>,
+    depth: u32,
+}
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Listed(String);
+
+impl std::fmt::Display for Listed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Output for Listed {}
+
+impl Tool for ListDir {
+    const NAME: &'static str = "list_dir";
+    const EFFECT: Effect = Effect::Read;
+    type Args = ListDirArgs;
+    type Output = Listed;
+
+    fn run(&self, _: &ToolContext<'_>, args: ListDirArgs) -> Result<Listed, Error> {
+        Ok(Listed(format!("mine: {:?} {}", args.path, args.depth)))
+    }
+}
+
+#[test]
+fn a_tool_of_the_host_is_meant_by_its_name_and_gets_what_was_given() {
+    let workspace = TestWorkspace::new();
+    let tools = Toolkit::new(workspace.open());
+    let call = |tools: &Toolkit, args| {
+        let answer = tools.call("list_dir", args, &Call::default());
+        answer.text().to_owned()
+    };
+    let given = json!({ "path": "", "depth": 2 });
+    let other = "No files found\nLooked at 0 files.\nNote: took depth as max_depth: 2";
+    assert_eq!(call(&tools, given.clone()), other);
+    assert_eq!(call(&tools.with(ListDir), given), "mine: Some(\"\") 2");
+}
+
+#[test]
+fn a_standard_tool_that_the_host_adds_stays_one() {
+    let workspace = TestWorkspace::new().file("a.rs", "fn x\n");
+    let tools = Toolkit::new(workspace.open());
+    let given = json!({ "pattern": "x", "include": "" });
+    let answer = |tools: &Toolkit| tools.call("search", given.clone(), &Call::default()).to_json();
+    let before = answer(&tools);
+    assert_eq!(before["details"]["matches"], 1);
+    assert_eq!(answer(&tools.with(ripkit::tools::search::Search)), before);
+}
+
 #[test]
 fn a_tool_may_be_shown_under_another_name() {
     let tools = toolkit().renamed("search_text", "Grep");

@@ -5,7 +5,7 @@ use super::*;
 const ALIASES: &[(&str, &str)] =
     &[("query", "pattern"), ("oldText", "old_text"), ("old_string", "old_text")];
 
-const NONE: Dialect<'static> = Dialect { tool: "", aliases: &[] };
+const NONE: Dialect<'static> = Dialect { tool: "", is_own: false, aliases: &[] };
 
 fn schema() -> Value {
     let edit = json!({
@@ -38,7 +38,8 @@ fn schema() -> Value {
 }
 
 fn checked(args: Value) -> Result<(Value, Vec<String>), String> {
-    check(&schema(), Dialect { tool: "", aliases: ALIASES }, args).map_err(|error| {
+    let dialect = Dialect { tool: "", is_own: false, aliases: ALIASES };
+    check(&schema(), dialect, args).map_err(|error| {
         assert_eq!(error.code(), ErrorCode::InvalidArgument);
         error.to_string()
     })
