@@ -35,9 +35,9 @@ impl Cancel {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Files scanned so far; never decreases.
+    /// Files scanned so far; never decreases, unless a host's own tool reports less.
     pub files: u64,
-    /// Results found so far; never decreases.
+    /// Results found so far; never decreases, unless a host's own tool reports less.
     pub results: u64,
 }
 
@@ -210,7 +210,8 @@ impl Call {
         self
     }
 
-    /// Calls `on_progress` at most ten times a second while the call runs. Default: no reports.
+    /// Calls `on_progress` at most ten times a second while the call runs; reports of a host's own tools
+    /// come as they are made. Default: no reports.
     pub fn with_progress(mut self, on_progress: impl Fn(Progress) + Send + Sync + 'static) -> Call {
         self.on_progress = Some(Arc::new(on_progress));
         self
