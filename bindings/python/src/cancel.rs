@@ -10,13 +10,29 @@ use ripkit_bindings::Cancel;
 struct Node {
     cancel: Cancel,
     children: Mutex<Vec<Weak<Node>>>,
+    /// By which a flag above reaches this one, also when Python has dropped the token between them.
+    parent: Option<Arc<Node>>,
 }
 
+// A host may make a child of a child any number of times, so neither walk is recursive.
+
 impl Node {
-    fn cancel(&self) {
-        self.cancel.cancel();
-        let children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
-        children.iter().filter_map(Weak::upgrade).for_each(|child| child.cancel());
+    fn cancel(self: &Arc<Node>) {
+        let mut pending = vec![self.clone()];
+        while let Some(node) = pending.pop() {
+            node.cancel.cancel();
+            let children = node.children.lock().unwrap_or_else(PoisonError::into_inner);
+            pending.extend(children.iter().filter_map(Weak::upgrade));
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut parent = self.parent.take();
+        while let Some(node) = parent {
+            parent = Arc::into_inner(node).and_then(|mut node| node.parent.take());
+        }
     }
 }
 
@@ -46,7 +62,11 @@ impl CancelToken {
 
     /// A token that is cancelled with this one, and can be cancelled alone.
     pub(crate) fn child(&self) -> CancelToken {
-        let child = CancelToken::default();
+        let child = CancelToken(Arc::new(Node {
+            cancel: Cancel::new(),
+            children: Mutex::default(),
+            parent: Some(self.0.clone()),
+        }));
         let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
         // The flag is read under the lock, so that no cancellation is missed.
         if self.0.cancel.is_cancelled() {
