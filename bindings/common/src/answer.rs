@@ -37,11 +37,6 @@ impl Answer {
         self.0.error_code().map(ErrorCode::as_str)
     }
 
-    /// The failure, if the call failed.
-    pub fn error(&self) -> Option<&Error> {
-        self.0.error()
-    }
-
     /// Notes on repaired arguments and unexpected findings, which the text has too.
     pub fn notes(&self) -> &[String] {
         self.0.notes()

@@ -16,6 +16,8 @@ use crate::own_tool::OwnTool;
 pub struct Toolkit {
     opened: Opened,
     is_read_only: bool,
+    /// Whether the index has a directory.
+    stores_index: bool,
     /// The process that opened it, in which its threads are.
     process: u32,
 }
@@ -27,9 +29,12 @@ impl Toolkit {
     /// `INVALID_ARGUMENT` for the options, `FILE_NOT_FOUND`, `PERMISSION_DENIED` or `INVALID_PATH` for
     /// a directory, `INVALID_PATTERN` for a glob, `UNKNOWN_TOOL` for a name of a tool.
     pub fn open(root: impl AsRef<Path>, options: &str) -> Result<Toolkit, Error> {
-        let setup = Options::parse(options)?.setup()?;
+        let options = Options::parse(options)?;
+        let stores_index = options.index_directory.is_some();
+        let setup = options.setup()?;
         let opened = setup.open(&[root.as_ref().to_path_buf()])?;
-        Ok(Toolkit { opened, is_read_only: setup.read_only, process: process::id() })
+        let (is_read_only, process) = (setup.read_only, process::id());
+        Ok(Toolkit { opened, is_read_only, stores_index, process })
     }
 
     /// Adds a tool of the host in the place of one of the same name.
@@ -50,12 +55,8 @@ impl Toolkit {
     /// Calls a tool by any of its names, with the JSON object of its arguments, and waits for the
     /// answer. Failures are answers too. Never panics.
     pub fn call(&self, name: &str, arguments: &str, call: &Call) -> Answer {
-        // A process that was forked has none of the threads, and a call would wait for them forever.
-        if process::id() != self.process {
-            let message = "these tools were opened in another process, before a fork";
-            return Error::new(ErrorCode::Internal, message)
-                .with_hint("Open them again in this process.")
-                .into();
+        if let Err(error) = self.check_process() {
+            return error.into();
         }
         // The toolkit parses the text.
         self.opened.toolkit.call(name, Value::from(arguments), call).into()
@@ -89,9 +90,23 @@ impl Toolkit {
     /// Stores the index in its directory, if it has one and has learned enough.
     ///
     /// # Errors
-    /// Those of writing it.
+    /// Those of writing it, and `INTERNAL` after a fork.
     pub fn save_index(&self) -> Result<(), Error> {
+        if !self.stores_index {
+            return Ok(());
+        }
+        self.check_process()?;
         self.opened.toolkit.index().map_or(Ok(()), |index| index.save_if_worth().map(drop))
+    }
+
+    /// A process that was forked has none of the threads, and would wait forever for them and for the
+    /// locks that they held.
+    fn check_process(&self) -> Result<(), Error> {
+        if process::id() == self.process {
+            return Ok(());
+        }
+        let message = "these tools were opened in another process, before a fork";
+        Err(Error::new(ErrorCode::Internal, message).with_hint("Open them again in this process."))
     }
 }
 
