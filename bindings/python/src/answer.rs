@@ -92,10 +92,11 @@ impl Answer {
 
     /// Returns the answer, or raises its failure as `ripkit.Error`.
     fn check(slf: Bound<'_, Answer>) -> PyResult<Bound<'_, Answer>> {
-        match slf.get().answer.error() {
-            Some(error) => Err(crate::error::raised(slf.py(), error)),
-            None => Ok(slf),
-        }
+        let Some(code) = slf.get().answer.code() else { return Ok(slf) };
+        // That of the text, which names tools and arguments as they are offered.
+        let message: String =
+            slf.get().data(slf.py())?.bind(slf.py()).get_item("message")?.extract()?;
+        Err(crate::error::raised(slf.py(), code, &message))
     }
 
     fn __str__(&self) -> &str {

@@ -10,8 +10,13 @@ fn class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
 }
 
 /// The exception for an error.
-pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
-    let made = class(py).and_then(|class| class.call1((error.code().as_str(), error.to_string())));
+pub(crate) fn of_error(py: Python<'_>, error: &Error) -> PyErr {
+    raised(py, error.code().as_str(), &error.to_string())
+}
+
+/// The exception with this code and message.
+pub(crate) fn raised(py: Python<'_>, code: &str, message: &str) -> PyErr {
+    let made = class(py).and_then(|class| class.call1((code, message)));
     made.map_or_else(|failed| failed, PyErr::from_value)
 }
 

@@ -13,7 +13,7 @@ use ripkit_bindings::{Call, Toolkit};
 use crate::answer::Answer;
 use crate::callback;
 use crate::cancel::CancelToken;
-use crate::error::raised;
+use crate::error::of_error;
 use crate::own_tool::own_tool;
 
 /// How often the main thread looks for signals during a call.
@@ -44,7 +44,7 @@ impl NativeToolkit {
     #[new]
     fn new(py: Python<'_>, root: PathBuf, options: &str) -> PyResult<NativeToolkit> {
         let opened = py.detach(|| Toolkit::open(root, options));
-        opened.map(NativeToolkit).map_err(|error| raised(py, &error))
+        opened.map(NativeToolkit).map_err(|error| of_error(py, &error))
     }
 
     /// The same tools and one more, from a description in JSON and a function.
@@ -57,7 +57,7 @@ impl NativeToolkit {
     ) -> PyResult<NativeToolkit> {
         let tool = own_tool(name, description, function);
         let tools = tool.and_then(|tool| self.0.clone().with_tool(tool));
-        tools.map(NativeToolkit).map_err(|error| raised(py, &error))
+        tools.map(NativeToolkit).map_err(|error| of_error(py, &error))
     }
 
     /// Calls a tool with arguments in JSON.
@@ -108,7 +108,7 @@ impl NativeToolkit {
 
     /// The descriptions of all tools as JSON.
     fn specs(&self, py: Python<'_>, format: &str) -> PyResult<String> {
-        self.0.specs(format).map_err(|error| raised(py, &error))
+        self.0.specs(format).map_err(|error| of_error(py, &error))
     }
 
     /// The names of the tools.
@@ -128,7 +128,7 @@ impl NativeToolkit {
 
     /// Stores the index.
     fn save_index(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.save_index()).map_err(|error| raised(py, &error))
+        py.detach(|| self.0.save_index()).map_err(|error| of_error(py, &error))
     }
 }
 
