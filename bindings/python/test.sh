@@ -15,6 +15,8 @@ python3 -m venv --without-pip "$environment"
 "$tools/bin/pip" --quiet --disable-pip-version-check --python "$environment/bin/python" \
     install --no-deps --no-index "$wheel"
 export PATH="$environment/bin:$PATH" PYTHONDONTWRITEBYTECODE=1
+# The servers of the tests are on this machine, and no proxy reaches them.
+export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 packages="$(echo "$tools"/lib/python3*/site-packages)"
 
 "$tools/bin/mypy" --python-executable "$environment/bin/python" --strict tests/test_toolkit.py

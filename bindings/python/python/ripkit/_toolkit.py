@@ -59,7 +59,8 @@ class Workspace:
 class Toolkit:
     """The tools over one workspace, to be called by name from any thread.
 
-    By default they are those of `ripkit mcp`, without the skills of the home directory.
+    By default they are those of `ripkit mcp`, except that nothing is read from the home directory:
+    neither skills nor the global excludes of git.
     """
 
     def __init__(
@@ -103,6 +104,11 @@ class Toolkit:
 
         Raises `Error` for a root that cannot be opened, or an option that does not fit.
         """
+        # A text is a sequence too, of its letters.
+        if isinstance(tools, str):
+            raise TypeError("tools is a list of names")
+        if isinstance(skills, str):
+            raise TypeError("skills is a list of directories")
         if not isinstance(workspace, Workspace):
             workspace = Workspace(workspace)
         options = {
@@ -139,8 +145,9 @@ class Toolkit:
 
         arguments: as a mapping or as JSON, as providers deliver them.
         cancel: stops the call when it is cancelled.
-        progress: called at most ten times a second with the numbers of files and results so far, on any
-            thread. An exception in it ends the call and is raised here.
+        progress: called with the numbers of files and results so far, on any thread, at most ten times a
+            second; reports of own tools come as they are made. An exception in it ends the call and is
+            raised here.
         timeout: seconds after which the call stops.
         id: an id of the host, which `ToolCall.id` has.
 
@@ -160,36 +167,53 @@ class Toolkit:
     ) -> Answer:
         """As `call`, on a thread of the event loop's executor.
 
-        If the task is cancelled, so is the call; the task ends when the call has, which is soon.
-        `progress` is called on the thread of the event loop.
+        If the task is cancelled, so is the call. The task ends when the call has, which is soon, or at
+        once if the call still waits for a thread. `progress` is called on the thread of the event loop.
         """
-        # It takes longer to load than all the rest, and few hosts need it.
+        # They take longer to load than all the rest, and few hosts need them.
         import asyncio
+        import threading
 
         loop = asyncio.get_running_loop()
         token = CancelToken() if cancel is None else cancel.child()
-        report = None if progress is None else functools.partial(
-            loop.call_soon_threadsafe, progress
-        )
-        call = functools.partial(
-            self._native.call,
-            name,
-            _json(arguments),
-            token,
-            report,
-            timeout,
-            id,
-        )
-        future = loop.run_in_executor(None, call)
+        failures: list[BaseException] = []
+
+        def report(files: int, results: int) -> None:
+            try:
+                # Reports that were under way when one failed are dropped.
+                if progress is not None and not failures:
+                    progress(files, results)
+            except BaseException as failure:
+                failures.append(failure)
+                token.cancel()
+
+        # Taken once, by the thread that begins the call or by the task that gives it up before.
+        start = threading.Lock()
+
+        def run(arguments: str) -> Answer:
+            if not start.acquire(blocking=False):
+                raise asyncio.CancelledError
+            reports = None if progress is None else functools.partial(
+                loop.call_soon_threadsafe, report
+            )
+            return self._native.call(name, arguments, token, reports, timeout, id)
+
+        future = loop.run_in_executor(None, run, _json(arguments))
         try:
-            return await asyncio.shield(future)
+            answer = await asyncio.shield(future)
         except asyncio.CancelledError:
             token.cancel()
+            if start.acquire(blocking=False):
+                future.cancel()
+                raise
             await asyncio.wait([future])
             if not future.cancelled():
                 # Otherwise the loop reports that nobody asked for it.
                 future.exception()
             raise
+        if failures:
+            raise failures[0]
+        return answer
 
     def specs(self, format: Format = "mcp") -> list[dict[str, Any]]:
         """The descriptions of all tools, for the `tools` of a request.
