@@ -103,7 +103,10 @@ export interface Progress {
 export interface CallOptions {
   /** Stops the call. */
   signal?: AbortSignal;
-  /** Called at most ten times a second. If it throws, the call is stopped and rejects with that. */
+  /**
+   * Called at most ten times a second; reports of own tools come as they are made. If it throws, the
+   * call is stopped and rejects with that.
+   */
   onProgress?: (progress: Progress) => void;
   /** Milliseconds after which the call stops. */
   timeoutMs?: number;
@@ -201,8 +204,8 @@ export class Workspace {
 }
 
 /**
- * The tools over one directory. By default they are those of `ripkit mcp`, without the skills of the
- * home directory.
+ * The tools over one directory. By default they are those of `ripkit mcp`, except that nothing is read
+ * from the home directory: neither skills nor the global excludes of git.
  */
 export class Toolkit {
   /**

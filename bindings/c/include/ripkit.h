@@ -83,9 +83,10 @@ ripkit_answer *ripkit_specs(const ripkit_toolkit *toolkit, const char *format);
 ripkit_answer *ripkit_call(const ripkit_toolkit *toolkit, const char *tool, const char *arguments);
 
 /*
- * Receives how far a call has come: files scanned and results found, neither ever decreasing. It is
- * called from threads of the toolkit, one call at a time, at most ten times a second, and not after
- * ripkit_call_with has returned. It must return soon, because the call waits for it.
+ * Receives how far a call has come: files scanned and results found, neither ever decreasing, at most
+ * ten times a second. Reports of the host's own tools come as ripkit_report makes them. It is called from
+ * any thread, one report at a time, and not after ripkit_call_with has returned. It must return soon, because
+ * the call waits for it.
  */
 typedef void ripkit_progress(void *context, uint64_t files, uint64_t results);
 
