@@ -10,8 +10,6 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
-use std::thread;
-use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -313,7 +311,7 @@ fn a_tree_in_which_a_file_system_is_mounted_is_refused_entirely() {
         // A process that another test starts has the same handles for a moment.
         let unmounted = (0..50).any(|_| {
             let is_done = succeeds("umount", &[&path(to)]);
-            (!is_done).then(|| thread::sleep(Duration::from_millis(100)));
+            (!is_done).then(|| std::thread::sleep(std::time::Duration::from_millis(100)));
             is_done
         });
         assert!(unmounted, "it stays mounted");
