@@ -94,11 +94,14 @@ fn who_was_full_asks_again_when_everything_is_looked_at() {
 
 #[test]
 fn after_thirty_seconds_everything_is_looked_at_once() {
-    let watching = at_most(1);
-    assert!(!drain(&watching).everything);
-    watching.age(Duration::from_secs(29));
-    assert!(!drain(&watching).everything);
-    watching.age(Duration::from_secs(1));
-    assert!(drain(&watching).everything);
-    assert!(!drain(&watching).everything, "the next one need not");
+    let looks = || {
+        let watching = at_most(1);
+        [0, 29, 1, 0].map(|seconds| {
+            watching.age(Duration::from_secs(seconds));
+            drain(&watching).everything
+        })
+    };
+    // Everything is looked at after a mount too, which another test may make at the same time.
+    let all: Vec<_> = (0..5).map(|_| looks()).collect();
+    assert!(all.contains(&[false, false, true, false]), "{all:?}");
 }
