@@ -133,8 +133,12 @@ fn worktrees_below_the_root_need_nothing_from_outside() {
     for (path, file) in [("inner", "inner/common.txt"), ("sub", "sub/module.txt")] {
         let said = ask(&tools, "list_files", json!({ "path": path })).succeeds();
         assert!(!said.paths().contains(&file.to_owned()), "{file}");
-        let rules_above = ask(&tools, "search", json!({ "pattern": "x", "path": file }));
-        rules_above.succeeds().finds([&format!("{file}:1")]).warns_of("is ignored");
+        // The rules apply to directories too, and one that is named is walked, with a note.
+        let directory = file.replace('/', "/deep/");
+        let inner = format!("{directory}/f");
+        workspace.put(&inner, "x\n");
+        let rules_above = ask(&tools, "search", json!({ "pattern": "x", "path": directory }));
+        rules_above.succeeds().finds([&format!("{inner}:1")]).warns_of("is ignored");
     }
 }
 
