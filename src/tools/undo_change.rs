@@ -46,7 +46,8 @@ pub struct UndoChangeOutput {
 }
 
 /// Undoes changes that were made through the toolkit: content, permissions and attributes are as
-/// before. A toolkit has it after [`Toolkit::with_change_log`](crate::Toolkit::with_change_log).
+/// before, and what is not is said in the notes of the answer. The times of a restored directory are
+/// new. A toolkit has it after [`Toolkit::with_change_log`](crate::Toolkit::with_change_log).
 ///
 /// ```
 /// use ripkit::tools::delete_file::{DeleteFile, DeleteFileArgs};
