@@ -813,11 +813,10 @@ fn unchanged_lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a part of the text begins and ends where lines do.
 fn are_whole_lines(text: &[u8], at: usize, len: usize) -> bool {
-    let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + len..));
-    before.last().is_none_or(|byte| *byte == b'\n')
-        && after.is_some_and(|after| {
-            after.is_empty() || after.starts_with(b"\n") || after.starts_with(b"\r")
-        })
+    let Some((before, rest)) = text.split_at_checked(at) else { return false };
+    let Some(after) = rest.get(len..) else { return false };
+    let begins = before.last().is_none_or(|byte| *byte == b'\n');
+    begins && (after.is_empty() || after.starts_with(b"\n") || after.starts_with(b"\r"))
 }
 
 /// The text with the escapes of string literals replaced by their characters.

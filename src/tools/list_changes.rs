@@ -239,8 +239,8 @@ impl Origins {
         let origin = match &change.before {
             Before::At(from) => {
                 for old in self.within(from) {
+                    let Some(below) = old.strip_prefix(from.as_slice()) else { continue };
                     let Some(moved) = self.0.remove(&old) else { continue };
-                    let below = old.get(from.len()..).unwrap_or_default();
                     self.add([path, below].concat(), moved.origin, true);
                 }
                 return;
