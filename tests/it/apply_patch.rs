@@ -178,7 +178,7 @@ fn diffs_are_applied_as_by_git_and_patch() {
     if !has_program("git") || !has_program("patch") {
         return;
     }
-    let scratch = TestWorkspace::in_memory();
+    let scratch = TestWorkspace::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let count: usize = if is_thorough() { 1000 } else { 60 };
     for seed in 1..=count {
@@ -205,7 +205,7 @@ fn diffs_are_applied_as_by_git_and_patch() {
         // Nothing distinguishes a file that becomes empty from one that is removed.
         let git = applied_by(GIT, scratch.above(), &present, &patch);
         let other = applied_by(PATCH, scratch.above(), &present, &patch);
-        let workspace = TestWorkspace::in_memory().file("f", &present);
+        let workspace = TestWorkspace::new().file("f", &present);
         let said = workspace.call("apply_patch", json!({ "patch": patch }));
         let ours = String::from_utf8(workspace.content("f")).unwrap();
         match said.code {
@@ -246,7 +246,7 @@ fn a_diff_of_several_files_makes_the_tree_that_git_has() {
     }
     for seed in 1..=rounds(5) {
         let mut dice = Dice::new(seed);
-        let scratch = TestWorkspace::in_memory();
+        let scratch = TestWorkspace::new();
         let repository = scratch.above().join("repository");
         fs::create_dir_all(repository.join("sub")).unwrap();
         let git = |arguments: &[&str]| {
@@ -341,7 +341,7 @@ fn a_patch_of_100_mb_is_refused() {
 
 #[test]
 fn a_patch_of_10_000_files_makes_all_or_none() {
-    let workspace = TestWorkspace::in_memory().file("a.txt", "a\n");
+    let workspace = TestWorkspace::new().file("a.txt", "a\n");
     let tools = Toolkit::new(workspace.open().with_durability(Durability::Fast));
     let files = |count: usize| -> String {
         let added =

@@ -255,7 +255,7 @@ impl Case {
     }
 
     fn build(&self) -> TestWorkspace {
-        let mut workspace = TestWorkspace::in_memory();
+        let mut workspace = TestWorkspace::new();
         for entry in &self.tree {
             workspace = match entry {
                 Entry::File { path, escapes: true, content } => {

@@ -99,7 +99,7 @@ struct Place {
 impl Place {
     fn new() -> Place {
         let far = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
-        let place = Place { workspace: TestWorkspace::new(), far };
+        let place = Place { workspace: TestWorkspace::on_disk(), far };
         let file = place.root().join("d/file");
         put(&file, OLD.as_bytes());
         set_mode(&file, 0o640);
@@ -760,7 +760,7 @@ fn g11_a_source_that_cannot_be_removed_stays_and_the_copy_goes() {
 /// Runs a shell script that may mount file systems below the root of a workspace; returns its
 /// output. `None`, with a message, if mounting is not allowed.
 fn with_mounts(script: &str) -> Option<String> {
-    let workspace = TestWorkspace::new().dir("m");
+    let workspace = TestWorkspace::on_disk().dir("m");
     let flags: &[&str] = if running_as_root() { &["-m"] } else { &["-r", "-m"] };
     let mut allowed = Command::new("unshare");
     allowed.args(flags).args(["mount", "-t", "tmpfs", "none"]).arg(workspace.root().join("m"));

@@ -30,13 +30,15 @@ pub(crate) struct TestWorkspace {
 }
 
 impl TestWorkspace {
+    /// In [`memory_dir`].
     pub(crate) fn new() -> TestWorkspace {
-        TestWorkspace::at(tempfile::Builder::new().prefix("ripkit-test-").tempdir().unwrap())
+        TestWorkspace::at(memory_dir())
     }
 
-    /// The same in [`memory_dir`].
-    pub(crate) fn in_memory() -> TestWorkspace {
-        TestWorkspace::at(memory_dir())
+    /// The same in the directory for temporary files, for what depends on the file system: numbers of
+    /// files that are used again, handles of directories, syncing.
+    pub(crate) fn on_disk() -> TestWorkspace {
+        TestWorkspace::at(disk_dir())
     }
 
     fn at(dir: TempDir) -> TestWorkspace {
@@ -162,13 +164,23 @@ impl TestWorkspace {
     }
 }
 
-/// A directory in memory, or on a disk if the system has no such file system. On a disk it takes long
-/// to create thousands of files, or a small tree hundreds of times.
+/// A directory in memory, or [`disk_dir`] if the system has no such file system or `RIPKIT_DISK` is set.
+/// On a disk it takes long to create thousands of files, or a small tree hundreds of times.
 pub(crate) fn memory_dir() -> TempDir {
+    let in_memory = env::var_os("RIPKIT_DISK").is_none() && has_memory();
+    let directory = in_memory.then(|| named().tempdir_in("/dev/shm").ok()).flatten();
+    directory.unwrap_or_else(disk_dir)
+}
+
+/// A directory where the system has those of temporary files.
+pub(crate) fn disk_dir() -> TempDir {
+    named().tempdir().unwrap()
+}
+
+fn named() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix("ripkit-test-");
-    let in_memory = has_memory().then(|| builder.tempdir_in("/dev/shm").ok()).flatten();
-    in_memory.unwrap_or_else(|| builder.tempdir().unwrap())
+    builder.prefix("ripkit-test-");
+    builder
 }
 
 /// Whether many trees fit into memory; containers often have 64 MB there.
@@ -519,14 +531,25 @@ pub(crate) fn printed_by_child(
         return String::new();
     }
     let mut command = Command::new(env::current_exe().unwrap());
+    #[cfg(target_os = "linux")]
+    let program = fs::File::open(env::current_exe().unwrap()).unwrap();
     if who == Who::Nobody && running_as_root() {
         use std::os::unix::process::CommandExt;
-        // Other users may have no access to the build directory.
-        let program = workspace.above().join("tests");
-        fs::copy(env::current_exe().unwrap(), &program).unwrap();
-        set_mode(&program, 0o755);
+        // Other users may have no access to the build directory, and the program is too large to be
+        // copied each time.
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsRawFd;
+            command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let program = workspace.above().join("tests");
+            fs::copy(env::current_exe().unwrap(), &program).unwrap();
+            set_mode(&program, 0o755);
+            command = Command::new(program);
+        }
         set_mode(workspace.above(), 0o755);
-        command = Command::new(program);
         command.uid(NOBODY).gid(NOBODY).env("TMPDIR", "/tmp");
     }
     command

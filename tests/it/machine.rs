@@ -255,7 +255,7 @@ fn assert_reads_as(workspace: &TestWorkspace, model: &Model, path: &str) {
 fn any_sequence_of_calls_does_what_the_model_does() {
     let (mut done, mut all) = (0, 0);
     for seed in 0..rounds(15) {
-        let workspace = TestWorkspace::in_memory();
+        let workspace = TestWorkspace::new();
         let (mut model, mut dice) = (Model::default(), Dice::new(seed));
         let mut history = Vec::new();
         for _ in 0..60 {

@@ -102,7 +102,7 @@ fn place(result: &Value) -> (String, u64) {
 
 /// A tree with files of no, some and many matches.
 fn uneven_tree(dice: &mut Dice) -> TestWorkspace {
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     for number in 0..=dice.below(12) {
         let directory = dice.pick(&["", "a/", "a/b/", "c/"]);
         let lines = match dice.below(5) {
@@ -200,7 +200,7 @@ fn the_pages_of_a_spread_search_of_large_files_hold_every_line_once() {
 
 #[test]
 fn the_pages_of_a_large_directory_are_the_whole_directory() {
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     for number in 0..2345 {
         workspace.put(format!("{:04}", number * 8 % 2345), "");
     }
@@ -459,7 +459,7 @@ fn toolkit(workspace: &TestWorkspace, threads: usize) -> Toolkit {
 /// A tree that is the same for the same seed, with ignore files, links and odd content.
 fn random_tree(seed: u64) -> TestWorkspace {
     let mut dice = Dice::new(seed);
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     let root = workspace.root();
     for directory in ["a", "b", "a/a", "a/b", "b/a.b", "b/a/c", "B", "a-b"] {
         fs::create_dir_all(root.join(directory)).unwrap();

@@ -30,7 +30,7 @@ fn numbered_pages_are_what_a_split_of_the_whole_text_says() {
     for seed in 0..rounds(80) {
         let mut dice = Dice::new(seed);
         let (bytes, text) = random_content(&mut dice);
-        let workspace = TestWorkspace::in_memory().file("a.txt", &bytes);
+        let workspace = TestWorkspace::new().file("a.txt", &bytes);
         let lines = lines(&text);
         for _ in 0..4 {
             let count = lines.len().max(1);
@@ -67,7 +67,7 @@ fn no_page_is_longer_than_its_bytes_and_none_is_empty() {
     for seed in 0..rounds(60) {
         let mut dice = Dice::new(seed);
         let (bytes, text) = random_content(&mut dice);
-        let workspace = TestWorkspace::in_memory().file("a.txt", &bytes);
+        let workspace = TestWorkspace::new().file("a.txt", &bytes);
         let max = 1 + dice.below(60);
         let mut next = Some(1);
         while let Some(offset) = next {
@@ -589,7 +589,7 @@ fn written_back(answer: &str) -> Vec<String> {
 fn a_page_that_was_read_is_never_written_over_the_whole_file() {
     let mut tried = 0;
     for (what, content) in paged() {
-        let workspace = TestWorkspace::in_memory().file("a.rs", &content);
+        let workspace = TestWorkspace::new().file("a.rs", &content);
         let tools = Toolkit::new(workspace.open());
         for raw in [false, true] {
             let args = json!({ "path": "a.rs", "raw": raw });
@@ -645,7 +645,7 @@ fn whole_files_and_other_texts_are_written_over_files_of_many_pages() {
             texts.push(without_some(0, lines.len() - 10));
         }
         for text in texts {
-            let workspace = TestWorkspace::in_memory().file("a.rs", &content);
+            let workspace = TestWorkspace::new().file("a.rs", &content);
             let tools = Toolkit::new(workspace.open());
             let args = json!({ "path": "a.rs", "content": text });
             let answer = tools.call("write_file", args, &Call::default());

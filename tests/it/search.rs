@@ -986,7 +986,7 @@ impl fmt::Write for Full {
 
 #[test]
 fn a_writer_that_fails_stops_the_search() {
-    let mut workspace = TestWorkspace::in_memory();
+    let mut workspace = TestWorkspace::new();
     for number in 0..3000 {
         workspace = workspace.file(format!("{:02}/{number:04}.txt", number / 50), "needle\n");
     }
@@ -1122,7 +1122,7 @@ fn a_denied_name_is_never_suggested() {
 #[test]
 fn thousands_of_files_come_in_the_order_of_time_over_all_pages_and_progress_never_falls() {
     const FILES: usize = 5500;
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     let mut expected = vec![String::new(); FILES];
     for number in 0..FILES {
         let path = format!("d{}/{number:04}", number % 7);

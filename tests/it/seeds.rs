@@ -426,7 +426,7 @@ fn find_files_leaves_out_node_modules_and_git() {
 
 #[test]
 fn find_files_shows_1000_results_and_says_that_there_are_more() {
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     for number in 0..1001 {
         workspace.put(format!("{number:04}.ts"), "");
     }

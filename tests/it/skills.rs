@@ -251,7 +251,7 @@ fn h6_the_later_directory_wins_and_the_shadowed_are_listed() {
 
 #[test]
 fn h7_of_thousands_of_skills_some_are_loaded_and_the_prompt_is_bounded() {
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     let text = |name: &str| skill(name, &"words of a description ".repeat(40));
     for number in 0..2000 {
         let name = format!("skill-{number:05}");
@@ -413,7 +413,7 @@ fn h1_a_file_that_is_no_skill_hides_none_below_it() {
 
 #[test]
 fn denied_entries_do_not_use_up_a_listing() {
-    let workspace = TestWorkspace::in_memory()
+    let workspace = TestWorkspace::new()
         .file("s/aa/SKILL.md", skill("aa", "x"))
         .file("s/zz/SKILL.md", skill("zz", "x"));
     for number in 0..3000 {

@@ -289,7 +289,7 @@ fn only_what_is_the_same_a_second_time_is_idempotent() {
 /// A small tree on which every example works.
 fn tree() -> TestWorkspace {
     let skill = "---\nname: pdf\ndescription: Fills in forms.\n---\n# PDF\n";
-    TestWorkspace::in_memory()
+    TestWorkspace::new()
         .file("src/main.rs", "fn main() {\n    // TODO: less\n    let limit = 10;\n}\n")
         .file("src/old.rs", "mod b;\n")
         .file("notes.md", "one\ntwo\n")

@@ -81,7 +81,7 @@ fn a_tool_is_found_by_each_of_its_names() {
 
 #[test]
 fn arguments_as_text_choose_the_same_tool_as_their_object() {
-    let workspace = TestWorkspace::in_memory().file("a.txt", "one\n");
+    let workspace = TestWorkspace::new().file("a.txt", "one\n");
     let tools = Toolkit::new(Workspace::open(workspace.root()).unwrap());
     let args = json!({ "path": "a.txt", "old_string": "one", "new_string": "two" });
     let answer = tools.call("replace", Value::from(args.to_string()), &Call::default());

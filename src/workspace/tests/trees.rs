@@ -13,6 +13,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::tree_text::quick_directory;
 use crate::context::{Call, Cancel};
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Kind};
@@ -26,7 +27,10 @@ fn put(root: &Path, path: &str) {
 
 /// A tree with files, directories and links in `old`, and a file outside of it.
 fn fixture() -> TempDir {
-    let root = tempfile::tempdir().unwrap();
+    fixture_in(tempfile::tempdir().unwrap())
+}
+
+fn fixture_in(root: TempDir) -> TempDir {
     for path in ["old/a", "old/b/c/d", "old/b/e", "old/.hidden", "kept/file"] {
         put(root.path(), path);
     }
@@ -166,7 +170,7 @@ fn a_tree_of_great_depth_is_removed_and_moved_with_few_handles() {
 }
 
 fn deep(depth: usize, with_rules: impl FnOnce(Workspace) -> Workspace) {
-    let root = tempfile::tempdir().unwrap();
+    let root = quick_directory();
     let top = Dir::open_ambient(root.path()).unwrap();
     top.make_dir(b"old").unwrap();
     let mut dir = top.traverse(b"old").unwrap();
@@ -186,7 +190,7 @@ fn deep(depth: usize, with_rules: impl FnOnce(Workspace) -> Workspace) {
 
 #[test]
 fn a_directory_of_more_entries_than_are_listed_at_once_is_removed() {
-    let root = tempfile::tempdir().unwrap();
+    let root = quick_directory();
     for number in 0..10_500 {
         fs::write(root.path().join(format!("file {number}")), "").unwrap();
     }
@@ -375,6 +379,10 @@ mod faults {
         (Errno::MFILE, ErrorCode::ResourceExhausted),
     ];
 
+    fn quick_fixture() -> TempDir {
+        fixture_in(quick_directory())
+    }
+
     /// After an error the tree is complete, or the error says that a part is gone and the rest has its
     /// name; after a success it is gone.
     #[test]
@@ -382,7 +390,7 @@ mod faults {
         let (mut whole, mut partial) = (0, 0);
         for (errno, code) in ERRORS {
             for after in 0.. {
-                let root = fixture();
+                let root = quick_fixture();
                 let before = paths(root.path());
                 let workspace = Workspace::open(root.path()).unwrap();
                 let (done, reached) =
@@ -414,7 +422,7 @@ mod faults {
         let mut failures = 0;
         for to in ["new", "x/y/new"] {
             for after in 0.. {
-                let root = fixture();
+                let root = quick_fixture();
                 let before = paths(root.path());
                 let workspace = Workspace::open(root.path()).unwrap();
                 let work = || workspace.move_file("old", to, None, &Call::default());
@@ -436,7 +444,7 @@ mod faults {
     /// Before each system call in turn, `disturb` changes the tree.
     fn disturbed_before_each_call(disturb: impl Fn(&Path) + Clone + 'static) {
         for after in 0.. {
-            let (root, outside) = (fixture(), tempfile::tempdir().unwrap());
+            let (root, outside) = (quick_fixture(), quick_directory());
             put(outside.path(), "secret/file");
             symlink(outside.path(), root.path().join("out")).unwrap();
             let (path, disturb) = (root.path().to_owned(), disturb.clone());
@@ -504,7 +512,7 @@ mod faults {
     #[test]
     fn a_neighbour_that_writes_beside_it_sweeps_no_tree_that_is_being_removed() {
         for after in 0.. {
-            let root = fixture();
+            let root = quick_fixture();
             let workspace = Workspace::open(root.path()).unwrap();
             let neighbour = workspace.clone();
             let action = move || {
@@ -521,7 +529,7 @@ mod faults {
     #[test]
     fn the_number_of_calls_grows_with_the_entries_only() {
         let calls = |count: usize| {
-            let root = tempfile::tempdir().unwrap();
+            let root = quick_directory();
             for number in 0..count {
                 put(root.path(), &format!("old/{number}/file"));
             }

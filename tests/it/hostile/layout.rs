@@ -109,7 +109,7 @@ impl Layout {
     }
 
     pub(super) fn build(&self) -> TestWorkspace {
-        let mut workspace = TestWorkspace::in_memory().file("from.txt", "from\n");
+        let mut workspace = TestWorkspace::new().file("from.txt", "from\n");
         for entry in &self.tree {
             workspace = match entry {
                 Entry::File(path, content) => {

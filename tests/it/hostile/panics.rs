@@ -55,7 +55,7 @@ fn g12_a_tool_that_panics_is_an_internal_error_of_that_call_only() {
 
 #[test]
 fn g12_a_progress_callback_that_panics_hangs_nothing() {
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     for number in 0..3000 {
         workspace.put(format!("{number}.txt"), "needle\n");
     }

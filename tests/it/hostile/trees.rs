@@ -36,7 +36,7 @@ fn c9_ignore_files_on_every_level_are_used_down_to_a_reported_limit() {
 
 #[test]
 fn c9_ten_thousand_levels_neither_overflow_nor_end_the_answer() {
-    let workspace = TestWorkspace::in_memory().file("z.txt", "needle\n").dir("deep");
+    let workspace = TestWorkspace::new().file("z.txt", "needle\n").dir("deep");
     let _remover = Deep(workspace.root().join("deep"));
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut level = openat(CWD, workspace.root().join("deep"), flags, Mode::empty()).unwrap();
@@ -67,7 +67,7 @@ fn c9_ten_thousand_levels_neither_overflow_nor_end_the_answer() {
 
 #[test]
 fn c10_a_search_of_a_huge_directory_stops_when_cancelled() {
-    let workspace = TestWorkspace::in_memory();
+    let workspace = TestWorkspace::new();
     for number in 0..8000 {
         fs::write(workspace.root().join(format!("{number:06}.txt")), "needle\n").unwrap();
     }

@@ -97,7 +97,7 @@ fn what_was_written_before_a_call_began_is_found_by_it_where_changes_are_told() 
 }
 
 fn hammer(options: IndexOptions) {
-    let workspace = TestWorkspace::new();
+    let workspace = TestWorkspace::on_disk();
     let root = workspace.root();
     let files: Vec<_> = (0..FILES).map(|index| Written::new(&root, index)).collect();
     let tools = Toolkit::new(workspace.open()).with_index(options).unwrap();
@@ -204,7 +204,7 @@ fn ask_one(files: &[Written], tools: &Toolkit, dice: &mut Dice) {
 // Rows B7 and B8: directories and links change places while searches run, and then they do not.
 #[test]
 fn when_directories_stop_changing_places_answers_are_as_without_an_index() {
-    let workspace = TestWorkspace::new()
+    let workspace = TestWorkspace::on_disk()
         .file("a/in/x.txt", "needle of a\n")
         .file("b/in/x.txt", "needle of b\n")
         .file("b/in/y/z.txt", "absent of b\n")

@@ -36,7 +36,7 @@ fn learned(workspace: &TestWorkspace, options: IndexOptions) -> Pair {
 #[test]
 fn a_change_right_after_another_is_seen_whatever_the_clock_says() {
     for options in both() {
-        let workspace = TestWorkspace::new().file("a.txt", "0000\n");
+        let workspace = TestWorkspace::on_disk().file("a.txt", "0000\n");
         let pair = pair_of(&workspace, options);
         let until = Instant::now() + Duration::from_millis(400);
         let mut number = 0;
@@ -56,7 +56,7 @@ fn a_change_right_after_another_is_seen_whatever_the_clock_says() {
 #[test]
 fn a_time_that_is_set_back_hides_no_change() {
     for options in both() {
-        let workspace = TestWorkspace::new().file("a.txt", "needle\n").mtime("a.txt", 1000);
+        let workspace = TestWorkspace::on_disk().file("a.txt", "needle\n").mtime("a.txt", 1000);
         let pair = learned(&workspace, options);
         workspace.put("a.txt", "absent\n");
         let workspace = workspace.mtime("a.txt", 1000);
@@ -69,7 +69,8 @@ fn a_time_that_is_set_back_hides_no_change() {
 #[test]
 fn an_entry_that_takes_the_name_of_another_is_seen() {
     for options in both() {
-        let workspace = TestWorkspace::new().file("a.txt", "needle\n").file("b.txt", "absent\n");
+        let workspace =
+            TestWorkspace::on_disk().file("a.txt", "needle\n").file("b.txt", "absent\n");
         let pair = learned(&workspace, options);
         let root = workspace.root();
         let exchange = || {
@@ -90,7 +91,8 @@ fn an_entry_that_takes_the_name_of_another_is_seen() {
 #[test]
 fn rules_that_come_change_and_go_are_seen() {
     for options in both() {
-        let workspace = TestWorkspace::new().file("d/a.txt", "needle\n").file("b.log", "needle\n");
+        let workspace =
+            TestWorkspace::on_disk().file("d/a.txt", "needle\n").file("b.log", "needle\n");
         let pair = learned(&workspace, options);
         let root = workspace.root();
         let places = ["b.log:1", "d/a.txt:1"];
@@ -126,7 +128,7 @@ fn rules_that_come_change_and_go_are_seen() {
 #[test]
 fn rules_that_change_above_reach_directories_with_rules_of_their_own() {
     for options in both() {
-        let workspace = TestWorkspace::new()
+        let workspace = TestWorkspace::on_disk()
             .file(".gitignore", "*.log\n")
             .file("d/.ignore", "*.zip\n")
             .file("d/a.txt", "needle\n");
@@ -145,7 +147,7 @@ fn rules_that_change_above_reach_directories_with_rules_of_their_own() {
 #[test]
 fn an_exclude_file_that_becomes_something_else_is_told() {
     for options in both() {
-        let workspace = TestWorkspace::new().file("a.txt", "needle\n").dir(".git/info");
+        let workspace = TestWorkspace::on_disk().file("a.txt", "needle\n").dir(".git/info");
         let pair = learned(&workspace, options);
         let exclude = workspace.root().join(".git/info/exclude");
         symlink("elsewhere", &exclude).unwrap();
@@ -163,7 +165,7 @@ fn an_exclude_file_that_becomes_something_else_is_told() {
 // Lines of context are kept in hand until it is known that nothing matches after them.
 #[test]
 fn a_large_file_whose_context_does_not_fit_is_told() {
-    let workspace = TestWorkspace::new();
+    let workspace = TestWorkspace::on_disk();
     let line = format!("{}\n", "x".repeat(40_000));
     workspace.put("large.txt", line.repeat(200));
     for options in both() {
@@ -179,7 +181,7 @@ fn a_large_file_whose_context_does_not_fit_is_told() {
 fn a_start_below_a_directory_that_is_replaced_is_another_one() {
     for options in both() {
         for no_ignore in [false, true] {
-            let workspace = TestWorkspace::new()
+            let workspace = TestWorkspace::on_disk()
                 .file("a/b/c/d/x.txt", "needle\n")
                 .file("other/b/c/d/x.txt", "absent\n")
                 .file("other/b/c/d/y.txt", "needle\n");
@@ -211,7 +213,7 @@ fn a_start_below_a_directory_that_is_replaced_is_another_one() {
 #[test]
 fn a_write_by_another_name_in_the_tree_is_seen() {
     for options in both() {
-        let workspace = TestWorkspace::new().file("a/f.txt", "absent\n").dir("b");
+        let workspace = TestWorkspace::on_disk().file("a/f.txt", "absent\n").dir("b");
         let pair = learned(&workspace, options);
         let root = workspace.root();
         fs::hard_link(root.join("a/f.txt"), root.join("b/g.txt")).unwrap();
@@ -232,7 +234,8 @@ fn a_write_by_another_name_in_the_tree_is_seen() {
 #[test]
 fn rules_that_are_written_by_another_name_are_seen() {
     for options in both() {
-        let workspace = TestWorkspace::new().file("a/f.txt", "needle\n").file("rules", "*.log\n");
+        let workspace =
+            TestWorkspace::on_disk().file("a/f.txt", "needle\n").file("rules", "*.log\n");
         let root = workspace.root();
         fs::hard_link(root.join("rules"), root.join("a/.gitignore")).unwrap();
         let pair = learned(&workspace, options);
@@ -249,7 +252,7 @@ fn rules_that_are_written_by_another_name_are_seen() {
 #[test]
 fn a_link_in_the_place_of_a_directory_is_not_followed() {
     for options in both() {
-        let workspace = TestWorkspace::new()
+        let workspace = TestWorkspace::on_disk()
             .file("d/a.txt", "needle\n")
             .file("e/a.txt", "needle\n")
             .outside_file("d/a.txt", "needle\n");
@@ -271,7 +274,7 @@ fn a_link_in_the_place_of_a_directory_is_not_followed() {
 #[test]
 fn a_start_by_a_link_is_the_directory_that_it_leads_to() {
     for options in both() {
-        let workspace = TestWorkspace::new()
+        let workspace = TestWorkspace::on_disk()
             .file("real/in/a.txt", "needle\n")
             .file("other/in/a.txt", "absent\n")
             .symlink("link", "real");
@@ -290,7 +293,7 @@ fn a_start_by_a_link_is_the_directory_that_it_leads_to() {
 fn relaxed_starts_outside_the_root_are_not_remembered() {
     for options in both() {
         let workspace =
-            TestWorkspace::new().file("a.txt", "needle\n").outside_file("b/c.txt", "needle\n");
+            TestWorkspace::on_disk().file("a.txt", "needle\n").outside_file("b/c.txt", "needle\n");
         settle();
         let open = workspace.open().relaxed();
         let pair = Pair::with(&open, options, &Limits::default()).built();
@@ -306,7 +309,7 @@ fn relaxed_starts_outside_the_root_are_not_remembered() {
 
 #[test]
 fn another_root_at_the_same_path_is_another_tree() {
-    let workspace = TestWorkspace::new().file("d/a.txt", "needle\n");
+    let workspace = TestWorkspace::on_disk().file("d/a.txt", "needle\n");
     let stored = workspace.above().join("index");
     let options = IndexOptions::default().in_the_foreground().stored_in(&stored);
     let old = learned(&workspace, options.clone());
@@ -324,7 +327,7 @@ fn another_root_at_the_same_path_is_another_tree() {
 #[test]
 fn what_becomes_unreadable_is_told_and_what_is_readable_again_is_found() {
     let test = "index::stale::what_becomes_unreadable_is_told_and_what_is_readable_again_is_found";
-    let workspace = TestWorkspace::new();
+    let workspace = TestWorkspace::on_disk();
     set_mode(&workspace.root(), 0o777);
     in_child(test, Who::Nobody, &workspace, |root| {
         for path in ["d/a.txt", "d/e/b.txt", "c.txt"] {
@@ -364,7 +367,8 @@ fn what_becomes_unreadable_is_told_and_what_is_readable_again_is_found() {
 // Row B7 for what may be denied: the rule is asked of every name, known or not.
 #[test]
 fn what_the_host_denies_is_never_learned() {
-    let workspace = TestWorkspace::new().file("a.txt", "other\n").file("secret/b.txt", "needle\n");
+    let workspace =
+        TestWorkspace::on_disk().file("a.txt", "other\n").file("secret/b.txt", "needle\n");
     fs::hard_link(workspace.root().join("secret/b.txt"), workspace.root().join("c.txt")).unwrap();
     settle();
     let open = workspace.open().deny(["secret/"]).unwrap().deny_hard_links();
@@ -378,7 +382,7 @@ fn what_the_host_denies_is_never_learned() {
 #[test]
 fn directories_that_are_moved_and_deleted_are_noticed() {
     for options in both() {
-        let workspace = TestWorkspace::new()
+        let workspace = TestWorkspace::on_disk()
             .file("a/deep/one.txt", "needle\n")
             .file("a/two.txt", "needle\n")
             .file("b/three.txt", "needle\n");
@@ -408,7 +412,7 @@ fn file_systems_that_are_mounted_and_unmounted_below_the_root_are_noticed() {
     use std::ffi::OsStr;
 
     for options in both() {
-        let workspace = TestWorkspace::new()
+        let workspace = TestWorkspace::on_disk()
             .file("a/x.txt", "absent\n")
             .file("b/x.txt", "needle\n")
             .file("b/deep/y.txt", "needle\n")
@@ -445,7 +449,7 @@ fn file_systems_that_are_mounted_and_unmounted_below_the_root_are_noticed() {
 #[test]
 fn ways_to_walk_do_not_get_mixed_up() {
     for options in both() {
-        let workspace = TestWorkspace::new()
+        let workspace = TestWorkspace::on_disk()
             .file(".hidden/a.txt", "needle\n")
             .file("d/.b.txt", "needle\n")
             .file("d/c.log", "needle\n")
@@ -472,7 +476,7 @@ fn ways_to_walk_do_not_get_mixed_up() {
 
 #[test]
 fn two_indexes_of_one_tree_share_nothing() {
-    let workspace = TestWorkspace::new().file("d/a.txt", "needle\n");
+    let workspace = TestWorkspace::on_disk().file("d/a.txt", "needle\n");
     let [one, other] = both().map(|options| learned(&workspace, options));
     for text in ["absent\n", "needle\n", "absent\n"] {
         workspace.put("d/a.txt", text);
@@ -486,7 +490,7 @@ fn two_indexes_of_one_tree_share_nothing() {
 // Files of every kind that is searched in a way of its own.
 #[test]
 fn every_kind_of_file_is_counted_as_if_it_had_been_opened() {
-    let workspace = TestWorkspace::new();
+    let workspace = TestWorkspace::on_disk();
     let mebibyte = "0123456789abcde\n".repeat(1 << 16);
     let utf16: Vec<u8> = format!("\u{feff}{}", &mebibyte[..(600 << 10)])
         .encode_utf16()
@@ -541,7 +545,7 @@ fn every_kind_of_file_is_counted_as_if_it_had_been_opened() {
 
 #[test]
 fn a_clock_that_is_ahead_or_behind_makes_no_stamp_believed_too_early() {
-    let workspace = TestWorkspace::new().file("a.txt", "needle\n").file("b.txt", "needle\n");
+    let workspace = TestWorkspace::on_disk().file("a.txt", "needle\n").file("b.txt", "needle\n");
     let day = Duration::from_hours(24);
     for (path, time) in [("a.txt", SystemTime::now() + day), ("b.txt", SystemTime::now() - day)] {
         let file = fs::File::options().write(true).open(workspace.root().join(path)).unwrap();
@@ -558,7 +562,7 @@ fn a_clock_that_is_ahead_or_behind_makes_no_stamp_believed_too_early() {
 
 #[test]
 fn tools_that_forget_their_index_still_answer() {
-    let workspace = TestWorkspace::new().file("a.txt", "needle\n");
+    let workspace = TestWorkspace::on_disk().file("a.txt", "needle\n");
     let tools = Toolkit::new(workspace.open()).with_index(IndexOptions::default()).unwrap();
     let clone = tools.clone();
     drop(tools);
@@ -568,7 +572,7 @@ fn tools_that_forget_their_index_still_answer() {
 
 #[test]
 fn files_that_are_counted_together_are_counted_anew_after_a_change_of_one() {
-    let workspace = TestWorkspace::new();
+    let workspace = TestWorkspace::on_disk();
     for number in 0..120 {
         workspace.put(format!("d{}/{number:03}.txt", number / 40), format!("some text {number}\n"));
     }
