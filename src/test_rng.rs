@@ -23,6 +23,11 @@ impl TestRng {
     }
 }
 
+/// Whether slow tests run all of their cases: if `RIPKIT_ROUNDS` is more than 1.
+pub(crate) fn is_thorough() -> bool {
+    rounds(1) > 1
+}
+
 /// How many rounds a random test runs: `RIPKIT_ROUNDS`, or `default`.
 #[expect(clippy::disallowed_methods, reason = "tests read the environment, the library does not")]
 pub(crate) fn rounds(default: u64) -> u64 {

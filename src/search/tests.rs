@@ -246,7 +246,7 @@ fn filters_never_exclude_a_matching_text() {
     let sizes = [3, 5, 7].map(BitsPerByte::percent);
     let mut builders = sizes.map(SignatureBuilder::new);
     let (mut asked, mut matched, mut spared) = (0, 0, 0);
-    let rounds = usize::try_from(rounds(250)).unwrap();
+    let rounds = usize::try_from(rounds(80)).unwrap();
     for round in 0..rounds {
         let texts = [rng.text(), rng.text(), rng.text()];
         let filters = texts.each_ref().map(|text| builders[round % 3].build(text));

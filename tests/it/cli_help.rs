@@ -115,20 +115,34 @@ fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
     assert!(out.starts_with(near) && out.lines().count() == 1, "{out}");
 }
 
+/// A shell without the settings of the user who runs the tests. One of them makes directories in its home.
+fn shell(program: &str, home: &Path) -> Command {
+    let mut shell = Command::new(program);
+    for name in ["CONFIG", "DATA", "CACHE", "STATE"] {
+        shell.env_remove(format!("XDG_{name}_HOME"));
+    }
+    for name in ["XDG_RUNTIME_DIR", "ZDOTDIR", "ENV", "BASH_ENV"] {
+        shell.env_remove(name);
+    }
+    shell.env("HOME", home);
+    shell
+}
+
 #[test]
 fn every_shell_gets_completions_that_it_can_read() {
     let root = tree();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let (status, script, error) = run(root.path(), &["completions", shell]);
-        assert_eq!((status, error.as_str()), (0, ""), "{shell}");
-        assert!(script.contains("search") && script.contains("json-lines"), "{shell}: {script}");
-        if !matches!(shell, "bash" | "zsh" | "fish") || !has_program(shell) {
+    for name in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (status, script, error) = run(root.path(), &["completions", name]);
+        assert_eq!((status, error.as_str()), (0, ""), "{name}");
+        assert!(script.contains("search") && script.contains("json-lines"), "{name}: {script}");
+        if !matches!(name, "bash" | "zsh" | "fish") || !has_program(name) {
             continue;
         }
-        let path = root.path().join(shell);
+        let path = root.path().join(name);
         fs::write(&path, script).expect("a script");
-        let checked = Command::new(shell).arg("-n").arg(&path).output().expect("the shell starts");
-        assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
+        let checked = shell(name, root.path()).arg("-n").arg(&path).output();
+        let checked = checked.expect("the shell starts");
+        assert!(checked.status.success() && checked.stderr.is_empty(), "{name}: {checked:?}");
     }
 }
 
@@ -149,7 +163,7 @@ fn bash_completes_commands_and_options() {
             words[last],
             words[last - 1],
         );
-        let mut bash = Command::new("bash");
+        let mut bash = shell("bash", root.path());
         bash.args(["--norc", "-c", &call]).current_dir(root.path());
         String::from_utf8(bash.output().expect("bash starts").stdout).expect("UTF-8")
     };
@@ -183,7 +197,7 @@ fn completions_of_every_shell_have_the_names_of_values() {
         ("ripkit skills show cou", "count-words\n"),
         ("ripkit search x --file-type typesc", "typescript\n"),
     ] {
-        let mut fish = Command::new("fish");
+        let mut fish = shell("fish", root.path());
         let line = format!("source ./script; complete -C '{typed}'");
         let output = fish.args(["--no-config", "-c", &line]).current_dir(root.path()).output();
         let completed = output.expect("fish starts").stdout;

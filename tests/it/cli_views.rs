@@ -226,7 +226,7 @@ fn events_have_every_match_that_those_of_ripgrep_have() {
         return;
     }
     let root = tree();
-    let many = "todo ".repeat(1000);
+    let many = "todo ".repeat(300);
     let far = format!("todo{}todo todo\n", "x".repeat(70_000));
     let block = "todo\n".repeat(300) + "x\n" + &"a todo b\n".repeat(7);
     let files: [(&str, &[u8]); 7] = [

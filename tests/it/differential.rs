@@ -322,7 +322,7 @@ fn a_search_of_generated_trees_finds_what_rg_finds() {
     let (queries, mut differences) = (queries(), Vec::new());
     // Each tree of the sample has other queries.
     let step = if is_thorough() { 1 } else { 3 };
-    for seed in 0..rounds(2) {
+    for seed in 0..rounds(1) {
         let workspace = generated_tree(seed, IGNORE_LINES);
         let first = usize::try_from(seed).unwrap() % step;
         for query in queries.iter().skip(first).step_by(step) {
@@ -345,7 +345,7 @@ fn a_search_for_random_patterns_finds_what_rg_finds() {
     for seed in 0..rounds(1) {
         let workspace = generated_tree(seed, IGNORE_LINES);
         let mut dice = Dice::new(seed);
-        for _ in 0..30 {
+        for _ in 0..if is_thorough() { 30 } else { 15 } {
             let mut pattern = oracles::search::pattern(&mut Choices::new(&dice.bytes(60)));
             if dice.once_in(3) {
                 pattern = format!("(?:{pattern})*");

@@ -431,7 +431,7 @@ fn g1_a_call_that_fails_leaves_the_old_or_the_new() {
     let error = |(errno, code): &(&'static str, _)| (format!("error={errno}"), *code);
     for operation in &OPERATIONS {
         let mut spoilt = 0;
-        for (errors, times) in [(ERRORS, sample(24)), (MORE_ERRORS, sample(72))] {
+        for (errors, times) in [(ERRORS, sample(48)), (MORE_ERRORS, sample(144))] {
             let errors: Vec<(String, &str)> = errors.iter().map(error).collect();
             let errors: Vec<_> =
                 errors.iter().map(|(error, code)| (error.as_str(), *code)).collect();
@@ -448,7 +448,7 @@ fn g4_a_kill_at_a_call_leaves_the_old_or_the_new() {
     }
     let mut dice = Dice::new(2);
     for operation in &OPERATIONS {
-        let killed = operation.spoil(&[("signal=KILL", "")], sample(8), &mut dice);
+        let killed = operation.spoil(&[("signal=KILL", "")], sample(16), &mut dice);
         println!("{}: {killed} kills", operation.name);
     }
 }

@@ -238,9 +238,11 @@ pub(crate) fn ask_within(
     arguments: Value,
     call: Call,
 ) -> Said {
-    let what = format!("{tool} {}", shortened(&arguments.to_string()));
+    let asked = arguments.clone();
+    // Written only for a failure: it takes long for large arguments.
+    let what = || format!("{tool} {}", shortened(&asked.to_string()));
     let (tools, tool) = (tools.clone(), tool.to_owned());
-    within(patience, &what, move || Said::new(&tools.call(&tool, arguments, &call)))
+    finished(patience, what, move || Said::new(&tools.call(&tool, arguments, &call)))
 }
 
 /// Runs `work` in a thread of its own and fails when it takes longer than `patience`.
@@ -250,6 +252,15 @@ pub(crate) fn within<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
+    finished(patience, || what.to_owned(), work)
+}
+
+#[track_caller]
+fn finished<T: Send + 'static>(
+    patience: Duration,
+    what: impl FnOnce() -> String,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
     let (sender, receiver) = mpsc::channel();
     let worker = thread::spawn(move || {
         // The receiver is gone only when the test has already failed.
@@ -257,7 +268,7 @@ pub(crate) fn within<T: Send + 'static>(
     });
     match receiver.recv_timeout(patience) {
         Ok(result) => result,
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("no answer in {patience:?}: {what}"),
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("no answer in {patience:?}: {}", what()),
         Err(mpsc::RecvTimeoutError::Disconnected) => match worker.join() {
             Err(payload) => std::panic::resume_unwind(payload),
             Ok(()) => unreachable!("the worker sends before it ends"),

@@ -429,7 +429,7 @@ fn j1_what_is_no_message_is_answered_with_an_error_and_the_connection_lives() {
         client.write(line);
         client.write(b"\n");
         let shown = String::from_utf8_lossy(&line[..line.len().min(60)]);
-        let error = client.message(SECOND * 10).unwrap_or_else(|| panic!("no answer: {shown}"));
+        let error = client.message(SECOND * 30).unwrap_or_else(|| panic!("no answer: {shown}"));
         assert_eq!(error["error"]["code"], code, "{shown}: {error}");
         assert_eq!(error.get("id"), None, "{error}");
         client.pings();
@@ -463,17 +463,17 @@ fn j1_an_id_that_is_taken_is_refused_and_the_first_request_is_answered() {
     server.client.initialize();
     let id = server.client.begin("wait", &json!({}));
     server.client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
-    let refused = server.client.message(SECOND * 10).expect("an answer");
+    let refused = server.client.message(SECOND * 30).expect("an answer");
     assert_eq!(refused["error"]["message"], format!("the id {id} is taken by an earlier request"));
     assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!(id)));
     // What refuses a request closes none that is open under the same id.
     server.client.send(&json!({
         "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": 5,
     }));
-    let malformed = server.client.message(SECOND * 10).expect("an answer");
+    let malformed = server.client.message(SECOND * 30).expect("an answer");
     assert_eq!((&malformed["error"]["code"], &malformed["id"]), (&json!(-32602), &json!(id)));
     server.client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
-    let again = server.client.message(SECOND * 10).expect("an answer");
+    let again = server.client.message(SECOND * 30).expect("an answer");
     assert_eq!(again, refused);
     gate.open();
     assert_eq!(text(&server.client.answer(id)["result"]), "done");
@@ -535,7 +535,7 @@ fn j2_the_program_ends_when_nobody_reads_its_output() {
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").expect("it reads");
     // The input stays open: it is the closed output that ends the program.
-    let output = crate::harness::within(SECOND * 10, "the program ends", move || {
+    let output = crate::harness::within(SECOND * 30, "the program ends", move || {
         child.wait_with_output().expect("a child")
     });
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
@@ -558,11 +558,11 @@ fn j2_a_client_that_does_not_read_cannot_hold_the_program() {
     thread::sleep(Duration::from_millis(200));
     drop(stdin);
     let asked = Instant::now();
-    let status = crate::harness::within(SECOND * 10, "the program ends", move || {
+    let status = crate::harness::within(SECOND * 30, "the program ends", move || {
         child.wait().expect("a child")
     });
     assert_eq!(status.code(), Some(0));
-    assert!(asked.elapsed() < SECOND * 5, "it took {:?}", asked.elapsed());
+    assert!(asked.elapsed() < SECOND * 15, "it took {:?}", asked.elapsed());
 }
 
 #[cfg(unix)]
@@ -594,13 +594,13 @@ fn j3_calls_that_are_stuck_delay_no_other() {
     for id in others {
         assert_eq!(client.answer(id)["result"]["isError"], false);
     }
-    assert!(started.elapsed() < SECOND * 5, "the others took {:?}", started.elapsed());
+    assert!(started.elapsed() < SECOND * 15, "the others took {:?}", started.elapsed());
     gate.wait_for(8);
 
     client.cancel(stuck[0]);
     client.pings();
     client.send(&json!({ "jsonrpc": "2.0", "id": stuck[0], "method": "ping" }));
-    let refused = client.message(SECOND * 10).expect("an answer");
+    let refused = client.message(SECOND * 30).expect("an answer");
     assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains("is taken")));
     gate.open();
     for id in &stuck[1..] {
@@ -625,7 +625,7 @@ fn j3_a_cancelled_search_stops_at_once_and_is_not_answered() {
     client.cancel(searching);
     let cancelled = Instant::now();
     assert_eq!(client.call("ls", &json!({}))["isError"], false);
-    assert!(cancelled.elapsed() < SECOND * 5, "{:?}", cancelled.elapsed());
+    assert!(cancelled.elapsed() < SECOND * 15, "{:?}", cancelled.elapsed());
     #[cfg(target_os = "linux")]
     {
         thread::sleep(Duration::from_millis(300));
@@ -984,7 +984,7 @@ fn too_many_requests_are_refused_and_the_open_ones_are_answered() {
     let client = &mut server.client;
     client.initialize();
     let ids: Vec<u64> = (0..1025).map(|_| client.begin("wait", &json!({}))).collect();
-    let refused = client.message(SECOND * 10).expect("an answer");
+    let refused = client.message(SECOND * 30).expect("an answer");
     assert_eq!(refused["error"]["message"], "1024 requests are open; wait for answers");
     client.cancel(ids[1023]);
     client.pings();

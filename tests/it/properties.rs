@@ -34,7 +34,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 // Design: results are in path order and the same for any thread count.
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    for seed in 0..rounds(4) {
+    for seed in 0..rounds(2) {
         let workspace = random_tree(seed);
         let tools = [1, 2, 8].map(|threads| toolkit(&workspace, threads));
         for (tool, arguments) in calls() {
@@ -70,7 +70,7 @@ fn the_same_call_twice_gives_the_same_bytes() {
 // The cursor continues exactly where the answer was truncated.
 #[test]
 fn the_pages_of_an_answer_are_the_whole_answer() {
-    for seed in 0..rounds(3) {
+    for seed in 0..rounds(2) {
         let workspace = random_tree(seed);
         let tools = toolkit(&workspace, 2);
         for (tool, mut arguments) in calls() {

@@ -203,21 +203,11 @@ mod strange {
         file.write_all(b"\nlast but one\nlast\n").unwrap();
     }
 
-    /// The fastest of several answers, to exclude delays by a busy machine.
-    fn quickest(answer: impl Fn() -> Said) -> (Duration, Said) {
-        let timed = |_| {
-            let started = Instant::now();
-            let said = answer();
-            (started.elapsed(), said)
-        };
-        (0..10).map(timed).min_by_key(|(time, _)| *time).unwrap()
-    }
-
     #[test]
-    fn c1_a_fifo_is_refused_within_50_milliseconds() {
+    fn c1_a_fifo_is_refused_at_once() {
         let workspace = TestWorkspace::new().fifo("pipe").file("a.txt", "x");
-        let (time, said) = quickest(|| read(&workspace, json!({ "path": "pipe" })));
-        assert!(time < Duration::from_millis(50), "{time:?}");
+        // Opening it would wait forever.
+        let said = read(&workspace, json!({ "path": "pipe" }));
         let wanted =
             "pipe is a FIFO, socket or device, and only regular files are read [INVALID_PATH]";
         assert_eq!(said.fails_with(ErrorCode::InvalidPath).text, wanted);
@@ -285,21 +275,21 @@ mod strange {
     fn c3_an_empty_huge_file_is_binary_at_once() {
         let workspace = TestWorkspace::new();
         let file = fs::File::create(workspace.root().join("sparse")).unwrap();
-        file.set_len(8 << 30).unwrap();
-        let (time, said) = quickest(|| read(&workspace, json!({ "path": "sparse" })));
-        assert!(time < Duration::from_millis(500), "{time:?}");
+        // Reading all of it takes more than the patience of any call here.
+        file.set_len(4 << 40).unwrap();
+        let said = read(&workspace, json!({ "path": "sparse" }));
         said.fails_with(ErrorCode::NotText);
     }
 
     #[test]
     fn a_deadline_gives_the_page_that_was_reached_and_else_nothing() {
         let workspace = TestWorkspace::new();
-        sparse(&workspace, 64 << 30);
+        sparse(&workspace, 4 << 40);
         let within = |arguments| {
             let call = Call::default().with_timeout(Duration::from_millis(100));
             let started = Instant::now();
             let said = ask_within(PATIENCE, workspace.tools(), "read_file", arguments, call);
-            assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
             said
         };
         let said = within(json!({ "path": "sparse.log", "limit": 0 })).succeeds();
@@ -320,7 +310,7 @@ mod strange {
     #[test]
     fn a_call_is_cancelled_while_it_counts() {
         let workspace = TestWorkspace::new();
-        sparse(&workspace, 64 << 30);
+        sparse(&workspace, 4 << 40);
         let cancel = Cancel::new();
         let call = Call::default().with_cancel(cancel.clone());
         let started = Instant::now();
@@ -333,7 +323,7 @@ mod strange {
             let said = ask_within(PATIENCE, workspace.tools(), "read_file", asked, call);
             said.fails_with(ErrorCode::Cancelled);
         });
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     }
 
     #[cfg(target_os = "linux")]

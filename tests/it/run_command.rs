@@ -24,6 +24,9 @@ fn tools(workspace: &TestWorkspace, policy: CommandPolicy) -> Toolkit {
     Toolkit::new(workspace.open()).with_commands(policy)
 }
 
+/// Far less than the minutes that a process sleeps which a call must not wait for.
+const SOON: Duration = Duration::from_secs(20);
+
 #[track_caller]
 fn run(workspace: &TestWorkspace, policy: CommandPolicy, command: &str) -> Said {
     let arguments = json!({ "command": command });
@@ -75,7 +78,7 @@ fn assert_none_runs(word: &str) {
     let started = Instant::now();
     while !running(word).is_empty() {
         let left = running(word);
-        if started.elapsed() > Duration::from_millis(500) {
+        if started.elapsed() > Duration::from_secs(20) {
             kill(&left);
             panic!("still running: {left:?}");
         }
@@ -88,18 +91,13 @@ fn assert_none_runs(word: &str) {
 #[test]
 fn i1_a_background_process_that_holds_the_pipe_does_not_hold_the_answer() {
     let workspace = TestWorkspace::new();
-    // The fastest of several calls, since the machine may be loaded.
-    let best = (0..5).map(|_| {
-        let started = Instant::now();
-        let said = run(&workspace, CommandPolicy::new(), "sleep 60 & echo hi");
-        #[cfg(target_os = "linux")]
-        said.reads("hi\n[Stopped 1 background process]");
-        #[cfg(not(target_os = "linux"))]
-        said.reads("hi\n");
-        started.elapsed()
-    });
-    let best = best.min().unwrap();
-    assert!(best < Duration::from_millis(300), "{best:?}");
+    let started = Instant::now();
+    let said = run(&workspace, CommandPolicy::new(), "sleep 600 & echo hi");
+    #[cfg(target_os = "linux")]
+    said.reads("hi\n[Stopped 1 background process]");
+    #[cfg(not(target_os = "linux"))]
+    said.reads("hi\n");
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
 #[test]
@@ -162,7 +160,7 @@ fn i2_at_the_deadline_nothing_is_left_of_a_command() {
         let arguments = json!({ "command": form.replace("NAP", &nap), "timeout_ms": 1000 });
         let started = Instant::now();
         let said = ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
-        assert!(started.elapsed() < Duration::from_secs(2), "{form}: {:?}", started.elapsed());
+        assert!(started.elapsed() < SOON, "{form}: {:?}", started.elapsed());
         assert_eq!(said.details["survivors"], json!([]), "{form}");
         said.reads("(no output)\n[Timed out after 1s]");
         assert_none_runs(&nap);
@@ -204,7 +202,7 @@ fn i2_a_process_that_may_not_be_killed_is_reported() {
             format!("{} --reuid 0 sleep {nap} & sleep 0.2; echo hi", become_root.display());
         let started = Instant::now();
         let answer = tools.call("run_command", json!({ "command": command }), &Call::default());
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
         let left = running(nap);
         assert_eq!(left.len(), 1, "{}", answer.text());
         assert_eq!(answer.details()["survivors"], json!(left));
@@ -252,7 +250,7 @@ fn i2_with_a_control_group_nothing_survives() {
     let started = Instant::now();
     ask_within(PATIENCE, &tools, "run_command", arguments, Call::default())
         .reads("(no output)\n[Timed out after 300ms]");
-    assert!(started.elapsed() < Duration::from_millis(1300), "{:?}", started.elapsed());
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     assert_none_runs(&nap);
     assert_eq!(delegated.groups(), 0, "a group is left");
 }
@@ -333,7 +331,7 @@ fn i3_endless_output_ends_at_the_deadline_with_both_ends() {
     let arguments = json!({ "command": "echo first; yes", "timeout_ms": 500 });
     let started = Instant::now();
     let said = ask_within(PATIENCE, &tools, "run_command", arguments, Call::default());
-    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     let number = |name: &str| said.details[name].as_u64().unwrap();
     let output = said.details["output"].as_str().unwrap();
     let (head, rest) = output.split_once("\n[... ").unwrap();

@@ -1061,7 +1061,7 @@ mod commands {
         // The remaining process would keep the pipe open.
         run("sh -c 'sleep 60; echo never' | cat; echo never", 300)
             .reads("(no output)\n[Timed out after 300ms]");
-        assert!(started.elapsed() < Duration::from_millis(1300), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     }
 
     #[test]

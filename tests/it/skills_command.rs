@@ -207,6 +207,39 @@ fn every_skill_of_the_corpus_is_judged_as_its_directory_says() {
     }
 }
 
+/// The status of the validator for each skill. Most of its time is its start, so that its interpreter, in
+/// the first line of the program, runs it for all of them.
+fn judged_by(validator: &str, skills: Vec<PathBuf>) -> Vec<(PathBuf, i32)> {
+    const EACH: &str = "\
+import runpy, sys
+program, *skills = sys.argv[1:]
+for skill in skills:
+    sys.argv = [program, 'validate', skill]
+    try:
+        runpy.run_path(program, run_name='__main__')
+    except SystemExit as ended:
+        print('status', ended.code or 0)
+    except Exception:
+        print('status', 1)
+";
+    let directories = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&directories).map(|place| place.join(validator));
+    let program = places.find(|place| place.is_file()).unwrap();
+    let text = fs::read_to_string(&program).unwrap();
+    let interpreter = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap();
+    let output = Command::new(interpreter.trim())
+        .args(["-c", EACH])
+        .arg(&program)
+        .args(&skills)
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let statuses = printed.lines().filter_map(|line| line.strip_prefix("status "));
+    let statuses: Vec<i32> = statuses.map(|status| status.parse().unwrap()).collect();
+    assert_eq!(statuses.len(), skills.len(), "{output:?}");
+    skills.into_iter().zip(statuses).collect()
+}
+
 #[test]
 fn the_reference_validator_judges_as_we_do_but_for_the_listed_differences() {
     let validator = env::var("RIPKIT_AGENTSKILLS").unwrap_or_else(|_| "agentskills".into());
@@ -214,18 +247,15 @@ fn the_reference_validator_judges_as_we_do_but_for_the_listed_differences() {
     if !has_program(&validator) {
         return;
     }
-    let judged = |skill: &Path| {
-        let output = Command::new(&validator).arg("validate").arg(skill).output().unwrap();
-        output.status.code().unwrap()
-    };
     let mut wrong = Vec::new();
     for (verdict, wanted) in [("good", 0), ("bad", 1)] {
-        wrong.extend(corpus(verdict).into_iter().filter(|skill| judged(skill) != wanted));
+        let judged = judged_by(&validator, corpus(verdict)).into_iter();
+        wrong.extend(judged.filter(|(_, status)| *status != wanted));
     }
     let listed = listed_differences();
-    wrong.extend(corpus("differs").into_iter().filter(|skill| {
+    wrong.extend(judged_by(&validator, corpus("differs")).into_iter().filter(|(skill, status)| {
         let name = skill.file_name().unwrap().to_string_lossy().into_owned();
-        Some(&judged(skill)) == listed.get(&name)
+        Some(status) == listed.get(&name)
     }));
     assert!(wrong.is_empty(), "the reference validator says otherwise: {wrong:#?}");
 }

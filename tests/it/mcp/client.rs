@@ -176,7 +176,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
         let started = Instant::now();
         assert_eq!(self.answer(id)["result"], json!({}));
-        assert!(started.elapsed() < SECOND, "a ping took {:?}", started.elapsed());
+        assert!(started.elapsed() < SECOND * 15, "a ping took {:?}", started.elapsed());
     }
 
     /// Ends the input of the server.
@@ -265,7 +265,7 @@ impl Program {
         drop(client);
         assert_eq!((code, errors.as_str()), (Some(status), ""));
         // The calls that are running would take minutes; on a busy machine an end takes a second.
-        assert!(asked.elapsed() < SECOND * 5, "the program took {:?} to end", asked.elapsed());
+        assert!(asked.elapsed() < SECOND * 15, "the program took {:?} to end", asked.elapsed());
     }
 }
 
@@ -303,7 +303,7 @@ impl InProcess {
         let asked = Instant::now();
         within(PATIENCE, "serve returns", move || server.join().expect("no panic"))
             .expect("the end of a client is no error");
-        assert!(asked.elapsed() < SECOND * 5, "serve took {:?} to return", asked.elapsed());
+        assert!(asked.elapsed() < SECOND * 15, "serve took {:?} to return", asked.elapsed());
         drop(client);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::index::signatures::SignatureBuilder;
-use crate::test_rng::TestRng;
+use crate::test_rng::{TestRng, rounds};
 
 const FILES: usize = 700;
 
@@ -226,7 +226,7 @@ fn bytes_made_at_random_do_no_harm() {
     let sound: Vec<Vec<u8>> =
         [1, 9, 40].map(|files| to_bytes(&signatures(&mut random, files)).unwrap()).into();
     let mut candidates = 0;
-    for round in 0..3000 {
+    for round in 0..usize::try_from(600 * rounds(1)).unwrap() {
         let mut bytes = sound[round % sound.len()].clone();
         for _ in 0..=random.below(6) {
             // Numbers are in the header and behind the matrices.
