@@ -198,6 +198,8 @@ fn has_memory() -> bool {
 /// Directories may be open: a toolkit that outlives its tree keeps the root open.
 impl Drop for TestWorkspace {
     fn drop(&mut self) {
+        #[cfg(unix)]
+        let _removable = Removable(self.above().to_owned());
         if thread::panicking() {
             return;
         }
@@ -212,6 +214,25 @@ impl Drop for TestWorkspace {
             thread::sleep(Duration::from_millis(5));
         }
         assert_eq!(open_below(self.above()), Vec::<PathBuf>::new(), "files are left open");
+    }
+}
+
+/// Opens directories without permissions when it is dropped, since only root can remove what is in them.
+#[cfg(unix)]
+struct Removable(PathBuf);
+
+#[cfg(unix)]
+impl Drop for Removable {
+    fn drop(&mut self) {
+        use std::os::unix::fs::PermissionsExt;
+        let mut ahead = if running_as_root() { Vec::new() } else { vec![self.0.clone()] };
+        while let Some(directory) = ahead.pop() {
+            // Fails for what belongs to another user, which stays.
+            let _ = fs::set_permissions(&directory, fs::Permissions::from_mode(0o700));
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|it| it.is_dir());
+            ahead.extend(entries.filter(is_directory).map(|entry| entry.path()));
+        }
     }
 }
 

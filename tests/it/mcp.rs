@@ -906,35 +906,41 @@ fn progress_rises_comes_seldom_and_only_to_those_who_ask() {
     let mut program = Program::start(&workspace.root(), &[]);
     let client = &mut program.client;
     client.initialize();
-    let args = json!({ "pattern": LONG_SEARCH, "timeout_ms": 1500 });
+    let args = json!({ "pattern": LONG_SEARCH, "timeout_ms": 300 });
     let silent = client.begin("search", &args);
     assert!(client.answer(silent)["result"]["structuredContent"]["incomplete"].is_string());
     assert_eq!(client.raw.len(), 2, "no token, no progress");
 
-    // Long enough for several files on a busy machine.
-    let args = json!({ "pattern": LONG_SEARCH, "timeout_ms": 4000 });
-    let params =
-        json!({ "name": "search", "arguments": args, "_meta": { "progressToken": "t-1" } });
-    let started = Instant::now();
-    let id = client.request("tools/call", params);
-    let mut told = Vec::new();
-    let answer = loop {
-        let message = client.message(SECOND * 30).expect("an answer");
-        if message["id"] == id {
-            break message;
-        }
-        told.push(message["params"].clone());
+    let mut progress_within = |timeout_ms: u64| {
+        let args = json!({ "pattern": LONG_SEARCH, "timeout_ms": timeout_ms });
+        let params =
+            json!({ "name": "search", "arguments": args, "_meta": { "progressToken": "t-1" } });
+        let started = Instant::now();
+        let id = client.request("tools/call", params);
+        let mut told = Vec::new();
+        let answer = loop {
+            let message = client.message(SECOND * 60).expect("an answer");
+            if message["id"] == id {
+                break message;
+            }
+            told.push(message["params"].clone());
+        };
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        let tenths = started.elapsed().as_millis() / 100;
+        (told.len() >= 2).then_some((told, tenths))
     };
-    let tenths = started.elapsed().as_millis() / 100;
-    assert_eq!(answer["result"]["isError"], false, "{answer}");
-    assert!(told.len() >= 2, "{told:?}");
+    // On a busy machine it takes longer to search several files.
+    let told = [700, 4000, 30_000].into_iter().find_map(&mut progress_within);
+    let (told, tenths) = told.expect("progress is told more than once");
     assert!(told.len() as u128 <= tenths, "{} in {tenths} tenths", told.len());
     assert!(told.iter().all(|told| told["progressToken"] == "t-1"));
     let numbers: Vec<f64> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();
     assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
     let words = told[0]["message"].as_str().expect("a message");
     assert!(words.contains(" file") && words.ends_with(" results"), "{words}");
-    assert_eq!(client.message(Duration::from_millis(300)), None, "nothing after the answer");
+    program.client.hang_up();
+    assert_eq!(program.client.rest(), Vec::<Value>::new(), "nothing after the answer");
+    program.ends(0);
 }
 
 #[test]
