@@ -286,4 +286,16 @@ mod tests {
         }
         assert!(decoded > 50 && decoded < 3 * bytes.len(), "{decoded} of {}", bytes.len());
     }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "a test reads fixtures by other means")]
+    fn what_fuzzing_begins_with_or_has_found_does_no_harm() {
+        // It may have found nothing yet.
+        for corpus in ["fuzz/seeds/snapshot", "fixtures/regressions/snapshot"] {
+            let inputs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(corpus);
+            for input in std::fs::read_dir(inputs).into_iter().flatten().flatten() {
+                round_trip(&std::fs::read(input.path()).unwrap()).unwrap();
+            }
+        }
+    }
 }

@@ -72,8 +72,6 @@ mod machine;
 mod oracles;
 // The descriptions of packages, compared with the crate and with the tools.
 mod packages;
-// The pictures of the documentation, drawn again.
-mod pictures;
 // Invariants for all trees and arguments: order, pages, truncation, containment.
 mod properties;
 // The oracles with random bytes, and with inputs found by fuzzing.
@@ -95,8 +93,6 @@ mod sizes;
 mod specs;
 // Pages of files: any bytes, any encoding, files that are huge or change, and the command.
 mod read_file;
-// Edits with the mistakes that models make.
-mod replay;
 // The search tool in difficult cases: interrupted, truncated, in pages, compared with rg.
 mod search;
 // The original requirements of the tools, sentence by sentence.

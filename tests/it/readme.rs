@@ -449,9 +449,9 @@ mod commands {
                         });
                         assert!(is_recipe, "{}: {span}: no recipe", from.path);
                     }
-                    ["cargo", "run", rest @ ..] if rest.contains(&"--example") => {
-                        let name = rest.iter().skip_while(|word| **word != "--example").nth(1);
-                        let file = format!("examples/{}.rs", name.unwrap());
+                    ["cargo", "run", rest @ ..] if rest.contains(&"ripkit-proofs") => {
+                        let name = rest.iter().skip_while(|word| **word != "--bin").nth(1);
+                        let file = format!("proofs/src/bin/{}/main.rs", name.unwrap());
                         assert!(at(&file).exists(), "{}: {span}", from.path);
                     }
                     ["ripkit", "COMMAND" | "-h", ..] => {}

@@ -1,7 +1,8 @@
-//! The oracles of the fuzz targets, with inputs found by fuzzing and with random bytes.
+//! The oracles of the fuzz targets, with the inputs that fuzzing begins with, with those that it found,
+//! and with random bytes.
 //!
-//! A file of `fixtures/regressions/<target>` contains an input that once made the target fail.
-//! `RIPKIT_ROUNDS` sets how many seeds are tried.
+//! A file of `fixtures/regressions/<target>` contains an input that once made the target fail, and
+//! `fuzz/run` adds one for each new failure. `RIPKIT_ROUNDS` sets how many seeds are tried.
 
 use std::fs;
 use std::path::Path;
@@ -31,12 +32,18 @@ fn hold(target: &str, check: fn(&[u8]), start: &[u8], seeds: u64) {
     }
 }
 
+/// Runs the corpora of a target, in the order of their names.
 fn replay(target: &str, check: fn(&[u8])) {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/regressions").join(target);
-    // Some targets have found nothing yet.
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let _tried = Tried(&entry.path().display().to_string());
-        check(&fs::read(entry.path()).unwrap());
+    // Some targets have found nothing yet, or begin with random bytes alone.
+    for corpora in ["fixtures/regressions", "fuzz/seeds"] {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(corpora).join(target);
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let mut inputs: Vec<_> = entries.map(|entry| entry.path()).collect();
+        inputs.sort();
+        for input in inputs {
+            let _tried = Tried(&input.display().to_string());
+            check(&fs::read(&input).unwrap());
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures by other means")]
 
+use std::path::Path;
+
 use super::*;
 use crate::index::signatures::SignatureBuilder;
 use crate::test_rng::{TestRng, rounds};
@@ -245,10 +247,12 @@ fn bytes_made_at_random_do_no_harm() {
 }
 
 #[test]
-fn what_fuzzing_has_found_does_no_harm() {
-    let found = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/regressions/store");
+fn what_fuzzing_begins_with_or_has_found_does_no_harm() {
     // It may have found nothing yet.
-    for entry in std::fs::read_dir(found).into_iter().flatten().flatten() {
-        parse_all(std::fs::read(entry.path()).unwrap()).unwrap();
+    for corpus in ["fuzz/seeds/store", "fixtures/regressions/store"] {
+        let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join(corpus);
+        for input in std::fs::read_dir(inputs).into_iter().flatten().flatten() {
+            parse_all(std::fs::read(input.path()).unwrap()).unwrap();
+        }
     }
 }

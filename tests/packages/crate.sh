@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Packs the crate as it is published, and builds and tries it outside the repository. Checks that it holds
+# what a user needs and no more.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    printf 'crate: %s\n' "$*" >&2
+    exit 1
+}
+
+# It is built below, with what is built already.
+cargo package --quiet --locked --allow-dirty --no-verify --package ripkit --target-dir "$target"
+tar -xzf "$target"/package/ripkit-[0-9]*.crate -C "$scratch"
+cd "$scratch"/ripkit-*
+files="$(find . -type f | wc -l)"
+((files <= 450)) || fail "$files files, and 450 are enough"
+for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE Cargo.lock docs/README.md; do
+    [ -s "$file" ] || fail "no $file"
+done
+
+CARGO_TARGET_DIR="$target" cargo build --quiet --locked --bin ripkit --message-format short
+mkdir "$scratch/tree"
+printf 'fn main() {}\n// TODO one\n' >"$scratch/tree/main.rs"
+found="$("$target/debug/ripkit" --root "$scratch/tree" search TODO)"
+[ "$found" = 'main.rs:2:// TODO one' ] || fail "found $found"
+# Its documentation includes files of the package.
+CARGO_TARGET_DIR="$target" cargo doc --quiet --locked --no-deps --lib
+printf '%s files\n' "$files"
