@@ -5,7 +5,7 @@ default:
 
 # Type-checks all targets.
 check:
-    cargo check --all-targets --all-features
+    cargo check --workspace --all-targets --all-features
 
 # Runs all tests with the default features.
 test:
@@ -19,14 +19,11 @@ bless:
 doc:
     RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --all-features
 
-# Checks format and lints as CI does.
+# Checks format and lints as the gate does; `just full lints` adds other sets of features.
 lint:
-    cargo fmt --check
-    cargo clippy --all-targets --all-features -- -D warnings
-    cargo clippy --all-targets -- -D warnings
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
     cargo clippy --lib --no-default-features -- -D warnings
-    cargo clippy --all-targets --no-default-features --features cli -- -D warnings
-    cargo clippy --lib --no-default-features --features mcp -- -D warnings
 
 # Checks licences, advisories and duplicate crates; needs cargo-deny.
 deny:
@@ -106,29 +103,23 @@ wheel-test: wheel
     bindings/python/test.sh
     tests/packages/wheel.sh
 
-# Compares speed and numbers of results with rg and fd on a tree; `--big`, `--index-only`.
+# Compares speed and numbers of results with rg and fd on a tree; `--big`, `--index-only`. The output for
+# docs/compare.md is printed.
 compare tree="." rounds="7" *flags:
     cargo build --profile dist
-    cargo run --profile dist --example compare -- {{quote(tree)}} {{rounds}} {{flags}}
-
-# Compares as `just compare` does, keeps what was printed as docs/compare.md, and draws it.
-chart tree rounds="7":
-    cargo build --profile dist
-    cargo run --profile dist --example compare -- {{quote(tree)}} {{rounds}} > docs/compare.md
-    cargo run --example pictures -- chart docs/compare.md > docs/speed.svg
-
-# Draws docs/terminal.svg: a session with the program in a terminal of `script`.
-terminal:
-    cargo build --bin ripkit
-    cargo run --example pictures -- terminal target/debug/ripkit > docs/terminal.svg
+    cargo run --profile dist -p ripkit-proofs --bin compare -- {{quote(tree)}} {{rounds}} {{flags}}
 
 # Runs the benchmarks on a generated tree, or on DIR with `just bench DIR`.
 bench tree="":
-    {{ if tree == "" { "" } else { "RIPKIT_BENCH_TREE=" + quote(tree) } }} cargo bench
+    {{ if tree == "" { "" } else { "RIPKIT_BENCH_TREE=" + quote(tree) } }} cargo bench -p ripkit-benches
 
-# Runs everything that CI runs.
+# The gate: what a change must pass; twenty minutes from an empty target directory.
 ci:
     .ci/run
+
+# The deep run: everything else that is checked, or some steps of it; about an hour.
+full *steps:
+    .ci/full {{steps}}
 
 # Runs Miri on the parsing of forged indexes and on the pool and the locks, with one interleaving of
 # threads per seed; needs nightly with miri. Miri cannot map files, so `os/mapping.rs` is not covered.
@@ -155,22 +146,23 @@ neutral rounds="10":
 
 # Measures the results in SECURITY.md, or some: `just proof swaps`; `--full` for its counts.
 proof *words:
-    cargo run --release --example proof -- {{words}}
+    cargo run --release -p ripkit-proofs --bin proof -- {{words}}
 
 # Replays real commits as edits and patches, also with typical mistakes of models, in the given clones
 # or in clones of public repositories; `--rivals` also gives them to `git apply`, `patch` and pi.
 replay *words:
-    examples/replay/run.sh {{words}}
+    proofs/replay.sh {{words}}
 
 # Replays tasks of a coding agent with ripkit and with a shell, in a clone of casey/just at 4f41f609.
 agent-tasks repository:
-    cargo run --release --example agent_tasks -- {{repository}}
+    cargo run --release -p ripkit-proofs --bin agent_tasks -- {{repository}}
 
 # Runs the same trials with other file servers; needs python3, node, npm and the registries.
 rivals *words:
     cargo build --release --bin ripkit
     tests/rivals.sh {{words}}
 
-# Fuzzes all targets for that many seconds in total, or the named ones for that long each; nightly.
+# Fuzzes all targets for that many seconds in total, or the named ones for that long each; nightly. What
+# it finds is kept in fixtures/regressions.
 fuzz seconds="60" *targets:
     fuzz/run {{seconds}} {{targets}}

@@ -336,6 +336,11 @@ fn every_block_of_code_is_tested_and_complete() {
                     }
                 }
                 "sh" => {}
+                // What a host repeats of our manifest.
+                "toml" => {
+                    let manifest = fs::read_to_string(at("Cargo.toml")).unwrap();
+                    assert!(manifest.contains(&block.code), "{}: not ours", block.place);
+                }
                 other => panic!("{}: blocks of {other:?} are not tested", block.place),
             }
         }

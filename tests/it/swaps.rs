@@ -1,7 +1,7 @@
 //! The tools that change files, while these files are swapped with links.
 //!
-//! The names of the tests begin with the row of the test matrix that they cover; the example
-//! `proof` does the same with more rounds.
+//! The names of the tests begin with the row of the test matrix that they cover; `just
+//! proof swaps` does the same with more rounds.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -134,3 +134,18 @@ fn the_version_stands_in_the_changelog() {
     let version = env!("CARGO_PKG_VERSION");
     assert!(first == "Unreleased" || first.starts_with(version), "{first}, not {version}");
 }
+
+/// Profiles do not reach other workspaces, so they are repeated there.
+#[test]
+fn every_workspace_builds_the_hot_crates_alike() {
+    fn table<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+        let (_, after) = text.split_once(&format!("[{name}]\n")).expect("the table");
+        after.lines().take_while(|line| line.contains(" = ")).collect()
+    }
+    let own = include_str!("../../Cargo.toml");
+    let bindings = include_str!("../../bindings/Cargo.toml");
+    for name in ["profile.dev.package", "profile.release.package"] {
+        assert!(table(own, name).len() > 5, "{name}: {:?}", table(own, name));
+        assert_eq!(table(bindings, name), table(own, name));
+    }
+}
