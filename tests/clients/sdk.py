@@ -111,7 +111,9 @@ async def main() -> None:
     for mode, version in [("legacy", "2025-11-25"), ("auto", "2026-07-28")]:
         print(f"   Python SDK, {mode}: list, calls, progress, cancellation")
         await session(mode, version, server, program, root)
-        await anyio.sleep(1)
+        with anyio.move_on_after(30):
+            while processes(program, root):
+                await anyio.sleep(0.05)
         assert not processes(program, root), "a server outlived its client"
     print("   Python SDK: the client's roots")
     await roots(program, root)
