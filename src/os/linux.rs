@@ -17,7 +17,9 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 #[cfg(test)]
 use crate::os::faults;
-use crate::os::{Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, attributes};
+use crate::os::{
+    Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, attributes, checked_count,
+};
 
 #[cfg(feature = "watch")]
 pub(crate) use inotify::Watcher;
@@ -327,12 +329,14 @@ impl File {
 
     /// Reads at the current position; returns 0 at the end.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        retry(|| rustix::io::read(&self.0, &mut *buffer))
+        let count = retry(|| rustix::io::read(&self.0, &mut *buffer))?;
+        checked_count(count, buffer)
     }
 
     /// Reads at `offset` without moving the position; returns 0 at the end.
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        retry(|| rustix::io::pread(&self.0, &mut *buffer, offset))
+        let count = retry(|| rustix::io::pread(&self.0, &mut *buffer, offset))?;
+        checked_count(count, buffer)
     }
 
     /// The metadata of the file.

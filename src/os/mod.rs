@@ -206,11 +206,8 @@ impl File {
             if length == bytes.len() {
                 grow(&mut bytes, length.saturating_mul(2).clamp(length + 1, limit));
             }
-            let (_, room) = bytes.split_at_mut(length);
-            let count = self.read_full_at(room, offset + length as u64)?;
-            let (_, unread) = split_at_count(room, count)?;
-            length += count;
-            if !unread.is_empty() {
+            length += self.read_full_at(&mut bytes[length..], offset + length as u64)?;
+            if length < bytes.len() {
                 break;
             }
         }
@@ -218,12 +215,11 @@ impl File {
         Ok(bytes)
     }
 
-    /// Reads at `offset` until the buffer is full or the file ends. Returns the number of bytes as the
-    /// file system reports it; a faulty one may report more than the buffer has.
+    /// Reads at `offset` until the buffer is full or the file ends; returns how many bytes.
     pub(crate) fn read_full_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut length = 0;
-        while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
-            match self.read_at(room, offset + length as u64)? {
+        while length < buffer.len() {
+            match self.read_at(&mut buffer[length..], offset + length as u64)? {
                 0 => break,
                 count => length += count,
             }
@@ -264,6 +260,14 @@ pub(crate) fn grow(buffer: &mut Vec<u8>, length: usize) {
 pub(crate) fn split_at_count(buffer: &[u8], count: usize) -> io::Result<(&[u8], &[u8])> {
     let why = "the system reports more bytes than the buffer holds";
     buffer.split_at_checked(count).ok_or_else(|| io::Error::other(why))
+}
+
+/// The number of bytes that the system says it read, so that callers need not doubt it.
+///
+/// # Errors
+/// As for [`split_at_count`].
+fn checked_count(count: usize, buffer: &[u8]) -> io::Result<usize> {
+    split_at_count(buffer, count).map(|(read, _)| read.len())
 }
 
 /// The error for a FIFO, socket, device or directory where a regular file is needed.

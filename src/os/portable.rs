@@ -23,7 +23,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{FileType, Metadata, OpenOptions};
 
-use crate::os::{Identity, Kind, Rename, Stat, canonical, not_regular};
+use crate::os::{Identity, Kind, Rename, Stat, canonical, checked_count, not_regular};
 
 /// How often a call is repeated that was interrupted by a signal.
 const RETRIES: usize = 64;
@@ -223,12 +223,14 @@ impl File {
 
     /// Reads at the current position; returns 0 at the end.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        retry(|| self.0.read(buffer))
+        let count = retry(|| self.0.read(buffer))?;
+        checked_count(count, buffer)
     }
 
     /// Reads at `offset` without moving the position; returns 0 at the end.
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        retry(|| self.0.read_at(buffer, offset))
+        let count = retry(|| self.0.read_at(buffer, offset))?;
+        checked_count(count, buffer)
     }
 
     /// The metadata of the file.

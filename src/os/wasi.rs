@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
-use crate::os::{Identity, Kind, Rename, Stat};
+use crate::os::{Identity, Kind, Rename, Stat, checked_count};
 
 /// Flags of every open of a child: never follow the last link, never block.
 const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
@@ -184,12 +184,14 @@ pub(crate) struct File(OwnedFd);
 impl File {
     /// Reads at the current position; returns 0 at the end.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::io::read(&self.0, buffer)?)
+        let count = rustix::io::read(&self.0, &mut *buffer)?;
+        checked_count(count, buffer)
     }
 
     /// Reads at `offset` without moving the position; returns 0 at the end.
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        Ok(rustix::io::pread(&self.0, buffer, offset)?)
+        let count = rustix::io::pread(&self.0, &mut *buffer, offset)?;
+        checked_count(count, buffer)
     }
 
     /// The metadata of the file.

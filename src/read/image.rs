@@ -4,7 +4,6 @@ use memchr::memmem;
 
 use crate::error::{Error, ErrorCode};
 use crate::read::line_scan::SourceFile;
-use crate::workspace::grow;
 
 /// The maximum size of an image, in bytes.
 pub(crate) const MAX_IMAGE_BYTES: u64 = 20 << 20;
@@ -62,22 +61,10 @@ impl Image {
         if size > MAX_IMAGE_BYTES {
             return Err(too_large(source, size));
         }
-        // Only the initial buffer size: the file may have grown, or the reported size be wrong.
-        let mut bytes = Vec::new();
-        let mut room = usize::try_from(size).unwrap_or(0) + 1;
-        loop {
-            let length = bytes.len();
-            grow(&mut bytes, length + room);
-            let free = bytes.get_mut(length..).ok_or_else(|| source.overrun())?;
-            let count = source.fill(free, length as u64)?;
-            bytes.truncate(length + count);
-            if bytes.len() as u64 > MAX_IMAGE_BYTES {
-                return Err(too_large(source, bytes.len() as u64));
-            }
-            if count < room {
-                break;
-            }
-            room = bytes.len().max(64 * 1024);
+        let bytes = source.read_up_to(MAX_IMAGE_BYTES as usize + 1)?;
+        // The file may have grown, or the reported size be wrong.
+        if bytes.len() as u64 > MAX_IMAGE_BYTES {
+            return Err(too_large(source, bytes.len() as u64));
         }
         Ok(pixels(format, &bytes).map(|pixels| Image { format, bytes, pixels }))
     }

@@ -2,7 +2,7 @@
 //! its version. Also finds the last lines of a file by reading backwards from its end.
 
 use crate::context::{Call, Incomplete};
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::read::encoding::{CodeUnits, Encoding, LineEnding, Utf8Check};
 use crate::workspace::{File, Version, VersionHasher, WorkspacePath, grow};
 
@@ -62,15 +62,14 @@ impl LineScan {
         extent: Extent,
         call: &Call,
     ) -> Result<LineScan, Error> {
-        let known = buffer.get(..head).ok_or_else(|| source.overrun())?;
-        let mut scan = LineScan::new(known, buffer.len());
+        let mut scan = LineScan::new(&buffer[..head], buffer.len());
         scan.max_hashed_bytes = extent.max_hashed_bytes;
         if extent.bytes.is_some() {
             scan.hasher = None;
         }
         let mut count = head;
         loop {
-            scan.add(buffer.get(..count).ok_or_else(|| source.overrun())?);
+            scan.add(&buffer[..count]);
             if count < buffer.len() {
                 scan.whole = true;
                 return Ok(scan);
@@ -224,9 +223,8 @@ pub(super) fn find_last_lines(
     while offset > 0 {
         let start = (offset - 1) / block * block;
         let length = usize::try_from(offset - start).unwrap_or(BLOCK);
-        let room = buffer.get_mut(..length).ok_or_else(|| source.overrun())?;
-        let count = source.fill(room, start)?;
-        let read = room.get(..count).ok_or_else(|| source.overrun())?;
+        let count = source.fill(&mut buffer[..length], start)?;
+        let read = &buffer[..count];
         if offset == size && units.ends_with(read, b'\n') {
             // It ends the last line and does not begin another one.
             wanted = wanted.saturating_add(1);
@@ -256,10 +254,10 @@ impl SourceFile<'_> {
         read.map_err(|error| Error::io("read", self.path.as_str(), error))
     }
 
-    /// The error if a read reports more bytes than its buffer has.
-    pub(super) fn overrun(&self) -> Error {
-        let message = format!("{} cannot be read: its file system miscounts bytes", self.path);
-        Error::new(ErrorCode::Internal, message).at(self.path.as_str())
+    /// Reads from its start, at most `limit` bytes.
+    pub(super) fn read_up_to(&self, limit: usize) -> Result<Vec<u8>, Error> {
+        let read = self.file.read_up_to(limit);
+        read.map_err(|error| Error::io("read", self.path.as_str(), error))
     }
 
     /// The size and modification time of the file, which show whether it changed.

@@ -155,7 +155,7 @@ impl PageReader<'_> {
     fn content(&self) -> Result<FileContent, Error> {
         let mut buffer = vec![0; self.block()];
         let count = self.source.fill(&mut buffer, 0)?;
-        let head = buffer.get(..count.min(HEAD)).ok_or_else(|| self.source.overrun())?;
+        let head = &buffer[..count.min(HEAD)];
         let is_text = Encoding::of(head).units() != CodeUnits::Bytes || !head.contains(&0);
         if let Some(format) = image::detect(head) {
             match Image::read(&self.source, format, self.size)? {

@@ -233,7 +233,7 @@ impl<'a, 'f> LineReader<'a, 'f> {
         let mut lines = LineReader { source, units, buffer, from: 0, to: 0, buffer_end: offset };
         let mut left = skipped;
         while left > 0 && lines.fill()? {
-            match units.line_end(lines.ready()?) {
+            match units.line_end(lines.ready()) {
                 Some(end) => {
                     lines.from += end;
                     left -= 1;
@@ -249,7 +249,7 @@ impl<'a, 'f> LineReader<'a, 'f> {
     pub(super) fn skip_in_line(&mut self, count: u64) -> Result<u64, Error> {
         let mut skipped = 0;
         while self.fill()? {
-            let ready = self.ready()?;
+            let ready = self.ready();
             let line = self.units.line_end(ready).map_or(ready.len(), |end| end - 1);
             let wanted = usize::try_from(count.saturating_sub(skipped)).unwrap_or(usize::MAX);
             let mut end = line.min(wanted);
@@ -272,8 +272,8 @@ impl<'a, 'f> LineReader<'a, 'f> {
         self.buffer_end - (self.to - self.from) as u64
     }
 
-    fn ready(&self) -> Result<&[u8], Error> {
-        self.buffer.get(self.from..self.to).ok_or_else(|| self.source.overrun())
+    fn ready(&self) -> &[u8] {
+        &self.buffer[self.from..self.to]
     }
 
     /// Fills the buffer if it is empty; false at the end of the file.
@@ -295,12 +295,9 @@ impl<'a, 'f> LineReader<'a, 'f> {
         bytes.clear();
         let mut line = LineInfo { length: 0, ended: false, stopped: None };
         while !line.ended && line.stopped.is_none() && self.fill()? {
-            let ready = self.ready()?;
+            let ready = self.ready();
             let end = self.units.line_end(ready);
-            let piece = match end {
-                Some(end) => ready.get(..end).ok_or_else(|| self.source.overrun())?,
-                None => ready,
-            };
+            let piece = &ready[..end.unwrap_or(ready.len())];
             let room = kept.saturating_sub(bytes.len());
             bytes.extend(piece.iter().take(room));
             line.ended = end.is_some();
