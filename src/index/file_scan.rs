@@ -5,7 +5,7 @@ use std::io;
 use crate::index::file_table::{Content, KnownFile};
 use crate::index::signatures::SignatureBuilder;
 use crate::text::decode;
-use crate::workspace::{Dir, File, Fingerprint, Kind, Stat, grow, now};
+use crate::workspace::{Dir, File, Fingerprint, Kind, ReadBuffer, Stat, now};
 
 /// Larger files get no filter, in bytes.
 const MAX_FILE: u64 = 64 << 20;
@@ -82,22 +82,20 @@ fn has_long_line(text: &[u8]) -> bool {
 pub(crate) fn scan_file(
     directory: &Dir,
     name: &[u8],
-    (buffer, decoded): (&mut Vec<u8>, &mut String),
+    (buffer, decoded): (&mut ReadBuffer, &mut String),
     builder: &mut SignatureBuilder,
 ) -> io::Result<Option<KnownFile>> {
     let file = directory.open_file(name)?;
     let Some(scan) = FileScan::begin(&file)? else { return Ok(None) };
     let size = usize::try_from(scan.fingerprint.size).unwrap_or(usize::MAX);
     // One byte more, to see the end.
-    grow(buffer, size.saturating_add(1));
+    buffer.grow(size.saturating_add(1));
     let mut length = 0;
-    while let Some(budget) = buffer.get_mut(length..=size).filter(|budget| !budget.is_empty()) {
-        match file.read(budget)? {
+    while length <= size {
+        match file.read(&mut buffer[length..=size])? {
             0 => break,
             count => length += count,
         }
     }
-    // What was not read must not be recorded as what the file holds.
-    let Some(bytes) = buffer.get(..length) else { return Ok(None) };
-    Ok(scan.finish(bytes, decoded, builder))
+    Ok(scan.finish(&buffer[..length], decoded, builder))
 }

@@ -14,9 +14,7 @@ use crate::pool::{Pool, lock};
 use crate::walk::{
     Batch, DirectoryReport, FileId, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
-
-/// The largest buffer that is kept from file to file, in bytes.
-const KEPT: usize = 4 << 20;
+use crate::workspace::ReadBuffer;
 
 /// How indexed files and calls under way are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +79,7 @@ struct Indexer {
 /// The scratch buffers of a thread.
 struct Scratch {
     builder: SignatureBuilder,
-    buffer: Vec<u8>,
+    buffer: ReadBuffer,
     decoded: String,
 }
 
@@ -95,7 +93,7 @@ impl Visitor for Indexer {
 
     fn state(&self) -> Scratch {
         let builder = SignatureBuilder::new(self.index.bits_per_byte());
-        Scratch { builder, buffer: Vec::new(), decoded: String::new() }
+        Scratch { builder, buffer: ReadBuffer::default(), decoded: String::new() }
     }
 
     fn visit(
@@ -127,9 +125,7 @@ impl Visitor for Indexer {
                 Ok(None) => lock(found).skipped += 1,
                 Err(_) => {}
             }
-            if buffers.buffer.len() > KEPT {
-                buffers.buffer = Vec::new();
-            }
+            buffers.buffer.release_if_large();
             walk.count(1, 0);
         }
     }

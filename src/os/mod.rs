@@ -17,6 +17,7 @@ mod mapping;
 mod portable;
 #[cfg(all(unix, feature = "command"))]
 pub(crate) mod process;
+mod read_buffer;
 #[cfg(target_os = "wasi")]
 mod wasi;
 pub(crate) mod watch;
@@ -34,6 +35,7 @@ pub(crate) use portable::{Dir, File};
 pub(crate) use wasi::{Dir, File};
 
 pub(crate) use mapping::Mapping;
+pub(crate) use read_buffer::ReadBuffer;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -192,7 +194,8 @@ impl File {
     }
 
     /// Reads from `offset` to the end of the file, at most `limit` bytes. `size_hint` is how many
-    /// bytes are expected.
+    /// bytes are expected. Not into a [`ReadBuffer`]: callers keep the bytes as a vector, which cannot
+    /// begin at a page boundary, and a call reads few files in this way.
     pub(crate) fn read_range(
         &self,
         offset: u64,
@@ -204,7 +207,7 @@ impl File {
         let mut length = 0;
         while length < limit {
             if length == bytes.len() {
-                grow(&mut bytes, length.saturating_mul(2).clamp(length + 1, limit));
+                bytes.resize(length.saturating_mul(2).clamp(length + 1, limit), 0);
             }
             length += self.read_full_at(&mut bytes[length..], offset + length as u64)?;
             if length < bytes.len() {
@@ -238,18 +241,6 @@ impl File {
             offset += count as u64;
         }
         Ok(())
-    }
-}
-
-/// Extends a buffer with zeros to `length` bytes, or leaves it if it is longer. The zeros come from
-/// the allocator, which has cleared memory, while `Vec::resize` writes each byte, one at a time
-/// without optimization.
-pub(crate) fn grow(buffer: &mut Vec<u8>, length: usize) {
-    if buffer.len() < length {
-        let mut longer = vec![0; length];
-        let (start, _) = longer.split_at_mut(buffer.len());
-        start.copy_from_slice(buffer);
-        *buffer = longer;
     }
 }
 

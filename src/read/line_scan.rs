@@ -4,7 +4,7 @@
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::read::encoding::{CodeUnits, Encoding, LineEnding, Utf8Check};
-use crate::workspace::{File, Version, VersionHasher, WorkspacePath, grow};
+use crate::workspace::{File, ReadBuffer, Version, VersionHasher, WorkspacePath};
 
 /// Bytes of one read; even, so that a UTF-16 code unit is never split.
 pub(super) const BLOCK: usize = 256 * 1024;
@@ -212,10 +212,10 @@ pub(super) fn find_last_lines(
     source: &SourceFile<'_>,
     units: CodeUnits,
     (size, lines): (u64, u64),
-    buffer: &mut Vec<u8>,
+    buffer: &mut ReadBuffer,
     call: &Call,
 ) -> Result<TailStart, Error> {
-    grow(buffer, BLOCK);
+    buffer.grow(BLOCK);
     let block = BLOCK as u64;
     // Line feeds from `offset` to the end, and how many of them are after the start of the lines.
     let (mut feeds, mut wanted) = (0, lines);

@@ -21,7 +21,7 @@ use crate::read::encoding::CodeUnits;
 use crate::read::image::{Image, ImageFormat};
 use crate::read::line_scan::{BLOCK, Extent, LineScan, SourceFile, TailStart, find_last_lines};
 use crate::read::page::{CutLine, LineReader, Page, PageLimits, line_number};
-use crate::workspace::{File, Version, WorkspacePath};
+use crate::workspace::{File, ReadBuffer, Version, WorkspacePath};
 
 pub use encoding::{Encoding, LineEnding};
 
@@ -153,7 +153,7 @@ struct PageReader<'a> {
 
 impl PageReader<'_> {
     fn content(&self) -> Result<FileContent, Error> {
-        let mut buffer = vec![0; self.block()];
+        let mut buffer = ReadBuffer::new(self.block());
         let count = self.source.fill(&mut buffer, 0)?;
         let head = &buffer[..count.min(HEAD)];
         let is_text = Encoding::of(head).units() != CodeUnits::Bytes || !head.contains(&0);
@@ -197,7 +197,7 @@ impl PageReader<'_> {
         block.next_multiple_of(2)
     }
 
-    fn text_page(&self, scan: &LineScan, buffer: Vec<u8>) -> Result<TextPage, Error> {
+    fn text_page(&self, scan: &LineScan, buffer: ReadBuffer) -> Result<TextPage, Error> {
         let (start, page) = self.locate(scan, buffer)?;
         let end = line_number(start, page.lines) - 1;
         if page.content.contains('\0') {
@@ -250,7 +250,7 @@ impl PageReader<'_> {
     }
 
     /// Reads the requested page; returns it with the number of its first line.
-    fn locate(&self, scan: &LineScan, buffer: Vec<u8>) -> Result<(i64, Page), Error> {
+    fn locate(&self, scan: &LineScan, buffer: ReadBuffer) -> Result<(i64, Page), Error> {
         if self.options.offset < 0 && !scan.whole && scan.stopped.is_none() {
             return self.locate_from_end(scan, buffer);
         }
@@ -264,7 +264,11 @@ impl PageReader<'_> {
     }
 
     /// Like `locate`, for an offset from the end of a file whose lines were not all counted.
-    fn locate_from_end(&self, scan: &LineScan, mut buffer: Vec<u8>) -> Result<(i64, Page), Error> {
+    fn locate_from_end(
+        &self,
+        scan: &LineScan,
+        mut buffer: ReadBuffer,
+    ) -> Result<(i64, Page), Error> {
         let start = self.options.offset;
         let wanted = (self.size, start.unsigned_abs());
         let units = scan.encoding.units();
@@ -283,7 +287,7 @@ impl PageReader<'_> {
         scan: &LineScan,
         (offset, skipped): (u64, u64),
         number: i64,
-        buffer: Vec<u8>,
+        buffer: ReadBuffer,
     ) -> Result<Page, Error> {
         let PageOptions { max_lines, max_bytes, numbered, .. } = *self.options;
         // Lines that are appended meanwhile would have no number.

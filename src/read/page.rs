@@ -8,7 +8,7 @@ use crate::read::encoding::{CodeUnits, decoded};
 use crate::read::line_scan::{BLOCK, SourceFile};
 use crate::text::clip;
 use crate::text::line_number::LineNumber;
-use crate::workspace::grow;
+use crate::workspace::ReadBuffer;
 
 /// The maximum size of a page.
 #[derive(Clone, Copy, Debug)]
@@ -213,7 +213,7 @@ struct LineInfo {
 pub(super) struct LineReader<'a, 'f> {
     source: &'a SourceFile<'f>,
     units: CodeUnits,
-    buffer: Vec<u8>,
+    buffer: ReadBuffer,
     /// The unread part of the buffer.
     from: usize,
     to: usize,
@@ -227,9 +227,9 @@ impl<'a, 'f> LineReader<'a, 'f> {
         source: &'a SourceFile<'f>,
         units: CodeUnits,
         (offset, skipped): (u64, u64),
-        mut buffer: Vec<u8>,
+        mut buffer: ReadBuffer,
     ) -> Result<LineReader<'a, 'f>, Error> {
-        grow(&mut buffer, BLOCK);
+        buffer.grow(BLOCK);
         let mut lines = LineReader { source, units, buffer, from: 0, to: 0, buffer_end: offset };
         let mut left = skipped;
         while left > 0 && lines.fill()? {
@@ -279,10 +279,12 @@ impl<'a, 'f> LineReader<'a, 'f> {
     /// Fills the buffer if it is empty; false at the end of the file.
     fn fill(&mut self) -> Result<bool, Error> {
         if self.from == self.to {
-            (self.from, self.to) = (0, self.source.fill(&mut self.buffer, self.buffer_end)?);
-            self.buffer_end += self.to as u64;
+            self.from = ReadBuffer::position(self.buffer_end);
+            let count = self.source.fill(&mut self.buffer[self.from..], self.buffer_end)?;
+            self.to = self.from + count;
+            self.buffer_end += count as u64;
         }
-        Ok(self.to > 0)
+        Ok(self.from < self.to)
     }
 
     /// Reads the next line into `bytes`, which receives at most `kept` bytes of it.

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,10 +18,14 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
 use crate::walk::WalkControl;
-use crate::workspace::{File, Version, grow};
+use crate::workspace::{File, ReadBuffer, Version};
 
 /// The size of a block in bytes, small enough for the processor's cache.
 const BLOCK: usize = 256 << 10;
+
+/// The bytes before a block that are read with it: the last one shows whether a line begins at the
+/// first byte of the block. A cache line, since a copy that begins inside of one is slower.
+const LEAD: usize = 64;
 
 /// The overlap of the pieces in which a long line is searched, in bytes.
 const OVERLAP: usize = 64 << 10;
@@ -36,22 +39,7 @@ const WAIT: Duration = Duration::from_millis(5);
 
 /// The version token of a file, read from its start.
 pub(super) fn version(file: &File) -> io::Result<String> {
-    let mut offset = 0;
-    let version = Version::of_stream(|buffer| {
-        let count = file.read_at(buffer, offset)?;
-        offset += count as u64;
-        Ok(count)
-    })?;
-    Ok(version.to_string())
-}
-
-/// A range that must lie within the buffer.
-pub(super) fn checked_range(buffer: &[u8], range: Range<usize>) -> io::Result<&[u8]> {
-    let length = buffer.len();
-    buffer.get(range.clone()).ok_or_else(|| {
-        let message = format!("internal error: bytes {range:?} of a buffer of {length} bytes");
-        io::Error::other(message)
-    })
+    Ok(Version::of_file(file, || Ok(()))?.to_string())
 }
 
 fn count_line_ends(text: &[u8]) -> u64 {
@@ -264,9 +252,9 @@ struct BlockSearcher<'a> {
     large: &'a LargeFile,
     pattern: Pattern,
     lines: Searcher,
-    buffer: Vec<u8>,
-    /// The offset of the buffer in the file.
-    offset: u64,
+    buffer: ReadBuffer,
+    /// The offset of the buffer in the file, a multiple of a page.
+    origin: u64,
 }
 
 impl<'a> BlockSearcher<'a> {
@@ -277,66 +265,78 @@ impl<'a> BlockSearcher<'a> {
             .bom_sniffing(false)
             .build();
         let pattern = large.pattern.clone();
-        BlockSearcher { large, pattern, lines, buffer: Vec::new(), offset: 0 }
+        BlockSearcher { large, pattern, lines, buffer: ReadBuffer::default(), origin: 0 }
     }
 
     /// Reads and searches the lines that begin in a block.
     fn search(&mut self, number: u64, control: &dyn WalkControl) -> io::Result<BlockMatches> {
         let begin = number * BLOCK as u64;
-        // The byte before the block shows whether a line begins at its first byte.
-        let lead = usize::from(number > 0);
-        let from = begin - lead as u64;
-        let length = self.read(from, 0, BLOCK + lead)?;
-        self.offset = from;
-        let mut block = BlockMatches { last: length < BLOCK + lead, ..BlockMatches::default() };
-        let bytes = checked_range(&self.buffer, 0..length)?;
-        if !self.large.named {
-            block.nul = memchr::memchr(0, bytes).map(|at| from + at as u64);
-        }
-        let start = match (number, memchr::memchr(b'\n', bytes)) {
-            (0, _) if bytes.starts_with(b"\xEF\xBB\xBF") => 3,
-            (0, _) => 0,
-            (_, Some(at)) => at + 1,
-            // The whole block belongs to a line that began in an earlier one.
-            (_, None) => return Ok(block),
-        };
-        if start >= length && lead == 1 {
+        let lead = if number == 0 { 0 } else { LEAD };
+        let from = self.place(begin - lead as u64);
+        let read_end = self.read(from, lead + BLOCK)?;
+        // Where the block begins in the buffer.
+        let first = from + lead;
+        let mut block = BlockMatches { last: read_end < first + BLOCK, ..BlockMatches::default() };
+        if read_end <= first {
             return Ok(block);
         }
-        let end = self.read_last_line(from, length)?;
-        let is_complete = end - start <= BLOCK + MAX_LINE && end < length + MAX_LINE;
+        let bytes = &self.buffer[first..read_end];
+        if !self.large.named {
+            block.nul = memchr::memchr(0, bytes).map(|at| begin + at as u64);
+        }
+        let start = if number == 0 {
+            if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
+        } else {
+            match memchr::memchr(b'\n', &self.buffer[first - 1..read_end]) {
+                Some(at) => first + at,
+                // The whole block belongs to a line that began in an earlier one.
+                None => return Ok(block),
+            }
+        };
+        if start == read_end {
+            return Ok(block);
+        }
+        let end = self.read_last_line(read_end)?;
+        let is_complete = end - start <= BLOCK + MAX_LINE && end < read_end + MAX_LINE;
         if is_complete {
             self.search_lines(start, end, &mut block, control)?;
             return Ok(block);
         }
-        let bytes = checked_range(&self.buffer, start..length)?;
-        let long_line = start + memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        let last_line = memchr::memrchr(b'\n', &self.buffer[start..read_end]);
+        let long_line = start + last_line.map_or(0, |at| at + 1);
         self.search_lines(start, long_line, &mut block, control)?;
-        self.search_long_line(from + long_line as u64, &mut block, control)?;
+        self.search_long_line(self.origin + long_line as u64, &mut block, control)?;
         Ok(block)
     }
 
-    /// Reads up to `count` bytes at file offset `from + at` into the buffer at `at`; returns their
-    /// end in the buffer.
-    fn read(&mut self, from: u64, at: usize, count: usize) -> io::Result<usize> {
-        grow(&mut self.buffer, at + count);
-        let room = self.buffer.get_mut(at..at + count);
-        let room = room.ok_or_else(|| io::Error::other("internal error: no room in the buffer"))?;
-        Ok(at + self.large.file.read_full_at(room, from + at as u64)?)
+    /// Moves the buffer to the bytes at `offset` of the file; returns their position in it.
+    fn place(&mut self, offset: u64) -> usize {
+        let at = ReadBuffer::position(offset);
+        self.origin = offset - at as u64;
+        at
     }
 
-    /// Reads until the last line of the block is complete or too long; returns the end of the line.
-    fn read_last_line(&mut self, from: u64, length: usize) -> io::Result<usize> {
-        let mut end = length;
-        if self.buffer.get(length.wrapping_sub(1)) == Some(&b'\n') {
+    /// Reads up to `count` bytes into the buffer at `at`; returns their end in the buffer.
+    fn read(&mut self, at: usize, count: usize) -> io::Result<usize> {
+        self.buffer.grow(at + count);
+        let (room, offset) = (&mut self.buffer[at..at + count], self.origin + at as u64);
+        let address = room.as_ptr().addr() as u64;
+        debug_assert_eq!(ReadBuffer::position(address), ReadBuffer::position(offset));
+        Ok(at + self.large.file.read_full_at(room, offset)?)
+    }
+
+    /// Reads from `read_end` until the last line of the block is complete or too long; returns the
+    /// end of the line.
+    fn read_last_line(&mut self, read_end: usize) -> io::Result<usize> {
+        let mut end = read_end;
+        if self.buffer[..end].ends_with(b"\n") {
             return Ok(end);
         }
         let mut count = TAIL;
-        while end < length + MAX_LINE {
-            let more = self.read(from, end, count)?;
+        while end < read_end + MAX_LINE {
+            let more = self.read(end, count)?;
             count = (2 * count).min(BLOCK);
-            let added = checked_range(&self.buffer, end..more)?;
-            if let Some(at) = memchr::memchr(b'\n', added) {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[end..more]) {
                 return Ok(end + at + 1);
             }
             if more == end {
@@ -354,7 +354,7 @@ impl<'a> BlockSearcher<'a> {
         block: &mut BlockMatches,
         control: &dyn WalkControl,
     ) -> io::Result<()> {
-        let text = checked_range(&self.buffer, start..end)?;
+        let text = &self.buffer[start..end];
         let counts_lines = self.large.options.shows_lines();
         let matcher = self.pattern.for_text(text);
         let Some(matcher) = matcher.filter(|matcher| self.pattern.may_match(matcher, text)) else {
@@ -372,11 +372,10 @@ impl<'a> BlockSearcher<'a> {
         if counts_lines {
             // The searcher has counted those before the last match.
             let upto = usize::try_from(sink.line_ends_upto).unwrap_or(usize::MAX);
-            let rest = checked_range(text, upto..text.len())?;
-            block.lines += sink.line_ends + count_line_ends(rest);
+            block.lines += sink.line_ends + count_line_ends(&text[upto..]);
         }
         if block.count > 0 && block.nul.is_none() {
-            let before = self.offset + start as u64;
+            let before = self.origin + start as u64;
             block.nul = memchr::memchr(0, text).map(|at| before + at as u64);
         }
         Ok(())
@@ -399,14 +398,15 @@ impl<'a> BlockSearcher<'a> {
                 block.interrupted = true;
                 return Ok(());
             }
-            let length = self.read(from, 0, MAX_LINE)?;
-            let piece = checked_range(&self.buffer, 0..length)?;
-            let end = memchr::memchr(b'\n', piece);
-            let last = end.is_some() || length < MAX_LINE;
-            let piece = checked_range(piece, 0..end.unwrap_or(length))?;
+            let at = self.place(from);
+            let read_end = self.read(at, MAX_LINE)?;
+            let read = &self.buffer[at..read_end];
+            let line_end = memchr::memchr(b'\n', read);
+            let last = line_end.is_some() || read.len() < MAX_LINE;
+            let piece = &read[..line_end.unwrap_or(read.len())];
             if !found && let Some(span) = self.match_in_piece(piece, from == begin, last) {
                 found = true;
-                self.report_long_line(span, from - begin, block);
+                self.report_long_line(piece, span, from - begin, block);
             }
             if last {
                 return Ok(());
@@ -431,7 +431,7 @@ impl<'a> BlockSearcher<'a> {
         is_match.then_some(found)
     }
 
-    fn report_long_line(&mut self, span: Match, before: u64, block: &mut BlockMatches) {
+    fn report_long_line(&self, piece: &[u8], span: Match, before: u64, block: &mut BlockMatches) {
         block.count += 1;
         block.file.total += 1;
         let options = &self.large.options;
@@ -441,6 +441,6 @@ impl<'a> BlockSearcher<'a> {
         let line_bytes = options.limits.line_bytes.min(MAX_LINE);
         let format = LineFormat { path: "", line_bytes, grouped: false };
         let column = before + span.start() as u64 + 1;
-        block.file.lines.push_piece(format, block.lines, &self.buffer, span, column);
+        block.file.lines.push_piece(format, block.lines, piece, span, column);
     }
 }

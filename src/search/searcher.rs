@@ -12,7 +12,7 @@ use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers
 use crate::output::ScanStats;
 use crate::pool::lock;
 use crate::search::enclosing::Definitions;
-use crate::search::large_file::{self, LargeFile, checked_range};
+use crate::search::large_file::{self, LargeFile};
 use crate::search::lines::{FileMatches, LineFormat};
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
@@ -21,13 +21,10 @@ use crate::text::{decode, escape};
 use crate::walk::{
     Batch, EntryRef, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
 };
-use crate::workspace::{File, Kind, PathPolicy, Version, Volume, Workspace, grow};
+use crate::workspace::{File, Kind, PathPolicy, ReadBuffer, Version, Volume, Workspace};
 
 /// The size of the first read of a file, which contains most source files.
 const FIRST_READ: usize = 256 * 1024;
-
-/// The maximum size of a buffer that a thread keeps from file to file, in bytes.
-const MAX_KEPT_BUFFER: usize = 4 << 20;
 
 /// Searches the files of a walk.
 #[derive(Clone, Debug)]
@@ -63,7 +60,7 @@ pub(super) struct BatchMatches {
 pub(super) struct SearchWorker {
     pattern: Pattern,
     lines: grep_searcher::Searcher,
-    buffer: Vec<u8>,
+    buffer: ReadBuffer,
     decoded: String,
     scratch: Option<ScratchBuffers>,
 }
@@ -97,7 +94,7 @@ impl Visitor for FileSearcher {
         SearchWorker {
             pattern: self.options.pattern.clone(),
             lines: self.line_searcher().build(),
-            buffer: vec![0; FIRST_READ],
+            buffer: ReadBuffer::new(FIRST_READ),
             decoded: String::new(),
             scratch: self.index_reader.as_ref().map(IndexReader::scratch),
         }
@@ -259,7 +256,7 @@ impl FileSearcher {
         let (Some(index_reader), Some(scratch)) = (&self.index_reader, &mut worker.scratch) else {
             return Ok(());
         };
-        let bytes = checked_range(&worker.buffer, 0..length)?;
+        let bytes = &worker.buffer[..length];
         index_reader.finish_scan(file_scan, file_id, (bytes, &mut worker.decoded), scratch);
         Ok(())
     }
@@ -296,9 +293,8 @@ impl FileSearcher {
             }
             let file_scan = self.begin_scan(file_id, &file);
             // The size of the first read must not depend on the files that were read before.
-            grow(&mut worker.buffer, FIRST_READ);
-            let start = worker.buffer.first_chunk_mut::<FIRST_READ>();
-            let start = start.ok_or_else(|| io::Error::other("internal error: no buffer"))?;
+            worker.buffer.grow(FIRST_READ);
+            let start = &mut worker.buffer[..FIRST_READ];
             let length = read_start(&file, start, directory.volume)?;
             if length < FIRST_READ {
                 self.finish_scan(file_scan, file_id, worker, length)?;
@@ -327,7 +323,7 @@ impl FileSearcher {
         control: &dyn WalkControl,
         found: &mut BatchMatches,
     ) -> io::Result<()> {
-        let bytes = checked_range(&worker.buffer, 0..length)?;
+        let bytes = &worker.buffer[..length];
         let text = decode::text(bytes, &mut worker.decoded);
         if memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some()
             && !self.is_named(&path())
@@ -361,7 +357,7 @@ impl FileSearcher {
             stopped_at_nul: searched < text.len(),
             ..FileMatches::default()
         };
-        let text = checked_range(text, 0..searched)?;
+        let text = &text[..searched];
         let lines = &mut worker.lines;
         let (count, interrupted) =
             self.search_lines(matcher, lines, &path, text, control, &mut file)?;
@@ -444,9 +440,7 @@ impl FileSearcher {
             let length = read_rest(&file, &mut worker.buffer, max)?;
             if length as u64 <= max {
                 self.search_buffer(worker, length, path, control, found)?;
-                if worker.buffer.len() > MAX_KEPT_BUFFER {
-                    worker.buffer = vec![0; FIRST_READ];
-                }
+                worker.buffer.release_if_large();
                 return Ok(());
             }
         }
@@ -456,7 +450,7 @@ impl FileSearcher {
             return Ok(());
         }
         let path = path();
-        let binary = memchr::memchr(0, checked_range(&worker.buffer, 0..decode::WINDOW)?);
+        let binary = memchr::memchr(0, &worker.buffer[..decode::WINDOW]);
         let utf16 = decode::is_utf16(&worker.buffer);
         if binary.is_some() && !utf16 && !self.is_named(&path) {
             found.skip_binary();
@@ -612,9 +606,8 @@ fn long_line_warning(path: &[u8], consequence: &str) -> String {
 /// Reads the start of a file; fewer bytes than the buffer has are the whole file.
 fn read_start(file: &File, buffer: &mut [u8], volume: Volume) -> io::Result<usize> {
     let mut length = file.read(buffer)?;
-    while volume != Volume::Disk && length > 0 {
-        let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) else { break };
-        match file.read(room)? {
+    while volume != Volume::Disk && length > 0 && length < buffer.len() {
+        match file.read(&mut buffer[length..])? {
             0 => break,
             more => length += more,
         }
@@ -623,18 +616,16 @@ fn read_start(file: &File, buffer: &mut [u8], volume: Volume) -> io::Result<usiz
 }
 
 /// Reads from the end of the first read to the end of the file, or somewhat more than `max` bytes.
-fn read_rest(file: &File, buffer: &mut Vec<u8>, max: u64) -> io::Result<usize> {
-    let mut length = FIRST_READ.min(buffer.len());
+fn read_rest(file: &File, buffer: &mut ReadBuffer, max: u64) -> io::Result<usize> {
+    let mut length = FIRST_READ;
     loop {
         if length == buffer.len() {
             if length as u64 > max {
                 return Ok(length);
             }
-            grow(buffer, length * 2);
+            buffer.grow(length * 2);
         }
-        let room = buffer.get_mut(length..);
-        let room = room.ok_or_else(|| io::Error::other("internal error: no room in the buffer"))?;
-        match file.read(room)? {
+        match file.read(&mut buffer[length..])? {
             0 => return Ok(length),
             more => length += more,
         }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::os::{File, Volume, split_at_count};
+use crate::os::{File, ReadBuffer, Volume};
 
 /// Bytes per read, which is what is copied between two checks.
 const BUFFER: usize = 1 << 20;
@@ -20,7 +20,7 @@ pub(super) fn copy_content<E: From<io::Error>>(
     if to.share_blocks(from) {
         return Ok(());
     }
-    ContentCopy { from, to, size, check, buffer: vec![0; BUFFER] }.run()
+    ContentCopy { from, to, size, check, buffer: ReadBuffer::new(BUFFER) }.run()
 }
 
 /// Ends a copy that a call is not to finish; [`failed`] makes the error of it.
@@ -50,7 +50,7 @@ struct ContentCopy<'a, C> {
     to: &'a File,
     size: u64,
     check: C,
-    buffer: Vec<u8>,
+    buffer: ReadBuffer,
 }
 
 impl<E: From<io::Error>, C: FnMut(u64) -> Result<(), E>> ContentCopy<'_, C> {
@@ -93,11 +93,11 @@ impl<E: From<io::Error>, C: FnMut(u64) -> Result<(), E>> ContentCopy<'_, C> {
     /// at the end of the file. Zeros are not written, so that holes stay holes.
     fn copy_piece(&mut self, at: u64, max: Option<u64>) -> Result<Option<u64>, E> {
         (self.check)(at)?;
+        let room = &mut self.buffer[ReadBuffer::position(at)..];
         let max = max.and_then(|max| usize::try_from(max).ok()).unwrap_or(BUFFER);
-        let max = max.min(self.buffer.len());
-        let (room, _) = self.buffer.split_at_mut(max);
-        let count = self.from.read_at(room, at)?;
-        let (bytes, _) = split_at_count(room, count)?;
+        let max = max.min(room.len());
+        let count = self.from.read_at(&mut room[..max], at)?;
+        let bytes = &room[..count];
         if !is_zeros(bytes) {
             self.to.write_at(bytes, at)?;
         }

@@ -41,7 +41,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os;
 pub(crate) use crate::os::watch::{Event as WatchEvent, WatchId, Watcher};
-pub(crate) use crate::os::{Dir, File, Identity, Kind, Stat, Volume, grow};
+pub(crate) use crate::os::{Dir, File, Identity, Kind, ReadBuffer, Stat, Volume};
 use crate::text::escape;
 use change::ChangeHooks;
 pub use change::{Change, ChangeKind, Review};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
-use crate::os::{Dir, File, Kind, Leased, Stat, Volume, split_at_count};
+use crate::os::{Dir, File, Kind, Leased, ReadBuffer, Stat, Volume};
 use crate::workspace::WorkspacePath;
 use crate::workspace::path::{changed, gone, not_a_file};
 use crate::workspace::version::{Version, VersionToken};
@@ -160,7 +160,7 @@ impl OpenFile {
         if let Some(content) = &self.content {
             return Ok(*self.version.get_or_insert_with(|| Version::of(content)));
         }
-        let version = self.current_version(|| match call.stop_reason() {
+        let version = Version::of_file(&self.file, || match call.stop_reason() {
             Some(_) => Err(io::ErrorKind::TimedOut.into()),
             None => Ok(()),
         });
@@ -213,32 +213,20 @@ impl OpenFile {
         match (&self.content, self.version) {
             _ if !self.is_racy => Ok(true),
             (Some(content), _) => is_content(&self.file, content),
-            (None, Some(version)) => Ok(self.current_version(|| Ok(()))? == version),
+            (None, Some(version)) => Ok(Version::of_file(&self.file, || Ok(()))? == version),
             (None, None) => Ok(true),
         }
-    }
-
-    /// The version of the content, read now; `check` is called before each read and may end it.
-    fn current_version(&self, check: impl Fn() -> io::Result<()>) -> io::Result<Version> {
-        let mut offset = 0;
-        Version::of_stream(|buffer| {
-            check()?;
-            let count = self.file.read_at(buffer, offset)?;
-            offset += count as u64;
-            Ok(count)
-        })
     }
 }
 
 /// Whether a file has exactly this content.
 fn is_content(file: &File, content: &[u8]) -> io::Result<bool> {
-    let mut buffer = vec![0; (content.len() + 1).min(BUFFER)];
+    let mut buffer = ReadBuffer::new((content.len() + 1).min(BUFFER));
     let mut offset = 0;
     loop {
         let count = file.read_at(&mut buffer, offset as u64)?;
-        let (read, _) = split_at_count(&buffer, count)?;
-        let (_, rest) = split_at_count(content, offset)?;
-        match read {
+        let rest = &content[offset..];
+        match &buffer[..count] {
             [] => return Ok(rest.is_empty()),
             read if rest.starts_with(read) => offset += count,
             _ => return Ok(false),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
-use crate::os::split_at_count;
+use crate::os::{File, ReadBuffer};
 
 /// The value of `expected_version` that means that there must be no file.
 const ABSENT: &str = "absent";
@@ -37,17 +37,18 @@ impl Version {
         Version::shorten(blake3::hash(content))
     }
 
-    /// The version of content that `read` returns piece by piece, until it returns 0 bytes.
-    pub(crate) fn of_stream(
-        mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
-    ) -> io::Result<Version> {
+    /// The version of a file, read from its start; `check` is called before each read and may end it.
+    pub(crate) fn of_file(file: &File, check: impl Fn() -> io::Result<()>) -> io::Result<Version> {
         let mut hasher = VersionHasher::default();
-        let mut buffer = vec![0; 256 * 1024];
+        let (mut buffer, mut offset) = (ReadBuffer::new(256 * 1024), 0);
         loop {
-            match read(&mut buffer)? {
-                0 => return Ok(hasher.finish()),
-                count => hasher.update(split_at_count(&buffer, count)?.0),
+            check()?;
+            let count = file.read_at(&mut buffer, offset)?;
+            if count == 0 {
+                return Ok(hasher.finish());
             }
+            hasher.update(&buffer[..count]);
+            offset += count as u64;
         }
     }
 

@@ -264,6 +264,60 @@ fn with_context_a_long_line_is_told() {
     said.notes_mention("a.txt has a line over 4194304 bytes, which ends its search with context");
 }
 
+#[test]
+fn a_match_at_the_end_of_a_file_that_is_one_long_line_is_shown_without_other_bytes() {
+    let line = "z".repeat(PIECE + (1 << 20)) + "needle";
+    let workspace = TestWorkspace::new().file("a.txt", &line);
+    let shown = workspace.search("needle").finds(["a.txt:1"]).matches().remove(0);
+    assert!(shown.text.ends_with("zzzneedle"), "{}", shown.text);
+    assert_eq!(shown.column, line.len() as u64 - 5);
+}
+
+// Files that are searched in blocks.
+
+/// How many bytes a block has.
+const BLOCK: usize = 256 << 10;
+
+/// A text in which a matching line ends `shift` bytes before or after the beginning of blocks, and
+/// another one follows. One matching line holds a whole block. Also returns the places of matches.
+fn lines_at_blocks(shift: isize) -> (String, Vec<(u64, u64)>) {
+    let (mut text, mut line, mut places) = (String::new(), 1, Vec::new());
+    for block in [1, 2, 3, 5, 6] {
+        let border = (block * BLOCK).strict_add_signed(shift) - "needle\n".len();
+        let width = if block == 5 { 2 * BLOCK } else { 100 };
+        while text.len() < border {
+            let length = width.min(border - text.len() - 1);
+            let mut filler = "-".repeat(length);
+            if block == 5 {
+                filler.replace_range(length / 2..length / 2 + 6, "needle");
+                places.push((line, length as u64 / 2 + 1));
+            }
+            text += &(filler + "\n");
+            line += 1;
+        }
+        text += "needle\na needle\n";
+        places.extend([(line, 1), (line + 1, 3)]);
+        line += 2;
+    }
+    (text, places)
+}
+
+#[test]
+fn a_large_file_has_the_same_matches_wherever_its_blocks_begin() {
+    // A block is read with some bytes before it: 64.
+    let far = [-4097, -4096, -65, -64, -63, 63, 64, 65, 4095, 4096];
+    for shift in (-12..=12).chain(far) {
+        let (text, places) = lines_at_blocks(shift);
+        let workspace = TestWorkspace::in_memory().file("a.txt", text);
+        for threads in [1, 3] {
+            let arguments = json!({ "pattern": "needle", "max_results": 1000 });
+            let said = ask(&roomy(&workspace, threads), "search", arguments).succeeds();
+            let found = said.matches().into_iter().map(|found| (found.line, found.column));
+            assert_eq!(found.collect::<Vec<_>>(), places, "{shift}, {threads} threads");
+        }
+    }
+}
+
 // Matches over several lines.
 
 /// A file in which lines that match are adjacent, and others are between them.
