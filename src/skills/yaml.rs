@@ -428,7 +428,9 @@ fn lacks_quotes(text: &str) -> bool {
         '"' | '\'' => first,
         '[' => ']',
         '{' => '}',
-        '@' | '`' | '%' | '*' | '&' | '!' | ',' => return true,
+        // What begins with an anchor is refused: as text, the anchor would be a part of it.
+        '&' => return !text[1..].starts_with(|next: char| !next.is_whitespace()),
+        '@' | '`' | '%' | '*' | '!' | ',' => return true,
         _ => {
             let content = text.split(" #").next().unwrap_or(text);
             let is_followed = |mark: &str| content.contains(mark);
@@ -589,6 +591,7 @@ mod tests {
                 ("description: `code` and more", "`code` and more"),
                 ("description: %s and more", "%s and more"),
                 ("description: *.rs files: all", "*.rs files: all"),
+                ("description: & more: all", "& more: all"),
                 ("description: Use: C:\\dir \"x\" é", "Use: C:\\dir \"x\" é"),
                 ("description: Use when:\n- a\n- b\nname: x", "Use when: - a - b"),
                 ("größe x.y: a: b\ndescription: fine", "fine"),
@@ -607,6 +610,8 @@ mod tests {
                 "description: [never closed",
                 "description: |\n  a\n b\n",
                 "# description: a: b",
+                // The anchor is no part of the text, whose end is not where its line ends.
+                "description: &a 'b\nname: c'",
                 // Another key, with a tab that does not belong there.
                 "description: some words.\n-:\tothers.\n",
                 "",

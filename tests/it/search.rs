@@ -308,7 +308,7 @@ fn a_large_file_has_the_same_matches_wherever_its_blocks_begin() {
     let far = [-4097, -4096, -65, -64, -63, 63, 64, 65, 4095, 4096];
     for shift in (-12..=12).chain(far) {
         let (text, places) = lines_at_blocks(shift);
-        let workspace = TestWorkspace::in_memory().file("a.txt", text);
+        let workspace = TestWorkspace::new().file("a.txt", text);
         for threads in [1, 3] {
             let arguments = json!({ "pattern": "needle", "max_results": 1000 });
             let said = ask(&roomy(&workspace, threads), "search", arguments).succeeds();
