@@ -24,7 +24,7 @@ use crate::workspace::{File, ReadBuffer, Version};
 const BLOCK: usize = 256 << 10;
 
 /// The bytes before a block that are read with it: the last one shows whether a line begins at the
-/// first byte of the block. A cache line, since a copy that begins inside of one is slower.
+/// first byte of the block. A whole cache line, so that the copy begins at one.
 const LEAD: usize = 64;
 
 /// The overlap of the pieces in which a long line is searched, in bytes.
