@@ -33,6 +33,7 @@ impl ReadBuffer {
 
     /// A position in the buffer for what a file has at `offset`, in the first page. Bytes that follow
     /// each other in the file then do so in the buffer.
+    #[expect(clippy::cast_possible_truncation, reason = "it is less than a page")]
     pub(crate) fn position(offset: u64) -> usize {
         (offset % PAGE as u64) as usize
     }

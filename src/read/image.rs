@@ -6,7 +6,8 @@ use crate::error::{Error, ErrorCode};
 use crate::read::line_scan::SourceFile;
 
 /// The maximum size of an image, in bytes.
-pub(crate) const MAX_IMAGE_BYTES: u64 = 20 << 20;
+pub(crate) const MAX_IMAGE_BYTES: u64 = MAX_BYTES as u64;
+const MAX_BYTES: usize = 20 << 20;
 
 /// An image format that models can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl Image {
         if size > MAX_IMAGE_BYTES {
             return Err(too_large(source, size));
         }
-        let bytes = source.read_up_to(MAX_IMAGE_BYTES as usize + 1)?;
+        let bytes = source.read_up_to(MAX_BYTES + 1)?;
         // The file may have grown, or the reported size be wrong.
         if bytes.len() as u64 > MAX_IMAGE_BYTES {
             return Err(too_large(source, bytes.len() as u64));

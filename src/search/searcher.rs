@@ -251,14 +251,13 @@ impl FileSearcher {
         file_id: Option<FileId>,
         worker: &mut SearchWorker,
         length: usize,
-    ) -> io::Result<()> {
-        let (Some(file_scan), Some(file_id)) = (file_scan, file_id) else { return Ok(()) };
+    ) {
+        let (Some(file_scan), Some(file_id)) = (file_scan, file_id) else { return };
         let (Some(index_reader), Some(scratch)) = (&self.index_reader, &mut worker.scratch) else {
-            return Ok(());
+            return;
         };
         let bytes = &worker.buffer[..length];
         index_reader.finish_scan(file_scan, file_id, (bytes, &mut worker.decoded), scratch);
-        Ok(())
     }
 
     fn line_searcher(&self) -> SearcherBuilder {
@@ -297,7 +296,7 @@ impl FileSearcher {
             let start = &mut worker.buffer[..FIRST_READ];
             let length = read_start(&file, start, directory.volume)?;
             if length < FIRST_READ {
-                self.finish_scan(file_scan, file_id, worker, length)?;
+                self.finish_scan(file_scan, file_id, worker, length);
                 return self.search_buffer(worker, length, &path, control, &mut found);
             }
             self.search_large(worker, file, &path, control, &mut found)
