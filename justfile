@@ -113,11 +113,11 @@ compare tree="." rounds="7" *flags:
 bench tree="":
     {{ if tree == "" { "" } else { "RIPKIT_BENCH_TREE=" + quote(tree) } }} cargo bench -p ripkit-benches
 
-# The gate: what a change must pass; twenty minutes from an empty target directory.
+# The gate: what a change must pass; seven minutes from an empty target directory.
 ci:
     .ci/run
 
-# The deep run: everything else that is checked, or some steps of it; about an hour.
+# The deep run: everything else that is checked, or some steps of it.
 full *steps:
     .ci/full {{steps}}
 

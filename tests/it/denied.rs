@@ -475,8 +475,10 @@ fn with_skills(workspace: Workspace) -> Toolkit {
 #[test]
 fn no_answer_reveals_whether_a_denied_path_exists_or_what_it_is() {
     all_variants_answer_alike(&ALL, &["private/", "*.key", ".env"], &with_skills);
-    let some = [Variant::Absent, Variant::Full, Variant::Links];
-    all_variants_answer_alike(&some, &["**/private", "*.key", ".env"], &with_skills);
+    if is_thorough() {
+        let some = [Variant::Absent, Variant::Full, Variant::Links];
+        all_variants_answer_alike(&some, &["**/private", "*.key", ".env"], &with_skills);
+    }
 }
 
 #[test]

@@ -431,7 +431,7 @@ fn g1_a_call_that_fails_leaves_the_old_or_the_new() {
     let error = |(errno, code): &(&'static str, _)| (format!("error={errno}"), *code);
     for operation in &OPERATIONS {
         let mut spoilt = 0;
-        for (errors, times) in [(ERRORS, sample(48)), (MORE_ERRORS, sample(144))] {
+        for (errors, times) in [(ERRORS, sample(96)), (MORE_ERRORS, sample(288))] {
             let errors: Vec<(String, &str)> = errors.iter().map(error).collect();
             let errors: Vec<_> =
                 errors.iter().map(|(error, code)| (error.as_str(), *code)).collect();

@@ -55,7 +55,7 @@ fn c8_a_file_that_changes_while_it_is_searched_does_no_harm() {
     let path = workspace.root().join("a.txt");
     let other = workspace.above().join("other.txt");
     let attack = move || {
-        fs::write(&path, "a needle\n".repeat(10_000)).unwrap();
+        fs::write(&path, "a needle\n".repeat(20_000)).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
         fs::write(&other, "a needle\n".repeat(10)).unwrap();
         fs::rename(&other, &path).unwrap();
