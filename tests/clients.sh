@@ -22,6 +22,9 @@ says() { printf '   %s\n' "$*"; }
 
 [ -x "$program" ] || fail "no program at $program: run cargo build first"
 (($#)) || set -- sdk fast inspector
+for client; do
+    case "$client" in sdk | fast | inspector) ;; *) fail "there is no client $client" ;; esac
+done
 clients="$*"
 wants() { [[ " $clients " = *" $1 "* ]]; }
 

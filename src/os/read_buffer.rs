@@ -11,10 +11,10 @@ const MAX_KEPT: usize = 4 << 20;
 /// Bytes that begin at a page boundary of memory.
 ///
 /// The kernel copies fastest if bytes have the same position in a page of the buffer as in their page
-/// of the file. Large vectors begin 16 bytes after a page boundary, with which a copy takes 2.7 times
-/// as long on Zen 3, 1.1 to 1.3 times on Zen 4 and up to 1.15 times on Zen 5; a difference of one byte
-/// costs a factor of 4 to 10 on some. So what a file has at offset 0 belongs to position 0 of the
-/// buffer, and what it has elsewhere to [`ReadBuffer::position`].
+/// of the file. A large vector begins 16 bytes after a page boundary: copies into it take 2.7 times as
+/// long on Zen 3, 1.1 to 1.3 times on Zen 4, and up to 1.15 times on Zen 5. If the positions differ by
+/// one byte, copies take 4 to 10 times as long on Zen 3 and 4. So what a file has at offset 0 belongs to
+/// position 0 of the buffer, and what it has elsewhere to [`ReadBuffer::position`].
 #[derive(Debug, Default)]
 pub(crate) struct ReadBuffer {
     memory: Vec<u8>,

@@ -12,10 +12,15 @@ fail() {
     exit 1
 }
 
-# It is built below, with what is built already.
+# At one place outside the workspace, and with the dependencies that are built already: what was built of
+# it before is used again.
+place="${TMPDIR:-/tmp}/ripkit-crate-$(id -u)"
+rm -rf "$place" "$target"/package/ripkit-[0-9]*.crate
+mkdir -m 700 "$place"
+trap 'rm -rf "$scratch" "$place"' EXIT
 cargo package --quiet --locked --allow-dirty --no-verify --package ripkit --target-dir "$target"
-tar -xzf "$target"/package/ripkit-[0-9]*.crate -C "$scratch"
-cd "$scratch"/ripkit-*
+tar -xzf "$target"/package/ripkit-[0-9]*.crate -C "$place"
+cd "$place"/ripkit-*
 files="$(find . -type f | wc -l)"
 ((files <= 450)) || fail "$files files, and 450 are enough"
 for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE Cargo.lock docs/README.md; do
@@ -25,7 +30,9 @@ done
 CARGO_TARGET_DIR="$target" cargo build --quiet --locked --bin ripkit --message-format short
 mkdir "$scratch/tree"
 printf 'fn main() {}\n// TODO one\n' >"$scratch/tree/main.rs"
-found="$("$target/debug/ripkit" --root "$scratch/tree" search TODO)"
+# Where the program of the repository is built, which other checks use: it must not stay there.
+mv "$target/debug/ripkit" "$scratch/ripkit"
+found="$("$scratch/ripkit" --root "$scratch/tree" search TODO)"
 [ "$found" = 'main.rs:2:// TODO one' ] || fail "found $found"
 # Its documentation includes files of the package.
 CARGO_TARGET_DIR="$target" cargo doc --quiet --locked --no-deps --lib
