@@ -175,6 +175,8 @@ pub struct Call {
     id: Option<Arc<str>>,
     /// `None` if the caller waits until the call returns.
     commit: Option<Arc<CommitPoint>>,
+    /// What the user should know besides the result of the call, for its answer.
+    notes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Call {
@@ -277,6 +279,16 @@ impl Call {
         }
     }
 
+    /// Adds sentences to the answer of the call, whatever its result is.
+    pub(crate) fn add_notes(&self, notes: impl IntoIterator<Item = String>) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes);
+    }
+
+    /// The sentences that were added since they were taken last.
+    pub(crate) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The same call for another thread, and the handle by which its caller can leave it.
     pub(crate) fn detached(&self) -> (Call, CallHandle) {
         let commit = Arc::new(CommitPoint::default());
@@ -301,6 +313,7 @@ impl Call {
             exact_lines: self.exact_lines,
             id: self.id.clone(),
             commit: Some(commit.clone()),
+            notes: Arc::default(),
         };
         (call, CallHandle { commit, text, progress_closed })
     }

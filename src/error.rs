@@ -68,6 +68,15 @@ impl Error {
         self
     }
 
+    /// Adds sentences to the message, on what else the call did.
+    pub(crate) fn with_notes(mut self, notes: &[String]) -> Error {
+        for note in notes {
+            self.0.message.push_str("; ");
+            self.0.message.push_str(note);
+        }
+        self
+    }
+
     /// Keeps the underlying error as [`source`](std::error::Error::source).
     pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         self.0.source = Some(source.into());

@@ -32,6 +32,9 @@ const SAFE: OFlags =
 /// How often a call is repeated that was interrupted by a signal or disturbed by a rename.
 const RETRIES: usize = 64;
 
+/// The most bytes of `/proc/locks` that are read.
+const MAX_LOCKS: usize = 1 << 20;
+
 /// Sets the signal of a handle; the same number on every architecture.
 const F_SETSIG: libc::c_int = 10;
 
@@ -441,18 +444,47 @@ impl File {
         let _ = retry(|| rustix::fs::flock(&self.0, FlockOperation::Unlock));
     }
 
+    /// The process that holds the advisory lock of the file, as `/proc/locks` has it.
+    pub(crate) fn lock_holder(&self) -> Option<u32> {
+        let inode = self.stat().ok()?.identity.inode.to_string();
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let locks = retry(|| rustix::fs::open("/proc/locks", flags, Mode::empty())).ok()?;
+        let text = File::new(locks).read_to_limit(MAX_LOCKS).ok()?;
+        // Such as `1: FLOCK  ADVISORY  WRITE 708 00:13:4026 0 EOF`.
+        let holder = |line: &str| {
+            let mut words = line.split_whitespace().skip(1);
+            let is_flock = words.next() == Some("FLOCK");
+            let (process, file) = (words.nth(2)?, words.next()?);
+            let is_it = is_flock && file.rsplit(':').next() == Some(&inode);
+            is_it.then(|| process.parse().ok()).flatten()
+        };
+        String::from_utf8_lossy(&text).lines().find_map(holder)
+    }
+
+    /// Reads at the current position to the end, at most `limit` bytes.
+    fn read_to_limit(&self, limit: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut buffer = [0; 4096];
+        while bytes.len() < limit {
+            match self.read(&mut buffer)? {
+                0 => break,
+                count => bytes.extend_from_slice(&buffer[..count]),
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Takes a write lease, which the kernel grants only while no other handle has the file open; who
+    /// opens it then waits. This file must be open for writing.
+    pub(crate) fn lease_exclusively(&self) -> Option<Lease<'_>> {
+        take_lease(self, libc::F_WRLCK.into()).ok()
+    }
+
     /// Takes a read lease, which the kernel grants only while the file is not open for writing.
     /// This file must be open for reading only.
     pub(crate) fn lease(&self) -> Leased<'_> {
-        let taken = lease_control(self, F_SETSIG, libc::SIGURG)
-            .and_then(|_| lease_control(self, libc::F_SETLEASE, libc::c_int::from(libc::F_RDLCK)));
-        match taken {
-            Ok(_) => {
-                let lease = Lease(self);
-                // If this fails, SIGURG may be sent, which is harmless.
-                let _ = lease_control(self, libc::F_SETOWN, 0);
-                Leased::Held(lease)
-            }
+        match take_lease(self, libc::F_RDLCK.into()) {
+            Ok(lease) => Leased::Held(lease),
             Err(error) if error.raw_os_error() == Some(Errno::AGAIN.raw_os_error()) => Leased::Busy,
             // Another user's file, or a file system without leases.
             Err(_) => Leased::Unknown,
@@ -460,7 +492,16 @@ impl File {
     }
 }
 
-/// A read lease. It is released when dropped, and processes that wait for it go on.
+fn take_lease(file: &File, kind: libc::c_int) -> io::Result<Lease<'_>> {
+    lease_control(file, F_SETSIG, libc::SIGURG)?;
+    lease_control(file, libc::F_SETLEASE, kind)?;
+    let lease = Lease(file);
+    // If this fails, SIGURG may be sent, which is harmless.
+    let _ = lease_control(file, libc::F_SETOWN, 0);
+    Ok(lease)
+}
+
+/// A lease. It is released when dropped, and processes that wait for it go on.
 ///
 /// While it is held, another process that opens the file for writing waits. The kernel signals the
 /// holder of a lease that is being broken; the default signal, SIGIO, ends a process that does not

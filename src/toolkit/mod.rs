@@ -371,7 +371,10 @@ impl Toolkit {
             Ok((entry.tool.clone().prepare(args)?, notes))
         })?;
         self.run_on_worker(entry, prepared.time_limit, call, move |context| {
-            let output = (prepared.run)(context)?;
+            let run = (prepared.run)(context);
+            let of_call = context.call.take_notes();
+            let output = run.map_err(|error| error.with_notes(&of_call))?;
+            let notes = [notes, of_call].concat();
             match context.call.text() {
                 None => Ok(Answer::new(output, notes, context.format)),
                 Some(text) => {

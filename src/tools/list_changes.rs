@@ -130,7 +130,7 @@ impl ListedChange {
             kind: change.kind(),
             path: escape::exact_path(&change.path).into_owned(),
             from: match &change.before {
-                Before::At(from) => Some(escape::exact_path(from).into_owned()),
+                Before::At { from, .. } => Some(escape::exact_path(from).into_owned()),
                 _ => None,
             },
             call_id: step.call_id.clone(),
@@ -237,7 +237,7 @@ impl Origins {
             _ => true,
         };
         let origin = match &change.before {
-            Before::At(from) => {
+            Before::At { from, .. } => {
                 for old in self.within(from) {
                     let Some(below) = old.strip_prefix(from.as_slice()) else { continue };
                     let Some(moved) = self.0.remove(&old) else { continue };
@@ -254,7 +254,7 @@ impl Origins {
             Before::Nothing => Some(Origin::Nothing),
             Before::Content { old, .. } => Some(Origin::Content(old.clone())),
             Before::File(file) => Some(Origin::File(file.clone())),
-            Before::Link(_) | Before::NotKept(_) => None,
+            Before::Link { .. } | Before::NotKept(_) => None,
         };
         self.add(path.clone(), origin, is_there);
     }

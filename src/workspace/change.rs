@@ -11,6 +11,7 @@ use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
 use crate::text::escape;
 use crate::workspace::change_log::{After, Before, ChangeLog, LoggedChange};
+use crate::workspace::journal::FileMark;
 use crate::workspace::{Version, Workspace, WorkspacePath};
 
 /// What a change does to a path.
@@ -232,7 +233,13 @@ impl<'a> Observer<'a> {
         call: &Call,
     ) {
         let path = to.relative().to_vec();
-        let (before, after) = (Before::At(from.relative().to_vec()), After::at(workspace, &path));
+        let after = After::at(workspace, &path);
+        // A rename keeps the file as it is, which may have changed since the path was resolved.
+        let mark = match (from.stat().map(FileMark::from), after) {
+            (Some(mark), After::Entry(now)) if mark.is_same_file(&now) => Some(now),
+            (mark, _) => mark,
+        };
+        let before = Before::At { from: from.relative().to_vec(), mark };
         self.log(call, vec![LoggedChange { path, before, after, directories }]);
     }
 

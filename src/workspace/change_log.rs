@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use crate::error::Error;
-use crate::os::{File, Identity, Kind};
+use crate::os::{File, Kind};
 use crate::sync::lock;
 use crate::workspace::change::ChangeKind;
 use crate::workspace::journal::FileMark;
@@ -79,16 +79,23 @@ pub(crate) enum Before {
     /// A file with this content, another file than after the change in most cases.
     Content {
         old: Arc<Vec<u8>>,
-        identity: Identity,
+        mark: FileMark,
     },
     /// A file that was deleted.
     File(Arc<File>),
     /// A link to this text that was deleted.
-    Link(Vec<u8>),
+    Link {
+        text: Vec<u8>,
+        mark: FileMark,
+    },
     /// A directory that was deleted with everything in it.
     Directory(Arc<RemovedTree>),
     /// It was at another path.
-    At(Vec<u8>),
+    At {
+        from: Vec<u8>,
+        /// `None` for a directory.
+        mark: Option<FileMark>,
+    },
     /// It could not be kept, for this reason.
     NotKept(&'static str),
 }
@@ -122,6 +129,16 @@ impl Before {
         }
     }
 
+    /// A link that is about to be removed.
+    ///
+    /// # Errors
+    /// Failures to read it.
+    pub(super) fn removed_link(path: &WorkspacePath) -> io::Result<Before> {
+        let (parent, name) = path.entry();
+        let (text, mark) = (parent.read_link(name)?, FileMark::from(&parent.stat(name)?));
+        Ok(Before::Link { text, mark })
+    }
+
     /// A file or link that is about to be removed. The file is not locked, since the step that removes
     /// it does so.
     ///
@@ -131,32 +148,31 @@ impl Before {
         let failed = |error| Error::io("open", path.as_str(), error);
         let (parent, name) = path.entry();
         if path.kind() == Some(Kind::Link) {
-            return parent.read_link(name).map(Before::Link).map_err(failed);
+            return Before::removed_link(path).map_err(failed);
         }
         parent.open_file(name).and_then(Before::removed_file).map_err(failed)
     }
 
-    /// The files that were deleted or replaced, with their paths below that of the change; empty for
-    /// the path itself.
-    pub(super) fn files(&self) -> Vec<(&[u8], Identity)> {
-        let identity_of = |file: &File| file.stat().ok().map(|stat| stat.identity);
+    /// The files and links that the change found, with their paths below that of the change; empty for
+    /// the path itself. Of a deleted file, what it is now.
+    pub(super) fn found(&self) -> Vec<(&[u8], FileMark)> {
+        let mark_of = |file: &File| file.stat().ok().map(|stat| FileMark::from(&stat));
         match self {
-            Before::Content { identity, .. } => vec![(b"", *identity)],
+            Before::Content { mark, .. } | Before::Link { mark, .. } => vec![(b"", *mark)],
+            Before::At { mark, .. } => mark.iter().map(|mark| (b"".as_slice(), *mark)).collect(),
             Before::File(file) => {
-                identity_of(file).map(|it| (b"".as_slice(), it)).into_iter().collect()
+                mark_of(file).map(|mark| (b"".as_slice(), mark)).into_iter().collect()
             }
-            Before::Directory(tree) => {
-                tree.files().filter_map(|(path, file)| Some((path, identity_of(file)?))).collect()
-            }
-            _ => Vec::new(),
+            Before::Directory(tree) => tree.marks().collect(),
+            Before::Nothing | Before::NotKept(_) => Vec::new(),
         }
     }
 
     /// Refers to the copies of deleted files, by which another name of them was restored.
-    fn replace_files(&mut self, copies: &[(Identity, Arc<File>)]) {
+    fn replace_files(&mut self, copies: &[(FileMark, Arc<File>)]) {
         let replace = |file: &mut Arc<File>| {
             let Ok(stat) = file.stat() else { return };
-            if let Some((_, copy)) = copies.iter().find(|(old, _)| *old == stat.identity) {
+            if let Some((_, copy)) = copies.iter().find(|(old, _)| old.is_of_file(stat.identity)) {
                 *file = copy.clone();
             }
         };
@@ -185,7 +201,7 @@ impl After {
 impl LoggedChange {
     pub(crate) fn kind(&self) -> ChangeKind {
         match (&self.before, self.after) {
-            (Before::At(_), _) => ChangeKind::Move,
+            (Before::At { .. }, _) => ChangeKind::Move,
             (_, After::Nothing) => ChangeKind::Delete,
             (_, After::Directory) => ChangeKind::CreateDirectory,
             (Before::Nothing, _) => ChangeKind::Create,
@@ -253,13 +269,14 @@ impl ChangeLog {
         lock(&self.state).steps.iter().find(|step| step.number == number).cloned()
     }
 
-    /// Removes a step that was undone, and puts the present state of the files into the changes before
-    /// it, so that these can be undone next. `copies` are files that took the place of deleted ones.
+    /// Removes a step that was undone. Each file that it found, the first of a pair, is the second by
+    /// now: the changes before it that left this very file, as it was found, can be undone next. `copies`
+    /// are files that took the place of deleted ones.
     pub(super) fn undone(
         &self,
         number: u64,
-        present: &[(Vec<u8>, After)],
-        copies: &[(Identity, Arc<File>)],
+        present: &[(FileMark, FileMark)],
+        copies: &[(FileMark, Arc<File>)],
     ) {
         let mut state = lock(&self.state);
         let Some(at) = state.steps.iter().position(|step| step.number == number) else { return };
@@ -270,28 +287,9 @@ impl ChangeLog {
         for change in earlier.flat_map(|step| &mut step.changes) {
             change.before.replace_files(copies);
             if let After::Entry(mark) = &mut change.after
-                && let Some((_, copy)) = copies.iter().find(|(old, _)| mark.is_of_file(*old))
-                && let Ok(stat) = copy.stat()
+                && let Some((_, now)) = present.iter().find(|(found, _)| found == mark)
             {
-                *mark = (&stat).into();
-            }
-        }
-        for (path, after) in present {
-            let After::Entry(now) = after else { continue };
-            let mut earlier: Vec<&mut LoggedChange> = state
-                .steps
-                .iter_mut()
-                .filter(|step| step.number < number)
-                .flat_map(|step| &mut step.changes)
-                .collect();
-            // The file itself, which may have other names, and a file that was restored.
-            let last = earlier.iter().rposition(|change| change.path == *path);
-            for (index, change) in earlier.iter_mut().enumerate() {
-                if let After::Entry(mark) = &mut change.after
-                    && (mark.is_same_file(now) || Some(index) == last)
-                {
-                    *mark = *now;
-                }
+                *mark = *now;
             }
         }
     }

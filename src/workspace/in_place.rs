@@ -15,13 +15,14 @@ use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::written;
 use crate::workspace::{Durability, WorkspacePath};
 
-/// The largest file whose old content is kept in memory for restoring it, in bytes.
+/// The largest file whose content is kept in memory for restoring it, in bytes.
 const MAX_UNDO: usize = 256 << 20;
 
-/// Writes `content` over the file. Returns a note if the permissions could not be kept.
+/// Writes `content` over the file that is `present`, by the handle `file`. Returns a note if the
+/// permissions could not be kept.
 pub(super) fn write(
     path: &WorkspacePath,
-    present: &OpenFile,
+    (present, file): (&OpenFile, &File),
     content: &[u8],
     durability: Durability,
     call: &Call,
@@ -31,8 +32,6 @@ pub(super) fn write(
         Some(content) => Cow::Borrowed(content),
         None => Cow::Owned(present.read_content(MAX_UNDO, path)?),
     };
-    let (parent, name) = path.entry();
-    let file = parent.open_to_write(name).map_err(failed)?;
     let now = file.stat().map_err(failed)?;
     if !present.is_unchanged(&now) || !present.has_same_content().map_err(failed)? {
         return Err(written(path));
@@ -41,9 +40,9 @@ pub(super) fn write(
     if content.len() > old.len() {
         file.reserve(content.len() as u64).map_err(failed)?;
     }
-    let written = overwrite(&file, &old, content).and_then(|()| durability.sync_file(&file));
+    let written = overwrite(file, &old, content).and_then(|()| durability.sync_file(file));
     if let Err(error) = written {
-        return Err(undo(path, &file, &old, error));
+        return Err(undo(path, file, (&old, content), error));
     }
     // A write by another user than the owner clears the set-user-ID and set-group-ID bits.
     let mode = present.stat().mode;
@@ -53,7 +52,7 @@ pub(super) fn write(
 
 /// Writes from the first byte that differs. Keeps what other processes append meanwhile: the file
 /// grows by appending too, and before it is truncated, bytes behind the old end are moved.
-fn overwrite(file: &File, old: &[u8], content: &[u8]) -> io::Result<()> {
+pub(super) fn overwrite(file: &File, old: &[u8], content: &[u8]) -> io::Result<()> {
     let same = old.iter().zip(content).take_while(|(old, new)| old == new).count();
     let (_, changed) = split_at_count(content, same)?;
     let end = old.len() as u64;
@@ -75,6 +74,31 @@ fn overwrite(file: &File, old: &[u8], content: &[u8]) -> io::Result<()> {
     }
 }
 
+/// What other processes appended to a file of which [`overwrite`] was to turn the content `old` into
+/// `new`, and may have been killed: `now` is one of the states between the two, and what follows. `None`
+/// if it is not.
+pub(super) fn appended<'a>(now: &'a [u8], old: &[u8], new: &[u8]) -> Option<&'a [u8]> {
+    /// A write that is killed ends between two pages of the file.
+    const PAGE: usize = 4096;
+    let common =
+        |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let written = common(now, new);
+    let (same, longer) = (written.min(old.len()), new.get(old.len()..).unwrap_or_default());
+    let is_rest_old = now.get(same..old.len()).is_some_and(|rest| *rest == old[same..]);
+    if is_rest_old && (new.len() <= old.len() || written < new.len()) {
+        let behind = &now[old.len()..];
+        let ours = common(behind, longer);
+        let is_ours = ours == longer.len() || (old.len() + ours).is_multiple_of(PAGE);
+        return Some(if is_ours { &behind[ours..] } else { behind });
+    }
+    (written == new.len()).then(|| &now[new.len()..])
+}
+
+/// The whole content, to be compared.
+pub(super) fn whole(file: &File) -> io::Result<Vec<u8>> {
+    read_range(file, 0, file.stat()?.size)
+}
+
 /// The bytes between two offsets, or up to the end of the file.
 fn read_range(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -84,11 +108,13 @@ fn read_range(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     file.read_range(start, length, length)
 }
 
-fn undo(path: &WorkspacePath, file: &File, old: &[u8], error: io::Error) -> Error {
-    let undone = file
-        .write_at(old, 0)
-        .and_then(|()| file.set_size(old.len() as u64))
-        .and_then(|()| file.sync());
+fn undo(path: &WorkspacePath, file: &File, (old, new): (&[u8], &[u8]), error: io::Error) -> Error {
+    let undone = whole(file).and_then(|now| match appended(&now, old, new) {
+        Some(appended) => {
+            overwrite(file, &now, &[old, appended].concat()).and_then(|()| file.sync())
+        }
+        None => Err(io::Error::other("others have changed it meanwhile")),
+    });
     match undone {
         Ok(()) => Error::io("write", path.as_str(), error),
         Err(again) => {

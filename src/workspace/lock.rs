@@ -9,7 +9,7 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::os::Identity;
 use crate::sync::{Condvar, Mutex, MutexGuard};
-use crate::workspace::journal::recover;
+use crate::workspace::recovery::recover;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How often a waiting call checks its deadline.
@@ -53,7 +53,8 @@ pub(super) fn lock(
     }
     let lock = lock_keys(workspace, keys, paths.first().map_or("", |path| path.as_str()), call)?;
     // Costs one system call if there is no journal.
-    recover(workspace, call)?;
+    let recovery = recover(workspace, call)?;
+    recovery.check(workspace.journal_place(), paths.iter().map(|path| path.relative()))?;
     Ok(lock)
 }
 

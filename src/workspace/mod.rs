@@ -18,6 +18,7 @@ mod open_file;
 mod outer_ignores;
 mod path;
 mod policy;
+mod recovery;
 mod remove;
 mod remove_tree;
 mod replace;
@@ -49,7 +50,7 @@ use change_log::ChangeLog;
 pub(crate) use change_log::{Before, LoggedChange, LoggedStep};
 pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
-use journal::{JournalPlace, Recovery};
+use journal::JournalPlace;
 use lock::FileLocks;
 pub use outer_ignores::OuterIgnores;
 pub(crate) use outer_ignores::{IgnoreSource, MAX_IGNORE_BYTES, exclude_below};
@@ -278,7 +279,7 @@ impl Workspace {
     /// `TIMEOUT` and `CANCELLED` while another process makes such a change; failures of the system,
     /// after which it can be tried again.
     pub fn recover(&self, call: &Call) -> Result<bool, Error> {
-        journal::recover(self, call).map(|done| done == Recovery::RolledBack)
+        recovery::recover(self, call).map(|recovery| recovery.is_rolled_back())
     }
 
     /// Adds ignore rules from outside the root to searches and listings. Default: none.

@@ -49,6 +49,22 @@ impl OpenFile {
     /// file is checked again under the lock; if the name belongs to another file by then, that one
     /// is opened.
     pub(super) fn open(path: &WorkspacePath, call: &Call) -> Result<Option<OpenFile>, Error> {
+        OpenFile::open_with(path, call, Dir::open_file)
+    }
+
+    /// The same, with a handle by which the file can be written.
+    pub(super) fn open_to_write(
+        path: &WorkspacePath,
+        call: &Call,
+    ) -> Result<Option<OpenFile>, Error> {
+        OpenFile::open_with(path, call, Dir::open_to_write)
+    }
+
+    fn open_with(
+        path: &WorkspacePath,
+        call: &Call,
+        open: impl Fn(&Dir, &[u8]) -> io::Result<File>,
+    ) -> Result<Option<OpenFile>, Error> {
         let (parent, name) = path.entry();
         // If parents are missing, this is several names, and there is no file.
         if name.contains(&b'/') {
@@ -65,7 +81,7 @@ impl OpenFile {
                 },
             };
             check_kind(kind, path)?;
-            let file = match parent.open_file(name) {
+            let file = match open(parent, name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 file => file.map_err(failed)?,
             };

@@ -104,8 +104,8 @@ fn remove(
     observer.as_ref().map_or(Ok(()), |observer| observer.review(&change))?;
     let failed = |error| Error::io("delete", path.as_str(), error);
     let (parent, name) = path.entry();
-    let text = match &observer {
-        Some(_) if file.is_none() => Some(parent.read_link(name).map_err(failed)?),
+    let link = match &observer {
+        Some(_) if file.is_none() => Some(Before::removed_link(path).map_err(failed)?),
         _ => None,
     };
     if let Some(file) = &file {
@@ -120,8 +120,8 @@ fn remove(
     }
     if let Some(observer) = observer {
         observer.report(&change);
-        let before = match (text, file) {
-            (Some(text), _) => Before::Link(text),
+        let before = match (link, file) {
+            (Some(link), _) => link,
             // The file is gone, so the call has succeeded, whatever can be learned of it.
             (None, Some(file)) => Before::removed_file(file.into_file())
                 .unwrap_or(Before::NotKept("the file could not be examined")),

@@ -170,10 +170,10 @@ impl WriteGuard {
         let mut written = self.write(content, call)?;
         observer.report(&change);
         let path = self.path.relative().to_vec();
-        let identity = self.file.as_ref().map(|file| file.stat().identity);
-        let before = match (identity, self.file.and_then(OpenFile::into_content)) {
+        let mark = self.file.as_ref().map(|file| file.stat().into());
+        let before = match (mark, self.file.and_then(OpenFile::into_content)) {
             (None, _) => Before::Nothing,
-            (Some(identity), Some(old)) => Before::Content { old: Arc::new(old), identity },
+            (Some(mark), Some(old)) => Before::Content { old: Arc::new(old), mark },
             (Some(_), None) => Before::too_large(),
         };
         let after = After::Content(Version::of(content));
@@ -209,7 +209,10 @@ impl WriteGuard {
         why: &str,
         call: &Call,
     ) -> Result<Vec<String>, Error> {
-        let note = in_place::write(&self.path, file, content, self.durability(), call)?;
+        let (parent, name) = self.path.entry();
+        let writable = parent.open_to_write(name).map_err(|error| self.failed(error))?;
+        let files = (file, &writable);
+        let note = in_place::write(&self.path, files, content, self.durability(), call)?;
         let why = format!("the file was written in place, not atomically, because {why}");
         Ok([Some(why), note].into_iter().flatten().collect())
     }

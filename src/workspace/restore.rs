@@ -12,6 +12,7 @@ use crate::workspace::change::ChangeKind;
 use crate::workspace::change_log::MAX_FILES;
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
 use crate::workspace::create_dirs::commit;
+use crate::workspace::journal::FileMark;
 use crate::workspace::path::{joined, split_name};
 use crate::workspace::remove_tree::{TreeCount, discard};
 use crate::workspace::replace::rename_exclusive;
@@ -105,8 +106,7 @@ pub(crate) struct RemovedTree {
 #[derive(Clone, Debug)]
 enum RemovedEntry {
     Directory(RemovedDirectory),
-    /// To this text.
-    Link(Vec<u8>),
+    Link { text: Vec<u8>, mark: FileMark },
     File(Arc<File>),
 }
 
@@ -178,7 +178,9 @@ impl RemovedTree {
                         let stat = dir.stat(&name);
                         stat.map(|stat| RemovedEntry::Directory(RemovedDirectory::new(stat.mode)))
                     }
-                    Kind::Link => dir.read_link(&name).map(RemovedEntry::Link),
+                    Kind::Link => dir.read_link(&name).and_then(|text| {
+                        Ok(RemovedEntry::Link { text, mark: FileMark::from(&dir.stat(&name)?) })
+                    }),
                     Kind::File => {
                         let file = dir.open_file(&name).map_err(unreadable)?;
                         if !is_restorable(&file).map_err(unreadable)? {
@@ -217,7 +219,7 @@ impl RemovedTree {
     pub(super) fn handles(&self) -> usize {
         let below = self.entries.iter().filter(|(_, entry)| match entry {
             RemovedEntry::Directory(directory) => directory.handle.is_some(),
-            RemovedEntry::Link(_) => false,
+            RemovedEntry::Link { .. } => false,
             RemovedEntry::File(_) => true,
         });
         usize::from(self.top.handle.is_some()) + below.count()
@@ -237,7 +239,7 @@ impl RemovedTree {
         let entries = self.entries.iter().map(|(path, entry)| {
             let (kind, file) = match entry {
                 RemovedEntry::Directory(_) => (ChangeKind::CreateDirectory, None),
-                RemovedEntry::Link(_) => (ChangeKind::Create, None),
+                RemovedEntry::Link { .. } => (ChangeKind::Create, None),
                 RemovedEntry::File(file) => (ChangeKind::Create, Some(&**file)),
             };
             (path.as_slice(), kind, file)
@@ -245,9 +247,13 @@ impl RemovedTree {
         std::iter::once((b"".as_slice(), ChangeKind::CreateDirectory, None)).chain(entries)
     }
 
-    /// The paths in the tree.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &[u8]> {
-        self.entries.iter().map(|(path, _)| path.as_slice())
+    /// The files, as they are now, and the links, as they were, with their paths in the tree.
+    pub(super) fn marks(&self) -> impl Iterator<Item = (&[u8], FileMark)> {
+        self.entries.iter().filter_map(|(path, entry)| match entry {
+            RemovedEntry::Directory(_) => None,
+            RemovedEntry::Link { mark, .. } => Some((path.as_slice(), *mark)),
+            RemovedEntry::File(file) => Some((path.as_slice(), (&file.stat().ok()?).into())),
+        })
     }
 
     /// The files, with their paths in the tree.
@@ -314,7 +320,7 @@ impl RemovedTree {
             let (dir, name) = place_in(top, path)?;
             match entry {
                 RemovedEntry::Directory(_) => dir.make_dir(name)?,
-                RemovedEntry::Link(text) => dir.make_link(text, name)?,
+                RemovedEntry::Link { text, .. } => dir.make_link(text, name)?,
                 RemovedEntry::File(old) => {
                     let of_file = restorer.restore_file(old, (&dir, name), call)?;
                     lost.extend(of_file.into_iter().map(|what| (path.as_slice(), what)));

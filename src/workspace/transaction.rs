@@ -29,13 +29,14 @@ use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
 use crate::workspace::create_dirs::{above, commit};
-use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath, recover};
+use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath};
 use crate::workspace::lock::{FileLock, LockKey, lock_keys};
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{
     changed, check_file_or_link, exists, gone, not_a_file, split_name, written,
 };
 use crate::workspace::policy::denied;
+use crate::workspace::recovery::{begin_journal, finish, recover, roll_back_after};
 use crate::workspace::replace::{check_writable, is_unsupported, rename_exclusive};
 use crate::workspace::resolve::names_directory;
 use crate::workspace::restore::{Restorer, shown_content};
@@ -54,6 +55,10 @@ const PRIVATE: u32 = 0o600;
 /// spent waiting for the disk.
 const FILES_PER_THREAD: usize = 16;
 
+/// Why a file is spared that another process has open for writing, or will have.
+const BUSY: &str = "another process has opened it to write it";
+const AWAITED: &str = "another process is about to write it";
+
 /// The maximum number of such threads.
 const MAX_THREADS: usize = 8;
 
@@ -69,6 +74,8 @@ const MAX_THREADS: usize = 8;
 pub struct Transaction {
     workspace: Workspace,
     files: Vec<TransactionFile>,
+    /// Whether a file that another process may be appending to is refused if it would be cut or removed.
+    spares_writers: bool,
     _lock: FileLock,
 }
 
@@ -124,7 +131,9 @@ impl Transaction {
         call: &Call,
     ) -> Result<Transaction, Vec<(usize, Error)>> {
         let first = |error| vec![(0, error)];
-        recover(workspace, call).map_err(first)?;
+        recover(workspace, call)
+            .and_then(|recovery| recovery.check_all(workspace.journal_place()))
+            .map_err(first)?;
         let (mut files, mut keys, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
         for (index, (text, access)) in paths.iter().enumerate() {
@@ -154,7 +163,14 @@ impl Transaction {
         }
         let text = files.first().map_or("", |file| file.text.as_str());
         let lock = lock_keys(workspace, keys, text, call).map_err(first)?;
-        Ok(Transaction { workspace: workspace.clone(), files, _lock: lock })
+        let workspace = workspace.clone();
+        Ok(Transaction { workspace, files, spares_writers: false, _lock: lock })
+    }
+
+    /// Refuses with `CONFLICT` to cut or to remove a file that another process may have open for
+    /// writing, since what it appends at that moment would be lost.
+    pub(super) fn sparing_writers(self) -> Transaction {
+        Transaction { spares_writers: true, ..self }
     }
 
     /// The path of a file relative to the workspace, as in messages; empty for an index that
@@ -362,7 +378,7 @@ impl Transaction {
                 Staged::Write(new) => {
                     let before = match (file.seen, file.content.take()) {
                         (Some(Seen::File { stat, .. }), Some(old)) => {
-                            Before::Content { old, identity: stat.identity }
+                            Before::Content { old, mark: (&stat).into() }
                         }
                         (Some(Seen::File { .. }), None) => Before::too_large(),
                         _ => Before::Nothing,
@@ -380,12 +396,16 @@ impl Transaction {
                         None => After::at(&self.workspace, &path),
                         Some(new) => After::Content(Version::of(new)),
                     };
-                    let before = Before::At(file.relative.clone());
+                    let mark = match file.seen {
+                        Some(Seen::File { stat, .. }) => Some((&stat).into()),
+                        _ => None,
+                    };
+                    let before = Before::At { from: file.relative.clone(), mark };
                     logged.push(LoggedChange { path: path.clone(), before, after, directories });
                     if let Some(new) = content {
                         let before = match (file.seen, file.content.take()) {
                             (Some(Seen::File { stat, .. }), Some(old)) => {
-                                Before::Content { old, identity: stat.identity }
+                                Before::Content { old, mark: (&stat).into() }
                             }
                             _ => Before::too_large(),
                         };
@@ -406,16 +426,12 @@ impl Transaction {
         let path = first.reopen(&self.workspace)?;
         let restorer = &Mutex::new(Restorer::new(self.workspace.durability()));
         let several = &self.with_several_steps()?;
-        let journal = Journal::create(&self.workspace, call)?;
+        let journal = begin_journal(&self.workspace, call)?;
         let committing =
             Committing { transaction: self, journal: &journal, call, restorer, several };
-        let made = commit(&path, call).and_then(|()| committing.run());
-        match made {
-            Err(error) => Err(journal.roll_back(error)),
-            Ok(applied) => match journal.finish() {
-                Ok(()) => Ok(applied),
-                Err((journal, error)) => Err(journal.roll_back(error)),
-            },
+        match commit(&path, call).and_then(|()| committing.run()) {
+            Err(error) => Err(roll_back_after(error, journal)),
+            Ok(applied) => finish(journal).map(|()| applied),
         }
     }
 
@@ -513,7 +529,7 @@ struct Prepared<'a> {
     seen: Seen,
     times: Times,
     record: Record,
-    /// The content, where it is written in place.
+    /// The new content of a file that exists.
     content: &'a [u8],
     notes: Vec<String>,
 }
@@ -528,6 +544,7 @@ impl<'a> Prepared<'a> {
 impl<'a> Committing<'a> {
     fn run(&self) -> Result<Applied, Error> {
         let directories = self.make_directories()?;
+        self.record_directories()?;
         let mut prepared = self.prepare_all()?;
         for step in &prepared {
             self.journal.append(step.record.clone())?;
@@ -573,6 +590,23 @@ impl<'a> Committing<'a> {
             }
         }
         Ok(created)
+    }
+
+    /// Records which directories these are, so that recovery finds one that gets another name.
+    fn record_directories(&self) -> Result<(), Error> {
+        let mut known = HashSet::new();
+        for file in &self.transaction.files {
+            let directory = above(&file.relative);
+            if !known.insert(directory) {
+                continue;
+            }
+            let path = file.reopen(&self.transaction.workspace)?;
+            let stat = path.entry().0.stat(b".");
+            let id = stat.map_err(|error| Error::io("examine", &file.text, error))?.identity.into();
+            let path = RecordedPath::new(directory.to_vec());
+            self.journal.append(Record::Directory { path, id })?;
+        }
+        Ok(())
     }
 
     /// Prepares all changes, in the order of the files.
@@ -640,20 +674,12 @@ impl<'a> Committing<'a> {
     ) -> Result<Prepared<'a>, Error> {
         let old = self.open_seen(path, seen, Times::All)?;
         check_writable(path, &old)?;
-        if self.must_overwrite(&old) {
-            self.prepare_overwrite(file, path.entry().0, seen, &old, content)
-        } else {
-            self.prepare_exchange(file, path.entry().0, seen, &old, content)
-        }
+        self.prepare_content(file, path.entry().0, seen, &old, content)
     }
 
-    /// Whether another file cannot take the place of this one.
-    fn must_overwrite(&self, old: &OpenFile) -> bool {
-        old.stat().links > 1 || matches!(old.lease(self.call), Leased::Busy)
-    }
-
-    /// Writes a backup of a file that will be written in place, in the directory of the target.
-    fn prepare_overwrite(
+    /// Prepares new content of an existing file, in the directory of the target if another file can take
+    /// its place.
+    fn prepare_content(
         &self,
         target: &'a TransactionFile,
         dir: &Dir,
@@ -661,15 +687,60 @@ impl<'a> Committing<'a> {
         old: &OpenFile,
         content: &'a [u8],
     ) -> Result<Prepared<'a>, Error> {
-        let (backup, _) = self.write_temp(target, dir, &[], PRIVATE, |temp| {
-            copy_content(old.file(), temp, old.stat().size, |_| check_stop(self.call))?;
-            temp.copy_times(old.file())
+        let why = match old.stat().links {
+            0 | 1 => match old.lease(self.call) {
+                Leased::Busy => "another process has it open for writing".to_owned(),
+                Leased::Held(_) | Leased::Unknown => {
+                    match self.prepare_exchange(target, dir, seen, old, content) {
+                        Err(error) if error.code() == ErrorCode::PermissionDenied => {
+                            "its directory cannot be written".to_owned()
+                        }
+                        prepared => return prepared,
+                    }
+                }
+            },
+            links => format!("it has {links} hard links"),
+        };
+        self.prepare_overwrite(target, seen, old, content, &why)
+    }
+
+    /// Writes the old and the new content of a file that will be written in place beside the journal.
+    fn prepare_overwrite(
+        &self,
+        target: &'a TransactionFile,
+        seen: Seen,
+        old: &OpenFile,
+        content: &'a [u8],
+        why: &str,
+    ) -> Result<Prepared<'a>, Error> {
+        let backup = self.write_spare(target, |spare| {
+            copy_content(old.file(), spare, old.stat().size, |_| check_stop(self.call))?;
+            // Recovery gives the file these.
+            spare.copy_times(old.file())?;
+            spare.set_mode(old.stat().mode)
         })?;
+        let new = self.write_spare(target, |spare| spare.write_at(content, 0))?;
         let (path, old) = (target.recorded(), old.stat().into());
-        let record = Record::Overwrite { path, backup, old };
-        let note = format!("{} was written in place, not atomically", target.text);
+        let record = Record::Overwrite { path, backup, new, old };
+        let note = format!("{} was written in place, not atomically, because {why}", target.text);
         let times = Times::of_replaced(target);
         Ok(Prepared { file: target, seen, times, record, content, notes: vec![note] })
+    }
+
+    /// Writes a temporary file beside the journal, and puts it on stable storage.
+    fn write_spare(
+        &self,
+        target: &TransactionFile,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<RecordedPath, Error> {
+        let (dir, name) = (self.transaction.workspace.journal_place().dir(), transaction_name());
+        let record = RecordedPath::new(name.clone());
+        self.journal.append(Record::Spare { name: record.clone() })?;
+        let written = check_stop(self.call)
+            .and_then(|()| dir.create_file(&name, PRIVATE))
+            .and_then(|spare| write(&spare).and_then(|()| self.durability().sync_file(&spare)));
+        written.map_err(|error| failed("write", &target.text, error, self.call))?;
+        Ok(record)
     }
 
     /// Writes the file that will exchange its name with the old one, in the directory of the target.
@@ -679,7 +750,7 @@ impl<'a> Committing<'a> {
         dir: &Dir,
         seen: Seen,
         old: &OpenFile,
-        content: &[u8],
+        content: &'a [u8],
     ) -> Result<Prepared<'a>, Error> {
         let mut lost = Vec::new();
         let (temp, new) = self.write_temp(target, dir, content, PRIVATE, |temp| {
@@ -691,7 +762,7 @@ impl<'a> Committing<'a> {
         let (path, old) = (target.recorded(), old.stat().into());
         let record = Record::Replace { path, temp, aside, old, new };
         let (times, notes) = (Times::of_replaced(target), target.not_kept(&lost));
-        Ok(Prepared { file: target, seen, times, record, content: &[], notes })
+        Ok(Prepared { file: target, seen, times, record, content, notes })
     }
 
     /// Writes a temporary file beside a target, completes it by `finish`, and puts it on stable
@@ -824,11 +895,7 @@ impl<'a> Committing<'a> {
         // The replacement is prepared in the directory of the new name.
         let old_file = self.open_seen(&path, seen, Times::All)?;
         check_writable(&path, &old_file)?;
-        let replaced = if self.must_overwrite(&old_file) {
-            self.prepare_overwrite(to, to_dir, seen, &old_file, content)?
-        } else {
-            self.prepare_exchange(to, to_dir, seen, &old_file, content)?
-        };
+        let replaced = self.prepare_content(to, to_dir, seen, &old_file, content)?;
         Ok(vec![renamed, replaced])
     }
 
@@ -841,7 +908,20 @@ impl<'a> Committing<'a> {
         match &step.record {
             Record::Replace { temp, aside, .. } => {
                 let old = self.open_seen(&path, step.seen, step.times)?;
-                self.exchange(&path, &old, temp.name(), aside.name())?;
+                match self.exchange(&path, &old, temp.name(), aside.name())? {
+                    Exchanged::Done => {}
+                    Exchanged::Busy => {
+                        let why = "something is mounted on it";
+                        let step =
+                            self.prepare_overwrite(step.file, step.seen, &old, step.content, why)?;
+                        self.journal.append(step.record.clone())?;
+                        // Its lock would be waited for.
+                        drop(old);
+                        let mut notes = self.apply(&step)?;
+                        notes.extend(step.notes);
+                        return Ok(notes);
+                    }
+                }
             }
             Record::Create { temp, .. } => {
                 match rename_exclusive(parent, temp.name(), (parent, name)) {
@@ -853,9 +933,19 @@ impl<'a> Committing<'a> {
             }
             Record::Remove { aside, .. } => {
                 self.check_seen(&path, step.seen, step.times)?;
+                let is_spared = self.transaction.spares_writers && path.is_file();
+                let old = if is_spared { OpenFile::open(&path, self.call)? } else { None };
+                let lease = match old.as_ref().map(|old| old.lease(self.call)) {
+                    Some(Leased::Busy) => return Err(changed(&path, BUSY)),
+                    Some(Leased::Held(lease)) => Some(lease),
+                    Some(Leased::Unknown) | None => None,
+                };
                 rename_exclusive(parent, name, (parent, aside.name()))
                     .map_err(|error| Error::io("delete", path.as_str(), error))?;
                 check_moved(&path, step.seen, parent, aside.name())?;
+                if lease.is_some_and(|lease| lease.is_awaited()) {
+                    return Err(changed(&path, AWAITED));
+                }
             }
             Record::Rename { to, .. } => {
                 self.check_seen(&path, step.seen, step.times)?;
@@ -877,10 +967,19 @@ impl<'a> Committing<'a> {
                 }
             }
             Record::Overwrite { .. } => {
-                let old = self.open_seen(&path, step.seen, step.times)?;
+                let opened = OpenFile::open_to_write(&path, self.call)?;
+                let mut old = opened.ok_or_else(|| gone(&path))?;
+                self.check_opened(&path, &mut old, step.seen, step.times)?;
+                // Then nobody can append while it is cut.
+                let lease = old.file().lease_exclusively();
+                let is_cut = (step.content.len() as u64) < old.stat().size;
+                if self.transaction.spares_writers && is_cut && lease.is_none() {
+                    return Err(changed(&path, BUSY));
+                }
                 self.journal.append(Record::Overwriting { path: step.file.recorded() })?;
-                let note =
-                    in_place::write(&path, &old, step.content, self.durability(), self.call)?;
+                let (files, durability) = ((&old, old.file()), self.durability());
+                let note = in_place::write(&path, files, step.content, durability, self.call)?;
+                drop(lease);
                 return Ok(Vec::from_iter(note));
             }
             _ => {}
@@ -895,13 +994,13 @@ impl<'a> Committing<'a> {
         old: &OpenFile,
         temp: &[u8],
         aside: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<Exchanged, Error> {
         let failed = |error| Error::io("write", path.as_str(), error);
         let (parent, name) = path.entry();
         let lease = match old.lease(self.call) {
             Leased::Held(lease) => Some(lease),
             Leased::Unknown => None,
-            Leased::Busy => return Err(changed(path, "another process has opened it to write it")),
+            Leased::Busy => return Err(changed(path, BUSY)),
         };
         let out = match parent.rename(temp, (parent, name), Rename::Exchange) {
             Ok(()) => temp,
@@ -913,13 +1012,16 @@ impl<'a> Committing<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(changed(path, "another process removed it meanwhile"));
             }
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                return Ok(Exchanged::Busy);
+            }
             Err(error) => return Err(failed(error)),
         };
         if lease.is_some_and(|lease| lease.is_awaited()) {
-            return Err(changed(path, "another process is about to write it"));
+            return Err(changed(path, AWAITED));
         }
         match old.is_at(parent, out) {
-            Ok(true) => Ok(()),
+            Ok(true) => Ok(Exchanged::Done),
             Ok(false) => Err(written(path)),
             Err(error) => Err(failed(error)),
         }
@@ -955,6 +1057,18 @@ impl<'a> Committing<'a> {
     /// Opens a file, which must be what was seen.
     fn open_seen(&self, path: &WorkspacePath, seen: Seen, times: Times) -> Result<OpenFile, Error> {
         let mut file = OpenFile::open(path, self.call)?.ok_or_else(|| gone(path))?;
+        self.check_opened(path, &mut file, seen, times)?;
+        Ok(file)
+    }
+
+    /// Refuses a file that is not what was seen.
+    fn check_opened(
+        &self,
+        path: &WorkspacePath,
+        file: &mut OpenFile,
+        seen: Seen,
+        times: Times,
+    ) -> Result<(), Error> {
         let Seen::File { stat, racy_version } = seen else {
             return Err(changed(path, "another process created it meanwhile"));
         };
@@ -970,7 +1084,7 @@ impl<'a> Committing<'a> {
         {
             return Err(written(path));
         }
-        Ok(file)
+        Ok(())
     }
 
     /// Puts the new names on stable storage, so that a committed transaction survives a power cut as a
@@ -1002,6 +1116,13 @@ impl<'a> Committing<'a> {
     fn durability(&self) -> Durability {
         self.transaction.workspace.durability()
     }
+}
+
+/// The result of an exchange of names.
+enum Exchanged {
+    Done,
+    /// The target is a mount point, so no other file can take its name.
+    Busy,
 }
 
 /// Which times of a file must be those that were seen.

@@ -28,6 +28,7 @@ pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Ve
     if let Some(reason) = step.changes.iter().find_map(not_undoable) {
         return Err(reason);
     }
+    let found = found(step);
     let notes = if step.changes.iter().any(is_of_directory) {
         undo_directories(workspace, step, call)?
     } else {
@@ -38,35 +39,32 @@ pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Ve
         let _ = remove_directory(workspace, directory);
     }
     if let Some(log) = workspace.change_log() {
-        let mut paths = Vec::new();
-        let mut copies = Vec::new();
-        for change in &step.changes {
-            match &change.before {
-                Before::At(from) => paths.push(from.clone()),
-                Before::Directory(tree) => {
-                    paths.extend(tree.paths().map(|below| joined(&change.path, below)));
-                }
-                _ => paths.push(change.path.clone()),
-            }
-            // A file that was moved and changed is at its origin again.
-            let is_move = |other: &&LoggedChange| other.path == change.path;
-            let origin =
-                step.changes.iter().filter(is_move).find_map(|other| match &other.before {
-                    Before::At(from) => Some(from),
-                    _ => None,
-                });
-            for (below, old) in change.before.files() {
-                let path = joined(origin.unwrap_or(&change.path), below);
-                copies.extend(open(workspace, &path).map(|new| (old, Arc::new(new))));
-            }
-        }
-        let present = paths.into_iter().map(|path| {
-            let after = After::at(workspace, &path);
-            (path, after)
-        });
-        log.undone(step.number, &present.collect::<Vec<_>>(), &copies);
+        let now = |path: &[u8]| match After::at(workspace, path) {
+            After::Entry(now) => Some(now),
+            _ => None,
+        };
+        let present = found.iter().filter_map(|(path, mark)| Some((*mark, now(path)?)));
+        let copies =
+            found.iter().filter_map(|(path, mark)| Some((*mark, Arc::new(open(workspace, path)?))));
+        log.undone(step.number, &present.collect::<Vec<_>>(), &copies.collect::<Vec<_>>());
     }
     Ok(notes)
+}
+
+/// The files and links that a step found, with the paths that they had.
+fn found(step: &LoggedStep) -> Vec<(Vec<u8>, FileMark)> {
+    let mut found = Vec::new();
+    for change in &step.changes {
+        // A file that was moved and changed is at its origin again.
+        let origin = step.changes.iter().find_map(|other| match &other.before {
+            Before::At { from, .. } if other.path == change.path => Some(from),
+            _ => None,
+        });
+        for (below, mark) in change.before.found() {
+            found.push((joined(origin.unwrap_or(&change.path), below), mark));
+        }
+    }
+    found
 }
 
 /// Opens a file, if it is there and can be read.
@@ -103,13 +101,14 @@ impl<'a> Undo<'a> {
                 _ => Access::Entry,
             };
             let index = add(&change.path, access);
-            if let Before::At(from) = &change.before {
+            if let Before::At { from, .. } = &change.before {
                 origins.insert(change.path.as_slice(), add(from, Access::Create));
             }
             changes.push((change, index));
         }
         let begun = workspace.begin(&paths, call);
         let transaction = begun.map_err(|errors| first(errors, step.number))?;
+        let transaction = transaction.sparing_writers();
         Ok(Undo { transaction, changes, origins, number: step.number })
     }
 
@@ -134,18 +133,18 @@ impl<'a> Undo<'a> {
                     self.check_mark(index, &mark)?;
                     self.transaction.remove(index)?;
                 }
-                (Before::At(_), After::Entry(mark)) => {
+                (Before::At { .. }, After::Entry(mark)) => {
                     self.check_mark(index, &mark)?;
                     if let Some(origin) = self.origins.get(change.path.as_slice()) {
                         self.transaction.rename(index, *origin, None)?;
                     }
                 }
                 // Followed by a change of the content of the same file, which is checked.
-                (Before::At(_), _) => {}
+                (Before::At { .. }, _) => {}
                 (Before::File(file), After::Nothing) => {
                     self.transaction.restore(index, file.clone())?;
                 }
-                (Before::Link(text), After::Nothing) => {
+                (Before::Link { text, .. }, After::Nothing) => {
                     self.transaction.link(index, text.clone())?;
                 }
                 _ => return Err(unexpected(self.transaction.path(index))),
@@ -181,7 +180,7 @@ fn undo_directories(
         let undo = DirectoryUndo { workspace, change, number: step.number, call };
         notes.extend(match &change.before {
             Before::Directory(tree) => undo.restore(tree)?,
-            Before::At(from) => undo.move_back(from)?,
+            Before::At { from, .. } => undo.move_back(from)?,
             _ => undo.remove()?,
         });
     }

@@ -4,6 +4,7 @@
 mod faults;
 mod host_api;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod recovery;
 mod transaction;
 #[cfg(unix)]
 mod tree_text;

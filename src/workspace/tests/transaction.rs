@@ -26,7 +26,7 @@ use crate::os::faults::{counted, disturbed, failing, killed};
 use crate::test_rng::{TestRng, is_thorough, rounds};
 use crate::workspace::{Access, Durability, Workspace, is_temporary};
 
-fn tree(root: &Path) -> Tree {
+pub(super) fn tree(root: &Path) -> Tree {
     tree_with(root, |path, facts| {
         let content = fs::read_to_string(path).unwrap();
         format!("{:o}, {} names: {content}", facts.mode() & 0o7777, facts.nlink())
@@ -34,7 +34,7 @@ fn tree(root: &Path) -> Tree {
 }
 
 /// Without the temporary files that a killed process may leave; none of them is a transaction's.
-fn settled(mut tree: Tree) -> Tree {
+pub(super) fn settled(mut tree: Tree) -> Tree {
     tree.retain(|path, _| {
         let name = path.rsplit('/').next().unwrap_or_default();
         assert!(!name.contains(".ripkit-transaction~") && !name.contains("journal"), "{path}");
@@ -55,13 +55,13 @@ fn fixture(root: &Path) {
 }
 
 /// A transaction: paths with their access, and what to do with them.
-struct Case {
-    name: &'static str,
-    run: fn(&Workspace) -> Result<Vec<String>, Error>,
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) run: fn(&Workspace) -> Result<Vec<String>, Error>,
 }
 
 /// What a transaction of a case does.
-type Run<'a> = &'a dyn Fn(&Workspace) -> Result<Vec<String>, Error>;
+pub(super) type Run<'a> = &'a dyn Fn(&Workspace) -> Result<Vec<String>, Error>;
 
 fn first(mut errors: Vec<(usize, Error)>) -> Error {
     errors.remove(0).1
@@ -79,7 +79,7 @@ fn write_all(workspace: &Workspace, names: &[&str]) -> Result<Vec<String>, Error
     transaction.commit(&call)
 }
 
-const CASES: [Case; 5] = [
+pub(super) const CASES: [Case; 5] = [
     Case { name: "three files", run: |workspace| write_all(workspace, &["a", "link", "d/e/f"]) },
     Case {
         name: "new files in new directories",
@@ -125,21 +125,21 @@ const CASES: [Case; 5] = [
 ];
 
 /// A fresh tree, and the workspace over it.
-struct Place {
+pub(super) struct Place {
     base: TempDir,
     durability: Durability,
 }
 
 impl Place {
-    fn new(durability: Durability) -> Place {
+    pub(super) fn new(durability: Durability) -> Place {
         Place { base: quick_directory(), durability }
     }
 
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.base.path().join("root")
     }
 
-    fn make(&self) -> Workspace {
+    pub(super) fn make(&self) -> Workspace {
         if self.root().exists() {
             fs::remove_dir_all(self.root()).unwrap();
         }
@@ -148,12 +148,12 @@ impl Place {
         self.open()
     }
 
-    fn open(&self) -> Workspace {
+    pub(super) fn open(&self) -> Workspace {
         Workspace::open(self.root()).unwrap().with_durability(self.durability)
     }
 
     /// The trees before and after the transaction.
-    fn trees(&self, name: &str, run: Run<'_>) -> (Tree, Tree) {
+    pub(super) fn trees(&self, name: &str, run: Run<'_>) -> (Tree, Tree) {
         let workspace = self.make();
         let before = tree(&self.root());
         run(&workspace).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -212,10 +212,10 @@ impl Place {
     }
 }
 
-const EVERY: [Durability; 3] = [Durability::Fast, Durability::File, Durability::Full];
+pub(super) const EVERY: [Durability; 3] = [Durability::Fast, Durability::File, Durability::Full];
 
 /// Each durability for a case, or another one for each case.
-fn sampled(case: usize) -> Vec<Durability> {
+pub(super) fn sampled(case: usize) -> Vec<Durability> {
     if is_thorough() { EVERY.into() } else { vec![EVERY[case % EVERY.len()]] }
 }
 
@@ -273,7 +273,7 @@ fn g4_a_killed_transaction_is_all_or_nothing_after_recovery() {
 
 /// What a random transaction does with one path.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Write(&'static str),
     Create(String),
     Remove(&'static str),
@@ -282,7 +282,7 @@ enum Step {
 }
 
 /// One to eight steps for the files and links of the fixture, and new files beside them.
-fn random_steps(random: &mut TestRng) -> Vec<Step> {
+pub(super) fn random_steps(random: &mut TestRng) -> Vec<Step> {
     let mut steps = Vec::new();
     for path in ["a", "b", "d/c", "d/e/f", "twice", "link", "dangling"] {
         let is_link = path == "link" || path == "dangling";
@@ -305,7 +305,7 @@ fn random_steps(random: &mut TestRng) -> Vec<Step> {
     steps
 }
 
-fn run_steps(workspace: &Workspace, steps: &[Step]) -> Result<Vec<String>, Error> {
+pub(super) fn run_steps(workspace: &Workspace, steps: &[Step]) -> Result<Vec<String>, Error> {
     let call = Call::default();
     let mut paths = Vec::new();
     for step in steps {
@@ -485,7 +485,7 @@ fn a_journal_from_elsewhere_is_not_applied() {
 fn another_transaction_waits_and_can_be_cancelled() {
     let place = Place::new(Durability::File);
     let workspace = place.make();
-    let journal = super::super::journal::Journal::create(&workspace, &Call::default()).unwrap();
+    let journal = super::super::journal::Journal::create(&workspace).unwrap();
     let hurried = Call::default().with_timeout(Duration::from_millis(30));
     let error = place.open().write("a", b"new\n", &hurried).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout);

@@ -248,7 +248,7 @@ fn a_deleted_file_that_is_kept_is_not_locked() {
     workspace.remove("twice", &Call::default()).unwrap();
     let other = fs::File::open(root.path().join("d/twice")).unwrap();
     other.try_lock().unwrap();
-    assert_eq!(workspace.change_log().unwrap().steps().0[0].changes[0].before.files().len(), 1);
+    assert_eq!(workspace.change_log().unwrap().steps().0[0].changes[0].before.found().len(), 1);
 }
 
 #[test]
