@@ -498,6 +498,9 @@ impl Step<'_> {
         // While it is held, nobody else can open the file.
         let lease = file.lease_exclusively();
         let now = in_place::whole(&file)?;
+        if now == before && old.is_unchanged(Some(&file.stat()?)) {
+            return Ok(None);
+        }
         let (from, wanted) = (from.as_ref().unwrap_or(&before), wanted.as_ref().unwrap_or(&before));
         let Some(appended) = in_place::appended(&now, from, to.as_ref().unwrap_or(from)) else {
             return Ok(Some(keep_spare(self.workspace, backup, path)));

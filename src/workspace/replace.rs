@@ -273,7 +273,8 @@ impl WriteGuard {
             self.swap(file, lease.as_ref(), temp, call)
         };
         match swapped? {
-            Swapped::Done => {}
+            Swapped::Done(None) => {}
+            Swapped::Done(Some(old)) => self.discard(file, old, call)?,
             Swapped::Busy => {
                 return self.write_in_place(file, content, "something is mounted on it", call);
             }
@@ -284,13 +285,26 @@ impl WriteGuard {
         Ok(notes)
     }
 
-    fn swap(
+    /// Removes the old file, which has the temporary name by now, unless a process has opened it at the
+    /// last moment: it may have found the name before the exchange, and waited for the end of the lease.
+    fn discard(&self, file: &OpenFile, old: TempFile<'_>, call: &Call) -> Result<(), Error> {
+        let is_open = matches!(file.lease(call), Leased::Busy);
+        let verdict = file.is_at(self.path.entry().0, old.name());
+        if !is_open && matches!(verdict, Ok(true)) {
+            return Ok(());
+        }
+        self.swap_back(old)?;
+        verdict.map_err(|error| self.failed(error))?;
+        Err(changed(&self.path, "another process has opened it to write it"))
+    }
+
+    fn swap<'a>(
         &self,
         file: &OpenFile,
         lease: Option<&Lease<'_>>,
-        temp: TempFile<'_>,
+        temp: TempFile<'a>,
         call: &Call,
-    ) -> Result<Swapped, Error> {
+    ) -> Result<Swapped<'a>, Error> {
         let (parent, name) = self.path.entry();
         self.check_unchanged(file)?;
         commit(&self.path, call)?;
@@ -305,7 +319,7 @@ impl WriteGuard {
                 let renamed = parent.rename(temp.name(), (parent, name), Rename::Replace);
                 renamed.map_err(|error| self.failed(error))?;
                 temp.renamed();
-                return Ok(Swapped::Done);
+                return Ok(Swapped::Done(None));
             }
             Err(error) => return Err(self.failed(error)),
         }
@@ -315,11 +329,7 @@ impl WriteGuard {
                 self.swap_back(temp)?;
                 Err(changed(&self.path, "another process is about to write it"))
             }
-            Ok(true) => {
-                // The old file now has the temporary name and is removed with it.
-                drop(temp);
-                Ok(Swapped::Done)
-            }
+            Ok(true) => Ok(Swapped::Done(Some(temp))),
             verdict => {
                 self.swap_back(temp)?;
                 verdict.map_err(|error| self.failed(error))?;
@@ -376,8 +386,9 @@ impl WriteGuard {
 }
 
 /// The result of an exchange of names.
-enum Swapped {
-    Done,
+enum Swapped<'a> {
+    /// The old file has the temporary name now, if there is one.
+    Done(Option<TempFile<'a>>),
     /// The target is a mount point, so no other file can take its name.
     Busy,
 }

@@ -19,6 +19,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
@@ -557,7 +558,41 @@ impl<'a> Committing<'a> {
             notes.extend(self.apply(step)?);
         }
         self.sync_directories()?;
+        if self.transaction.spares_writers {
+            self.check_spared(&prepared)?;
+        }
         Ok(Applied { notes, directories })
+    }
+
+    /// Refuses files that a process has opened at the last moment, which may have found their names before
+    /// they were taken away.
+    fn check_spared(&self, prepared: &[Prepared<'a>]) -> Result<(), Error> {
+        /// Longer than such a process takes, unless it does not run at all.
+        const PAUSE: Duration = Duration::from_millis(1);
+        thread::sleep(PAUSE);
+        for step in prepared {
+            let out = match &step.record {
+                Record::Replace { temp, new, .. } => (temp, Some(new)),
+                Record::Remove { aside, .. } => (aside, None),
+                _ => continue,
+            };
+            let path = step.file.reopen(&self.transaction.workspace)?;
+            let dir = path.entry().0;
+            // Where names cannot be exchanged, another one has come out.
+            let Ok(file) = dir.open_file(out.0.name()) else { continue };
+            let failed = |error| Error::io("examine", path.as_str(), error);
+            let (stat, Seen::File { stat: seen, .. }) = (file.stat().map_err(failed)?, step.seen)
+            else {
+                continue;
+            };
+            if out.1.is_some_and(|new| new.is_of(Some(&stat))) {
+                continue;
+            }
+            if !stat.is_alike(&seen) || matches!(file.lease(), Leased::Busy) {
+                return Err(changed(&path, BUSY));
+            }
+        }
+        Ok(())
     }
 
     /// Creates the missing directories above new files.
@@ -970,6 +1005,7 @@ impl<'a> Committing<'a> {
                 let opened = OpenFile::open_to_write(&path, self.call)?;
                 let mut old = opened.ok_or_else(|| gone(&path))?;
                 self.check_opened(&path, &mut old, step.seen, step.times)?;
+                self.check_stop(step.file)?;
                 // Then nobody can append while it is cut.
                 let lease = old.file().lease_exclusively();
                 let is_cut = (step.content.len() as u64) < old.stat().size;

@@ -759,7 +759,7 @@ fn g11_a_source_that_cannot_be_removed_stays_and_the_copy_goes() {
 
 /// Runs a shell script that may mount file systems below the root of a workspace; returns its
 /// output. `None`, with a message, if mounting is not allowed.
-fn with_mounts(script: &str) -> Option<String> {
+pub(crate) fn with_mounts(script: &str) -> Option<String> {
     let workspace = TestWorkspace::on_disk().dir("m");
     let flags: &[&str] = if running_as_root() { &["-m"] } else { &["-r", "-m"] };
     let mut allowed = Command::new("unshare");

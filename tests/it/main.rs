@@ -72,6 +72,7 @@ mod machine;
 mod oracles;
 // The descriptions of packages, compared with the crate and with the tools.
 mod packages;
+mod places;
 // Invariants for all trees and arguments: order, pages, truncation, containment.
 mod properties;
 // The oracles with random bytes, and with inputs found by fuzzing.

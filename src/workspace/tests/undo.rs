@@ -7,9 +7,13 @@
 )]
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -17,7 +21,7 @@ use super::tree_text::{Tree, quick_directory, tree_with};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::LINKS_HANDLES;
-use crate::test_rng::TestRng;
+use crate::test_rng::{TestRng, is_thorough};
 use crate::workspace::{Access, Change, Review, Workspace};
 
 const ATTRIBUTE: &str = "user.ripkit-test";
@@ -512,4 +516,171 @@ fn what_was_reviewed_is_what_is_written_or_nothing_is() {
     let error = workspace.write("a", b"new\n", &Call::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Conflict);
     assert_eq!(fs::read_to_string(&file).unwrap(), "by another process, after the review began\n");
+}
+
+/// What another process appends.
+const THEIRS: &str = "by another process\n";
+
+fn append(path: &Path) {
+    let mut file = fs::File::options().append(true).open(path).unwrap();
+    file.write_all(THEIRS.as_bytes()).unwrap();
+}
+
+/// Undoes all steps, the last one first, until one is refused.
+fn undo_all(workspace: &Workspace) -> Result<(), Error> {
+    while !workspace.change_log().unwrap().steps().0.is_empty() {
+        undo_last(workspace)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_others_appended_between_two_changes_is_never_undone_with_them() {
+    type Deed = fn(&Workspace, &Call) -> Result<(), Error>;
+    let firsts: [(&str, Deed); 3] = [
+        ("new", |workspace, call| workspace.copy_file("a", "new", None, call).map(drop)),
+        ("new", |workspace, call| workspace.rename("a", "new", call).map(drop)),
+        ("new", |workspace, call| workspace.write("new", b"new\n", call).map(drop)),
+    ];
+    let seconds: [Deed; 5] = [
+        |workspace, call| {
+            let edit = |old: Option<&[u8]>| Ok([b"edited\n", old.unwrap_or_default()].concat());
+            workspace.update("new", call, edit).map(drop)
+        },
+        |workspace, call| workspace.remove("new", call),
+        |workspace, call| workspace.rename("new", "newer", call).map(drop),
+        |workspace, call| {
+            let mut transaction = workspace.begin(&[("new", Access::Entry)], call).unwrap();
+            transaction.read(0, 1000, call)?;
+            transaction.remove(0)?;
+            transaction.commit(call).map(drop)
+        },
+        |workspace, call| workspace.write("new", b"written\n", call).map(drop),
+    ];
+    for (number, (name, first)) in firsts.into_iter().enumerate() {
+        for (other, second) in seconds.into_iter().enumerate() {
+            for is_appended in [true, false] {
+                let root = fixture();
+                let before = tree(root.path());
+                let workspace = logged(&root);
+                first(&workspace, &Call::default()).unwrap();
+                if is_appended {
+                    append(&root.path().join(name));
+                }
+                second(&workspace, &Call::default()).unwrap();
+                let undone = undo_all(&workspace);
+                let what = format!("{number}, then {other}: {undone:?}");
+                if is_appended {
+                    assert_eq!(undone.unwrap_err().code(), ErrorCode::Conflict, "{what}");
+                    let now = fs::read_to_string(root.path().join(name)).unwrap();
+                    assert!(now.ends_with(THEIRS), "{what}: {now:?}");
+                } else {
+                    undone.unwrap_or_else(|error| panic!("{what}: {error}"));
+                    assert_eq!(tree(root.path()), before, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_another_process_may_be_appending_to_is_not_cut_by_an_undo() {
+    let root = fixture();
+    let workspace = logged(&root);
+    let longer = |workspace: &Workspace, name: &str| {
+        let call = Call::default();
+        workspace.update(name, &call, |old| Ok([old.unwrap(), b"longer\n"].concat())).map(drop)
+    };
+    // With two names, and open nowhere else, it is written while nobody can open it.
+    longer(&workspace, "twice").unwrap();
+    undo_last(&workspace).unwrap();
+    for name in ["a", "twice"] {
+        longer(&workspace, name).unwrap();
+        let now = fs::read(root.path().join(name)).unwrap();
+        let writer = fs::File::options().append(true).open(root.path().join(name)).unwrap();
+        let error = undo_last(&workspace).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Conflict);
+        let why = "another process has opened it to write it";
+        assert!(error.to_string().contains(why), "{error}");
+        assert_eq!(fs::read(root.path().join(name)).unwrap(), now);
+        drop(writer);
+        undo_last(&workspace).unwrap();
+        assert_eq!(
+            fs::read(root.path().join(name)).unwrap(),
+            format!("first line of {name}\n").as_bytes()
+        );
+    }
+    // What would not be cut is written in place.
+    workspace.write("b", b"short\n", &Call::default()).unwrap();
+    let writer = fs::File::options().append(true).open(root.path().join("b")).unwrap();
+    undo_last(&workspace).unwrap();
+    assert_eq!(fs::read(root.path().join("b")).unwrap(), b"first line of b\n");
+    drop(writer);
+    workspace.write("new", b"new\n", &Call::default()).unwrap();
+    let _writer = fs::File::options().append(true).open(root.path().join("new")).unwrap();
+    assert_eq!(undo_last(&workspace).unwrap_err().code(), ErrorCode::Conflict);
+    assert!(root.path().join("new").exists());
+}
+
+#[test]
+fn undo_beside_appending_writers_loses_no_line() {
+    let root = fixture();
+    let workspace = logged(&root);
+    let calls = if is_thorough() { 2000 } else { 150 };
+    let is_over = AtomicBool::new(false);
+    let names = ["a", "twice"];
+    let (mut undone, mut refused) = (0, 0);
+    let appended: Vec<usize> = thread::scope(|scope| {
+        let writers: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let (path, is_over) = (root.path().join(name), &is_over);
+                scope.spawn(move || {
+                    let mut random = TestRng(name.len() as u64);
+                    let mut lines = 0;
+                    while !is_over.load(Ordering::Relaxed) {
+                        // Sometimes it keeps the file open.
+                        let mut file = fs::File::options().append(true).open(&path).unwrap();
+                        for _ in 0..=random.below(2) {
+                            writeln!(file, "line {lines} of {name}").unwrap();
+                            lines += 1;
+                            thread::sleep(Duration::from_micros(random.below(4000) as u64));
+                        }
+                        drop(file);
+                        thread::sleep(Duration::from_micros(random.below(9000) as u64));
+                    }
+                    lines
+                })
+            })
+            .collect();
+        let mut random = TestRng(1);
+        while undone + refused < calls {
+            let call = Call::default();
+            let name = names[random.below(2)];
+            let edited = workspace.update(name, &call, |old| {
+                let old = String::from_utf8(old.unwrap().to_vec()).unwrap();
+                let (first, rest) = old.split_once('\n').unwrap();
+                Ok(format!("{first}, longer\n{rest}").into_bytes())
+            });
+            if edited.is_ok() {
+                match undo_last(&workspace) {
+                    Ok(()) => undone += 1,
+                    Err(error) => {
+                        assert_eq!(error.code(), ErrorCode::Conflict, "{error}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    for (name, lines) in names.iter().zip(appended) {
+        let now = fs::read_to_string(root.path().join(name)).unwrap();
+        let found: Vec<&str> = now.lines().filter(|line| line.starts_with("line ")).collect();
+        let wanted: Vec<String> = (0..lines).map(|line| format!("line {line} of {name}")).collect();
+        assert_eq!(found, wanted, "{name}: {undone} undone, {refused} refused");
+    }
+    println!("{undone} undone, {refused} refused, nothing lost");
+    assert!(undone > calls / 10, "{undone} of {calls}");
 }
