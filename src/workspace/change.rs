@@ -246,7 +246,7 @@ impl<'a> Observer<'a> {
     /// Logs the changes of one step, to be listed and undone together.
     pub(super) fn log(&self, call: &Call, changes: Vec<LoggedChange>) {
         if let Some(log) = &self.hooks.log {
-            log.add(call.id(), changes);
+            call.add_notes(log.add(call.id(), changes));
         }
     }
 }

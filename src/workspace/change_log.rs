@@ -242,10 +242,15 @@ impl Size {
 }
 
 impl ChangeLog {
-    pub(super) fn add(&self, call_id: Option<&str>, changes: Vec<LoggedChange>) {
+    /// Adds a step. Returns a sentence on what cannot be undone because of it.
+    pub(super) fn add(&self, call_id: Option<&str>, changes: Vec<LoggedChange>) -> Option<String> {
         if changes.is_empty() {
-            return;
+            return None;
         }
+        let not_kept = changes.iter().find_map(|change| match change.before {
+            Before::NotKept(why) => Some(why),
+            _ => None,
+        });
         let mut state = lock(&self.state);
         state.last += 1;
         let number = state.last;
@@ -253,9 +258,18 @@ impl ChangeLog {
         let step = LoggedStep { number, call_id, changes };
         state.size.add(Size::of(&step));
         state.steps.push_back(step);
+        let before = state.dropped;
         while state.size.is_over_limit() {
             state.drop_oldest();
         }
+        let too_large =
+            state.steps.is_empty().then_some("it is larger than the whole log of changes");
+        if let Some(why) = not_kept.or(too_large) {
+            return Some(format!("this change cannot be undone: {why}"));
+        }
+        // A full log drops one with each.
+        let dropped = state.dropped - before;
+        (dropped > 1).then(|| format!("{dropped} older changes can no longer be undone"))
     }
 
     /// All steps, oldest first, and how many older ones were dropped.

@@ -317,6 +317,10 @@ impl Workspace {
         {
             return Err(resolve::invalid(path, "names a directory, but there is something else"));
         }
+        let is_new = matches!(access, Access::Write | Access::Create) && !resolved.exists();
+        if is_new && resolved.entry().1.split(|byte| *byte == b'/').any(is_temporary) {
+            return Err(resolve::invalid(path, "has a name that is kept for temporary files"));
+        }
         Ok(resolved)
     }
 

@@ -453,3 +453,27 @@ fn several_directories_are_one_sandbox() {
     assert!(Workspace::open_all(&roots).unwrap().relaxed().read("f").is_ok());
     assert!(Workspace::open_all(Vec::<&str>::new()).is_err());
 }
+
+#[test]
+fn no_file_gets_a_name_that_is_kept_for_temporary_files() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a"), "content\n").unwrap();
+    let workspace = Workspace::open(root.path()).unwrap();
+    let call = Call::default();
+    for name in [".ripkit-journal~", ".0123456789abcdef.ripkit~", "x/.ripkit-journal~/y"] {
+        let results = [
+            workspace.write(name, b"x\n", &call).map(drop),
+            workspace.rename("a", name, &call).map(drop),
+            workspace.copy_file("a", name, None, &call).map(drop),
+            workspace.make_directory(name, &call).map(drop),
+        ];
+        for result in results {
+            let error = result.unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidPath);
+            assert!(error.message().contains("has a name that is kept for temporary files"));
+        }
+    }
+    assert!(!root.path().join("x").exists());
+    std::fs::write(root.path().join(".ripkit-journal~"), "of another program\n").unwrap();
+    workspace.remove(".ripkit-journal~", &call).unwrap();
+}

@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use super::transaction::{CASES, EVERY, Place, Run, random_steps, run_steps, settled, tree};
 use super::tree_text::Tree;
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::ErrorCode;
 use crate::os::faults::{counted, disturbed, failing, killed};
 use crate::test_rng::{TestRng, is_thorough, rounds};
 use crate::workspace::{Access, Durability, Workspace};
@@ -305,7 +305,7 @@ fn what_was_done_to_the_tree_since_the_crash_blocks_no_write() {
                 assert!(!place.root().join(".ripkit-journal~").exists(), "{what}");
                 fs::remove_file(place.root().join("unrelated")).unwrap();
                 let mut now = settled(tree(&place.root()));
-                if deed == remove_temporaries {
+                if deed_name == deeds[0].0 {
                     // The content of some files is gone with them.
                     let known =
                         |path: &String| before.contains_key(path) || after.contains_key(path);

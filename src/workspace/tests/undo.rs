@@ -340,7 +340,10 @@ fn what_cannot_be_kept_is_said_when_it_is_undone() {
     for number in 0..129 {
         fs::write(root.path().join(format!("many/{number}")), "").unwrap();
     }
-    workspace.remove_entry("many", None, true, &Call::default()).unwrap();
+    let call = Call::default();
+    workspace.remove_entry("many", None, true, &call).unwrap();
+    let why = "this change cannot be undone: the directory had too many files to be kept";
+    assert_eq!(call.take_notes(), [why]);
     let error = undo_last(&workspace).unwrap_err();
     let wanted = "the change of many cannot be undone: the directory had too many files to be kept";
     assert_eq!(error.to_string(), wanted);
@@ -359,6 +362,34 @@ fn the_log_drops_its_oldest_changes_and_counts_them() {
     // 128 deleted files are kept, each with the change that created it.
     assert_eq!((steps.len() as u64 + dropped, steps.len()), (400, 256));
     assert_eq!(steps.last().map(|step| step.number), Some(400));
+}
+
+#[test]
+fn a_change_that_takes_the_room_of_others_says_how_many_can_no_longer_be_undone() {
+    let root = fixture();
+    let workspace = logged(&root);
+    let large = |size: usize| vec![b'x'; size];
+    fs::write(root.path().join("a"), large(40 << 20)).unwrap();
+    fs::write(root.path().join("b"), large(40 << 20)).unwrap();
+    let call = Call::default();
+    for _ in 0..3 {
+        workspace.write("c", b"x\n", &call).unwrap();
+    }
+    workspace.write("a", b"x\n", &call).unwrap();
+    assert_eq!(call.take_notes(), Vec::<String>::new());
+    workspace.write("b", b"x\n", &call).unwrap();
+    assert_eq!(call.take_notes(), ["4 older changes can no longer be undone"]);
+    fs::write(root.path().join("a"), large(40 << 20)).unwrap();
+    fs::write(root.path().join("c"), large(40 << 20)).unwrap();
+    let paths = [("a", Access::Change), ("c", Access::Change)];
+    let mut transaction = workspace.begin(&paths, &call).unwrap();
+    for index in 0..2 {
+        transaction.read(index, 64 << 20, &call).unwrap();
+        transaction.write(index, b"x\n".to_vec()).unwrap();
+    }
+    transaction.commit(&call).unwrap();
+    let why = "this change cannot be undone: it is larger than the whole log of changes";
+    assert_eq!(call.take_notes(), [why]);
 }
 
 #[test]
