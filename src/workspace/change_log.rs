@@ -20,7 +20,7 @@ use crate::workspace::{Version, Workspace, WorkspacePath};
 const MAX_CHANGES: usize = 10_000;
 
 /// The most bytes of old content that are kept.
-const MAX_BYTES: usize = 64 << 20;
+pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// The most deleted files and directories that are kept open.
 pub(super) const MAX_FILES: usize = 128;

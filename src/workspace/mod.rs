@@ -26,6 +26,7 @@ mod resolve;
 mod restore;
 #[cfg(all(unix, feature = "command"))]
 mod spool_file;
+mod stored_content;
 mod suggest;
 mod temp;
 #[cfg(test)]

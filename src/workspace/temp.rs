@@ -98,6 +98,11 @@ impl<'a> TempFile<'a> {
         self.file.clone()
     }
 
+    /// The file without its name, which is gone when it is closed.
+    pub(super) fn unnamed(self) -> Arc<File> {
+        self.file.clone()
+    }
+
     /// Renames the entry that has the temporary name now to one that is never swept, and returns
     /// that name.
     pub(super) fn keep_aside(mut self) -> Vec<u8> {

@@ -14,6 +14,7 @@
 //! nothing half done after recovery. While a transaction is applied, other readers may see some
 //! files with their old content and others with their new one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +28,7 @@ use crate::os::{Dir, File, Identity, Kind, Leased, Rename, Stat};
 use crate::sync::lock as lock_mutex;
 use crate::text::escape;
 use crate::workspace::change::{Change, ChangeKind, Observer};
-use crate::workspace::change_log::{After, Before, LoggedChange};
+use crate::workspace::change_log::{After, Before, LoggedChange, MAX_BYTES as MAX_LOGGED_BYTES};
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
 use crate::workspace::create_dirs::{above, commit};
 use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath};
@@ -41,6 +42,7 @@ use crate::workspace::recovery::{begin_journal, finish, recover, roll_back_after
 use crate::workspace::replace::{check_writable, is_unsupported, rename_exclusive};
 use crate::workspace::resolve::names_directory;
 use crate::workspace::restore::{Restorer, shown_content};
+use crate::workspace::stored_content::{ContentStore, StoredContent};
 use crate::workspace::temp::transaction_name;
 use crate::workspace::{
     Access, Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath, in_place,
@@ -63,6 +65,9 @@ const AWAITED: &str = "another process is about to write it";
 /// The maximum number of such threads.
 const MAX_THREADS: usize = 8;
 
+/// The most bytes of content that they load at the same time, if one file is not larger.
+const MAX_LOADED: usize = 64 << 20;
+
 /// Changes of several files that are made together or not at all; see [`Workspace::begin`].
 ///
 /// The files are locked against other calls of this process until it is dropped. Dropping it without
@@ -75,6 +80,8 @@ const MAX_THREADS: usize = 8;
 pub struct Transaction {
     workspace: Workspace,
     files: Vec<TransactionFile>,
+    /// Where new and old content waits.
+    store: ContentStore,
     /// Whether a file that another process may be appending to is refused if it would be cut or removed.
     spares_writers: bool,
     _lock: FileLock,
@@ -90,7 +97,7 @@ struct TransactionFile {
     access: Access,
     seen: Option<Seen>,
     /// The content that was read or is restored, if a host observes changes.
-    content: Option<Arc<Vec<u8>>>,
+    content: Option<StoredContent>,
     /// What will be removed, if a host observes changes.
     removed: Option<Before>,
     change: Staged,
@@ -111,17 +118,27 @@ enum Seen {
 #[derive(Debug)]
 enum Staged {
     None,
-    Write(Vec<u8>),
+    Write(StoredContent),
     Remove,
     /// To the path of another file of the transaction.
     Rename {
         to: usize,
-        content: Option<Vec<u8>>,
+        content: Option<StoredContent>,
     },
     /// A copy of a file that was deleted, with its attributes.
     Restore(Arc<File>),
     /// A link to this text.
     Link(Vec<u8>),
+}
+
+impl Staged {
+    /// The bytes of new content.
+    fn size(&self) -> usize {
+        match self {
+            Staged::Write(content) | Staged::Rename { content: Some(content), .. } => content.len(),
+            _ => 0,
+        }
+    }
 }
 
 impl Transaction {
@@ -165,7 +182,8 @@ impl Transaction {
         let text = files.first().map_or("", |file| file.text.as_str());
         let lock = lock_keys(workspace, keys, text, call).map_err(first)?;
         let workspace = workspace.clone();
-        Ok(Transaction { workspace, files, spares_writers: false, _lock: lock })
+        let store = ContentStore::default();
+        Ok(Transaction { workspace, files, store, spares_writers: false, _lock: lock })
     }
 
     /// Refuses with `CONFLICT` to cut or to remove a file that another process may have open for
@@ -199,9 +217,12 @@ impl Transaction {
             None => (Seen::Nothing, None),
             Some((seen, content)) => (seen, Some(content)),
         };
-        let kept = Observer::of(&self.workspace)
-            .and(content.as_ref())
-            .map(|content| Arc::new(content.clone()));
+        let kept = match &content {
+            Some(content) if Observer::of(&self.workspace).is_some() => {
+                Some(self.store(index, Cow::Borrowed(content))?)
+            }
+            _ => None,
+        };
         let file = self.file_mut(index)?;
         (file.seen, file.content) = (Some(seen), kept);
         Ok(content)
@@ -244,6 +265,7 @@ impl Transaction {
     /// # Errors
     /// `INTERNAL` for an index that [`Workspace::begin`] did not get.
     pub fn write(&mut self, index: usize, content: Vec<u8>) -> Result<(), Error> {
+        let content = self.store(index, Cow::Owned(content))?;
         self.file_mut(index)?.change = Staged::Write(content);
         Ok(())
     }
@@ -269,6 +291,7 @@ impl Transaction {
         content: Option<Vec<u8>>,
     ) -> Result<(), Error> {
         self.file(to)?;
+        let content = content.map(|content| self.store(from, Cow::Owned(content))).transpose()?;
         self.file_mut(from)?.change = Staged::Rename { to, content };
         Ok(())
     }
@@ -300,10 +323,17 @@ impl Transaction {
             return Ok((self.apply(call)?.notes, Vec::new()));
         };
         self.keep_old(call)?;
-        self.changes(call).iter().try_for_each(|change| observer.review(change))?;
-        let applied = self.apply(call)?;
-        self.changes(call).iter().for_each(|change| observer.report(change));
-        Ok((applied.notes, self.logged(applied.directories)))
+        self.each_change(call, |change| observer.review(change))?;
+        let mut applied = self.apply(call)?;
+        // The changes are made: what cannot be read back any more is not reported.
+        if let Err(error) = self.each_change(call, |change| {
+            observer.report(change);
+            Ok(())
+        }) {
+            applied.notes.push(error.message().to_owned());
+        }
+        let logged = self.logged(applied.directories)?;
+        Ok((applied.notes, logged))
     }
 
     /// Keeps what the changes will replace and remove, and reads what they will restore.
@@ -319,7 +349,8 @@ impl Transaction {
                         let content = check_stop(call).and_then(|()| shown_content(old));
                         let content =
                             content.map_err(|error| failed("read", &file.text, error, call))?;
-                        self.file_mut(index)?.content = content.map(Arc::new);
+                        let content = content.map(|content| self.store(index, Cow::Owned(content)));
+                        self.file_mut(index)?.content = content.transpose()?;
                     }
                     continue;
                 }
@@ -340,36 +371,52 @@ impl Transaction {
         Ok(())
     }
 
-    /// The staged changes as a host sees them.
-    fn changes<'a>(&'a self, call: &'a Call) -> Vec<Change<'a>> {
-        let change = |file: &'a TransactionFile| {
+    /// Calls `each` with the staged changes as a host sees them, one at a time.
+    fn each_change(
+        &self,
+        call: &Call,
+        each: impl Fn(&Change<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let shows_content =
+            Observer::of(&self.workspace).is_some_and(|observer| observer.shows_content());
+        for file in &self.files {
+            let load = |content: Option<&'_ StoredContent>| match content {
+                Some(content) if shows_content => {
+                    let loaded = content.load().map(|content| Some(content.into_owned()));
+                    loaded.map_err(|error| Error::io("read", &file.text, error))
+                }
+                _ => Ok(None),
+            };
             // Of a file that is restored, it is the new one.
-            let old = file.content.as_deref().map(Vec::as_slice);
+            let old = load(file.content.as_ref())?;
+            let old = old.as_deref();
             let change = |kind| Change::new(kind, &file.text, call);
-            Some(match &file.change {
-                Staged::None => return None,
+            match &file.change {
+                Staged::None => Ok(()),
                 Staged::Write(new) => {
                     let exists = matches!(file.seen, Some(Seen::File { .. }));
                     let kind = if exists { ChangeKind::Modify } else { ChangeKind::Create };
-                    change(kind).with_content(old, Some(new))
+                    each(&change(kind).with_content(old, load(Some(new))?.as_deref()))
                 }
-                Staged::Remove => change(ChangeKind::Delete).with_content(old, None),
+                Staged::Remove => each(&change(ChangeKind::Delete).with_content(old, None)),
                 Staged::Rename { to, content } => {
-                    Change::new(ChangeKind::Move, self.path(*to), call)
-                        .with_from(&file.text)
-                        .with_content(old, content.as_deref())
+                    let new = load(content.as_ref())?;
+                    let moved = Change::new(ChangeKind::Move, self.path(*to), call);
+                    each(&moved.with_from(&file.text).with_content(old, new.as_deref()))
                 }
-                Staged::Restore(_) => change(ChangeKind::Create).with_content(None, old),
-                Staged::Link(_) => change(ChangeKind::Create),
-            })
-        };
-        self.files.iter().filter_map(change).collect()
+                Staged::Restore(_) => each(&change(ChangeKind::Create).with_content(None, old)),
+                Staged::Link(_) => each(&change(ChangeKind::Create)),
+            }?;
+        }
+        Ok(())
     }
 
     /// The changes that were made, as they are logged.
-    fn logged(&mut self, mut directories: Vec<Vec<u8>>) -> Vec<LoggedChange> {
+    fn logged(&mut self, mut directories: Vec<Vec<u8>>) -> Result<Vec<LoggedChange>, Error> {
         let mut logged = Vec::new();
         let targets: Vec<Vec<u8>> = self.files.iter().map(|file| file.relative.clone()).collect();
+        let sizes = self.files.iter().filter_map(|file| file.content.as_ref());
+        let is_too_large = sizes.map(StoredContent::len).sum::<usize>() > MAX_LOGGED_BYTES;
         for file in &mut self.files {
             let path = file.relative.clone();
             // Those of all files are removed again with the first change.
@@ -377,14 +424,8 @@ impl Transaction {
             match &file.change {
                 Staged::None | Staged::Restore(_) | Staged::Link(_) => {}
                 Staged::Write(new) => {
-                    let before = match (file.seen, file.content.take()) {
-                        (Some(Seen::File { stat, .. }), Some(old)) => {
-                            Before::Content { old, mark: (&stat).into() }
-                        }
-                        (Some(Seen::File { .. }), None) => Before::too_large(),
-                        _ => Before::Nothing,
-                    };
-                    let after = After::Content(Version::of(new));
+                    let after = After::Content(version(new, &file.text)?);
+                    let before = file.replaced(is_too_large)?;
                     logged.push(LoggedChange { path, before, after, directories });
                 }
                 Staged::Remove => {
@@ -392,10 +433,10 @@ impl Transaction {
                     logged.push(LoggedChange { path, before, after: After::Nothing, directories });
                 }
                 Staged::Rename { to, content } => {
-                    let Some(path) = targets.get(*to).cloned() else { continue };
+                    let path = targets[*to].clone();
                     let after = match content {
                         None => After::at(&self.workspace, &path),
-                        Some(new) => After::Content(Version::of(new)),
+                        Some(new) => After::Content(version(new, &file.text)?),
                     };
                     let mark = match file.seen {
                         Some(Seen::File { stat, .. }) => Some((&stat).into()),
@@ -403,21 +444,20 @@ impl Transaction {
                     };
                     let before = Before::At { from: file.relative.clone(), mark };
                     logged.push(LoggedChange { path: path.clone(), before, after, directories });
-                    if let Some(new) = content {
-                        let before = match (file.seen, file.content.take()) {
-                            (Some(Seen::File { stat, .. }), Some(old)) => {
-                                Before::Content { old, mark: (&stat).into() }
-                            }
-                            _ => Before::too_large(),
-                        };
-                        let after = After::Content(Version::of(new));
-                        let directories = Vec::new();
+                    if content.is_some() {
+                        let (before, directories) = (file.replaced(is_too_large)?, Vec::new());
                         logged.push(LoggedChange { path, before, after, directories });
                     }
                 }
             }
         }
-        logged
+        Ok(logged)
+    }
+
+    fn store(&mut self, index: usize, content: Cow<'_, [u8]>) -> Result<StoredContent, Error> {
+        let stored = self.store.keep(&self.workspace, content);
+        let text = self.path(index);
+        stored.map_err(|error| Error::io("keep the content of", text, error))
     }
 
     fn apply(&self, call: &Call) -> Result<Applied, Error> {
@@ -495,6 +535,28 @@ impl TransactionFile {
         RecordedPath::new(self.relative.clone())
     }
 
+    /// What was at the path, as it is logged, of a file that got new content.
+    fn replaced(&self, is_too_large: bool) -> Result<Before, Error> {
+        Ok(match (self.seen, &self.content) {
+            (Some(Seen::File { .. }), Some(_)) if is_too_large => {
+                Before::NotKept("it is larger than the whole log of changes")
+            }
+            (Some(Seen::File { stat, .. }), Some(old)) => {
+                let old = match old {
+                    StoredContent::Memory(old) => old.clone(),
+                    StoredContent::Spooled { .. } => {
+                        let old = old.load();
+                        let old = old.map_err(|error| Error::io("read", &self.text, error))?;
+                        Arc::new(old.into_owned())
+                    }
+                };
+                Before::Content { old, mark: (&stat).into() }
+            }
+            (Some(Seen::File { .. }), None) => Before::too_large(),
+            _ => Before::Nothing,
+        })
+    }
+
     /// The path of another name in the same directory.
     fn beside(&self, name: &[u8]) -> RecordedPath {
         RecordedPath::new(match split_name(&self.relative) {
@@ -531,14 +593,14 @@ struct Prepared<'a> {
     times: Times,
     record: Record,
     /// The new content of a file that exists.
-    content: &'a [u8],
+    content: Option<&'a StoredContent>,
     notes: Vec<String>,
 }
 
 impl<'a> Prepared<'a> {
     /// A step at a path where nothing is.
     fn new(file: &'a TransactionFile, record: Record, notes: Vec<String>) -> Prepared<'a> {
-        Prepared { file, seen: Seen::Nothing, times: Times::All, record, content: &[], notes }
+        Prepared { file, seen: Seen::Nothing, times: Times::All, record, content: None, notes }
     }
 }
 
@@ -647,7 +709,10 @@ impl<'a> Committing<'a> {
     /// Prepares all changes, in the order of the files.
     fn prepare_all(&self) -> Result<Vec<Prepared<'a>>, Error> {
         let files = &self.transaction.files;
+        let sizes = files.iter().map(|file| file.change.size());
+        let largest = sizes.max().unwrap_or(0).max(1);
         let threads = (files.len() / FILES_PER_THREAD).clamp(1, MAX_THREADS);
+        let threads = threads.min((MAX_LOADED / largest).max(1));
         let next = AtomicUsize::new(0);
         let results: Vec<_> = files.iter().map(|_| Mutex::new(Ok(Vec::new()))).collect();
         let work = || {
@@ -684,7 +749,12 @@ impl<'a> Committing<'a> {
             Staged::Write(content) => {
                 let path = file.reopen(&self.transaction.workspace)?;
                 match file.seen.map_or_else(|| see(&path), Ok)? {
-                    Seen::Nothing => self.prepare_new(file, &path, content, None),
+                    Seen::Nothing => {
+                        let content = content.load();
+                        let content =
+                            content.map_err(|error| Error::io("read", &file.text, error))?;
+                        self.prepare_new(file, &path, &content, None)
+                    }
                     seen @ Seen::File { .. } => {
                         self.prepare_replacement(file, &path, seen, content)
                     }
@@ -695,7 +765,7 @@ impl<'a> Committing<'a> {
             Staged::Restore(old) => self.prepare_restored(file, old).map(|step| vec![step]),
             Staged::Link(text) => self.prepare_link(file, text).map(|step| vec![step]),
             Staged::Rename { to, content } => {
-                self.prepare_rename(file, self.transaction.file(*to)?, content.as_deref())
+                self.prepare_rename(file, self.transaction.file(*to)?, content.as_ref())
             }
         }
     }
@@ -705,7 +775,7 @@ impl<'a> Committing<'a> {
         file: &'a TransactionFile,
         path: &WorkspacePath,
         seen: Seen,
-        content: &'a [u8],
+        content: &'a StoredContent,
     ) -> Result<Prepared<'a>, Error> {
         let old = self.open_seen(path, seen, Times::All)?;
         check_writable(path, &old)?;
@@ -720,7 +790,7 @@ impl<'a> Committing<'a> {
         dir: &Dir,
         seen: Seen,
         old: &OpenFile,
-        content: &'a [u8],
+        content: &'a StoredContent,
     ) -> Result<Prepared<'a>, Error> {
         let why = match old.stat().links {
             0 | 1 => match old.lease(self.call) {
@@ -745,7 +815,7 @@ impl<'a> Committing<'a> {
         target: &'a TransactionFile,
         seen: Seen,
         old: &OpenFile,
-        content: &'a [u8],
+        content: &'a StoredContent,
         why: &str,
     ) -> Result<Prepared<'a>, Error> {
         let backup = self.write_spare(target, |spare| {
@@ -754,12 +824,13 @@ impl<'a> Committing<'a> {
             spare.copy_times(old.file())?;
             spare.set_mode(old.stat().mode)
         })?;
-        let new = self.write_spare(target, |spare| spare.write_at(content, 0))?;
+        let new = self.write_spare(target, |spare| spare.write_at(&content.load()?, 0))?;
         let (path, old) = (target.recorded(), old.stat().into());
         let record = Record::Overwrite { path, backup, new, old };
         let note = format!("{} was written in place, not atomically, because {why}", target.text);
         let times = Times::of_replaced(target);
-        Ok(Prepared { file: target, seen, times, record, content, notes: vec![note] })
+        let (content, notes) = (Some(content), vec![note]);
+        Ok(Prepared { file: target, seen, times, record, content, notes })
     }
 
     /// Writes a temporary file beside the journal, and puts it on stable storage.
@@ -785,10 +856,11 @@ impl<'a> Committing<'a> {
         dir: &Dir,
         seen: Seen,
         old: &OpenFile,
-        content: &'a [u8],
+        content: &'a StoredContent,
     ) -> Result<Prepared<'a>, Error> {
         let mut lost = Vec::new();
-        let (temp, new) = self.write_temp(target, dir, content, PRIVATE, |temp| {
+        let loaded = content.load().map_err(|error| Error::io("read", &target.text, error))?;
+        let (temp, new) = self.write_temp(target, dir, &loaded, PRIVATE, |temp| {
             lost = temp.copy_attributes(old.file())?;
             Ok(())
         })?;
@@ -797,6 +869,7 @@ impl<'a> Committing<'a> {
         let (path, old) = (target.recorded(), old.stat().into());
         let record = Record::Replace { path, temp, aside, old, new };
         let (times, notes) = (Times::of_replaced(target), target.not_kept(&lost));
+        let content = Some(content);
         Ok(Prepared { file: target, seen, times, record, content, notes })
     }
 
@@ -893,14 +966,14 @@ impl<'a> Committing<'a> {
         let aside = file.beside(&transaction_name());
         self.journal.append(Record::Temp { path: aside.clone() })?;
         let record = Record::Remove { path: file.recorded(), aside };
-        Ok(Prepared { file, seen, times, record, content: &[], notes: Vec::new() })
+        Ok(Prepared { file, seen, times, record, content: None, notes: Vec::new() })
     }
 
     fn prepare_rename(
         &self,
         file: &'a TransactionFile,
         to: &'a TransactionFile,
-        content: Option<&'a [u8]>,
+        content: Option<&'a StoredContent>,
     ) -> Result<Vec<Prepared<'a>>, Error> {
         let workspace = &self.transaction.workspace;
         let (path, place) = (file.reopen(workspace)?, to.reopen(workspace)?);
@@ -911,21 +984,21 @@ impl<'a> Committing<'a> {
         let is_far = to_dir.stat(b".").map_err(failed)?.identity.device != stat.identity.device;
         if is_far {
             let old = self.open_seen(&path, seen, Times::All)?;
-            let own;
-            let content = if let Some(content) = content {
-                content
-            } else {
-                own = path.read_whole(old.file(), old.stat().size, usize::MAX, "move")?;
-                &own
+            let content = match content {
+                Some(content) => content.load().map_err(failed)?,
+                None => {
+                    let (file, size) = (old.file(), old.stat().size);
+                    Cow::Owned(path.read_whole(file, size, usize::MAX, "move")?)
+                }
             };
-            let created = self.prepare_new(to, &place, content, Some(old.file()))?;
+            let created = self.prepare_new(to, &place, &content, Some(old.file()))?;
             return Ok(vec![created, self.prepare_removal(file)?]);
         }
         let times = if content.is_none() { self.times_of(seen) } else { Times::All };
         self.check_seen(&path, seen, times)?;
         let old = FileMark::from(&stat);
         let record = Record::Rename { from: file.recorded(), to: to.recorded(), old };
-        let renamed = Prepared { file, seen, times, record, content: &[], notes: Vec::new() };
+        let renamed = Prepared { file, seen, times, record, content: None, notes: Vec::new() };
         let Some(content) = content else { return Ok(vec![renamed]) };
         // The replacement is prepared in the directory of the new name.
         let old_file = self.open_seen(&path, seen, Times::All)?;
@@ -947,8 +1020,9 @@ impl<'a> Committing<'a> {
                     Exchanged::Done => {}
                     Exchanged::Busy => {
                         let why = "something is mounted on it";
+                        let content = step.content.expect("a replaced file has new content");
                         let step =
-                            self.prepare_overwrite(step.file, step.seen, &old, step.content, why)?;
+                            self.prepare_overwrite(step.file, step.seen, &old, content, why)?;
                         self.journal.append(step.record.clone())?;
                         // Its lock would be waited for.
                         drop(old);
@@ -1008,13 +1082,15 @@ impl<'a> Committing<'a> {
                 self.check_stop(step.file)?;
                 // Then nobody can append while it is cut.
                 let lease = old.file().lease_exclusively();
-                let is_cut = (step.content.len() as u64) < old.stat().size;
+                let content = step.content.expect("an overwritten file has new content");
+                let content = content.load().map_err(failed)?;
+                let is_cut = (content.len() as u64) < old.stat().size;
                 if self.transaction.spares_writers && is_cut && lease.is_none() {
                     return Err(changed(&path, BUSY));
                 }
                 self.journal.append(Record::Overwriting { path: step.file.recorded() })?;
                 let (files, durability) = ((&old, old.file()), self.durability());
-                let note = in_place::write(&path, files, step.content, durability, self.call)?;
+                let note = in_place::write(&path, files, &content, durability, self.call)?;
                 drop(lease);
                 return Ok(Vec::from_iter(note));
             }
@@ -1229,6 +1305,11 @@ fn appeared(file: &TransactionFile, path: &WorkspacePath) -> Error {
         Access::Create => exists(path, "").with_hint("Choose another name."),
         _ => changed(path, "another process created it meanwhile"),
     }
+}
+
+fn version(content: &StoredContent, text: &str) -> Result<Version, Error> {
+    let content = content.load().map_err(|error| Error::io("read", text, error))?;
+    Ok(Version::of(&content))
 }
 
 /// What is at a path that was not read.

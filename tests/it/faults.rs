@@ -454,6 +454,27 @@ fn g4_a_kill_at_a_call_leaves_the_old_or_the_new() {
 }
 
 /// An error option of `strace` for one call.
+#[test]
+fn g4_the_answer_of_the_call_that_recovers_says_so() {
+    if !has_program("strace") {
+        skipped("strace is not installed");
+        return;
+    }
+    let place = Place::new();
+    let options = ["-e", "trace=renameat2", "-e", "inject=renameat2:signal=KILL:when=3"];
+    let options = options.map(str::to_owned);
+    let before = place.tree();
+    let (output, _) = place.trace(&options, &["patch", "FAR/changes.patch"]);
+    assert!(!output.status.success(), "{output:?}");
+    assert_ne!(place.tree(), before);
+    let written = place.run(&["write", "next", "next"]);
+    let answer: Value = serde_json::from_slice(&written.stdout).unwrap();
+    let note = "a change of several files that had been interrupted was rolled back";
+    assert_eq!(answer["notes"], serde_json::json!([note]), "{answer}");
+    fs::remove_file(place.root().join("next")).unwrap();
+    assert_eq!(place.tree(), before);
+}
+
 fn failing(kind: &str, error: &str, when: &str) -> Vec<String> {
     let inject = format!("inject={kind}:error={error}:when={when}");
     vec!["-e".to_owned(), format!("trace={kind}"), "-e".to_owned(), inject]

@@ -715,3 +715,37 @@ fn undo_beside_appending_writers_loses_no_line() {
     println!("{undone} undone, {refused} refused, nothing lost");
     assert!(undone > calls / 10, "{undone} of {calls}");
 }
+
+#[test]
+fn content_that_does_not_fit_into_memory_waits_on_disk_and_leaves_nothing() {
+    let root = fixture();
+    let seen: Arc<Mutex<Vec<(usize, usize)>>> = Arc::default();
+    let shown = seen.clone();
+    let workspace = logged(&root).with_review(move |change| {
+        let length = |content: Option<&[u8]>| content.map_or(0, <[u8]>::len);
+        shown.lock().unwrap().push((length(change.old_content()), length(change.new_content())));
+        Review::Allow
+    });
+    let names = ["a", "b", "c", "new"];
+    let content = |number: usize| vec![b'a' + u8::try_from(number).unwrap(); (10 << 20) + number];
+    for number in 0..3 {
+        fs::write(root.path().join(names[number]), content(number)).unwrap();
+    }
+    let before = tree(root.path());
+    let call = Call::default();
+    let paths: Vec<_> = names.iter().map(|name| (*name, Access::Write)).collect();
+    let mut transaction = workspace.begin(&paths, &call).unwrap();
+    for number in 0..4 {
+        transaction.read(number, 64 << 20, &call).unwrap();
+        transaction.write(number, content(number + 4)).unwrap();
+    }
+    transaction.commit(&call).unwrap();
+    for (number, name) in names.iter().enumerate() {
+        assert!(fs::read(root.path().join(name)).unwrap() == content(number + 4), "{name}");
+    }
+    let old = |number: usize| if number < 3 { (10 << 20) + number } else { 0 };
+    let wanted: Vec<_> = (0..4).map(|number| (old(number), (10 << 20) + number + 4)).collect();
+    assert_eq!(*seen.lock().unwrap(), wanted);
+    undo_last(&workspace).unwrap();
+    assert!(tree(root.path()) == before);
+}
