@@ -332,11 +332,16 @@ pub(super) fn read(
     let text = file
         .read_range(0, size, size)
         .map_err(|error| Error::io("read", &workspace.journal_place().shown(), error))?;
-    // The last line may have been written partly; then its step was not made.
-    let complete = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
-    let lines = text[..complete].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let records: Result<Vec<Record>, _> = lines.map(serde_json::from_slice).collect();
-    Ok(records.ok())
+    let mut records = Vec::new();
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice(line) {
+            Ok(record) => records.push(record),
+            // It was written partly; then its step was not made.
+            Err(error) if error.is_eof() => {}
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(records))
 }
 
 /// Refuses to begin a transaction while a file that is no journal has its name.
@@ -371,6 +376,13 @@ fn failed_to_create(workspace: &Workspace, error: io::Error) -> Error {
 
 fn root_id(workspace: &Workspace) -> io::Result<FileId> {
     workspace.root_handle().stat(b".").map(|stat| stat.identity.into())
+}
+
+/// Ends a last line that was written partly, so that records can be appended.
+pub(super) fn end_last_line(file: &File) -> io::Result<()> {
+    let size = file.stat()?.size;
+    let last = file.read_range(size.saturating_sub(1), 1, 1)?;
+    if last == b"\n" { Ok(()) } else { file.append(b"\n").map(drop) }
 }
 
 /// Appends a record to the file of a journal.

@@ -19,7 +19,8 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Kind, Rename, Stat};
 use crate::workspace::create_dirs::above;
 use crate::workspace::journal::{
-    FileId, FileMark, Journal, JournalPlace, Record, RecordedPath, append_to, is_ours, read,
+    FileId, FileMark, Journal, JournalPlace, Record, RecordedPath, append_to, end_last_line,
+    is_ours, read,
 };
 use crate::workspace::path::joined;
 use crate::workspace::replace::rename_exclusive;
@@ -250,11 +251,12 @@ struct RolledBack {
     pending: Vec<(Vec<u8>, Error)>,
 }
 
-/// Reverses the steps, the last one first, and appends to the `journal`, if there is one, which files
-/// were restored. Steps that were not made, or were reversed before, are recognized by the files and
+/// Reverses the steps, the last one first, and appends to the `journal` which files were restored. Steps that were not made, or were reversed before, are recognized by the files and
 /// skipped.
 fn roll_back(workspace: &Workspace, records: &[Record], journal: &File) -> RolledBack {
     let (added, places) = (RefCell::default(), &Places::new(workspace, records));
+    // If this fails, so does what is appended.
+    let _ = end_last_line(journal);
     let mut done = RolledBack::default();
     let mut needed: Vec<&RecordedPath> = Vec::new();
     for (index, record) in records.iter().enumerate().rev() {

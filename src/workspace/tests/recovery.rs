@@ -448,3 +448,27 @@ fn the_lock_of_a_file_that_is_no_journal_is_not_waited_for() {
         drop(held);
     }
 }
+
+#[test]
+fn a_journal_of_which_the_last_line_was_written_partly_is_recovered_twice() {
+    let place = Place::new(Durability::File);
+    let (before, _) = place.trees(CASES[2].name, &CASES[2].run);
+    let journal = place.root().join(".ripkit-journal~");
+    let mut random = TestRng(3);
+    for torn in (0..40).step_by(if is_thorough() { 1 } else { 5 }) {
+        half_applied(&place, &CASES[2].run, ("twice", "b"));
+        let line = b"{\"overwriting\":{\"path\":\"another file with a name\"}}\n";
+        let mut file = fs::File::options().append(true).open(&journal).unwrap();
+        file.write_all(&line[..torn]).unwrap();
+        let others = Others::new(&place.root());
+        for _ in 0..3 {
+            others.append(&["twice"]);
+            let again = place.open();
+            let calls = u32::try_from(random.below(60)).unwrap();
+            let _ = killed(calls, || again.recover(&Call::default()).is_ok());
+        }
+        let what = format!("torn at {torn}");
+        let now = others.without_theirs(write_and_look(&place, &what), &what);
+        assert_eq!(now, before, "{what}");
+    }
+}
