@@ -847,6 +847,54 @@ fn g6_a_full_disk_leaves_the_old_content() {
     }
 }
 
+/// On a full disk files are recovered, and one can be removed; on a read-only one the tree stays as it is
+/// until it can be written again.
+#[test]
+fn g6_g7_an_interrupted_change_is_rolled_back_on_a_full_disk_and_after_a_read_only_one() {
+    if !has_program("strace") {
+        skipped("strace is not installed");
+        return;
+    }
+    let printed = with_mounts(
+        &r#"mount -t tmpfs -o size=1m none m; cd m
+        interrupt() {
+            rm -rf d; mkdir d; for file in a b c; do printf 'old\nlines\n' > d/$file; done
+            ln d/c d/other
+            strace -f -o ../trace -e trace=$1 -e inject=$1:signal=KILL:when=$2 \
+                "$RIPKIT" --threads 0 replace old 'a longer text' d > ../said 2>&1 || :
+            ! test -e .ripkit-journal~ || echo interrupted
+        }
+        look() {
+            case "$(cat d/a d/b d/c | tr '\n' ' ')" in
+                'old lines old lines old lines ') ;;
+                'a longer text lines a longer text lines a longer text lines ') ;;
+                *) echo "$*"; cat d/a d/b d/c ;;
+            esac
+            test "$(ls -A . d | tr '\n' ' ')" = '.: d  d: a b c other ' || { echo "$*"; ls -A . d; }
+        }
+        for number in $(seq 2 STEP 18); do for call in renameat2 pwritev2 unlinkat; do
+            interrupt $call $number
+            head -c 3000000 /dev/zero > fill 2> ../said || :
+            "$RIPKIT" rm fill > ../said 2>&1 || cat ../said
+            # A temporary file that was not in the journal yet is swept by the next write beside it.
+            "$RIPKIT" write x x > ../said 2>&1 || cat ../said
+            rm x; look full, $call $number
+            interrupt $call $number
+            mount -o remount,ro . 2> ../said || mount -o remount,bind,ro .
+            "$RIPKIT" write d/a x > ../said 2>&1 && echo "written, $call $number"
+            mount -o remount,rw . 2> ../said || mount -o remount,bind,rw .
+            "$RIPKIT" write x x > ../said 2>&1 || cat ../said
+            rm x; look read-only, $call $number
+        done; done"#
+            .replace("STEP", if rounds(1) > 1 { "1" } else { "5" }),
+    );
+    if let Some(printed) = printed {
+        let interrupted = printed.lines().filter(|line| *line == "interrupted").count();
+        assert!(interrupted > 6, "{printed}");
+        assert_eq!(printed, "interrupted\n".repeat(interrupted));
+    }
+}
+
 #[test]
 fn g7_a_read_only_file_system_is_reported() {
     let printed = with_mounts(
