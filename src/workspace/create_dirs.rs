@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::os::{Dir, Kind};
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
-use crate::workspace::path::{exists, split_name};
+use crate::workspace::path::{above, exists};
+use crate::workspace::recovery::recover;
 use crate::workspace::{Access, Durability, Workspace, WorkspacePath};
 
 /// See [`Workspace::make_directory`].
@@ -18,6 +19,7 @@ pub(super) fn make_directory(
     path: &str,
     call: &Call,
 ) -> Result<(WorkspacePath, bool), Error> {
+    recover(workspace, call)?;
     let path = workspace.resolve(path, Access::Write)?;
     let change = Change::new(ChangeKind::CreateDirectory, path.as_str(), call);
     match path.kind() {
@@ -127,11 +129,6 @@ impl Drop for CreatedDirs {
             let _ = dir.remove_dir(name);
         }
     }
-}
-
-/// The path of the directory of an entry; empty for the root.
-pub(super) fn above(relative: &[u8]) -> &[u8] {
-    split_name(relative).0.unwrap_or(b"")
 }
 
 /// Marks the begin of an irrevocable change.

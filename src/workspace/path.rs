@@ -269,6 +269,11 @@ impl fmt::Display for WorkspacePath {
     }
 }
 
+/// The path of the directory of an entry; empty for the root.
+pub(super) fn above(relative: &[u8]) -> &[u8] {
+    split_name(relative).0.unwrap_or(b"")
+}
+
 /// The directory of a path, if the path has several names, and the last name.
 pub(crate) fn split_name(path: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let mut parts = path.rsplitn(2, |byte| *byte == b'/');

@@ -17,12 +17,11 @@ use std::time::{Duration, Instant};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Kind, Rename, Stat};
-use crate::workspace::create_dirs::above;
 use crate::workspace::journal::{
     FileId, FileMark, Journal, JournalPlace, Record, RecordedPath, append_to, end_last_line,
     is_ours, read,
 };
-use crate::workspace::path::joined;
+use crate::workspace::path::{above, joined};
 use crate::workspace::replace::rename_exclusive;
 use crate::workspace::temp::{is_transaction_file, keep_aside, transaction_name};
 use crate::workspace::{Workspace, WorkspacePath, in_place};

@@ -13,10 +13,10 @@ use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, Lease, Leased, Rename};
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
-use crate::workspace::create_dirs::{CreatedDirs, above, commit};
+use crate::workspace::create_dirs::{CreatedDirs, commit};
 use crate::workspace::lock::{self, FileLock, LockKey};
 use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::{changed, exists, gone, not_a_file, stranded, written};
+use crate::workspace::path::{above, changed, exists, gone, not_a_file, stranded, written};
 use crate::workspace::resolve::names_directory;
 use crate::workspace::temp::{TempFile, sweep};
 use crate::workspace::{

@@ -30,12 +30,12 @@ use crate::text::escape;
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange, MAX_BYTES as MAX_LOGGED_BYTES};
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
-use crate::workspace::create_dirs::{above, commit};
+use crate::workspace::create_dirs::commit;
 use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath};
 use crate::workspace::lock::{FileLock, LockKey, lock_keys};
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{
-    changed, check_file_or_link, exists, gone, not_a_file, split_name, written,
+    above, changed, check_file_or_link, exists, gone, not_a_file, split_name, written,
 };
 use crate::workspace::policy::denied;
 use crate::workspace::recovery::{begin_journal, finish, recover, roll_back_after};

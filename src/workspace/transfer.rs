@@ -9,11 +9,11 @@ use crate::os::{Dir, File, Identity, Kind, Rename, Stat};
 use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange};
 use crate::workspace::copy_content::copy_content;
-use crate::workspace::create_dirs::{CreatedDirs, above, commit};
+use crate::workspace::create_dirs::{CreatedDirs, commit};
 use crate::workspace::lock::lock;
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{
-    changed, check_file_or_link, exists, gone, refuse_version, taken, written,
+    above, changed, check_file_or_link, exists, gone, refuse_version, taken, written,
 };
 use crate::workspace::remove::remove_if;
 use crate::workspace::remove_tree::{CheckedTree, Purpose, TreeCount, refuse_root};

@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use super::transaction::{CASES, EVERY, Place, Run, random_steps, run_steps, settled, tree};
 use super::tree_text::Tree;
 use crate::context::Call;
-use crate::error::ErrorCode;
+use crate::error::{Error, ErrorCode};
 use crate::os::faults::{counted, disturbed, failing, killed};
 use crate::test_rng::{TestRng, is_thorough, rounds};
 use crate::workspace::{Access, Durability, Workspace};
@@ -223,6 +223,39 @@ fn recovering_notes(place: &Place) -> Vec<String> {
     call.take_notes()
 }
 
+#[test]
+fn every_change_of_the_tree_recovers_first() {
+    type Deed = fn(&Workspace, &Call) -> Result<(), Error>;
+    let deeds: [Deed; 7] = [
+        |workspace, call| workspace.write("new", b"x\n", call).map(drop),
+        |workspace, call| workspace.make_directory("new", call).map(drop),
+        |workspace, call| workspace.copy_file("b", "new", None, call).map(drop),
+        |workspace, call| workspace.rename("b", "new", call).map(drop),
+        |workspace, call| workspace.remove("b", call),
+        |workspace, call| workspace.remove_entry("d", None, true, call).map(drop),
+        |workspace, call| write_all(workspace, &["b"], call),
+    ];
+    let place = Place::new(Durability::File);
+    for (number, deed) in deeds.into_iter().enumerate() {
+        interrupted(&place);
+        let call = Call::default();
+        deed(&place.open(), &call).unwrap();
+        assert_eq!(call.take_notes(), [ROLLED_BACK], "{number}");
+        let old = fs::read_to_string(place.root().join("a")).unwrap();
+        assert_eq!(old, "old a\nsecond line\n", "{number}");
+    }
+}
+
+/// Writes files in one transaction.
+fn write_all(workspace: &Workspace, names: &[&str], call: &Call) -> Result<(), Error> {
+    let paths: Vec<_> = names.iter().map(|name| (*name, Access::Write)).collect();
+    let mut transaction = workspace.begin(&paths, call).map_err(|mut errors| errors.remove(0).1)?;
+    for index in 0..names.len() {
+        transaction.write(index, b"x\n".to_vec())?;
+    }
+    transaction.commit(call).map(drop)
+}
+
 const ROLLED_BACK: &str = "a change of several files that had been interrupted was rolled back";
 
 #[test]
@@ -320,10 +353,7 @@ fn what_was_done_to_the_tree_since_the_crash_blocks_no_write() {
                     assert!(now == before || now == after, "{what}: {now:?}");
                 }
                 let call = Call::default();
-                let paths = [("d2/x", Access::Create)];
-                let mut transaction = place.open().begin(&paths, &call).unwrap();
-                transaction.write(0, b"x\n".to_vec()).unwrap();
-                transaction.commit(&call).unwrap();
+                write_all(&place.open(), &["d2/x"], &call).unwrap();
             }
         }
     }
