@@ -8,7 +8,8 @@ use std::ops::Range;
 use unicode_normalization::is_nfc;
 
 use crate::edit::already_applied::AppliedCheck;
-use crate::edit::matcher::{IndentMapping, IndentShift, Matcher, TabConversion, TextMatch};
+use crate::edit::lone_line::{self, FurtherLines, LoneLine};
+use crate::edit::matcher::{IndentMapping, Matcher, TextMatch};
 use crate::edit::normalize::{self, Normalized, PlainForms};
 use crate::edit::refusal::{LocateError, NearMatch, RefusalReason};
 use crate::edit::regions::{DiffRegion, LineDiff};
@@ -176,9 +177,12 @@ impl Planner<'_, '_> {
             RefusalReason::UndecidedIndentation(NearMatch { kind, range: matched.range.clone() })
         };
         let inner = self.without_shared_blanks(matched, surroundings.shared)?;
-        let inner = inner.ok_or_else(undecided)?;
+        let mut inner = inner.ok_or_else(undecided)?;
         if surroundings.shared.lead > 0 {
             notes.push(whitespace::INDENTATION_NOTE);
+        } else if let Some(indented) = self.below_lone_line(matched, &inner)? {
+            notes.push(lone_line::NOTE);
+            inner = Cow::Owned(indented);
         }
         let fit = match self.matcher().options.source {
             TextSource::Arguments => TerminatorFit::new(&texts.old, &inner, surroundings.following),
@@ -242,17 +246,43 @@ impl Planner<'_, '_> {
         if inner.starts_with([' ', '\t']) || (inner.is_empty() && old.ends_with('\n')) {
             return Ok(None);
         }
-        if count_filled_lines(old) > 1 || count_filled_lines(inner) < 2 {
-            return Ok(Some(Cow::Borrowed(inner)));
+        Ok(Some(Cow::Borrowed(inner)))
+    }
+
+    /// `new` with the indentation that its further lines lack, where `old_text` is one line without its
+    /// own.
+    fn below_lone_line(
+        &self,
+        matched: &TextMatch,
+        new: &str,
+    ) -> Result<Option<String>, LocateError> {
+        let (text, kind, old) = (self.matcher().text, self.check.found.kind, &self.texts.old);
+        let range = &matched.range;
+        let indent = whitespace::indentation_before(text, range.start);
+        let is_whole = old.ends_with('\n') || Following::at(text, range.end) != Following::Text;
+        if kind == MatchKind::Indentation
+            || self.check.found.matches.len() > 1
+            || indent.is_empty()
+            || !is_whole
+            || [old, new].iter().any(|text| text.starts_with(char::is_whitespace))
+            || count_filled_lines(old) != 1
+            || count_filled_lines(new) < 2
+        {
+            return Ok(None);
         }
-        // The lines after the first may have the indentation of the file or lack it as well.
-        let shift = IndentShift::Deeper(blanks.to_owned());
-        let mapping = IndentMapping { tabs: TabConversion::None, shift };
-        let range = matched.range.clone();
-        let line = TextMatch { range, mappings: vec![mapping] };
-        let Some(reindented) = self.reindent(old, inner, &line)? else { return Ok(None) };
-        let moved = reindented.new.strip_prefix(blanks).map(|new| Cow::Owned(new.to_owned()));
-        Ok(moved.filter(|_| reindented.is_moved))
+        let end = range.end.saturating_add(AROUND_BYTES).min(text.len());
+        let below = String::from_utf8_lossy(slice(text, range.end..end)?);
+        let line = LoneLine { indent, new, below: &below };
+        match line.decide() {
+            FurtherLines::AsInFile => Ok(None),
+            FurtherLines::Stripped => Ok(Some(line.indented())),
+            FurtherLines::Undecided => {
+                let readings = [line.indented(), new.to_owned()];
+                let readings = readings.map(|reading| format!("{indent}{reading}"));
+                let near = NearMatch { kind, range: range.clone() };
+                Err(RefusalReason::UndecidedFurtherLines { near, readings }.into())
+            }
+        }
     }
 
     /// Decides how `new_text` is indented in a match with another indentation.

@@ -14,6 +14,7 @@ mod line_numbers;
 mod line_stats;
 mod lines;
 mod locate;
+mod lone_line;
 mod matcher;
 mod normalize;
 mod refusal;

@@ -34,6 +34,12 @@ pub(super) enum RefusalReason {
     AlreadyAdded(usize),
     /// The indentation of `new_text` cannot be decided.
     UndecidedIndentation(NearMatch),
+    /// `old_text` is one line without its indentation, and it is open whether the further lines of
+    /// `new_text` lack it too. The whole lines are then the first of the `readings`, else the second.
+    UndecidedFurtherLines {
+        near: NearMatch,
+        readings: [String; 2],
+    },
     /// It is not clear what is meant, because of `why`.
     Unclear {
         near: NearMatch,
@@ -105,6 +111,7 @@ impl RefusalReason {
             | RefusalReason::AlreadyAdded(_)
             | RefusalReason::ChangesLineEnds(_)
             | RefusalReason::UndecidedIndentation(_)
+            | RefusalReason::UndecidedFurtherLines { .. }
             | RefusalReason::Unclear { .. }
             | RefusalReason::Misplaced(
                 Misplaced::OutOfOrder(_) | Misplaced::FarFromNumber { .. },
@@ -231,6 +238,9 @@ impl Refusal<'_, '_> {
             }
             RefusalReason::AlreadyAdded(line) => self.already_added(code, line),
             RefusalReason::UndecidedIndentation(near) => self.undecided_indentation(code, &near),
+            RefusalReason::UndecidedFurtherLines { near, readings } => {
+                self.undecided_further_lines(code, &near, &readings)
+            }
             RefusalReason::Unclear { near, why } => self.unclear(code, &near, &why),
             RefusalReason::JoinsLines => self.plain(
                 code,
@@ -345,6 +355,31 @@ impl Refusal<'_, '_> {
         self.plain(code, message, [hint])
     }
 
+    fn undecided_further_lines(
+        &self,
+        code: ErrorCode,
+        near: &NearMatch,
+        [deeper, as_given]: &[String; 2],
+    ) -> Error {
+        let path = short_path(self.matcher.path);
+        let (line, shown) = (line_number(self.matcher.text, near.range.start), self.lines(near).1);
+        let (old, new) = (self.source().old_name(), self.source().new_name());
+        let mut message = format!(
+            "{old} is line {line} of {path} without its indentation, and it is open whether the further \
+             lines of {new} lack it too.\n\n```\n{shown}```\n"
+        );
+        let readings = [("if they do", deeper), ("if they do not", as_given)];
+        let readings = readings.map(|(when, text)| {
+            format!("\n{new} {when}:\n```\n{}\n```\n", text.trim_end_matches('\n'))
+        });
+        if readings.iter().map(String::len).sum::<usize>() < self.room(&message, 200) {
+            message.extend(readings);
+        }
+        let hint =
+            "Give both texts as whole lines with the indentation that they have in the file.";
+        self.plain(code, message, [hint.into()])
+    }
+
     fn unclear(&self, code: ErrorCode, near: &NearMatch, why: &str) -> Error {
         let path = short_path(self.matcher.path);
         let kind = near.kind.overlooked();
@@ -384,7 +419,8 @@ impl Refusal<'_, '_> {
         let mut message = format!("{} not found in {path}.", self.source().old_name());
         let mut hints = Vec::new();
         let new = self.lines_of_new_text()?;
-        let near = suggest::suggest(self.matcher.text, &self.edit.old_text, self.matcher.call)?;
+        let (old, call) = (&self.edit.old_text, self.matcher.call);
+        let near = suggest::suggest(self.matcher.text, old, self.source(), call)?;
         // Elsewhere it does not prove that this edit was applied.
         let is_here = |lines: &Range<usize>| {
             near.as_ref().map_or(lines.len() > 1, |near| near.overlaps(lines))
@@ -478,7 +514,7 @@ pub(crate) fn report_conflict(
         return Ok(ConflictReport { message, has_old_text: true });
     }
     message.push_str("old_text is not in it any more.");
-    if let Some(near) = suggest::suggest(text.bytes(), &edit.old_text, call)? {
+    if let Some(near) = suggest::suggest(text.bytes(), &edit.old_text, options.source, call)? {
         let is_exact = options.matching == Matching::Exact;
         let _ = write!(message, " {}", near.message(is_exact, CONFLICT_BYTES));
     }

@@ -36,12 +36,12 @@ pub(super) struct Reindented {
 
 /// A non-blank line.
 #[derive(Clone, Copy)]
-struct ContentLine<'a> {
-    indent: &'a str,
-    content: &'a str,
+pub(super) struct ContentLine<'a> {
+    pub(super) indent: &'a str,
+    pub(super) content: &'a str,
 }
 
-fn content_lines(text: &str) -> Vec<ContentLine<'_>> {
+pub(super) fn content_lines(text: &str) -> Vec<ContentLine<'_>> {
     let lines = text.lines().map(|line| {
         let indent = indentation(line);
         ContentLine { indent, content: line.strip_prefix(indent).unwrap_or(line).trim_end() }
@@ -470,7 +470,7 @@ impl FileSteps {
     }
 }
 
-fn is_deeper(blanks: &str, than: &str) -> bool {
+pub(super) fn is_deeper(blanks: &str, than: &str) -> bool {
     blanks.len() > than.len() && blanks.starts_with(than)
 }
 
@@ -484,7 +484,7 @@ fn shallowest<'a>(lines: &[ContentLine<'a>]) -> &'a str {
 }
 
 /// Whether deeper lines may follow a line.
-fn opens(content: &str) -> bool {
+pub(super) fn opens(content: &str) -> bool {
     const ENDS: &[char] =
         &[':', '{', '(', '[', '<', '>', ',', '=', '|', '&', '+', '-', '*', '/', '\\', '?', '.'];
     const FIRST: &str = "def class module if unless while until for case when fn func function else \
@@ -501,12 +501,12 @@ fn opens(content: &str) -> bool {
 }
 
 /// Whether a line continues the one before.
-fn continues(content: &str) -> bool {
+pub(super) fn continues(content: &str) -> bool {
     const STARTS: &[char] = &['.', '?', ':', '|', '&', '+', '*', '/', '=', '<', '>', '"', '\''];
     content.starts_with(STARTS)
 }
 
 /// Whether a line ends a block that begins above.
-fn closes(content: &str) -> bool {
+pub(super) fn closes(content: &str) -> bool {
     content.starts_with(['}', ')', ']']) || content.starts_with("end") || content.starts_with("</")
 }

@@ -13,7 +13,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use crate::context::Call;
 use crate::edit::align::{self, Alignment, Pair, is_placeholder};
 use crate::edit::normalize::Normalized;
-use crate::edit::replacement::{MatchKind, Replacement, check_stop};
+use crate::edit::replacement::{MatchKind, Replacement, TextSource, check_stop};
 use crate::edit::show::{
     LINE_BYTES, common_prefix, difference, differs_in_blanks, numbered_line, numbered_lines,
     starts_with_ignoring_blanks, visible_blanks,
@@ -108,6 +108,7 @@ pub(super) enum Suggestion<'a> {
 pub(super) fn suggest<'a>(
     text: &'a [u8],
     old: &'a str,
+    source: TextSource,
     call: &Call,
 ) -> Result<Option<Suggestion<'a>>, Error> {
     let file = LineTable::new(text);
@@ -137,7 +138,9 @@ pub(super) fn suggest<'a>(
     let within = || first_line_within(&file, &old);
     let near = lines.map(|(_, near)| near);
     let near = near.or_else(|| Some(SimilarLines::one_to_one(&file, &old, within()?)));
-    if let Some(near) = near {
+    if let Some(mut near) = near {
+        near.begins_within = source == TextSource::Arguments;
+        near.ends_within = near.begins_within && !whole.ends_with('\n');
         return Ok(Some(Suggestion::Lines(near)));
     }
     Ok(find_squeezed(&file, whole, usize::MAX, call)?.map(Suggestion::Variant))
@@ -358,6 +361,9 @@ pub(super) struct SimilarLines<'a> {
     /// Whether the file ends with these lines, and whether it does without a line feed.
     is_last: bool,
     is_open: bool,
+    /// Whether the old text may begin, and end, within a line.
+    begins_within: bool,
+    ends_within: bool,
 }
 
 /// A line of the file with its number from 0, a line of `old_text`, or both in the same place.
@@ -416,7 +422,9 @@ impl<'a> SimilarLines<'a> {
         let end = numbers.next_back().unwrap_or(first) + 1;
         let is_last = end >= file.len();
         let is_open = is_last && file.text().last().is_some_and(|&byte| byte != b'\n');
-        SimilarLines { first, end, rows, score: alignment.score, is_last, is_open }
+        let score = alignment.score;
+        let (begins_within, ends_within) = (false, false);
+        SimilarLines { first, end, rows, score, is_last, is_open, begins_within, ends_within }
     }
 
     fn message(&self, is_exact: bool, room: usize) -> String {
@@ -486,13 +494,26 @@ impl<'a> SimilarLines<'a> {
         shown
     }
 
-    /// The first line that is not the same.
+    /// The first line that is not the same. The first one of an old text is the same if the line of the
+    /// file ends with it, and the last one if that begins with it, unless no other differs.
     fn first_unlike(&self, is_same: impl Fn(&[u8], &[u8]) -> bool) -> Option<(usize, &Row<'a>)> {
         let is_unlike = |row: &Row<'_>| match row {
             Row::Both((_, line), old) => !is_same(line, old.as_bytes()),
             Row::File(_) | Row::Old(_) => true,
         };
-        self.rows.iter().enumerate().find(|(_, row)| is_unlike(row))
+        let last = self.rows.len().saturating_sub(1);
+        let is_part = |at: usize, row: &Row<'_>| {
+            let Row::Both((_, line), old) = row else { return false };
+            let end = line.len().saturating_sub(old.len());
+            let is_end = || line.get(end..).is_some_and(|end| is_same(end, old.as_bytes()));
+            let is_start =
+                || line.get(..old.len()).is_some_and(|start| is_same(start, old.as_bytes()));
+            (self.begins_within && at == 0 && is_end())
+                || (self.ends_within && at == last && is_start())
+        };
+        let mut unlike = self.rows.iter().enumerate().filter(|(_, row)| is_unlike(row)).peekable();
+        let first = unlike.peek().copied();
+        unlike.find(|(at, row)| !is_part(*at, row)).or(first)
     }
 
     fn sentence(&self, at: usize, row: &Row<'_>) -> String {

@@ -607,6 +607,7 @@ fn a_match_behind_the_indentation_of_its_line_does_not_double_it() {
     for (file, old, new, expected) in [
         ("    a = 'x'\n", "a = ‘x’", "    a = 'y'", "    a = 'y'\n"),
         ("    a = 'x'\n", "a = ‘x’", "    b\n    a = 'x'", "    b\n    a = 'x'\n"),
+        ("    a = 'x'\n", "a = ‘x’", "b\n    a = 'x'", "    b\n    a = 'x'\n"),
         ("    a = 'x'\n", "a = ‘x’", "a = 'y'", "    a = 'y'\n"),
         ("    a = 'x'\n    b\n", "a = ‘x’\n    b\n", "c\n    d\n", "    c\n    d\n"),
     ] {
@@ -616,7 +617,6 @@ fn a_match_behind_the_indentation_of_its_line_does_not_double_it() {
     for (old, new) in [
         ("a = ‘x’", "        a = 'y'"),
         ("a = ‘x’", "    if b:\n  a = 'x'"),
-        ("a = ‘x’", "b\n    a = 'x'"),
         // Where the second line belongs, nothing shows.
         ("a = ‘x’\n", "a = ‘x’\nb = 1\n"),
         ("a = ‘x’\n", ""),

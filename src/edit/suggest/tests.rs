@@ -1,7 +1,7 @@
 use super::*;
 
 fn first(text: &str, old: &str) -> Option<usize> {
-    match suggest(text.as_bytes(), old, &Call::default()).unwrap()? {
+    match suggest(text.as_bytes(), old, TextSource::Arguments, &Call::default()).unwrap()? {
         Suggestion::Lines(lines) => Some(lines.first + 1),
         Suggestion::Part(_) | Suggestion::Variant(_) => None,
     }
@@ -47,7 +47,8 @@ fn the_line_that_differs_is_shown_when_not_all_fit() {
         (1..=100).map(|number| format!("some line of text, number {number}\n")).collect();
     let text = lines.concat();
     let old = text.replace("number 90\n", "number ninety\n");
-    let near = suggest(text.as_bytes(), &old, &Call::default()).unwrap().unwrap();
+    let near =
+        suggest(text.as_bytes(), &old, TextSource::Arguments, &Call::default()).unwrap().unwrap();
     let advice = near.message(false, 1500);
     assert!(advice.len() <= 1500, "{}", advice.len());
     assert!(advice.contains("  90 | some line of text, number 90\n"), "{advice}");
@@ -56,9 +57,33 @@ fn the_line_that_differs_is_shown_when_not_all_fit() {
 
 #[test]
 fn the_end_of_the_file_is_reported() {
-    let near = suggest(b"first line\nlast line\n", "last line\none more line\n", &Call::default());
+    let near = suggest(
+        b"first line\nlast line\n",
+        "last line\none more line\n",
+        TextSource::Arguments,
+        &Call::default(),
+    );
     let advice = near.unwrap().unwrap().message(false, 1500);
     assert!(advice.ends_with("The file ends at line 2, the old text goes on."), "{advice}");
+}
+
+#[test]
+fn a_text_that_begins_or_ends_within_a_line_differs_where_it_does() {
+    let file = b"fn a(one: u8,\n     two: u8) {\n    three(one);\n    four(two); // 4\n}\n";
+    let cases = [
+        ("two: u8) {\n    thre(one);\n    four(two);", TextSource::Arguments, 3),
+        ("u8) {\n    three(one);\n    for(two);", TextSource::Arguments, 4),
+        // The line feed says that the line ends there.
+        ("u8) {\n    three(one);\n    four(two);\n", TextSource::Arguments, 4),
+        ("tow: u8) {\n    three(one);\n    for(two);", TextSource::Arguments, 2),
+        // A hunk has whole lines.
+        ("two: u8) {\n    thre(one);\n    four(two);", TextSource::Hunk, 2),
+    ];
+    for (old, source, line) in cases {
+        let near = suggest(file, old, source, &Call::default()).unwrap().unwrap();
+        let advice = near.message(false, 1500);
+        assert!(advice.contains(&format!("\nLine {line} differs: ")), "{old:?}: {advice}");
+    }
 }
 
 #[test]
@@ -79,7 +104,7 @@ fn a_cancelled_call_stops() {
     let cancel = crate::Cancel::new();
     cancel.cancel();
     let call = Call::default().with_cancel(cancel);
-    assert!(suggest(b"some words here", "some other words", &call).is_err());
+    assert!(suggest(b"some words here", "some other words", TextSource::Arguments, &call).is_err());
 }
 
 #[test]
@@ -87,16 +112,17 @@ fn signs_without_end_are_compared_in_part() {
     let line = |signs: &str| signs.repeat(800) + "abc\n";
     let (file, old) = (line("#$%&").repeat(300), line("%$#!").repeat(200));
     let started = std::time::Instant::now();
-    assert!(suggest(file.as_bytes(), &old, &Call::default()).is_ok());
+    assert!(suggest(file.as_bytes(), &old, TextSource::Arguments, &Call::default()).is_ok());
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
 mod line_part {
     use crate::context::Call;
+    use crate::edit::replacement::TextSource;
     use crate::edit::suggest::{Suggestion, suggest};
 
     fn message(text: &str, old: &str, room: usize) -> Option<String> {
-        let near = suggest(text.as_bytes(), old, &Call::default()).unwrap();
+        let near = suggest(text.as_bytes(), old, TextSource::Arguments, &Call::default()).unwrap();
         assert!(near.as_ref().is_none_or(|near| matches!(near, Suggestion::Part(_))));
         near.map(|near| near.message(false, room))
     }
@@ -180,10 +206,11 @@ mod line_part {
 
 mod variant {
     use crate::context::Call;
+    use crate::edit::replacement::TextSource;
     use crate::edit::suggest::suggest;
 
     fn message(text: &str, old: &str) -> String {
-        let near = suggest(text.as_bytes(), old, &Call::default()).unwrap();
+        let near = suggest(text.as_bytes(), old, TextSource::Arguments, &Call::default()).unwrap();
         near.map_or_else(String::new, |near| near.message(false, 1500))
     }
 
@@ -245,13 +272,19 @@ mod variant {
         let near = suggest(
             "let drink = caf\u{e9}1\n".as_bytes(),
             "let drink = cafe\u{301}1",
+            TextSource::Arguments,
             &Call::default(),
         );
         let advice = near.unwrap().unwrap().message(true, 1500);
         let expected = "Line 1 differs: the file has `let drink = caf\u{e9}1` (U+00E9), the old text has `let drink = \
                         cafe\u{301}1` (U+0065 U+0301).";
         assert!(advice.ends_with(expected), "{advice}");
-        let near = suggest(b"let drink = caf\xe91\n", "let drink = caf\u{FFFD}1", &Call::default());
+        let near = suggest(
+            b"let drink = caf\xe91\n",
+            "let drink = caf\u{FFFD}1",
+            TextSource::Arguments,
+            &Call::default(),
+        );
         let advice = near.unwrap().unwrap().message(true, 1500);
         let expected = "Line 1 differs: the file has `let drink = caf\u{FFFD}1` (byte E9), the old text has `let \
                         drink = caf\u{FFFD}1` (U+FFFD).";

@@ -153,6 +153,11 @@ impl Kinds {
         self.texts("tabs-to-8", ALL, mixed(8), |_, text, _| texts::tabs_to_blanks(text, 8));
         self.texts("blanks-to-tabs", ALL, None, |edit, text, _| texts::blanks_to_tabs(edit, text));
         self.texts("rescale", ALL, None, |edit, text, _| texts::rescale(edit, text));
+        // `old_text` is one line and `new_text` several.
+        self.add("only-line-outdent-both", |edit, dice| states::only_line(edit, true, dice));
+        self.add("only-line-first-indentation-lost-both", |edit, dice| {
+            states::only_line(edit, false, dice)
+        });
         self.add("changed-lines-dedent-new", |edit, _| states::changed_lines(edit, texts::dedent));
         self.add("changed-lines-indent-new", |edit, _| states::changed_lines(edit, texts::indent));
     }

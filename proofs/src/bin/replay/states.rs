@@ -7,7 +7,9 @@ use std::sync::Arc;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::dice::Dice;
-use super::edit::{Edit, Ending, Patch, is_unique, kept, lines, lines_of, occurrences, patched};
+use super::edit::{
+    Edit, Ending, Patch, is_unique, kept, last_terminator, lines, lines_of, occurrences, patched,
+};
 use super::mistakes::{Attempt, Meant, Side};
 use super::texts;
 
@@ -29,6 +31,57 @@ pub(crate) fn changed_lines(
         }
     }
     (wrong != edit.new).then(|| Attempt { new: wrong, ..Attempt::plain(edit) })
+}
+
+/// The edit as one of a single line to several, both texts beginning at the first character of the
+/// line as when copied from there. The other lines of `new_text` lack that indentation too if
+/// `is_outdented`. Unlike most mistakes it must be seen although `old_text` is in the file byte for byte.
+pub(crate) fn only_line(edit: &Edit, is_outdented: bool, dice: &mut Dice) -> Option<Attempt> {
+    let edit = &of_only_line(edit, dice)?;
+    let (old, new) = if is_outdented {
+        (texts::outdent(edit, &edit.old)?, texts::outdent(edit, &edit.new)?)
+    } else {
+        let lost = texts::first_indentation_lost;
+        (lost(&edit.old)?, lost(&edit.new)?)
+    };
+    let is_possible = old != edit.old && is_unique(&edit.file, old.as_bytes());
+    let filled = new.lines().filter(|line| !line.trim().is_empty()).count();
+    let begins = new.lines().next().is_some_and(|first| !first.trim().is_empty());
+    let mut attempt = Attempt { old, new, ..Attempt::plain(edit) };
+    attempt.meant.is_literal_excused = false;
+    (is_possible && begins && filled > 1).then_some(attempt)
+}
+
+/// The edit of one line: the one that the hunk replaces, or one beside the lines that it adds.
+fn of_only_line(edit: &Edit, dice: &mut Dice) -> Option<Edit> {
+    let Patch { range, bytes } = edit.hunk.clone();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    let hunk = Edit {
+        old: text(&edit.file[range.clone()])?,
+        new: text(&bytes)?,
+        range,
+        replacement: bytes,
+        ..edit.clone()
+    };
+    let mut hunk = match hunk.old.lines().count() {
+        0 if dice.once_in(2) => hunk.widened(1, 0)?,
+        0 => hunk.widened(0, 1)?,
+        1 => hunk,
+        _ => return None,
+    };
+    if hunk.old.trim().is_empty() || !hunk.new.ends_with('\n') || !hunk.old.ends_with('\n') {
+        return None;
+    }
+    let ends_filled = hunk.new.lines().next_back().is_some_and(|last| !last.trim().is_empty());
+    if ends_filled && dice.once_in(2) {
+        for text in [&mut hunk.old, &mut hunk.new] {
+            text.truncate(texts::body(text).len());
+        }
+        let ended = last_terminator(&hunk.replacement);
+        hunk.replacement.truncate(hunk.replacement.len() - ended);
+        hunk.range.end -= last_terminator(&hunk.file[hunk.range.clone()]);
+    }
+    Some(hunk)
 }
 
 fn text_lines(text: &str) -> Vec<&str> {
