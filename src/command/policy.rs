@@ -14,7 +14,8 @@ type Check = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
 /// The shell, environment, limits and output of commands.
 ///
-/// By default a command runs with `/bin/sh -c`, has no environment but `PATH`, is stopped after the
+/// By default a command runs with `bash -c`, or `/bin/sh -c` where `PATH` has no bash, has no environment
+/// but `PATH`, is stopped after the
 /// time limit of the call (at most ten minutes), and an answer shows 100 KiB of its output. This is
 /// not a sandbox: a command has all permissions of the user of the process.
 ///
@@ -37,8 +38,8 @@ type Check = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct CommandPolicy {
-    pub(super) shell: PathBuf,
-    pub(super) shell_arguments: Vec<OsString>,
+    /// Those to try, in this order.
+    pub(super) shells: Vec<Shell>,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) max_time: Duration,
     pub(super) output_bytes: usize,
@@ -47,6 +48,21 @@ pub struct CommandPolicy {
     check: Option<Check>,
     #[cfg(target_os = "linux")]
     pub(super) control_groups: Option<PathBuf>,
+}
+
+/// A program that runs commands.
+#[derive(Clone, Debug)]
+pub(super) struct Shell {
+    /// Its path, or a name that is looked up in the PATH of the policy.
+    pub(super) program: PathBuf,
+    /// The arguments before the command.
+    pub(super) arguments: Vec<OsString>,
+}
+
+impl Shell {
+    fn new(program: &str) -> Shell {
+        Shell { program: PathBuf::from(program), arguments: vec![OsString::from("-c")] }
+    }
 }
 
 /// The file for output over the limit.
@@ -65,8 +81,7 @@ pub(super) struct OutputFile {
 impl Default for CommandPolicy {
     fn default() -> CommandPolicy {
         CommandPolicy {
-            shell: PathBuf::from("/bin/sh"),
-            shell_arguments: vec![OsString::from("-c")],
+            shells: vec![Shell::new("bash"), Shell::new("/bin/sh")],
             environment: vec![("PATH".into(), DEFAULT_PATH.into())],
             max_time: Duration::from_mins(10),
             output_bytes: 100 * 1024,
@@ -91,14 +106,15 @@ impl CommandPolicy {
     }
 
     /// Sets the program that runs a command, and the arguments before the command itself.
-    /// Default: `/bin/sh` with `-c`.
+    /// Default: `bash` with `-c`, looked up in the `PATH` of the commands, or `/bin/sh` if it is not there.
+    /// The answer names the shell; the description of the tool names the default.
     pub fn with_shell<A: Into<OsString>>(
         mut self,
         program: impl Into<PathBuf>,
         arguments: impl IntoIterator<Item = A>,
     ) -> CommandPolicy {
-        self.shell = program.into();
-        self.shell_arguments = arguments.into_iter().map(Into::into).collect();
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        self.shells = vec![Shell { program: program.into(), arguments }];
         self
     }
 
@@ -243,7 +259,7 @@ impl fmt::Debug for CommandPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&OsStr> = self.environment.iter().map(|(name, _)| name.as_ref()).collect();
         f.debug_struct("CommandPolicy")
-            .field("shell", &self.shell)
+            .field("shells", &self.shells)
             .field("environment", &names)
             .field("max_time", &self.max_time)
             .field("output_bytes", &self.output_bytes)

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::capture::{OutputReader, Transcript};
@@ -36,6 +37,8 @@ pub(crate) struct CommandRequest<'a> {
 /// The result of a command.
 #[derive(Debug)]
 pub(crate) struct CommandReport {
+    /// The shell that ran it.
+    pub(crate) shell: String,
     pub(crate) transcript: Transcript,
     /// How the shell ended.
     pub(crate) ending: Ending,
@@ -74,7 +77,13 @@ pub(crate) fn run(
     // Declared before the process, so that the control group is removed after it has ended.
     let tree = ProcessTree::new(policy)?;
     call.commit().map_err(|why| Error::stopped(why, "the command was started"))?;
-    let mut process = start(policy, request.command, &directory, &tree)?;
+    let (mut process, shell) = start(policy, request.command, &directory, &tree)?;
+    if let Some(preferred) =
+        policy.shells.first().filter(|first| first.program != Path::new(&shell))
+    {
+        let preferred = preferred.program.display();
+        notes.push(format!("there is no {preferred}: the command ran in {shell}"));
+    }
     let mut output = OutputReader::new(workspace, policy.output_bytes, policy.file.as_ref());
     let stopped_by = output.wait(&mut process, &limited);
     let background = match stopped_by {
@@ -87,6 +96,7 @@ pub(crate) fn run(
     notes.extend(problem);
     let Background { stopped: Stopped { count: stopped, survivors }, kept } = background;
     Ok(CommandReport {
+        shell,
         transcript,
         ending,
         stopped_by,
@@ -177,33 +187,42 @@ fn allowed(
     (allowed, note.into_iter().collect())
 }
 
+/// Starts the first of the shells that is there; returns the name of it, too.
 fn start(
     policy: &CommandPolicy,
     command: &str,
     directory: &WorkspacePath,
     tree: &ProcessTree,
-) -> Result<Process, Error> {
+) -> Result<(Process, String), Error> {
     let (name, value) = tree.variable();
     let mut environment: Vec<(OsString, OsString)> = policy.environment.clone();
     environment.push((name.into(), value.into()));
-    let mut arguments: Vec<&OsStr> = policy.shell_arguments.iter().map(AsRef::as_ref).collect();
-    arguments.push(command.as_ref());
-    let launch = Launch {
-        program: policy.shell.as_os_str(),
-        arguments,
-        environment: &environment,
-        directory: directory.enter()?,
-        entrance: tree.entrance()?,
-    };
-    Process::start(launch).map_err(|error| not_started(policy, command, directory, error))
+    let mut shells = policy.shells.iter().peekable();
+    while let Some(shell) = shells.next() {
+        let mut arguments: Vec<&OsStr> = shell.arguments.iter().map(AsRef::as_ref).collect();
+        arguments.push(command.as_ref());
+        let launch = Launch {
+            program: shell.program.as_os_str(),
+            arguments,
+            environment: &environment,
+            directory: directory.enter()?,
+            entrance: tree.entrance()?,
+        };
+        let name = escape::display_path(launch.program.as_encoded_bytes()).into_owned();
+        // A directory of the PATH that may not be searched denies permission too.
+        let is_missing = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
+        };
+        match Process::start(launch) {
+            Ok(process) => return Ok((process, name)),
+            Err(error) if is_missing(&error) && shells.peek().is_some() => {}
+            Err(error) => return Err(not_started(&name, command, directory, error)),
+        }
+    }
+    Err(Error::new(ErrorCode::Internal, "the policy names no shell"))
 }
 
-fn not_started(
-    policy: &CommandPolicy,
-    command: &str,
-    directory: &WorkspacePath,
-    error: io::Error,
-) -> Error {
+fn not_started(shell: &str, command: &str, directory: &WorkspacePath, error: io::Error) -> Error {
     if error.raw_os_error() == Some(TOO_LONG) {
         let message = format!(
             "the command is {} bytes long, more than the system passes to a program",
@@ -213,7 +232,6 @@ fn not_started(
             .because(error)
             .with_hint("Write it to a file and run that file.");
     }
-    let shell = escape::display_path(policy.shell.as_os_str().as_encoded_bytes());
     let message = format!("cannot start the shell {shell} in {directory}: {error}");
     Error::new(ErrorCode::of_io(&error), message).because(error)
 }

@@ -16,8 +16,8 @@ use crate::tool::{Effect, Tool, ToolContext};
 /// Time for starting a command, in addition to its own time limit.
 const START_TIME: Duration = Duration::from_millis(250);
 
-/// Runs a command in a shell and returns what it prints, standard output and error in the order
-/// in which they came. Standard input is empty and there is no terminal. What it leaves running in
+/// Runs a command in bash (sh where there is none) and returns what it prints, standard output and
+/// error in the order in which they came. Standard input is empty and there is no terminal. What it leaves running in
 /// the background is stopped when the command ends, unless the answer says otherwise.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -85,6 +85,8 @@ pub struct RunCommandOutput {
     pub background: Background,
     /// The numbers of processes that could not be stopped.
     pub survivors: Vec<i32>,
+    /// The shell that ran it.
+    pub shell: String,
     #[serde(skip)]
     allowed: Duration,
     #[serde(skip)]
@@ -198,6 +200,7 @@ impl From<CommandReport> for RunCommandOutput {
             output_file: report.transcript.file,
             background: Background { stopped: report.stopped as u64, kept: report.kept },
             survivors: report.survivors,
+            shell: report.shell,
             allowed: report.allowed,
             notes,
         }
@@ -307,6 +310,7 @@ mod tests {
             output_file: None,
             background: Background::default(),
             survivors: Vec::new(),
+            shell: "bash".to_owned(),
             allowed: Duration::from_secs(30),
             notes: Vec::new(),
         }

@@ -649,6 +649,24 @@ fn i8_a_shell_that_cannot_be_run_is_an_error() {
 }
 
 #[test]
+fn i8_bash_runs_a_command_where_there_is_one_and_sh_where_there_is_none() {
+    let workspace = TestWorkspace::new();
+    let without = CommandPolicy::new().with_environment([("PATH", "/no/such/directory")]);
+    let said = run(&workspace, without, "echo hi");
+    let said = said.reads("hi\nNote: there is no bash: the command ran in /bin/sh");
+    assert_eq!(said.details["shell"], "/bin/sh");
+    if has_program("bash") {
+        let said = run(&workspace, CommandPolicy::new(), "echo {1..3}");
+        let said = said.reads("1 2 3\n");
+        assert!(said.notes.is_empty(), "{:?}", said.notes);
+        assert_eq!(said.details["shell"], "bash");
+    }
+    // Another shell is not replaced by sh.
+    let policy = CommandPolicy::new().with_shell("no-such-shell", ["-c"]);
+    run(&workspace, policy, "echo hi").fails_with(ErrorCode::FileNotFound);
+}
+
+#[test]
 fn i8_a_command_that_no_shell_can_be_given_is_an_invalid_argument() {
     let long = format!("echo {}", "x".repeat(3 << 20));
     let said = said(&long).fails_with(ErrorCode::InvalidArgument);
