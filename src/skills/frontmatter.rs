@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, ErrorCode};
 use crate::skills::finding::{Finding, one_line, quoted_name};
-use crate::skills::yaml::{self, Repaired, YamlDocument, YamlError, YamlMapping, YamlNode};
+use crate::skills::yaml::{self, Lacked, Repaired, YamlDocument, YamlError, YamlMapping, YamlNode};
 use crate::text::decode::{UTF8_MARK, is_utf16};
 
 /// The maximum number of values to which missing quotes are added.
@@ -125,7 +125,12 @@ fn document(block: &FrontmatterBlock, findings: &mut Vec<Finding>) -> Result<Yam
             return read.map_err(|error| unreadable(&error, block));
         };
         let key = quoted_name(&repaired.key);
-        let message = format!("{key} needs quotes; read as if it had them");
+        let message = match repaired.lacked {
+            Lacked::Quotes => format!("{key} needs quotes; read as if it had them"),
+            Lacked::Space => {
+                format!("{key} needs a space after its colon, not a tab; read as if it had one")
+            }
+        };
         findings.push(Finding::violation(ErrorCode::InvalidFrontmatter, message));
         yaml = Cow::Owned(repaired.yaml);
     }

@@ -124,6 +124,9 @@ impl SkillLoader {
 
     /// Loads all skills, or fails with the first invalid one.
     ///
+    /// What [`load`](SkillLoader::load) repairs is invalid here: `description: Use when: asked`, whose
+    /// value needs quotes in YAML, fails with `INVALID_FRONTMATTER`.
+    ///
     /// # Errors
     /// The error of the first invalid skill: `INVALID_FRONTMATTER` for front matter that is
     /// missing, unterminated, not YAML or violates a rule of the standard, `MISSING_FIELD` for a
@@ -343,7 +346,11 @@ impl<'a> SkillScan<'a> {
         // Most directories here are skills, and for those opening the file saves the listing.
         if let Some(file) = self.skill_file(pending)? {
             let path = pending.real_path(&file)?;
-            if !self.enter(&pending.root, &path) || self.load(pending.found(file, path, NAME)) {
+            if !self.enter(&pending.root, &path) {
+                return Ok(Vec::new());
+            }
+            if self.load(pending.found(file, path, NAME)) {
+                self.report_hidden(pending)?;
                 return Ok(Vec::new());
             }
         } else {
@@ -367,6 +374,28 @@ impl<'a> SkillScan<'a> {
                 Ok(None)
             }
         }
+    }
+
+    /// Reports how many skills the one of a directory of skills hides.
+    fn report_hidden(&mut self, pending: &PendingDirectory) -> Result<(), Error> {
+        let Some(directory) = pending.directory()?.filter(|_| pending.depth == 0) else {
+            return Ok(());
+        };
+        let listed = self.listed(pending, &directory)?;
+        let below = listed.iter().filter_map(|entry| self.below(pending, &directory, entry));
+        let is_skill = |below: &PendingDirectory| {
+            matches!(below.root.look_up(&joined(&below.path, NAME)), Ok(Some(_)))
+        };
+        let hidden = below.filter(is_skill).count();
+        if hidden > 0 {
+            let skills =
+                if hidden == 1 { "1 skill".to_owned() } else { format!("{hidden} skills") };
+            let message = format!(
+                "it hides {skills} in the directories beside it; move it to a directory of its own"
+            );
+            self.report(&pending.root, &joined(&pending.path, NAME), Finding::advice(message));
+        }
+        Ok(())
     }
 
     /// Lists a directory without a valid SKILL.md.

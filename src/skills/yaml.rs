@@ -277,13 +277,23 @@ impl<'a> CharCursor<'a> {
 /// Fields whose value is always a string.
 pub(super) const TEXTS: [&str; 5] = ["name", "description", "license", "compatibility", "version"];
 
-/// Front matter after quotes were added to one value.
+/// What a value lacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lacked {
+    Quotes,
+    /// After the colon, where a tab is.
+    Space,
+}
+
+/// Front matter after what one value lacked was added.
 #[derive(Debug, PartialEq)]
 pub(super) struct Repaired {
     /// The text, with the same number of lines.
     pub(super) yaml: String,
     /// The key of that value.
     pub(super) key: String,
+    /// What it lacked.
+    pub(super) lacked: Lacked,
 }
 
 /// Adds quotes to the value at a line that cannot be parsed, or to the one above it, where the
@@ -294,6 +304,9 @@ pub(super) fn quote_near(yaml: &str, line: usize) -> Option<Repaired> {
     let places = [Some(at), at.checked_sub(1)];
     places.into_iter().flatten().find_map(|at| {
         let field = fields.get(at)?;
+        if let Some((key, text)) = field.spaced() {
+            return Some(Repaired { lacked: Lacked::Space, ..replaced(&fields, at, key, &text) });
+        }
         let (key, text) = field.quoted().or_else(|| field.quoted_line(line))?;
         Some(replaced(&fields, at, key, &text))
     })
@@ -312,7 +325,7 @@ fn replaced(fields: &[RawField<'_>], at: usize, key: String, text: &str) -> Repa
         .iter()
         .enumerate()
         .map(|(place, field)| if place == at { text.to_owned() } else { field.lines.concat() });
-    Repaired { yaml: texts.collect(), key }
+    Repaired { yaml: texts.collect(), key, lacked: Lacked::Quotes }
 }
 
 /// A top-level key with all lines of its value.
@@ -347,6 +360,15 @@ impl<'a> RawField<'a> {
     fn key(&self) -> Option<&'a str> {
         let (key, _) = split_key(self.lines.first()?)?;
         Some(key.trim_matches(['"', '\'']))
+    }
+
+    /// The key, and the field with a space for the tabs after its colon.
+    fn spaced(&self) -> Option<(String, String)> {
+        let (first, rest) = self.lines.split_first()?;
+        let (raw_key, start) = split_key(first)?;
+        let key = self.key().filter(|key| key.starts_with(char::is_alphanumeric))?;
+        let value = start.starts_with('\t').then(|| start.trim_start_matches([' ', '\t']))?;
+        Some((key.to_owned(), format!("{raw_key}: {value}{}", rest.concat())))
     }
 
     /// The key, and the field with quotes around the value and the same number of lines; `None` if
@@ -584,6 +606,9 @@ mod tests {
                 ("description : Use when: X", "Use when: X"),
                 ("\"description\": Use when: X", "Use when: X"),
                 ("description:\tUse when: X", "Use when: X"),
+                ("description:\tUse it", "Use it"),
+                ("name:\tx\ndescription: Use it", "Use it"),
+                ("tags:\t[a, b]\ndescription:\t|\n  Use\n  it\n", "Use\nit\n"),
                 ("description: \"Quick\" fix: do it", "\"Quick\" fix: do it"),
                 ("description: [Beta] Does X: Y", "[Beta] Does X: Y"),
                 ("description: {x} Does", "{x} Does"),

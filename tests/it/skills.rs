@@ -229,6 +229,25 @@ fn h5_what_is_no_regular_file_inside_is_skipped_and_the_rest_loads() {
 }
 
 #[test]
+fn h5_a_skill_in_a_directory_of_skills_says_how_many_it_hides() {
+    let workspace = TestWorkspace::new()
+        .file("all/SKILL.md", skill("all", "x"))
+        .file("all/a/SKILL.md", skill("a", "x"))
+        .file("all/b/SKILL.md", skill("b", "x"))
+        .file("all/files/form.md", "x")
+        .file("one/pdf/SKILL.md", skill("pdf", "x"))
+        .file("one/pdf/examples/SKILL.md", skill("examples", "x"));
+    let catalog = SkillCatalog::load([workspace.root().join("all")]);
+    assert_eq!(names(&catalog), ["all"]);
+    let hides = "all/SKILL.md: advice: it hides 2 skills in the directories beside it; move it to a \
+                 directory of its own";
+    warned(&catalog, hides);
+    // What is in a skill belongs to it.
+    let catalog = SkillCatalog::load([workspace.root().join("one")]);
+    assert_eq!((names(&catalog), catalog.findings().len()), (vec!["pdf"], 0));
+}
+
+#[test]
 fn h6_the_later_directory_wins_and_the_shadowed_are_listed() {
     let workspace = TestWorkspace::new()
         .file("one/pdf/SKILL.md", skill("pdf", "first"))
