@@ -438,7 +438,7 @@ impl Refusal<'_, '_> {
             None if done.is_some() => {}
             None => {
                 message.push_str("\n\n");
-                let after = format!(" to see the contents of {path}.");
+                let after = format!(" to see contents of {path}.");
                 hints.push(Hint::tool("Tip: Use ", "read_file", after));
                 if suggest::has_long_lines(self.matcher.text) {
                     hints.push(Hint::tool(

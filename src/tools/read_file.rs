@@ -180,7 +180,8 @@ impl Tool for ReadFile {
 
     fn run(&self, context: &ToolContext<'_>, args: ReadFileArgs) -> Result<ReadFileOutput, Error> {
         let FileReference { path, line, note } =
-            FileReference::resolve(context.workspace, &args.path)?;
+            FileReference::resolve(context.workspace, &args.path)
+                .map_err(|error| inaccessible(error, &args.path))?;
         let mut notes = Vec::from_iter(note);
         if args.offset == Some(0) {
             notes.push("offset: lines count from 1; took 0 as 1".to_owned());
@@ -224,6 +225,18 @@ fn options(args: &ReadFileArgs, line: Option<i64>, limits: &Limits) -> Result<Pa
         max_hashed_bytes: limits.file_bytes as u64,
         max_counted_bytes: read::MAX_COUNTED_BYTES,
     })
+}
+
+/// The error about a missing file, which names the file first.
+fn inaccessible(error: Error, path: &str) -> Error {
+    if error.code() != ErrorCode::FileNotFound {
+        return error;
+    }
+    let shown = escape::display_path(path.as_bytes());
+    let why = error.message();
+    let why = why.strip_suffix(&*shown).and_then(|why| why.strip_suffix(": ")).unwrap_or(why);
+    let missing = Error::new(error.code(), format!("Cannot access {shown}: {why}")).at(path);
+    error.hints().iter().cloned().fold(missing, Error::with_hint)
 }
 
 /// Adds a hint on the next step to errors that allow one.

@@ -24,7 +24,7 @@ use crate::workspace::replace::rename_exclusive;
 use crate::workspace::resolve::names_of;
 use crate::workspace::restore::RemovedTree;
 use crate::workspace::temp::{keep_aside, random_name};
-use crate::workspace::{Durability, Workspace, WorkspacePath};
+use crate::workspace::{Durability, Workspace, WorkspacePath, entry};
 
 /// How many entries of a directory are listed before they are removed.
 const BATCH: usize = 10_000;
@@ -69,10 +69,15 @@ pub(super) fn remove_directory(
     refuse_root(workspace, path, "delete")?;
     refuse_repository(path)?;
     if !is_recursive {
-        let message = format!("cannot delete {path}: it is a directory");
+        let (code, what) = if is_filled(workspace, path) {
+            (ErrorCode::DirectoryNotEmpty, "a directory that is not empty")
+        } else {
+            (ErrorCode::InvalidPath, "a directory")
+        };
+        let message = format!("cannot delete {path}: it is {what}");
         let hint =
             Hint::argument("To delete it with everything in it, set ", "recursive", true, ".");
-        return Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()).with_hint(hint));
+        return Err(Error::new(code, message).at(path.as_str()).with_hint(hint));
     }
     let _lock = lock(workspace, &[path], call)?;
     let removed = remove_with_entries(workspace, path, keeps, call)?;
@@ -182,6 +187,14 @@ pub(super) fn refuse_root(
     };
     let message = format!("cannot {verb} {path}: {what}");
     Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()))
+}
+
+/// Whether a directory has entries, as far as they can be listed.
+fn is_filled(workspace: &Workspace, directory: &WorkspacePath) -> bool {
+    match entry::list(workspace, directory) {
+        Ok(entries) => !entries.is_empty(),
+        Err(error) => error.code() == ErrorCode::TooLarge,
+    }
 }
 
 /// Refuses the repository of the root: its history could not be restored.

@@ -636,7 +636,7 @@ impl<'a> LinkWalk<'a> {
     fn not_a_directory(&self, name: &[u8]) -> Error {
         let name = escape::display_path(name);
         let message = format!("no such file: {}: {name} is not a directory", self.text);
-        Error::new(ErrorCode::FileNotFound, message).at(self.text)
+        Error::new(ErrorCode::InvalidPath, message).at(self.text)
     }
 }
 

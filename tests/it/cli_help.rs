@@ -101,7 +101,7 @@ fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
         (&["write", "x"], "content is missing: it is the whole text of the file"),
         (
             &["read", "src/man.rs"],
-            "no such file or directory: src/man.rs. Did you mean src/main.rs?",
+            "Cannot access src/man.rs: no such file or directory. Did you mean src/main.rs?",
         ),
         (&["man", "serch"], "there is no command \"serch\". `ripkit --help` lists them."),
     ];

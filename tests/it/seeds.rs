@@ -752,7 +752,7 @@ fn edit_file_that_finds_nothing_shows_the_lines_from_the_one_that_is_alike() {
 fn edit_file_that_finds_nothing_alike_says_to_read_the_file() {
     let workspace = TestWorkspace::new().file("a.txt", "x\n");
     let said = edit(&workspace, "a.txt", "an unheard-of sentence", "y");
-    let tip = "old_text not found in a.txt.\n\nTip: Use read_file to see the contents of a.txt. \
+    let tip = "old_text not found in a.txt.\n\nTip: Use read_file to see contents of a.txt. \
                [PATTERN_NOT_FOUND]";
     assert_eq!(said.text, tip);
 }
@@ -835,13 +835,15 @@ fn create_directory_makes_all_of_them_and_does_not_mind_that_they_exist() {
 
 #[test]
 fn delete_file_deletes_a_file_and_no_directory() {
-    let workspace = TestWorkspace::new().file("a.txt", "x").dir("d");
+    let workspace = TestWorkspace::new().file("a.txt", "x").file("filled/b", "x").dir("d");
     let path = workspace.root().canonicalize().unwrap().join("a.txt").display().to_string();
     let said = workspace.call("delete_file", json!({ "path": "a.txt" })).succeeds();
     assert_eq!(said.details["path"], path);
     workspace.call("delete_file", json!({ "path": "d" })).fails_with(ErrorCode::InvalidPath);
+    let filled = workspace.call("delete_file", json!({ "path": "filled" }));
+    filled.fails_with(ErrorCode::DirectoryNotEmpty);
     workspace.call("delete_file", json!({ "path": "a.txt" })).fails_with(ErrorCode::FileNotFound);
-    assert_eq!(workspace.tree(), ["d"]);
+    assert_eq!(workspace.tree(), ["d", "filled", "filled/b"]);
 }
 
 #[test]
@@ -987,11 +989,39 @@ fn a_missing_path_is_file_not_found_in_every_tool() {
         ("list_directory", json!({ "path": "mian.rs" })),
         ("read_file", json!({ "path": "mian.rs" })),
         ("read_file", json!({ "path": "nowhere/main.rs" })),
-        ("search", json!({ "pattern": "x", "path": "main.rs/below" })),
     ] {
         let said = workspace.call(tool, arguments).fails_with(ErrorCode::FileNotFound);
         said.mentions("rs");
     }
+    let said = workspace.call("read_file", json!({ "path": "mian.rs" }));
+    assert_eq!(
+        said.text,
+        "Cannot access mian.rs: no such file or directory. Did you mean main.rs? [FILE_NOT_FOUND]"
+    );
+}
+
+#[test]
+fn a_file_on_the_way_to_a_path_is_an_invalid_path_in_every_tool() {
+    let workspace = TestWorkspace::new().file("e", "x").file("a", "x");
+    let path = "e/f";
+    for (tool, arguments) in [
+        ("search", json!({ "pattern": "x", "path": path })),
+        ("list_files", json!({ "path": path })),
+        ("find_files", json!({ "pattern": "*", "path": path })),
+        ("list_directory", json!({ "path": path })),
+        ("read_file", json!({ "path": path })),
+        ("write_file", json!({ "path": path, "content": "x" })),
+        ("edit_file", json!({ "path": path, "old_text": "x", "new_text": "y" })),
+        ("create_directory", json!({ "path": path })),
+        ("delete_file", json!({ "path": path })),
+        ("move_file", json!({ "source": "a", "destination": path })),
+        ("copy_file", json!({ "source": path, "destination": "b" })),
+        ("replace", json!({ "pattern": "x", "replacement": "y", "path": path })),
+    ] {
+        let said = workspace.call(tool, arguments).fails_with(ErrorCode::InvalidPath);
+        assert_eq!(said.text, "no such file: e/f: e is not a directory [INVALID_PATH]", "{tool}");
+    }
+    assert_eq!(workspace.tree(), ["a", "e"]);
 }
 
 #[test]

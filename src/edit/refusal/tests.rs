@@ -61,7 +61,7 @@ fn every_refusal_says_what_and_what_next() {
             "fn main() {}\n",
             ("something else", "x"),
             &SAFE,
-            "old_text not found in src/a.rs.\n\nTip: Use read_file to see the contents of \
+            "old_text not found in src/a.rs.\n\nTip: Use read_file to see contents of \
              src/a.rs.",
         ),
         (
@@ -146,7 +146,7 @@ fn the_first_of_several_failures_is_named_and_the_others_are_counted() {
     let changes = [("a", "b"), ("none such", "c"), ("", "d"), ("nor this", "e")];
     let (code, message) = refused("a\n", &changes, &SAFE);
     assert_eq!(code, ErrorCode::PatternNotFound);
-    let expected = "edits[1]: old_text not found in src/a.rs.\n\nTip: Use read_file to see the \
+    let expected = "edits[1]: old_text not found in src/a.rs.\n\nTip: Use read_file to see \
                     contents of src/a.rs. 2 other edits fail too.";
     assert_eq!(message, expected);
     let (_, message) = refused("a\n", &[("a", "b"), ("", "d")], &SAFE);
@@ -171,7 +171,7 @@ fn long_paths_and_lines_leave_room_for_what_matters() {
 fn a_file_of_long_lines_is_to_be_searched() {
     let content = format!("one\n{}\n", "abc ".repeat(600));
     let (_, message) = refused(&content, &[("an unheard-of sentence", "x")], &SAFE);
-    let expected = "old_text not found in src/a.rs.\n\nTip: Use read_file to see the contents of \
+    let expected = "old_text not found in src/a.rs.\n\nTip: Use read_file to see contents of \
                     src/a.rs. It has long lines: search shows windows of them.";
     assert_eq!(message, expected);
 }
