@@ -27,6 +27,13 @@ use crate::error::{Error, ErrorCode};
 /// How far from its number a hunk may be found if its lines have no words.
 const MAX_DRIFT_WITHOUT_WORDS: usize = 20;
 
+/// After so many hunks that are refused, the others are not looked for: each that is missing costs a search
+/// of the whole file by every strategy, and a message names only the first of them.
+pub(crate) const MAX_REFUSED: usize = 100;
+
+/// Hunks of which a note names the line that they were moved to.
+const MAX_MOVED_NAMED: usize = 5;
+
 const KINDS: [MatchKind; 5] = [
     MatchKind::Exact,
     MatchKind::LineEndings,
@@ -142,6 +149,16 @@ struct Place {
     note: Option<String>,
 }
 
+impl Place {
+    /// The place with a note that it is one of several.
+    fn chosen_of(&self, count: usize, why: &str) -> Place {
+        let line = self.first + 1;
+        let note =
+            format!("the lines of a hunk are in {count} places; taken was line {line}, {why}");
+        Place { note: Some(note), ..self.clone() }
+    }
+}
+
 /// The places of a hunk that are possible.
 struct Places {
     places: Vec<Place>,
@@ -189,16 +206,24 @@ impl<'a> HunkLocator<'a> {
                 Err(LocateError::Refused(reason)) => refused.push(self.refused(index, reason)),
                 Err(LocateError::Failed(error)) => return Err(error.into()),
             }
+            if refused.len() >= MAX_REFUSED {
+                return Err(HunkError::Refused(refused));
+            }
         }
         if self.rules.is_ordered {
             refused.extend(keep_order(&mut all));
         }
         let mut chosen: Vec<(usize, Place)> = Vec::with_capacity(all.len());
-        let mut known = Known::default();
+        let (mut known, mut moved) = (Known::default(), Vec::new());
         for (index, places) in all {
             let Some(hunk) = hunks.get(index) else { continue };
             match self.choose(hunk, places, &known) {
                 Ok(place) => {
+                    // Those that follow a moved one are moved with it.
+                    let is_moved = |line: &usize| {
+                        *line != place.first + 1 && known.expected(*line) != Some(place.first)
+                    };
+                    moved.extend(hunk.line.filter(is_moved).map(|line| (line, place.first + 1)));
                     known.place(hunk, &place);
                     chosen.push((index, place));
                 }
@@ -215,6 +240,9 @@ impl<'a> HunkLocator<'a> {
             }
         }
         if refused.is_empty() {
+            if let Some(first) = located.first_mut() {
+                first.notes.extend(note_of_moved(&moved));
+            }
             return Ok(located);
         }
         refused.sort_by_key(|refused| refused.index);
@@ -418,7 +446,7 @@ impl<'a> HunkLocator<'a> {
         Some(Place { kind, found, texts: texts.clone(), first, changed, note: None })
     }
 
-    /// The only place, or the one that the hunk names.
+    /// The only place, or the one that the hunk names, with a note of why it was taken.
     fn choose(&self, hunk: &Hunk, places: Places, known: &Known) -> Result<Place, RefusalReason> {
         let Places { mut places, has_more } = places;
         if self.rules.is_ordered {
@@ -435,11 +463,11 @@ impl<'a> HunkLocator<'a> {
             let ends = |place: &&Place| place.found.range.end == self.text.len();
             let last: Vec<Place> = places.iter().filter(ends).cloned().collect();
             if let [last] = last.as_slice() {
-                return Ok(last.clone());
+                return Ok(last.chosen_of(places.len(), "at the end of the file"));
             }
         }
         if !has_more && let Some(place) = self.below_headers(hunk, &places) {
-            return Ok(place);
+            return Ok(place.chosen_of(places.len(), "below the lines that the hunk names"));
         }
         if let Some(line) = hunk.line.and_then(|line| known.expected(line)).filter(|_| !has_more) {
             let distance = |place: &Place| place.first.abs_diff(line);
@@ -449,7 +477,7 @@ impl<'a> HunkLocator<'a> {
             if let Some(place) = only(&nearest)
                 && HunkLocator::near_number(hunk, place.clone(), known).is_ok()
             {
-                return Ok(place);
+                return Ok(place.chosen_of(places.len(), "nearest to the number of the hunk"));
             }
         }
         let Some(kind) = places.first().map(|place| place.kind) else {
@@ -574,6 +602,21 @@ impl Known {
     /// The line, from 0, at which a hunk with this number is expected.
     fn expected(&self, line: usize) -> Option<usize> {
         line.saturating_sub(1).checked_add_signed(self.drift)
+    }
+}
+
+/// The note about hunks that were found at other lines than their numbers say, after those before them.
+fn note_of_moved(moved: &[(usize, usize)]) -> Option<String> {
+    let named = moved.iter().take(MAX_MOVED_NAMED);
+    let named: Vec<String> = named.map(|(number, line)| format!("{number} to {line}")).collect();
+    match moved.len() {
+        0 => None,
+        1 => Some(format!("a hunk was moved from line {}", named.concat())),
+        count => {
+            let more = count - named.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Some(format!("{count} hunks were moved: from line {}{more}", named.join(", ")))
+        }
     }
 }
 

@@ -189,7 +189,7 @@ impl Parser<'_> {
             }
             self.lines.skip();
         }
-        let has_place = !hunk.headers.is_empty() || hunk.line.is_some() || hunk.counts()[0] > 0;
+        let has_place = !hunk.headers.is_empty() || hunk.line.is_some() || hunk.has_old_line();
         hunk.at_end |= !has_place;
         (!hunk.is_empty()).then(|| PatchHunk { hunk: hunk.finish(None), line: number })
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::edit::hunks::{self, RefusedHunk};
+use crate::edit::hunks::{self, MAX_REFUSED, RefusedHunk};
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 use crate::hint::Hint;
 use crate::patch::paths::no_such_path;
@@ -121,8 +121,10 @@ impl Report<'_, '_> {
             return Ok(hints.fold(single, Error::with_hint));
         }
         let count = failures.len();
+        // Hunks of a file are not looked for after so many that fail.
+        let least = if count >= MAX_REFUSED { "at least " } else { "" };
         let mut message =
-            format!("{count} parts of the patch cannot be applied; nothing was changed.");
+            format!("{least}{count} parts of the patch cannot be applied; nothing was changed.");
         let named = count.saturating_sub(MAX_EXPLAINED).min(MAX_NAMED);
         let left = MAX_MESSAGE_BYTES.saturating_sub(FRAME_BYTES + named * NAMED_BYTES);
         let room = left / count.clamp(1, MAX_EXPLAINED);
@@ -146,7 +148,7 @@ impl Report<'_, '_> {
                     write!(message, "{lines}{number}. {place}: {code}")
                 }
                 Some(_) => {
-                    let _ = write!(message, "\n{} more", count - index);
+                    let _ = write!(message, "\n{least}{} more", count - index);
                     break;
                 }
             };

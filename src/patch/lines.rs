@@ -115,6 +115,11 @@ impl<'a> HunkLines<'a> {
         }
     }
 
+    /// Whether a line says where the hunk belongs.
+    pub(super) fn has_old_line(&self) -> bool {
+        self.counts[0] > self.bare
+    }
+
     /// The numbers of old and of new lines.
     pub(super) fn counts(&self) -> [usize; 2] {
         self.counts
@@ -125,7 +130,14 @@ impl<'a> HunkLines<'a> {
     pub(super) fn finish(mut self, old_count: Option<usize>) -> Hunk {
         // These lines belong to the old and the new text.
         let [old, _] = self.counts;
-        let surplus = old.saturating_sub(old_count.unwrap_or(1).max(1)).min(self.bare);
+        let surplus =
+            old_count.map_or(self.bare, |count| old.saturating_sub(count.max(1)).min(self.bare));
+        // As git writes it, a hunk has less context below than above only at the end of the file.
+        let is_counted = self.line.is_some() && old_count == Some(old);
+        let is_context = |(side, _): &&(Side, &str)| *side == Side::Both;
+        let above = self.lines.iter().take_while(is_context).count();
+        let below = self.lines.iter().rev().take_while(is_context).count();
+        self.at_end |= is_counted && below < above;
         self.lines.truncate(self.lines.len() - surplus);
         let text = |other: Side, is_open: bool| {
             let lines = self.lines.iter().filter(|(side, _)| *side != other);

@@ -124,6 +124,47 @@ fn a_hunk_whose_number_is_above_the_hunk_before_is_not_taken_from_below() {
     assert_applied(content, &hunks, "a\n\nb\nd\na\nb\n");
 }
 
+fn notes(content: &str, hunks: &[Hunk]) -> Vec<String> {
+    match apply("f", content.as_bytes(), hunks, ORDERED, &OPTIONS, &Call::default()) {
+        Ok(edited) => edited.notes,
+        Err(_) => panic!("a hunk was refused"),
+    }
+}
+
+#[test]
+fn a_hunk_that_is_moved_or_in_several_places_is_noted() {
+    let lines: String = (1..=40).map(|number| format!("line {number}\n")).collect();
+    let edit = |said: usize, line: usize| {
+        let old = format!("line {line}\n");
+        at(said, &old, &old.to_uppercase())
+    };
+    assert_eq!(notes(&lines, &[edit(3, 3), edit(9, 9)]), [""; 0]);
+    // The second one is where the first one leads to expect it.
+    let moved = ["a hunk was moved from line 1 to 3"];
+    assert_eq!(notes(&lines, &[edit(1, 3), edit(7, 9)]), moved);
+    let hunks: Vec<Hunk> = (1..16).map(|at| edit(2 * at + at % 2, 2 * at)).collect();
+    let many =
+        ["8 hunks were moved: from line 3 to 2, 7 to 6, 11 to 10, 15 to 14, 19 to 18 and 3 more"];
+    assert_eq!(notes(&lines, &hunks), many);
+    let twice = "a\nfirst\nb\na\nsecond\n";
+    let why =
+        "the lines of a hunk are in 2 places; taken was line 4, nearest to the number of the hunk";
+    assert_eq!(notes(twice, &[at(5, "a\n", "c\n")]), [why, "a hunk was moved from line 5 to 4"]);
+    let end = Hunk { at_end: true, ..at(2, "a\n", "c\n") };
+    let why = "the lines of a hunk are in 2 places; taken was line 3, at the end of the file";
+    assert_eq!(notes("a\nb\na\n", &[end]), [why, "a hunk was moved from line 2 to 3"]);
+}
+
+#[test]
+fn after_many_hunks_that_are_missing_no_more_are_looked_for() {
+    let missing: Vec<Hunk> = (0..5000).map(|number| hunk(&format!("{number}\n"), "x\n")).collect();
+    let call = Call::default();
+    match apply("f", b"a\n", &missing, ORDERED, &OPTIONS, &call) {
+        Err(HunkError::Refused(refused)) => assert_eq!(refused.len(), MAX_REFUSED),
+        _ => panic!("they are in the file"),
+    }
+}
+
 #[test]
 fn lines_that_are_added_already_are_not_added_twice() {
     let content = "head\n    first_line()\n    second_line()\n}\n}\n";

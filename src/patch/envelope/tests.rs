@@ -83,6 +83,9 @@ fn the_end_of_the_file_is_marked() {
     assert_eq!(hunks("@@\n-b\n+c\n*** End of File\n"), [end]);
     // Lines that are only added, below no line, come at the end.
     assert_eq!(hunks("@@\n+c\n"), [Hunk { at_end: true, ..hunk("", "c\n") }]);
+    // A blank line above the end of the patch is none of the file.
+    assert_eq!(hunks("@@\n+c\n\n"), hunks("@@\n+c\n"));
+    assert_eq!(hunks("@@\n-b\n+c\n\n"), [hunk("b\n", "c\n")]);
     let headers = vec!["fn a".to_owned()];
     assert_eq!(hunks("@@ fn a\n+c\n"), [Hunk { headers, ..hunk("", "c\n") }]);
 }

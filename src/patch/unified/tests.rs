@@ -27,7 +27,9 @@ fn hunk(line: Option<usize>, old: &str, new: &str) -> Hunk {
 #[test]
 fn hunks_are_read_whatever_their_numbers_say() {
     let one = || hunk(Some(1), "a\nb\n", "a\nc\n");
-    for header in ["-1,2 +1,2", "-1,9 +1,9", "-1 +1", "-1,1 +1,7"] {
+    let counted = Hunk { at_end: true, ..one() };
+    assert_eq!(hunks("@@ -1,2 +1,2 @@\n a\n-b\n+c\n"), [counted]);
+    for header in ["-1,9 +1,9", "-1 +1", "-1,1 +1,7"] {
         assert_eq!(hunks(&format!("@@ {header} @@\n a\n-b\n+c\n")), [one()], "{header}");
     }
     let without = Hunk { line: None, ..one() };
@@ -69,7 +71,9 @@ fn what_follows_a_complete_hunk_is_not_read() {
 #[test]
 fn lines_that_lost_their_space_are_unchanged_ones() {
     let bare = hunks("@@ -1,4 +1,4 @@\n a\n\n-b\n+c\nfn d() {\n");
-    assert_eq!(bare, [hunk(Some(1), "a\n\nb\nfn d() {\n", "a\n\nc\nfn d() {\n")]);
+    // With the space it has less context below than above.
+    let unsigned = hunk(Some(1), "a\n\nb\nfn d() {\n", "a\n\nc\nfn d() {\n");
+    assert_eq!(bare, [Hunk { at_end: true, ..unsigned }]);
     let counted = hunks("@@ -1,3 +1,3 @@\n-b\n+c\n a\n\n");
     assert_eq!(counted, [hunk(Some(1), "b\na\n\n", "c\na\n\n")]);
     let miscounted = hunks("@@\n-b\n+c\n a\n\n");
@@ -84,6 +88,17 @@ fn the_missing_line_feed_belongs_to_the_line_above() {
     assert_eq!(hunks(&format!("@@ -1 +1 @@\n-a\n+b\n{mark}")), [end("a\n", "b")]);
     assert_eq!(hunks(&format!("@@ -1 +1 @@\n-a\n{mark}+b\n{mark}")), [end("a", "b")]);
     assert_eq!(hunks(&format!("@@ -1,2 +1,2 @@\n-a\n+b\n c\n{mark}")), [end("a\nc", "b\nc")]);
+}
+
+#[test]
+fn a_counted_hunk_with_less_context_below_than_above_ends_the_file() {
+    let is_at_end = |text: &str| hunks(text)[0].at_end;
+    assert!(is_at_end("@@ -3,3 +3,3 @@\n a\n b\n-c\n+d\n"));
+    assert!(is_at_end("@@ -3,4 +3,4 @@\n a\n b\n-c\n+d\n e\n"));
+    assert!(!is_at_end("@@ -3,3 +3,3 @@\n a\n-c\n+d\n e\n"));
+    // A model counts badly, and leaves out context.
+    assert!(!is_at_end("@@ -3,9 +3,9 @@\n a\n b\n-c\n+d\n"));
+    assert!(!is_at_end("@@\n a\n b\n-c\n+d\n"));
 }
 
 #[test]
