@@ -187,21 +187,28 @@ pub(crate) fn copy_lines(
         let message = format!("lines {lines} of {shown} have unpaired surrogates");
         return Err(Error::new(ErrorCode::NotText, message).at(path));
     }
+    let note = format!("copied {}", named_lines(&table, numbers, &shown));
+    Ok(CopiedLines { bytes, note })
+}
+
+/// "lines 3-5 of a.rs, from `first` to `last`", so that a wrong range is noticed.
+fn named_lines(table: &LineTable<'_>, numbers: Range<usize>, path: &str) -> String {
     let show = |line: &[u8]| {
         clip::ellipsize(String::from_utf8_lossy(line).trim(), SHOWN_BYTES).into_owned()
     };
-    let filled = table.lines(numbers.clone()).map(show).filter(|line| !line.is_empty());
-    let filled: Vec<String> = filled.collect();
-    let what = match filled.as_slice() {
-        [] => "which are blank".to_owned(),
-        [only] => format!("`{only}`"),
-        [first, .., last] => format!("from `{first}` to `{last}`"),
+    let (first, last) = (numbers.start + 1, numbers.end);
+    let mut filled = table.lines(numbers).map(show).filter(|line| !line.is_empty());
+    let what = match (filled.next(), filled.last()) {
+        (None, _) if first == last => "which is blank".to_owned(),
+        (None, _) => "which are blank".to_owned(),
+        (Some(only), None) => format!("`{only}`"),
+        (Some(first), Some(last)) => format!("from `{first}` to `{last}`"),
     };
-    let note = match numbers.len() {
-        1 => format!("copied line {} of {shown}, {what}", lines.first),
-        _ => format!("copied lines {}-{} of {shown}, {what}", lines.first, lines.last),
-    };
-    Ok(CopiedLines { bytes, note })
+    if first == last {
+        format!("line {first} of {path}, {what}")
+    } else {
+        format!("lines {first}-{last} of {path}, {what}")
+    }
 }
 
 /// Locates line edits in one text.
@@ -232,7 +239,7 @@ impl<'a> LineLocator<'a> {
             Some(hint) => error.with_hint(hint),
             None => error,
         })?;
-        let range = self.table.bytes_of(numbers)?;
+        let range = self.table.bytes_of(numbers.clone())?;
         let is_open = text.last().is_some_and(|&byte| byte != b'\n');
         let is_last = is_open && range.end == text.len();
         let ending = self.endings.near(&range, &range);
@@ -278,12 +285,16 @@ impl<'a> LineLocator<'a> {
             }
             _ => range.clone(),
         };
+        let note = (!numbers.is_empty()).then(|| {
+            let done = if new.is_empty() { "deleted" } else { "replaced" };
+            format!("{done} {}", named_lines(&self.table, numbers, &shown))
+        });
         let patch = Patch { match_start: matched.start, range, text: new };
         Ok(Located {
             kind: MatchKind::Exact,
             matches: vec![matched],
             patches: vec![patch],
-            notes: Vec::new(),
+            notes: Vec::from_iter(note),
         })
     }
 

@@ -19,6 +19,9 @@ use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 /// Bytes that all replacements of a call may search; each searches the whole text.
 const MAX_SEARCHED: u64 = 64 << 30;
 
+/// Edits by line number of which a note says what went.
+const MAX_NAMED: usize = 10;
+
 /// A replacement whose matches are known.
 pub(super) struct Located {
     pub(super) kind: MatchKind,
@@ -78,7 +81,11 @@ impl<'a> Locator<'a> {
                     let lines = lines.get_or_insert_with(|| LineLocator::new(path, self.text));
                     let found = lines.locate(edit, matching);
                     let labelled = |error: Error| error.labelled(&label(index, edits)).at(path);
-                    located.push(found.map_err(labelled)?);
+                    let mut found = found.map_err(labelled)?;
+                    if index >= MAX_NAMED {
+                        found.notes.clear();
+                    }
+                    located.push(found);
                     continue;
                 }
             };

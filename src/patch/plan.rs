@@ -262,7 +262,7 @@ impl Planner<'_> {
             self.state(uses.path)?.now.bytes().cloned().filter(|_| !hunks.is_empty())
         {
             let edited = self.apply_hunks(uses.path, &content, hunks, are_blocks)?;
-            self.check_omissions(uses.path, &content, hunks)?;
+            self.check_omissions(uses.path, [&content, &edited.content], hunks)?;
             self.check_size(edited.content.len())?;
             let path = self.locked.path(uses.path)?;
             self.notes.extend(edited.notes.iter().map(|note| format!("{path}: {note}")));
@@ -363,10 +363,16 @@ impl Planner<'_> {
     fn check_omissions(
         &self,
         path: usize,
-        content: &[u8],
+        [content, new]: [&[u8]; 2],
         hunks: &[PatchHunk],
     ) -> Result<(), Error> {
         let path = self.locked.path(path)?;
+        let old = hunks.iter().map(|PatchHunk { hunk, .. }| hunk.texts.old_text.as_bytes());
+        let old: Vec<&[u8]> = old.chain([content]).collect();
+        // In prose it may stand in an example.
+        if placeholder::is_prose(&path) && !placeholder::is_in_whole(new, &old, &path) {
+            return Ok(());
+        }
         hunks.iter().try_for_each(|PatchHunk { hunk, line }| {
             let what = format!("the new text of the hunk at line {line} of the patch");
             let known = [hunk.texts.old_text.as_bytes(), content];

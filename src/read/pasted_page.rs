@@ -136,6 +136,14 @@ fn without_notices(content: &str) -> &str {
     text
 }
 
+/// Whether several lines begin with consecutive numbers, as in an answer whose header was left out.
+pub(crate) fn counts_up(content: &str) -> bool {
+    let numbers = content.lines().map(|line| line_number::split(line).map(|(number, _)| number));
+    let Some(numbers) = numbers.collect::<Option<Vec<i64>>>() else { return false };
+    numbers.len() >= COMMON_LINES
+        && numbers.windows(2).all(|pair| matches!(pair, [a, b] if a + 1 == *b))
+}
+
 /// Whether the lines begin with their numbers in the old text, or are all numbered like a page.
 fn has_numbers(content: &str, old: &str) -> bool {
     if line_number::is_page(content) && !line_number::is_page(old) {

@@ -61,12 +61,19 @@ pub(crate) fn first_added<'a>(new: &'a str, old: &[&[u8]], path: &str) -> Option
     found.find(|found| !known.contains(found.text))
 }
 
+/// Whether a placeholder that was found in a part of a new text is one in `whole` too: in prose it may stand in
+/// an example, whose fence is not in the part.
+pub(crate) fn is_in_whole(whole: &[u8], old: &[&[u8]], path: &str) -> bool {
+    first_added(&decoded(whole), old, path).is_some()
+}
+
 fn decoded(bytes: &[u8]) -> String {
     let mut utf8 = String::new();
     String::from_utf8_lossy(decode::text(bytes, &mut utf8)).into_owned()
 }
 
-fn is_prose(path: &str) -> bool {
+/// Whether the name of the file says that it is prose.
+pub(crate) fn is_prose(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let Some((_, extension)) = name.rsplit_once('.') else { return false };
     PROSE.iter().any(|known| known.eq_ignore_ascii_case(extension))

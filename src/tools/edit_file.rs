@@ -16,7 +16,7 @@ use crate::edit::{
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::output::Output;
-use crate::text::escape;
+use crate::text::{escape, placeholder};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{Access, Expected, Version, WriteGuard};
@@ -275,7 +275,13 @@ impl Tool for EditFile {
             ));
         };
         let path = guard.path().as_str().to_owned();
-        edits.iter().try_for_each(|edit| edit.refuse_omissions(&path, old))?;
+        let omission = edits.iter().find_map(|edit| edit.refuse_omissions(&path, old).err());
+        let omission = match omission {
+            // Whether it stands in an example is known when the edit is made.
+            Some(error) if placeholder::is_prose(&path) => Some(error),
+            Some(error) => return Err(error),
+            None => None,
+        };
         let changes = edits.iter().map(|edit| edit.change(context, &guard));
         let (changes, copied): (Vec<Change>, Vec<Option<String>>) =
             changes.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
@@ -291,6 +297,16 @@ impl Tool for EditFile {
             }
             _ => error,
         })?;
+        if let Some(error) = omission {
+            let old_texts = edits.iter().filter_map(|edit| match edit.old {
+                OldPart::Text(text) => Some(text.as_bytes()),
+                OldPart::Lines(_) => None,
+            });
+            let known: Vec<&[u8]> = old_texts.chain([old]).collect();
+            if placeholder::is_in_whole(&edited.content, &known, &path) {
+                return Err(error);
+            }
+        }
         edited.notes.extend(copied.into_iter().flatten());
         let room = context.limits.text_bytes / 2;
         let mut report = EditFileOutput {

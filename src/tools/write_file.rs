@@ -165,6 +165,7 @@ impl Tool for WriteFile {
             }
             if guard.content().is_none_or(<[u8]>::is_empty) {
                 notes.extend(omission_note(guard.path(), given));
+                notes.extend(numbers_note(given, context.format));
             }
         }
         let mut written = WriteFileOutput::prepare(context, &guard, new, args.dry_run)?;
@@ -335,6 +336,15 @@ fn check_bytes(
         "edit_file",
         ", which keeps these bytes.",
     )))
+}
+
+/// A note on line numbers in a new file. With padded numbers or a header it is refused as a page; numbers
+/// with tabs may be those of a table.
+fn numbers_note(content: &str, format: &TextFormat) -> Option<String> {
+    let read = format.tool("read_file").filter(|_| pasted_page::counts_up(content))?;
+    Some(format!(
+        "every line begins with its number, as {read} shows them; they were written as they are"
+    ))
 }
 
 /// A note on a placeholder line such as `// ... existing code ...` in a new file.
