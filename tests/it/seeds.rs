@@ -1021,8 +1021,8 @@ fn a_file_on_the_way_to_a_path_is_an_invalid_path_in_every_tool() {
         let said = workspace.call(tool, arguments).fails_with(ErrorCode::InvalidPath);
         assert_eq!(said.text, "no such file: e/f: e is not a directory [INVALID_PATH]", "{tool}");
     }
-    let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
-    let said = workspace.call("apply_patch", json!({ "patch": patch }));
+    let added = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+    let said = workspace.call("apply_patch", json!({ "patch": added }));
     let said = said.fails_with(ErrorCode::InvalidPath);
     said.mentions("no such file: e/f: e is not a directory");
     assert_eq!(workspace.tree(), ["a", "e"]);

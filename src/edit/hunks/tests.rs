@@ -125,15 +125,14 @@ fn a_hunk_whose_number_is_above_the_hunk_before_is_not_taken_from_below() {
 }
 
 fn notes(content: &str, hunks: &[Hunk]) -> Vec<String> {
-    match apply("f", content.as_bytes(), hunks, ORDERED, &OPTIONS, &Call::default()) {
-        Ok(edited) => edited.notes,
-        Err(_) => panic!("a hunk was refused"),
-    }
+    let edited = apply("f", content.as_bytes(), hunks, ORDERED, &OPTIONS, &Call::default());
+    edited.map_or_else(|_| panic!("a hunk was refused"), |edited| edited.notes)
 }
 
 #[test]
 fn a_hunk_that_is_moved_or_in_several_places_is_noted() {
-    let lines: String = (1..=40).map(|number| format!("line {number}\n")).collect();
+    let lines: Vec<String> = (1..=40).map(|number| format!("line {number}\n")).collect();
+    let lines = lines.concat();
     let edit = |said: usize, line: usize| {
         let old = format!("line {line}\n");
         at(said, &old, &old.to_uppercase())
