@@ -196,15 +196,17 @@ impl Origin {
 /// The content of a file, if there is one: where the log knows a file, or a directory on the way to it, there
 /// may be the other by now.
 fn present(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>, Error> {
-    let found = workspace.resolve(path, Access::Read);
-    let found = found.and_then(|path| {
-        if path.is_directory() { Ok(None) } else { path.read(MAX_FILE_BYTES).map(Some) }
-    });
-    match found {
-        Err(error) if matches!(error.code(), ErrorCode::FileNotFound | ErrorCode::InvalidPath) => {
-            Ok(None)
-        }
-        found => found,
+    use ErrorCode::{FileNotFound, InvalidPath};
+    let found = match workspace.resolve(path, Access::Read) {
+        Err(error) if matches!(error.code(), FileNotFound | InvalidPath) => return Ok(None),
+        found => found?,
+    };
+    if found.is_directory() {
+        return Ok(None);
+    }
+    match found.read(MAX_FILE_BYTES) {
+        Err(error) if error.code() == FileNotFound => Ok(None),
+        read => read.map(Some),
     }
 }
 

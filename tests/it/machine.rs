@@ -55,7 +55,7 @@ impl Model {
     fn get(&self, path: &str) -> Result<Option<&Node>, ErrorCode> {
         for (end, _) in path.match_indices('/') {
             if let Some(Node::File(_)) = self.0.get(&path[..end]) {
-                return Err(ErrorCode::FileNotFound);
+                return Err(ErrorCode::InvalidPath);
             }
         }
         Ok(self.0.get(path))
@@ -160,6 +160,9 @@ impl Model {
     fn delete(&mut self, path: &str, is_recursive: bool) -> Verdict {
         match self.get(path)? {
             Some(Node::Directory) if is_recursive => drop(self.remove_below(&format!("{path}/"))),
+            Some(Node::Directory) if !self.names(path).is_empty() => {
+                return Err(ErrorCode::DirectoryNotEmpty);
+            }
             _ => drop(self.file(path)?),
         }
         self.0.remove(path);
@@ -247,7 +250,8 @@ fn assert_reads_as(workspace: &TestWorkspace, model: &Model, path: &str) {
                 listed.iter().map(|name| name.rsplit('/').next().unwrap()).collect();
             assert_eq!(listed, model.names(path), "{path}");
         }
-        _ => drop(workspace.call("read_file", asked).fails_with(ErrorCode::FileNotFound)),
+        Ok(None) => drop(workspace.call("read_file", asked).fails_with(ErrorCode::FileNotFound)),
+        Err(code) => drop(workspace.call("read_file", asked).fails_with(code)),
     }
 }
 

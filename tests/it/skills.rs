@@ -229,7 +229,7 @@ fn h5_what_is_no_regular_file_inside_is_skipped_and_the_rest_loads() {
 }
 
 #[test]
-fn h5_a_skill_in_a_directory_of_skills_says_how_many_it_hides() {
+fn a_skill_in_a_directory_of_skills_says_how_many_it_hides() {
     let workspace = TestWorkspace::new()
         .file("all/SKILL.md", skill("all", "x"))
         .file("all/a/SKILL.md", skill("a", "x"))

@@ -322,7 +322,7 @@ fn hints_name_the_tools_that_are_offered_as_they_are_shown() {
     let missing = json!({ "path": "no-such-thing-anywhere" });
     let few = all.clone().only(["read_file", "find_files"]).renamed("find_files", "glob");
     let none = all.clone().only(["read_file"]);
-    let no_such = "no such file or directory: no-such-thing-anywhere";
+    let no_such = "Cannot access no-such-thing-anywhere: no such file or directory";
     let table = [
         (&all, " Use find_files or list_directory to see what is there."),
         (&few, " Use glob to see what is there."),

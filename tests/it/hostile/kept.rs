@@ -189,7 +189,7 @@ fn e9_directories_are_not_written_and_nothing_is_made_below_a_file() {
     write("d").fails_with(ErrorCode::InvalidPath);
     write("d/").fails_with(ErrorCode::InvalidPath);
     write("from.txt/").fails_with(ErrorCode::InvalidPath);
-    write("from.txt/x").fails_with(ErrorCode::FileNotFound);
+    write("from.txt/x").fails_with(ErrorCode::InvalidPath);
     assert_eq!(workspace.tree(), ["d", "from.txt"]);
 }
 
