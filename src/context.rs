@@ -172,6 +172,7 @@ pub struct Call {
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
     exact_lines: bool,
+    counted_matches: bool,
     id: Option<Arc<str>>,
     /// `None` if the caller waits until the call returns.
     commit: Option<Arc<CommitPoint>>,
@@ -239,6 +240,17 @@ impl Call {
     /// Whether matching lines are kept byte for byte.
     pub fn keeps_exact_lines(&self) -> bool {
         self.exact_lines
+    }
+
+    /// Makes a search that counts count matches, and not matching lines, as `rg --count-matches` does.
+    pub(crate) fn with_counted_matches(mut self) -> Call {
+        self.counted_matches = true;
+        self
+    }
+
+    /// Whether a search that counts counts matches.
+    pub(crate) fn counts_matches(&self) -> bool {
+        self.counted_matches
     }
 
     /// The stream for the text, if there is one.
@@ -311,6 +323,7 @@ impl Call {
             }),
             text: text.clone().map(TextStream::new),
             exact_lines: self.exact_lines,
+            counted_matches: self.counted_matches,
             id: self.id.clone(),
             commit: Some(commit.clone()),
             notes: Arc::default(),

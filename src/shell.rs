@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::context::Call;
 use crate::text::escape;
 use crate::toolkit::Answer;
 use crate::tools::find_files::FindFilesOutput;
@@ -25,6 +26,11 @@ pub fn is_verbatim(answer: &Answer) -> bool {
     }
     let read = answer.with_output(ReadFileOutput::is_verbatim);
     read.or_else(|| answer.with_output(LoadSkillOutput::is_verbatim)).unwrap_or(false)
+}
+
+/// The call with which a search that counts counts matches, and not matching lines.
+pub fn counting_matches(call: Call) -> Call {
+    call.with_counted_matches()
 }
 
 /// The exit status, if it does not follow from the outcome.

@@ -211,6 +211,8 @@ pub(super) struct OutputFlags {
     pub(super) events: bool,
     /// Print matching lines in another form than the text has.
     pub(super) lines: Option<LineFlags>,
+    /// Count matches instead of matching lines.
+    pub(super) counts_matches: bool,
     /// End each path with NUL.
     pub(super) null: bool,
 }
@@ -244,7 +246,8 @@ impl OutputFlags {
             null,
             has_context: ["context", "before", "after"].iter().any(is_positive),
         };
-        let prints_lines = args.get("output").is_none_or(|output| output == "content");
+        let prints = |form: &str| args.get("output").map_or("content", as_text) == form;
+        let prints_lines = prints("content");
         let has_lines = spec.output_schema.pointer(MATCHES).is_some() && prints_lines;
         let is_other = lines.only_matching || !lines.line_numbers || null;
         OutputFlags {
@@ -252,9 +255,15 @@ impl OutputFlags {
             stats: is_given(matches, STATS),
             events: is_given(matches, EVENTS),
             lines: (has_lines && is_other).then_some(lines),
+            counts_matches: lines.only_matching && prints("count"),
             null,
         }
     }
+}
+
+/// The text of a value, which is empty for another kind of value.
+fn as_text(value: &Value) -> &str {
+    value.as_str().unwrap_or("")
 }
 
 /// Where the schema of an answer has the matching lines.

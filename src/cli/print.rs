@@ -56,6 +56,7 @@ impl Form {
 /// Prints one answer.
 pub(super) struct Printer {
     form: Form,
+    counts_matches: bool,
     stream: Arc<Mutex<Stream>>,
     lines: Arc<Mutex<LineWriter>>,
 }
@@ -65,6 +66,7 @@ impl Printer {
         let lines = LineWriter::new(output.lines.unwrap_or_default());
         Printer {
             form: Form::new(output, globals),
+            counts_matches: output.counts_matches,
             stream: Arc::new(Mutex::new(Stream::new())),
             lines: Arc::new(Mutex::new(lines)),
         }
@@ -73,6 +75,7 @@ impl Printer {
     /// The call to make, which writes to this printer if the form is streamed.
     pub(super) fn call(&self) -> Call {
         let call = Call::default();
+        let call = if self.counts_matches { shell::counting_matches(call) } else { call };
         let stream = || TextStream::new(Arc::clone(&self.stream));
         match self.form {
             Form::Events => call.with_exact_lines().with_text(stream()),

@@ -114,6 +114,7 @@ fn ascii_look(look: Look) -> Look {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::line_ends::LineEnds;
     use crate::search::pattern::{Pattern, PatternOptions};
     use crate::search::tests::spans;
     use crate::test_rng::TestRng;
@@ -235,6 +236,7 @@ mod tests {
                 literal: rng.below(16) == 0,
                 word: rng.below(4) == 0,
                 multiline: rng.below(4) == 0,
+                line_ends: LineEnds::LineFeed,
                 max_bytes: 4096,
             };
             let Ok(compiled) = Pattern::compile(&options) else { continue };

@@ -77,6 +77,8 @@ pub enum Reading {
     Literal,
     /// The pattern as a regular expression.
     Regex,
+    /// With `|` for `\|`, as in the basic expressions of `grep`.
+    Alternation,
     /// Whatever the case.
     AnyCase,
     /// Within words.
@@ -119,6 +121,9 @@ impl Alternative {
                 "As a regular expression the pattern matches {at}; leave out {}.",
                 name("literal")
             ),
+            Reading::Alternation => {
+                format!("With | for \\| the pattern matches {at}; a | needs no backslash.")
+            }
             Reading::AnyCase => {
                 let any_case = match format.syntax() {
                     Syntax::Json => format!("set {}", format.argument("case_sensitive", false)),
@@ -416,6 +421,11 @@ fn readings(pattern: &Pattern) -> Vec<(Reading, Pattern)> {
         let reading = if source.literal { Reading::Regex } else { Reading::Literal };
         add(reading, &PatternOptions { literal: !source.literal, ..source });
     }
+    if !source.literal
+        && let Some(pattern) = with_alternatives(source.pattern)
+    {
+        add(Reading::Alternation, &PatternOptions { pattern: &pattern, ..source });
+    }
     if source.case_sensitive == Some(true) {
         add(Reading::AnyCase, &PatternOptions { case_sensitive: Some(false), ..source });
     }
@@ -433,6 +443,23 @@ fn readings(pattern: &Pattern) -> Vec<(Reading, Pattern)> {
         }
     }
     readings
+}
+
+/// The pattern with `|` for each `\|`, if it has any.
+fn with_alternatives(pattern: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.clone().next()) {
+            ('\\', Some('|')) => {}
+            ('\\', Some(escaped)) => {
+                letters.next();
+                text.extend([letter, escaped]);
+            }
+            _ => text.push(letter),
+        }
+    }
+    (text.len() < pattern.len()).then_some(text)
 }
 
 /// Searches batch by batch, so that the first files are the same whatever the threads.
@@ -497,6 +524,7 @@ impl ResultSink<BatchMatches> for FirstFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::line_ends::LineEnds;
 
     const OPTIONS: PatternOptions<'static> = PatternOptions {
         pattern: "",
@@ -504,6 +532,7 @@ mod tests {
         literal: false,
         word: false,
         multiline: false,
+        line_ends: LineEnds::Both,
         max_bytes: 4096,
     };
 
@@ -514,15 +543,17 @@ mod tests {
 
     #[test]
     fn only_readings_that_can_differ_are_tried() {
-        use Reading::{AnyCase, DotAll, Literal, Multiline, PartOfWord, Regex};
+        use Reading::{Alternation, AnyCase, DotAll, Literal, Multiline, PartOfWord, Regex};
 
-        let cases: [(&str, &[Reading]); 6] = [
+        let cases: [(&str, &[Reading]); 8] = [
             ("plain text", &[]),
             ("items[0]", &[Literal]),
             ("call\\(\\s*x", &[Literal, Multiline]),
             ("call\\(.*x", &[Literal, DotAll]),
             ("a\nb", &[]),
             ("[^x]", &[Literal, Multiline]),
+            ("a\\|b", &[Literal, Alternation]),
+            ("a\\\\|b", &[Literal]),
         ];
         for (pattern, expected) in cases {
             assert_eq!(kinds(&PatternOptions { pattern, ..OPTIONS }), expected, "{pattern:?}");

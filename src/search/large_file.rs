@@ -13,6 +13,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 pub(super) use crate::index::MAX_LINE;
 use crate::pool::lock;
+use crate::search::line_ends::LineFeeds;
 use crate::search::lines::{FileMatches, LineFormat};
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
@@ -199,7 +200,7 @@ impl LargeFile {
             return;
         }
         if !self.options.shows_lines() {
-            merged.count += block.count;
+            merged.count = (merged.count + block.count).min(self.options.max_per_file);
             return;
         }
         let (options, range) = (&self.options, self.options.line_range());
@@ -253,6 +254,7 @@ struct BlockSearcher<'a> {
     pattern: Pattern,
     lines: Searcher,
     buffer: ReadBuffer,
+    line_feeds: LineFeeds,
     /// The offset of the buffer in the file, a multiple of a page.
     origin: u64,
 }
@@ -265,7 +267,8 @@ impl<'a> BlockSearcher<'a> {
             .bom_sniffing(false)
             .build();
         let pattern = large.pattern.clone();
-        BlockSearcher { large, pattern, lines, buffer: ReadBuffer::default(), origin: 0 }
+        let (buffer, line_feeds) = Default::default();
+        BlockSearcher { large, pattern, lines, buffer, line_feeds, origin: 0 }
     }
 
     /// Reads and searches the lines that begin in a block.
@@ -356,23 +359,26 @@ impl<'a> BlockSearcher<'a> {
     ) -> io::Result<()> {
         let text = &self.buffer[start..end];
         let counts_lines = self.large.options.shows_lines();
-        let matcher = self.pattern.for_text(text);
-        let Some(matcher) = matcher.filter(|matcher| self.pattern.may_match(matcher, text)) else {
+        let pattern = &self.pattern;
+        let tried = pattern.tried(text, &mut self.line_feeds);
+        let matcher = pattern.for_text(tried);
+        let Some(matcher) = matcher.filter(|matcher| pattern.may_match(matcher, tried)) else {
             block.lines += if counts_lines { count_line_ends(text) } else { 0 };
             return Ok(());
         };
+        let seen = pattern.seen(text, &mut self.line_feeds);
         let options = &self.large.options;
         let keeps_all = self.large.after_line > 0 || options.line_range().skipped > 0;
         let keeps_going = || control.keeps_going();
         let sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
         let mut sink = sink.for_block(keeps_all);
-        self.lines.search_slice(matcher, text, &mut sink)?;
+        self.lines.search_slice(matcher, seen, &mut sink)?;
         block.count += sink.count;
         block.interrupted |= sink.interrupted;
         if counts_lines {
             // The searcher has counted those before the last match.
             let upto = usize::try_from(sink.line_ends_upto).unwrap_or(usize::MAX);
-            block.lines += sink.line_ends + count_line_ends(&text[upto..]);
+            block.lines += sink.line_ends + count_line_ends(&seen[upto..]);
         }
         if block.count > 0 && block.nul.is_none() {
             let before = self.origin + start as u64;
@@ -404,6 +410,9 @@ impl<'a> BlockSearcher<'a> {
             let line_end = memchr::memchr(b'\n', read);
             let last = line_end.is_some() || read.len() < MAX_LINE;
             let piece = &read[..line_end.unwrap_or(read.len())];
+            let ends_line = line_end.is_some() && self.pattern.sees_line_feeds();
+            let content = piece.strip_suffix(b"\r").filter(|_| ends_line);
+            let piece = content.unwrap_or(piece);
             if !found && let Some(span) = self.match_in_piece(piece, from == begin, last) {
                 found = true;
                 self.report_long_line(piece, span, from - begin, block);

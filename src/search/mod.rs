@@ -6,6 +6,7 @@ mod enclosing;
 pub(crate) mod explain;
 mod json;
 mod large_file;
+pub(crate) mod line_ends;
 pub(crate) mod lines;
 mod mtime_order;
 pub(crate) mod options;

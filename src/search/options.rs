@@ -78,8 +78,11 @@ pub(crate) struct SearchOptions {
     pub(crate) enclosing: bool,
     /// The maximum number of matching lines, or of files in the other modes.
     pub(crate) max_results: u64,
-    /// The maximum number of matching lines of a file, in this answer and earlier ones.
+    /// The maximum number of matching lines of a file, in this answer and earlier ones; of matches,
+    /// where these may span lines.
     pub(crate) max_per_file: u64,
+    /// Whether matches are counted instead of matching lines, where something is counted.
+    pub(crate) counts_matches: bool,
     /// Whether files get a version token.
     pub(crate) versions: bool,
     /// Whether a stream gets results only.
@@ -153,6 +156,12 @@ impl SearchOptions {
     /// Whether matching lines are shown.
     pub(super) fn shows_lines(&self) -> bool {
         self.mode.shows_lines()
+    }
+
+    /// After how many matches a search of a whole text ends.
+    pub(super) fn max_matches(&self) -> Option<u64> {
+        let is_limited = self.pattern.is_multiline() && self.max_per_file < u64::MAX;
+        is_limited.then_some(self.max_per_file)
     }
 
     /// Whether a file without any match can be a result.

@@ -2,6 +2,7 @@
 //! time and memory.
 
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::Arc;
 
 use grep_matcher::Matcher;
@@ -16,6 +17,7 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use crate::error::Error;
 use crate::index::FilterQuery;
 use crate::search::ascii::AsciiForm;
+use crate::search::line_ends::{self, LineEnds, LineFeeds};
 use crate::search::pattern_error;
 
 /// The maximum size of the compiled program, which also bounds the time to compile it.
@@ -41,6 +43,8 @@ pub(crate) struct PatternOptions<'a> {
     pub word: bool,
     /// Whether a match may span lines.
     pub multiline: bool,
+    /// What ends a line.
+    pub line_ends: LineEnds,
     /// The maximum length of the pattern, in bytes.
     pub max_bytes: usize,
 }
@@ -50,7 +54,11 @@ pub(crate) struct PatternOptions<'a> {
 pub(crate) struct Pattern {
     unicode: RegexMatcher,
     ascii: AsciiMatcher,
+    line_view: LineView,
+    /// Whether the whole text is searched, and not one line after the other.
     multiline: bool,
+    /// Whether the pattern has `\A` or `\z`, and these stand at the ends of the text.
+    has_text_anchor: bool,
     is_case_sensitive: bool,
     /// A capital letter in the pattern made it case-sensitive.
     by_smart_case: bool,
@@ -78,6 +86,18 @@ enum AsciiMatcher {
     Faster(Box<RegexMatcher>),
 }
 
+/// How the pattern sees the line ends of a text.
+#[derive(Clone, Debug)]
+enum LineView {
+    /// As they are.
+    Exact,
+    /// As line feeds. The flag is whether the text as it is may lack a match that these have, so that
+    /// it cannot be tried first.
+    LineFeeds { first: bool },
+    /// As they are, by this matcher for texts with a `\r`.
+    CarriageReturns(Box<RegexMatcher>),
+}
+
 impl Pattern {
     /// Compiles a pattern, or fails with `INVALID_PATTERN` and advice.
     pub(crate) fn compile(options: &PatternOptions) -> Result<Pattern, Error> {
@@ -95,14 +115,21 @@ impl Pattern {
         }
         let (unicode, multiline) = build(options)?;
         let ascii = AsciiMatcher::build(&hir, options, multiline);
+        let line_view = LineView::build(&hir, options, multiline)?;
         let turned_on = multiline && !options.multiline;
+        let has_text_anchor = options.line_ends == LineEnds::Both
+            && hir.properties().look_set().contains_anchor_haystack();
+        // The text can be found by no line alone.
+        let multiline = multiline || has_text_anchor;
         let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
         let hir = Arc::new(as_word(hir, options.word));
         let source = Arc::new(source);
         Ok(Pattern {
             unicode,
             ascii,
+            line_view,
             multiline,
+            has_text_anchor,
             is_case_sensitive,
             by_smart_case,
             notes,
@@ -116,10 +143,16 @@ impl Pattern {
         PatternOptions { pattern: &self.source.pattern, ..self.source.options }
     }
 
-    /// Whether a match may span lines: the pattern can match a line break, and multiline was
-    /// requested or turned on because the pattern needs it.
+    /// Whether the whole text is searched: a match may span lines, as the pattern can match a line break
+    /// and multiline was requested or turned on because the pattern needs it; or the pattern asks where
+    /// the text begins or ends.
     pub(crate) fn is_multiline(&self) -> bool {
         self.multiline
+    }
+
+    /// Whether the pattern has `\A` or `\z`, and these stand at the ends of the text.
+    pub(crate) fn has_text_anchor(&self) -> bool {
+        self.has_text_anchor
     }
 
     /// Whether `a` and `A` differ.
@@ -143,9 +176,51 @@ impl Pattern {
         &self.notes
     }
 
-    /// The matcher for any text.
+    /// The matcher for any text, which knows the groups.
     pub(crate) fn matcher(&self) -> &RegexMatcher {
-        &self.unicode
+        match &self.line_view {
+            LineView::CarriageReturns(matcher) => matcher,
+            LineView::Exact | LineView::LineFeeds { .. } => &self.unicode,
+        }
+    }
+
+    /// Whether the pattern is matched against texts in which `\n` stands for `\r\n`.
+    pub(super) fn sees_line_feeds(&self) -> bool {
+        matches!(self.line_view, LineView::LineFeeds { .. })
+    }
+
+    /// Whether the pattern names a `\r`, and other parts of it must not match that of a line end.
+    pub(super) fn names_carriage_return(&self) -> bool {
+        matches!(self.line_view, LineView::CarriageReturns(_))
+    }
+
+    /// The text as the pattern sees it.
+    pub(super) fn seen<'t>(&self, text: &'t [u8], line_feeds: &'t mut LineFeeds) -> &'t [u8] {
+        if !self.sees_line_feeds() {
+            return text;
+        }
+        line_feeds.fill(text);
+        line_feeds.of(text)
+    }
+
+    /// The text that must be searched to know whether it may match: as the pattern sees it, or as it is,
+    /// if that has a match wherever the other has one.
+    pub(super) fn tried<'t>(&self, text: &'t [u8], line_feeds: &'t mut LineFeeds) -> &'t [u8] {
+        match self.line_view {
+            LineView::LineFeeds { first: true } => self.seen(text, line_feeds),
+            _ => text,
+        }
+    }
+
+    /// What is searched for the matches in a line, and where these may begin in it.
+    pub(super) fn in_line<'l>(&self, line: &'l [u8]) -> (&'l [u8], Range<usize>) {
+        // A match in a single line cannot contain its line feed.
+        let content = line.strip_suffix(b"\n").unwrap_or(line);
+        match self.line_view {
+            // It shows that a `\r` before it ends the line.
+            LineView::CarriageReturns(_) => (line, 0..content.len() + 1),
+            _ => (content, 0..usize::MAX),
+        }
     }
 
     /// Whether the pattern has a group that captures.
@@ -161,7 +236,7 @@ impl Pattern {
     }
 
     /// Whether a text can contain a match, by one search of the whole text; `matcher` is one of this
-    /// pattern's. A pattern with `\\A` or `\\z` must be tried line by line.
+    /// pattern's. A pattern with `\A` or `\z` that stand in each line must be tried line by line.
     pub(crate) fn may_match(&self, matcher: &RegexMatcher, text: &[u8]) -> bool {
         let whole = self.is_multiline() || matcher.line_terminator().is_some();
         !whole || !matches!(matcher.find_candidate_line(text), Ok(None))
@@ -169,11 +244,36 @@ impl Pattern {
 
     /// The fastest matcher for `text`, or `None` if the pattern cannot match it.
     pub(crate) fn for_text(&self, text: &[u8]) -> Option<&RegexMatcher> {
+        if let LineView::CarriageReturns(matcher) = &self.line_view
+            && memchr::memchr(b'\r', text).is_some()
+        {
+            return Some(matcher);
+        }
         match &self.ascii {
             AsciiMatcher::Never if text.is_ascii() => None,
             AsciiMatcher::Faster(matcher) if text.is_ascii() => Some(matcher),
             _ => Some(&self.unicode),
         }
+    }
+}
+
+impl LineView {
+    fn build(hir: &Hir, options: &PatternOptions, multiline: bool) -> Result<LineView, Error> {
+        if options.line_ends == LineEnds::LineFeed {
+            return Ok(LineView::Exact);
+        }
+        if line_ends::names_carriage_return(hir) {
+            if options.literal {
+                return Ok(LineView::Exact);
+            }
+            let pattern = line_ends::in_carriage_returns(hir, !multiline).to_string();
+            let matcher = shared_settings(options).build(&pattern);
+            let matcher = matcher.map_err(|error| pattern_error::uncompilable(&error))?;
+            return Ok(LineView::CarriageReturns(Box::new(matcher)));
+        }
+        let looks = hir.properties().look_set();
+        let first = multiline || looks.contains(Look::EndLF) || looks.contains(Look::EndCRLF);
+        Ok(LineView::LineFeeds { first: first || looks.contains(Look::End) })
     }
 }
 
@@ -440,6 +540,7 @@ mod tests {
         literal: false,
         word: false,
         multiline: false,
+        line_ends: LineEnds::Both,
         max_bytes: 4096,
     };
 

@@ -233,6 +233,7 @@ fn characters(pattern: &str, start: usize, end: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use crate::search::line_ends::LineEnds;
     use crate::search::pattern::{Pattern, PatternOptions};
 
     fn message(pattern: &str) -> String {
@@ -242,6 +243,7 @@ mod tests {
             literal: false,
             word: false,
             multiline: false,
+            line_ends: LineEnds::Both,
             max_bytes: 4096,
         };
         Pattern::compile(&options).map_or_else(|error| error.to_string(), |_| "valid".into())

@@ -90,7 +90,7 @@ pub(crate) fn replace(
     }
     let rewriter = Rewriter {
         pattern: options.search.pattern.clone(),
-        template: Arc::new(options.template),
+        template: options.template,
         max_bytes: options.search.limits.file_bytes,
         line_bytes: options.search.limits.line_bytes,
         versions: options.versions,

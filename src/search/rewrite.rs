@@ -5,7 +5,6 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
 use grep_matcher::{Captures, Matcher};
 use grep_regex::RegexMatcher;
@@ -15,6 +14,7 @@ use serde::Serialize;
 
 use crate::edit::DecodedText;
 use crate::error::{Error, ErrorCode};
+use crate::search::line_ends::LineFeeds;
 use crate::search::pattern::Pattern;
 use crate::search::spans::SpanFinder;
 use crate::search::template::Template;
@@ -31,7 +31,7 @@ const CHECK_EVERY: u64 = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Rewriter {
     pub(super) pattern: Pattern,
-    pub(super) template: Arc<Template>,
+    pub(super) template: Template,
     /// The maximum size of a file, in bytes.
     pub(super) max_bytes: usize,
     /// The maximum number of bytes of a changed line that are kept.
@@ -58,7 +58,7 @@ pub(super) struct Replaced {
     pub(super) count: u64,
     /// The first changed lines.
     pub(super) lines: Vec<ChangedLine>,
-    /// Whether the text has CRLF line ends.
+    /// Whether the text has CRLF line ends, and the line feeds of the replacement are none.
     pub(super) has_crlf: bool,
     /// The versions of the old and the new content, where they are wanted.
     pub(super) versions: Option<(Version, Version)>,
@@ -121,7 +121,14 @@ impl Rewriter {
         if memchr::memchr(0, text).is_some() || is_broken() {
             return Ok(Rewritten::Binary);
         }
-        let splicer = self.splice(lines, text, keeps_going)?;
+        let mut line_feeds = LineFeeds::default();
+        if self.pattern.sees_line_feeds() {
+            line_feeds.fill(text);
+        }
+        let feeds_are_crlf = self.template.has_line_feed() && line_feeds.are_all();
+        let template =
+            if feeds_are_crlf { self.template.with_crlf() } else { self.template.clone() };
+        let splicer = self.splice(lines, (text, &line_feeds), &template, keeps_going)?;
         if splicer.count == 0 {
             return Ok(Rewritten::Unmatched);
         }
@@ -133,7 +140,7 @@ impl Rewriter {
             return Ok(Rewritten::Replaced(replaced));
         }
         replaced.lines = changed.into_iter().map(|span| self.changed_line(&new, span)).collect();
-        replaced.has_crlf = memchr::memmem::find(text, b"\r\n").is_some();
+        replaced.has_crlf = !feeds_are_crlf && memchr::memmem::find(text, b"\r\n").is_some();
         let Some(new) = decoded.with_text(content, new) else { return Ok(Rewritten::Binary) };
         if new.len() > self.max_bytes {
             return Err(RewriteError::TooLarge);
@@ -146,9 +153,11 @@ impl Rewriter {
     fn splice<'a>(
         &'a self,
         lines: &mut Searcher,
-        text: &'a [u8],
+        (original, line_feeds): (&'a [u8], &'a LineFeeds),
+        template: &'a Template,
         keeps_going: &'a dyn Fn() -> bool,
     ) -> Result<Splicer<'a>, RewriteError> {
+        let text = line_feeds.of(original);
         // Only the matcher for any text knows the groups.
         let any_text = self.pattern.matcher();
         let faster = self.pattern.for_text(text);
@@ -156,9 +165,12 @@ impl Rewriter {
         let captures = has_groups.then(|| any_text.new_captures()).transpose();
         let mut splicer = Splicer {
             rewriter: self,
+            template,
             matcher: faster.filter(|_| !has_groups).unwrap_or(any_text),
             captures: captures.map_err(io::Error::from)?,
             text,
+            original,
+            line_feeds,
             new: Vec::new(),
             copied: 0,
             count: 0,
@@ -210,13 +222,18 @@ pub(super) fn line_searcher() -> Searcher {
 /// Replaces the matches in one text, from start to end.
 struct Splicer<'a> {
     rewriter: &'a Rewriter,
+    template: &'a Template,
     matcher: &'a RegexMatcher,
     /// For a replacement with groups.
     captures: Option<<RegexMatcher as Matcher>::Captures>,
+    /// The text as the pattern sees it.
     text: &'a [u8],
+    /// The text as it is.
+    original: &'a [u8],
+    line_feeds: &'a LineFeeds,
     /// The new text, up to the end of the last match.
     new: Vec<u8>,
-    /// How much of the text is in `new`.
+    /// How much of the text as it is is in `new`.
     copied: usize,
     count: u64,
     matching_lines: u64,
@@ -254,10 +271,11 @@ impl Splicer<'_> {
         offset: usize,
         span: Range<usize>,
     ) -> Result<(), RewriteError> {
-        let (start, end) = (offset + span.start, offset + span.end);
-        let between = self.text.get(self.copied..start).ok_or_else(out_of_range)?;
+        let original = |at| self.line_feeds.original(offset + at);
+        let (start, end) = (original(span.start), original(span.end));
+        let between = self.original.get(self.copied..start).ok_or_else(out_of_range)?;
         if self.count == 0 {
-            self.new.reserve(self.text.len());
+            self.new.reserve(self.original.len());
         }
         let is_new_line =
             self.count == 0 || self.changed.len() < MAX_LINES && between.contains(&b'\n');
@@ -267,12 +285,13 @@ impl Splicer<'_> {
             self.matcher.captures_at(part, span.start, captures).map_err(io::Error::from)?;
         }
         let group = |index| match (index, &self.captures) {
-            (0, _) => Some(span.clone()),
-            (index, Some(captures)) => captures.get(index).map(|group| group.start()..group.end()),
+            (0, _) => Some(start..end),
+            (index, Some(captures)) => {
+                captures.get(index).map(|group| original(group.start())..original(group.end()))
+            }
             (_, None) => None,
         };
-        let max = self.rewriter.max_bytes;
-        if !self.rewriter.template.expand(part, group, &mut self.new, max) {
+        if !self.template.expand(self.original, group, &mut self.new, self.rewriter.max_bytes) {
             return Err(RewriteError::TooLarge);
         }
         if is_new_line {
@@ -285,7 +304,7 @@ impl Splicer<'_> {
 
     /// The whole new text, and where the first changed lines have their first replacement.
     fn finish(mut self) -> Result<(Vec<u8>, Vec<Range<usize>>), RewriteError> {
-        self.new.extend_from_slice(self.text.get(self.copied..).ok_or_else(out_of_range)?);
+        self.new.extend_from_slice(self.original.get(self.copied..).ok_or_else(out_of_range)?);
         Ok((self.new, self.changed))
     }
 }
@@ -300,9 +319,8 @@ impl Sink for Splicer<'_> {
             return Ok(false);
         }
         let start = usize::try_from(found.absolute_byte_offset()).map_err(io::Error::other)?;
-        // A match in a single line cannot contain its line feed.
-        let line = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
-        self.stopped_by = self.replace_in(start..start + line.len(), 0..usize::MAX).err();
+        let (line, begins) = self.rewriter.pattern.in_line(found.bytes());
+        self.stopped_by = self.replace_in(start..start + line.len(), begins).err();
         Ok(self.stopped_by.is_none())
     }
 }

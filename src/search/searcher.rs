@@ -13,10 +13,12 @@ use crate::output::ScanStats;
 use crate::pool::lock;
 use crate::search::enclosing::Definitions;
 use crate::search::large_file::{self, LargeFile};
+use crate::search::line_ends::{LineFeedReader, LineFeeds};
 use crate::search::lines::{FileMatches, LineFormat};
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
+use crate::search::spans::SpanFinder;
 use crate::text::{decode, escape};
 use crate::walk::{
     Batch, EntryRef, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
@@ -25,6 +27,13 @@ use crate::workspace::{File, Kind, PathPolicy, ReadBuffer, Version, Volume, Work
 
 /// The size of the first read of a file, which contains most source files.
 const FIRST_READ: usize = 256 * 1024;
+
+/// The most bytes that are kept of a copy of a text for the next file.
+const MAX_KEPT: usize = 1 << 20;
+
+/// The maximum length of a line in a large file that is read from start to end, whatever the host allows
+/// for a text that is searched as a whole.
+const MAX_LINE_WHOLE: usize = 256 << 20;
 
 /// Searches the files of a walk.
 #[derive(Clone, Debug)]
@@ -62,6 +71,7 @@ pub(super) struct SearchWorker {
     lines: grep_searcher::Searcher,
     buffer: ReadBuffer,
     decoded: String,
+    line_feeds: LineFeeds,
     scratch: Option<ScratchBuffers>,
 }
 
@@ -96,6 +106,7 @@ impl Visitor for FileSearcher {
             lines: self.line_searcher().build(),
             buffer: ReadBuffer::new(FIRST_READ),
             decoded: String::new(),
+            line_feeds: LineFeeds::default(),
             scratch: self.index_reader.as_ref().map(IndexReader::scratch),
         }
     }
@@ -268,6 +279,7 @@ impl FileSearcher {
             .after_context(self.options.context.1)
             .invert_match(self.options.invert)
             .multi_line(self.options.pattern.is_multiline())
+            .max_matches(self.options.max_matches())
             .binary_detection(BinaryDetection::none())
             .bom_sniffing(false);
         builder
@@ -331,14 +343,16 @@ impl FileSearcher {
             return Ok(());
         }
         found.stats.bytes += text.len() as u64;
-        let matcher = worker.pattern.for_text(text);
-        let may_match = matcher.is_some_and(|matcher| worker.pattern.may_match(matcher, text));
+        let pattern = &worker.pattern;
+        let tried = pattern.tried(text, &mut worker.line_feeds);
+        let matcher = pattern.for_text(tried);
+        let may_match = matcher.is_some_and(|matcher| pattern.may_match(matcher, tried));
         // Most files do not match and are rejected here.
         if !may_match && !self.options.wants_files_without_match() {
             return Ok(());
         }
         // Only the matcher for any text knows the groups.
-        let any_text = worker.pattern.matcher();
+        let any_text = pattern.matcher();
         let has_groups = self.options.mode == OutputMode::Values;
         let matcher = matcher.filter(|_| !has_groups).unwrap_or(any_text);
         let path = path();
@@ -356,7 +370,7 @@ impl FileSearcher {
             stopped_at_nul: searched < text.len(),
             ..FileMatches::default()
         };
-        let text = &text[..searched];
+        let text = pattern.seen(&text[..searched], &mut worker.line_feeds);
         let lines = &mut worker.lines;
         let (count, interrupted) =
             self.search_lines(matcher, lines, &path, text, control, &mut file)?;
@@ -404,6 +418,11 @@ impl FileSearcher {
         lines.search_slice(matcher, text, &mut sink)?;
         let (count, interrupted, binary) = (sink.count, sink.interrupted, sink.binary);
         file.stopped_at_nul |= binary;
+        if let Some(max) = self.options.max_matches().filter(|_| self.options.shows_lines()) {
+            let mut finder = SpanFinder::new(matcher, text, 0..text.len(), &keeps_going);
+            let max = usize::try_from(max).unwrap_or(usize::MAX);
+            file.more |= std::iter::from_fn(|| finder.next()).nth(max).is_some();
+        }
         Ok((count, interrupted))
     }
 
@@ -440,6 +459,7 @@ impl FileSearcher {
             if length as u64 <= max {
                 self.search_buffer(worker, length, path, control, found)?;
                 worker.buffer.release_if_large();
+                worker.line_feeds.release_over(MAX_KEPT);
                 return Ok(());
             }
         }
@@ -455,7 +475,10 @@ impl FileSearcher {
             found.skip_binary();
             return Ok(());
         }
-        let in_order = self.options.invert || self.options.mode == OutputMode::Values;
+        let options = &self.options;
+        // In pieces of a long line, matches are not counted.
+        let in_order =
+            options.invert || options.mode == OutputMode::Values || options.counts_matches;
         if utf16 || in_order || self.options.raw_lines || self.options.has_context() {
             return self.search_stream(worker, &file, &path, control, found);
         }
@@ -487,7 +510,11 @@ impl FileSearcher {
         }
         found.interrupted |= result.interrupted;
         if result.long_line {
-            found.stats.warnings.push(long_line_warning(path, "was searched in pieces"));
+            found.stats.warnings.push(long_line_warning(
+                path,
+                large_file::MAX_LINE,
+                "which was searched in pieces",
+            ));
         }
         if self.options.is_result(result.count, result.interrupted) {
             result.file.version = version;
@@ -515,21 +542,28 @@ impl FileSearcher {
             LineSink::new(&self.options, matcher, &shown, after_line, &mut result, &keeps_going);
         let is_named = self.is_named(path);
         let binary = if is_named { BinaryDetection::none() } else { BinaryDetection::quit(0) };
+        let max_line =
+            self.options.limits.multiline_bytes.clamp(large_file::MAX_LINE, MAX_LINE_WHOLE);
         let mut lines = self
             .line_searcher()
             .binary_detection(binary)
             .bom_sniffing(true)
-            .heap_limit(Some(large_file::MAX_LINE))
+            .heap_limit(Some(max_line))
             .build();
         let mut reader = StreamReader { file, offset: 0, control };
-        let searched = lines.search_reader(matcher, &mut reader, &mut sink);
+        let searched = if self.options.pattern.sees_line_feeds() {
+            lines.search_reader(matcher, LineFeedReader::new(&mut reader), &mut sink)
+        } else {
+            lines.search_reader(matcher, &mut reader, &mut sink)
+        };
         let (count, binary) = (sink.count, sink.binary);
         found.stats.bytes += reader.offset;
         let interrupted = sink.interrupted || !control.keeps_going();
         found.stats.skipped.binary += u64::from(binary);
         found.interrupted |= interrupted;
         if searched.is_err() && !interrupted {
-            let warning = long_line_warning(path, "ends its search with context lines");
+            let consequence = "and was not searched from there on";
+            let warning = long_line_warning(path, max_line, consequence);
             found.stats.warnings.push(warning);
         }
         if self.is_result(count, interrupted, binary || searched.is_err()) {
@@ -597,9 +631,9 @@ fn index_reader(
     Some(IndexReader::new(index, view.clone(), query.as_ref(), threads, &keep_going))
 }
 
-fn long_line_warning(path: &[u8], consequence: &str) -> String {
-    let (path, max) = (escape::display_path(path), large_file::MAX_LINE);
-    format!("{path} has a line over {max} bytes, which {consequence}")
+fn long_line_warning(path: &[u8], max: usize, consequence: &str) -> String {
+    let path = escape::display_path(path);
+    format!("{path} has a line over {max} bytes, {consequence}")
 }
 
 /// Reads the start of a file; fewer bytes than the buffer has are the whole file.

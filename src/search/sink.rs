@@ -74,7 +74,12 @@ impl<'a> LineSink<'a> {
             path,
             after_line,
             range: options.line_range(),
-            max_per_file: options.max_per_file,
+            // The searcher ends after as many matches over several lines.
+            max_per_file: if options.pattern.is_multiline() {
+                u64::MAX
+            } else {
+                options.max_per_file
+            },
             keeps_going,
             file,
             count: 0,
@@ -152,9 +157,8 @@ impl<'a> LineSink<'a> {
         let bytes = found.bytes();
         let mut spans = LineSpans::default();
         if let Some(limits) = self.span_limits(bytes) {
-            // A match in a single line cannot contain its line feed.
-            let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-            let mut finder = SpanFinder::new(self.matcher, line, 0..usize::MAX, self.keeps_going);
+            let (line, begins) = self.options.pattern.in_line(bytes);
+            let mut finder = SpanFinder::new(self.matcher, line, begins, self.keeps_going);
             spans = finder.in_last_line(0..line.len(), limits);
             if finder.is_interrupted() && !self.keep_interrupted_line(past_cap) {
                 return false;
@@ -168,7 +172,9 @@ impl<'a> LineSink<'a> {
     /// Takes the lines of a block; false ends the search of the file.
     fn block(&mut self, first: u64, found: &SinkMatch<'_>) -> bool {
         let (buffer, range) = (found.buffer(), found.bytes_range_in_buffer());
-        let ahead = buffer.len().min(range.end.saturating_add(LOOK_AHEAD));
+        let looks_to_end = self.options.pattern.has_text_anchor();
+        let ahead = if looks_to_end { usize::MAX } else { range.end.saturating_add(LOOK_AHEAD) };
+        let ahead = buffer.len().min(ahead);
         // The regex may depend on what follows the block, but a match belongs to it only if it
         // begins there. An empty match after a last line without a line end belongs to that line.
         let is_open = !found.bytes().ends_with(b"\n");
@@ -206,6 +212,21 @@ impl<'a> LineSink<'a> {
         !self.interrupted
     }
 
+    /// Whether a line only seems to match: the searcher tries it without its line feed, so that a `\r`
+    /// at its end seems to be one that ends no line.
+    fn is_by_mistake(&self, bytes: &[u8]) -> bool {
+        let pattern = &self.options.pattern;
+        if !pattern.names_carriage_return()
+            || pattern.is_multiline()
+            || self.options.invert
+            || !bytes.ends_with(b"\r\n")
+        {
+            return false;
+        }
+        let (line, begins) = pattern.in_line(bytes);
+        SpanFinder::new(self.matcher, line, begins, self.keeps_going).next().is_none()
+    }
+
     /// Decides about a line in which the call ended while spans were searched. The line is left to
     /// the next call, or kept with incomplete spans if it is the first one of the file: otherwise a
     /// line that takes longer than a call would never be returned.
@@ -235,9 +256,9 @@ impl<'a> LineSink<'a> {
             return Ok(false);
         }
         self.count += 1;
-        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let (line, begins) = self.options.pattern.in_line(bytes);
         let all = SpanLimits { max: usize::MAX, within: usize::MAX };
-        let mut finder = SpanFinder::new(self.matcher, line, 0..usize::MAX, self.keeps_going);
+        let mut finder = SpanFinder::new(self.matcher, line, begins, self.keeps_going);
         let spans = finder.in_last_line(0..line.len(), all).spans;
         self.interrupted |= finder.is_interrupted();
         let has_groups = self.options.pattern.has_groups();
@@ -259,6 +280,27 @@ impl<'a> LineSink<'a> {
         Ok(!self.interrupted)
     }
 
+    /// What a line or block counts.
+    fn counted(&mut self, found: &SinkMatch<'_>) -> u64 {
+        let (bytes, is_multiline) = (found.bytes(), self.options.pattern.is_multiline());
+        if !self.options.counts_matches || self.options.invert {
+            return if is_multiline { count_lines(bytes) } else { 1 };
+        }
+        let (text, begins) = if is_multiline {
+            let (buffer, range) = (found.buffer(), found.bytes_range_in_buffer());
+            let ahead = buffer.len().min(range.end.saturating_add(LOOK_AHEAD));
+            (&buffer[..ahead], range)
+        } else {
+            // As in ripgrep, an empty match after a line without a line end does not count.
+            (self.options.pattern.in_line(bytes).0, 0..bytes.len())
+        };
+        let mut finder = SpanFinder::new(self.matcher, text, begins, self.keeps_going);
+        let count = std::iter::from_fn(|| finder.next()).count() as u64;
+        self.interrupted |= finder.is_interrupted();
+        // A match may depend on more text than what was looked at again.
+        count.max(1)
+    }
+
     fn push(&mut self, line: MatchedLine<'_>) {
         self.file.lines.push_match(self.format(), line, self.options.raw_lines);
     }
@@ -276,6 +318,9 @@ impl Sink for LineSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        if self.is_by_mistake(found.bytes()) {
+            return Ok(true);
+        }
         match self.options.mode {
             OutputMode::Files | OutputMode::FilesWithoutMatch => {
                 self.count = 1;
@@ -286,10 +331,13 @@ impl Sink for LineSink<'_> {
                     return Ok(false);
                 }
             }
-            OutputMode::Count if self.options.pattern.is_multiline() => {
-                self.count += count_lines(found.bytes());
+            OutputMode::Count => {
+                if self.matched >= self.max_per_file {
+                    return Ok(false);
+                }
+                self.matched += 1;
+                self.count += self.counted(found);
             }
-            OutputMode::Count => self.count += 1,
             OutputMode::Content => {
                 let Some(number) = found.line_number() else {
                     return Err(io::Error::other("internal error: a match without a line number"));
@@ -305,6 +353,9 @@ impl Sink for LineSink<'_> {
                     return Ok(false);
                 }
             }
+        }
+        if self.interrupted {
+            return Ok(false);
         }
         let is_due = self.options.pattern.is_multiline()
             || self.count.max(self.matched).is_multiple_of(CHECK_EVERY);

@@ -65,6 +65,15 @@ impl Template {
         })
     }
 
+    /// The same with `\r\n` for each line feed of its own.
+    pub(super) fn with_crlf(&self) -> Template {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) => Part::Text(text.replace("\r\n", "\n").replace('\n', "\r\n")),
+            Part::Group(index) => Part::Group(*index),
+        });
+        Template { parts: parts.collect(), has_escape: self.has_escape }
+    }
+
     /// Whether it has the two characters `\n` or `\t`, which some other languages take for a line
     /// break and a tab.
     pub(super) fn has_escape(&self) -> bool {
@@ -238,6 +247,7 @@ fn invalid(message: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::line_ends::LineEnds;
     use crate::search::pattern::PatternOptions;
 
     fn pattern(pattern: &str) -> Pattern {
@@ -247,6 +257,7 @@ mod tests {
             literal: false,
             word: false,
             multiline: false,
+            line_ends: LineEnds::Both,
             max_bytes: 4096,
         };
         Pattern::compile(&options).unwrap()

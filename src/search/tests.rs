@@ -4,6 +4,7 @@ use grep_matcher::{Match, Matcher};
 use grep_regex::RegexMatcher;
 
 use crate::index::signatures::{BitsPerByte, SignatureBuilder};
+use crate::search::line_ends::{LineEnds, LineFeeds};
 use crate::search::pattern::{Pattern, PatternOptions};
 use crate::test_rng::{TestRng, rounds};
 
@@ -236,6 +237,8 @@ fn escaped(letter: char) -> String {
 
 /// Whether a search without filters finds the pattern.
 fn matches(pattern: &Pattern, text: &[u8]) -> bool {
+    let mut line_feeds = LineFeeds::default();
+    let text = pattern.seen(text, &mut line_feeds);
     let found = |text: &[u8]| pattern.matcher().is_match(text).unwrap();
     if pattern.is_multiline() { found(text) } else { text.split(|byte| *byte == b'\n').any(found) }
 }
@@ -262,6 +265,7 @@ fn filters_never_exclude_a_matching_text() {
                 literal: rng.once_in(12),
                 word: rng.once_in(5),
                 multiline: rng.once_in(3),
+                line_ends: if rng.once_in(3) { LineEnds::LineFeed } else { LineEnds::Both },
                 max_bytes: 4096,
             };
             let Ok(compiled) = Pattern::compile(&options) else { continue };
@@ -293,6 +297,7 @@ fn a_word_query_requires_word_boundaries() {
             literal: true,
             word,
             multiline: false,
+            line_ends: LineEnds::Both,
             max_bytes: 4096,
         };
         let question = Pattern::compile(&options).unwrap().index_query().unwrap();

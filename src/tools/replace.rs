@@ -9,6 +9,7 @@ use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_with_fields, yes
 use crate::context::Limits;
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output, counted};
+use crate::search::line_ends::LineEnds;
 use crate::search::options::OutputMode;
 use crate::search::replace::{self, ChangedFile, ReplaceOptions, Replacements};
 use crate::search::report::SearchOutput;
@@ -213,7 +214,7 @@ impl Tool for Replace {
     type Output = ReplaceOutput;
 
     fn run(&self, context: &ToolContext<'_>, args: ReplaceArgs) -> Result<ReplaceOutput, Error> {
-        let search = search::options(context, &args.search(), context.call)?;
+        let search = search::options(context, &args.search(), LineEnds::Both, context.call)?;
         let template = if args.literal {
             Template::plain(&args.replacement)
         } else {

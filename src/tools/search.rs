@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorCode};
 use crate::search;
 pub use crate::search::definition_hint::DefinitionLine;
 pub use crate::search::explain::{Alternative, Reading};
+use crate::search::line_ends::LineEnds;
 pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
 pub use crate::search::options::OutputMode;
 use crate::search::options::{MAX_SPREAD, SearchOptions};
@@ -229,11 +230,14 @@ impl Tool for Search {
 
     fn run(&self, context: &ToolContext<'_>, args: SearchArgs) -> Result<SearchOutput, Error> {
         let call = context.within(args.timeout_ms);
-        let first = options(context, &args, &call)?;
+        // At a shell, a search means what it means to ripgrep, and so do events.
+        let is_exact = context.format.syntax() == Syntax::Shell || context.call.keeps_exact_lines();
+        let line_ends = if is_exact { LineEnds::LineFeed } else { LineEnds::Both };
+        let first = options(context, &args, line_ends, &call)?;
         let may_ignore_case = may_ignore_case(&first);
         let ignoring_case = || {
             let args = ignoring_case(&args);
-            may_ignore_case.then(|| options(context, &args, &call)).transpose()
+            may_ignore_case.then(|| options(context, &args, line_ends, &call)).transpose()
         };
         search::search(context.workspace, (context.pool, &call), first, ignoring_case)
     }
@@ -243,6 +247,7 @@ impl Tool for Search {
 pub(super) fn options(
     context: &ToolContext<'_>,
     args: &SearchArgs,
+    line_ends: LineEnds,
     call: &Call,
 ) -> Result<SearchOptions, Error> {
     let raw_lines = context.call.keeps_exact_lines();
@@ -252,7 +257,8 @@ pub(super) fn options(
             .with_hint("Leave output out, or the events."));
     }
     let newest_first = args.sort == Sort::Modified;
-    let (pattern, (mut walk, notes)) = (pattern(context, args)?, walk(context, args, call)?);
+    let pattern = pattern(context, args, line_ends)?;
+    let (mut walk, notes) = walk(context, args, call)?;
     let view = context.index_view();
     walk.source = view.clone().map(|view| Arc::new(view) as Arc<dyn DirSource>);
     check_combination(args, &pattern)?;
@@ -262,7 +268,7 @@ pub(super) fn options(
         && !query.is_of(cursor)
     {
         // The cursor is of an answer that ignored case, or of another query.
-        return options(context, &ignoring_case(args), call);
+        return options(context, &ignoring_case(args), line_ends, call);
     }
     let cursor = args.cursor.as_deref().map(|text| query.position(text, newest_first));
     let cursor = cursor.transpose()?;
@@ -271,7 +277,13 @@ pub(super) fn options(
     // Without a cap, and for programs, lines come in path order.
     let is_listed = args.output == OutputMode::Content && (raw_lines || max_results > MAX_SPREAD);
     let first_pass = if is_listed { Pass::InOrder } else { Pass::First };
-    let max_per_file = args.max_per_file.map(|lines| at_least_one("max_per_file", lines));
+    // As in ripgrep.
+    let counts_blocks = line_ends == LineEnds::LineFeed && pattern.is_multiline();
+    let counts_matches = counts_blocks || context.call.counts_matches();
+    // At a shell, as in ripgrep; to an agent, a count is of the whole file.
+    let counts_all = args.output == OutputMode::Count && line_ends == LineEnds::Both;
+    let max_per_file =
+        args.max_per_file.filter(|_| !counts_all).map(|lines| at_least_one("max_per_file", lines));
     Ok(SearchOptions {
         pattern,
         walk,
@@ -282,6 +294,7 @@ pub(super) fn options(
         enclosing: args.enclosing && args.output == OutputMode::Content && !raw_lines,
         max_results,
         max_per_file: max_per_file.transpose()?.map_or(u64::MAX, |lines| lines as u64),
+        counts_matches,
         versions: args.versions,
         raw_lines,
         stream: context.call.text().cloned(),
@@ -310,6 +323,14 @@ fn ignoring_case(args: &SearchArgs) -> SearchArgs {
 
 /// Refuses arguments that exclude each other.
 fn check_combination(args: &SearchArgs, pattern: &Pattern) -> Result<(), Error> {
+    if pattern.has_text_anchor() && (args.invert || args.output == OutputMode::Values) {
+        let name = if args.invert { "invert" } else { "output: values" };
+        let message = format!(
+            "{name} cannot be combined with \\A and \\z, which stand at the ends of the file"
+        );
+        return Err(Error::new(ErrorCode::InvalidArgument, message)
+            .with_hint("Write ^ and $ for the ends of each line."));
+    }
     if args.invert && pattern.is_multiline() {
         let message = "invert: a match over several lines has no lines that do not match";
         return Err(Error::new(ErrorCode::InvalidArgument, message)
@@ -323,13 +344,18 @@ fn check_combination(args: &SearchArgs, pattern: &Pattern) -> Result<(), Error> 
     Ok(())
 }
 
-fn pattern(context: &ToolContext<'_>, args: &SearchArgs) -> Result<Pattern, Error> {
+fn pattern(
+    context: &ToolContext<'_>,
+    args: &SearchArgs,
+    line_ends: LineEnds,
+) -> Result<Pattern, Error> {
     Pattern::compile(&PatternOptions {
         pattern: &args.pattern,
         case_sensitive: args.case_sensitive,
         literal: args.literal,
         word: args.word,
         multiline: args.multiline,
+        line_ends,
         max_bytes: context.limits.pattern_bytes,
     })
 }

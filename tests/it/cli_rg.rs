@@ -65,9 +65,8 @@ fn words(dice: &mut Dice) -> Vec<String> {
     }
     let has =
         |letter: char| words.iter().any(|word| word.starts_with('-') && word.contains(letter));
-    // Counts are complete here, whatever else limits the lines; with `-o`, `rg` counts matches. With
-    // `-v` it shows only the matched parts of lines of context.
-    if has('c') && (has('m') || has('o')) || has('v') && has('o') {
+    // With `-v`, `rg -o` shows only the matched parts of lines of context.
+    if has('v') && has('o') {
         return self::words(dice);
     }
     if has('f') {
@@ -98,6 +97,92 @@ fn rg(root: &TempDir, words: &[String]) -> Output {
     command.env_remove("RIPGREP_CONFIG_PATH").stdin(Stdio::null());
     // Without a path, rg would search its standard input.
     command.arg("./").output().expect("rg starts")
+}
+
+/// Compares what is printed for these words, but for `./` before paths and blanks behind lines.
+fn prints_the_same(root: &TempDir, words: &[&str]) {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let ours = ripkit(root.path()).arg("search").args(&words).output().expect("it starts");
+    let theirs = rg(root, &words).stdout;
+    let without_dots = |text: &[u8]| -> Vec<Vec<u8>> {
+        let lines = text.split(|byte| *byte == b'\n');
+        let line = |line: &[u8]| line.strip_prefix(b"./").unwrap_or(line).trim_ascii_end().to_vec();
+        lines.map(line).collect()
+    };
+    let (ours_lines, theirs) = (without_dots(&ours.stdout), without_dots(&theirs));
+    let error = String::from_utf8_lossy(&ours.stderr);
+    let equal = ours_lines.iter().zip(&theirs).take_while(|(ours, theirs)| ours == theirs).count();
+    let shown = |lines: &[Vec<u8>]| {
+        let line = lines.get(equal).map(Vec::as_slice).unwrap_or_default();
+        line[..line.len().min(200)].escape_ascii().to_string()
+    };
+    assert!(
+        ours_lines == theirs,
+        "{words:?} at line {equal}: {:?} and in rg {:?}; {error}",
+        shown(&ours_lines),
+        shown(&theirs)
+    );
+}
+
+#[test]
+fn matches_over_several_lines_are_counted_and_cut_as_in_rg() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = TempDir::new().expect("a directory");
+    for (name, text) in [
+        ("blocks", "a\nb\na\nb\nc\na\nb\n"),
+        ("lines", "a a\nb\na\na b\n"),
+        ("open", "b\na\nb"),
+        ("crlf", "a\r\nb\r\na\nb\r\n"),
+    ] {
+        std::fs::write(root.path().join(name), text).expect("a file");
+    }
+    for pattern in ["a\\nb", "a\\nb\\n", "(?:a\\nb\\n)+", "a", "a\\s", "\\s", "b\\n?", "a\\r?\\n|b"]
+    {
+        for form in [
+            &["-c"][..],
+            &["-co"],
+            &["-o"],
+            &[],
+            &["-A1"],
+            &["-c", "-m1"],
+            &["-co", "-m1"],
+            &["-m1"],
+            &["-m2", "-A1"],
+            &["-om2"],
+        ] {
+            prints_the_same(&root, &[&["-U", pattern], form].concat());
+            if !pattern.contains("\\n") {
+                prints_the_same(&root, &[&[pattern], form].concat());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_match_in_a_line_of_five_megabytes_is_lost_in_any_form() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = TempDir::new().expect("a directory");
+    let long =
+        ["needle ", &"x".repeat(5 << 20), " needle", &" hay".repeat(100), " needle"].concat();
+    let text = ["first\n", &long, "\nlast needle\nend\n"].concat();
+    std::fs::write(root.path().join("a.txt"), &text).expect("a file");
+    std::fs::write(root.path().join("b.txt"), text.replace('\n', "\r\n")).expect("a file");
+    for form in [
+        &["-o", "needle"][..],
+        &["-co", "needle"],
+        &["-N", "needle"],
+        &["-v", "last"],
+        &["-vc", "hay"],
+        &["-oC1", "needle"],
+        &["-NC1", "end"],
+        &["-NA1", "x needle"],
+    ] {
+        prints_the_same(&root, form);
+    }
 }
 
 #[test]

@@ -28,13 +28,13 @@ $pattern = "(?<!\\w)(?:$pattern)(?!\\w)" if $flags =~ /w/;
 my $modifiers = join '', grep { $flags =~ /$_/ } 'i', 'm';
 my $re = eval "qr/\$pattern/u$modifiers" or die $@;
 my @parts = map { [substr($_, 0, 1), substr($_, 1)] } split /\x1f/, $parts;
-my $count;
+my ($count, $feed);
 sub expanded {
     no strict 'refs';
     $count++;
     my $whole = $&;
     my @groups = map { defined $-[$_] ? $$_ : '' } 1 .. 9;
-    join '', map { $$_[0] eq 'T' ? $$_[1] : $$_[1] ? $groups[$$_[1] - 1] : $whole } @parts;
+    join '', map { $$_[0] eq 'T' ? $$_[1] =~ s/\n/$feed/gr : $$_[1] ? $groups[$$_[1] - 1] : $whole } @parts;
 }
 sub replaced {
     my ($text) = @_;
@@ -59,11 +59,13 @@ for my $file (@files) {
     open my $in, '<:raw', $file or die $!;
     my $text = do { local $/; <$in> } // '';
     if ($is_text) { utf8::decode($text) or die 'not UTF-8' }
+    # A line feed of the replacement is a line end of the file, where all of them are the same.
+    $feed = $text =~ /\r\n/ && $text !~ /(?<!\r)\n/ ? "\r\n" : "\n";
     ($count, my $new) = (0, '');
     if ($is_multiline) { $new = replaced($text) }
     else {
         for my $line (split /(?<=\n)/, $text) {
-            my $end = $line =~ s/\n\z// ? "\n" : '';
+            my $end = $line =~ s/(\r?\n)\z// ? $1 : '';
             $new .= replaced($line) . $end;
         }
     }
@@ -206,7 +208,12 @@ fn files_become_what_perl_makes_of_them() {
 
         let workspace = TestWorkspace::new();
         for name in FILES {
-            workspace.put(name, text(&mut dice, is_broken));
+            let mut text = text(&mut dice, is_broken);
+            if is_multiline {
+                // To Perl, CRLF is two characters.
+                text.retain(|byte| *byte != b'\r');
+            }
+            workspace.put(name, text);
         }
         let flags = [
             (is_literal, 'l'),

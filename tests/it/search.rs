@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use ripkit::{Call, ErrorCode, Limits, TextStream, Toolkit, Workspace};
+use ripkit::{Call, ErrorCode, Limits, Syntax, TextStream, Toolkit, Workspace};
 use serde_json::{Value, json};
 
 use crate::differential::lines_of_block;
@@ -68,6 +68,11 @@ fn roomy(workspace: &TestWorkspace, threads: usize) -> Toolkit {
     let mut limits = Limits::unbounded();
     limits.threads = threads;
     Toolkit::new(workspace.open()).with_limits(limits)
+}
+
+/// Tools whose searches mean what they mean to rg.
+fn as_at_a_shell(workspace: &TestWorkspace) -> Toolkit {
+    roomy(workspace, 2).with_syntax(Syntax::Shell)
 }
 
 /// Lines of 64 bytes; one in four matches `needle`.
@@ -260,8 +265,11 @@ fn a_match_that_goes_on_past_a_piece_of_a_long_line_is_found() {
 fn with_context_a_long_line_is_told() {
     let workspace = long_line(PIECE + (1 << 20), &[]);
     let arguments = json!({ "pattern": "first", "context": 1 });
-    let said = workspace.call("search", arguments).finds(["a.txt:1"]);
-    said.notes_mention("a.txt has a line over 4194304 bytes, which ends its search with context");
+    let mut limits = Limits::default();
+    limits.multiline_bytes = PIECE;
+    let tools = Toolkit::new(workspace.open()).with_limits(limits);
+    let said = ask(&tools, "search", arguments).finds(["a.txt:1"]);
+    said.notes_mention("a.txt has a line over 4194304 bytes, and was not searched from there on");
 }
 
 #[test]
@@ -781,7 +789,7 @@ fn a_multi_line_search_of_a_later_nul_byte_finds_what_rg_finds() {
                 "pattern": pattern, "multiline": true, "case_sensitive": true,
                 "max_results": 1_000_000,
             });
-            let ours = our_matches(&ask(&roomy(&workspace, 2), "search", arguments));
+            let ours = our_matches(&ask(&as_at_a_shell(&workspace), "search", arguments));
             let theirs = rg_matches(&workspace.root(), &["-U", "-e", pattern]);
             let equal = ours.iter().zip(&theirs).take_while(|(ours, theirs)| ours == theirs);
             let equal = equal.count();
@@ -819,7 +827,7 @@ fn columns_of_matches_that_reach_into_the_line_end_are_those_of_rg() {
     ] {
         let arguments =
             json!({ "pattern": pattern, "multiline": multiline, "case_sensitive": true });
-        let ours = our_matches(&workspace.call("search", arguments).succeeds());
+        let ours = our_matches(&ask(&as_at_a_shell(&workspace), "search", arguments).succeeds());
         let flags: &[&str] = if multiline { &["-U"] } else { &[] };
         let theirs = rg_matches(&workspace.root(), &[flags, &["-e", pattern]].concat());
         assert_eq!(ours, theirs, "{pattern}, multiline: {multiline}");
@@ -840,7 +848,8 @@ fn a_pattern_for_the_end_of_the_text_finds_what_rg_finds() {
             let arguments = json!({
                 "pattern": pattern, "case_sensitive": true, "max_results": 1_000_000
             });
-            let mut ours = our_matches(&ask(&roomy(&workspace, 2), "search", arguments).succeeds());
+            let mut ours =
+                our_matches(&ask(&as_at_a_shell(&workspace), "search", arguments).succeeds());
             let theirs = rg_matches(&workspace.root(), &["-e", pattern]);
             for (ours, theirs) in ours.iter_mut().zip(&theirs) {
                 // rg looks for the places from the start of the file, and `\A` is not there.

@@ -1,5 +1,7 @@
 use super::*;
+use crate::search::line_ends::LineEnds;
 use crate::search::pattern::PatternOptions;
+use crate::test_rng::{TestRng, rounds};
 
 const OPTIONS: PatternOptions<'static> = PatternOptions {
     pattern: "",
@@ -7,6 +9,7 @@ const OPTIONS: PatternOptions<'static> = PatternOptions {
     literal: false,
     word: false,
     multiline: false,
+    line_ends: LineEnds::Both,
     max_bytes: 4096,
 };
 
@@ -20,7 +23,6 @@ fn rewriter(options: &PatternOptions, replacement: &str) -> Rewriter {
     } else {
         Template::parse(replacement, &pattern).unwrap()
     };
-    let template = Arc::new(template);
     Rewriter { pattern, template, max_bytes: 1000, line_bytes: 20, versions: false }
 }
 
@@ -48,18 +50,15 @@ fn shown(text: &[u8]) -> String {
 
 #[test]
 fn lines_are_searched_one_by_one() {
-    let cases: [Case; 17] = [
+    let cases: [Case; 15] = [
         ("a", "b", b"a\nca\n", b"b\ncb\n", 2),
         ("^a", "b", b"aa\naa", b"ba\nba", 2),
         ("a$", "b", b"aa\naa", b"ab\nab", 2),
-        // A carriage return is a part of the line, as in a search.
-        ("a$", "b", b"a\r\na\n", b"a\r\nb\n", 1),
         ("a\\r?$", "b", b"a\r\na\n", b"b\nb\n", 2),
-        ("\\Aa\\z", "b", b"a\naa\na\n", b"b\naa\nb\n", 2),
         ("^", "> ", b"a\n\nb\n", b"> a\n> \n> b\n", 3),
         ("$", ";", b"a\nb", b"a;\nb;", 2),
         ("^$", "-", b"a\n\n\nb\n", b"a\n-\n-\nb\n", 2),
-        ("\\s+$", "", b"a \t\r\n b \n", b"a\n b\n", 2),
+        ("\\s+$", "", b"a \t\r\n b \n", b"a\r\n b\n", 2),
         ("(\\w+) (\\w+)", "$2 $1", b"one two\nthree\n", b"two one\nthree\n", 1),
         ("(a)|(b)", "[$1|$2]", b"ab", b"[a|][|b]", 2),
         ("a", "", b"a\naa\n", b"\n\n", 3),
@@ -73,6 +72,174 @@ fn lines_are_searched_one_by_one() {
         let expected = (shown(expected), count);
         assert_eq!(outcome(&options, replacement, content), expected, "{pattern}");
     }
+}
+
+#[test]
+fn a_line_is_searched_without_its_end_whether_that_is_lf_or_crlf() {
+    let cases: [Case; 17] = [
+        ("TODO (.*)", "FIXME($1)", b"// TODO x\r\n", b"// FIXME(x)\r\n", 1),
+        ("\\s*//.*", "", b"a // b\r\nc // d\n//\r\n", b"a\r\nc\n\r\n", 3),
+        ("$", " // end", b"a\r\nb\n\r\nc", b"a // end\r\nb // end\n // end\r\nc // end", 4),
+        (";$", ",", b"a;\r\nb;\n;c;", b"a,\r\nb,\n;c,", 3),
+        ("^$", "-", b"\r\n\n\r\r\na\r\n", b"-\r\n-\n\r\r\na\r\n", 2),
+        ("\\S+", "<$0>", b"a\r\nb\n", b"<a>\r\n<b>\n", 2),
+        ("[^a]+", "-", b"ab\r\nac\n", b"a-\r\na-\n", 2),
+        ("(.)$", "$1$1", b"a\r\n\r\nb\n", b"aa\r\n\r\nbb\n", 2),
+        ("$\\b", "|", b"a\r\n;\r\n", b"a|\r\n;\r\n", 1),
+        // A `\r` that ends no line is a character.
+        (".", "-", b"a\rb\r", b"----", 4),
+        ("b$", "-", b"b\rb\r\r\nb\r", b"b\rb\r\r\nb\r", 0),
+        ("\\s", "-", b"a\r\r\nb\r", b"a-\r\nb-", 2),
+        // What names a `\r` matches it everywhere.
+        ("\\r", "", b"a\r\nb\rc\n", b"a\nbc\n", 2),
+        ("\\x0d$", "", b"a\r\nb\rc\n", b"a\nb\rc\n", 1),
+        ("(.*)\\r?$", "$1;", b"a\r\nb\n", b"a;\nb;\n", 2),
+        ("[\\r]", "-", b"a\r\nb\r", b"a-\nb-", 2),
+        ("(?:\\s+\\r)?$", ";", b"a \r\nb\n", b"a;\nb;\n", 2),
+    ];
+    for (pattern, replacement, content, expected, count) in cases {
+        let options = PatternOptions { pattern, ..OPTIONS };
+        if count == 0 {
+            let result = rewrite(&rewriter(&options, replacement), content);
+            assert!(matches!(result, Ok(Rewritten::Unmatched)), "{pattern}: {result:?}");
+            continue;
+        }
+        let expected = (shown(expected), count);
+        assert_eq!(outcome(&options, replacement, content), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn across_lines_crlf_is_one_line_end() {
+    let cases: [Case; 12] = [
+        ("$", ";", b"a\r\nb\nc\rd", b"a;\r\nb;\nc\rd;", 3),
+        ("^", "> ", b"a\r\nb\nc\rd", b"> a\r\n> b\n> c\rd", 3),
+        ("a\\s+b", "ab", b"a\r\n\r\nb\r\n", b"ab\r\n", 1),
+        ("(?s)<(.*)>", "$1", b"<a\r\nb\n>\r\n", b"a\r\nb\n\r\n", 1),
+        ("a\\nb", "c", b"a\r\nb\r\na\nb", b"c\r\nc", 2),
+        ("a\\nb", "b\na", b"a\r\nb\r\n", b"b\r\na\r\n", 1),
+        ("a\\r\\nb", "c", b"a\r\nb\r\na\nb", b"c\r\na\nb", 1),
+        ("\\r\\n", "\n", b"a\r\nb\r\n", b"a\nb\n", 2),
+        ("\\n{2,}", "\n", b"a\r\n\r\n\r\nb\r\n", b"a\r\nb\r\n", 1),
+        ("a$\\s+^b", "-", b"a\r\n\r\nb", b"-", 1),
+        ("\\A", "// x\n", b"a\r\nb\r\n", b"// x\r\na\r\nb\r\n", 1),
+        ("b\\s*\\z", "c", b"b\r\nb\r\n", b"b\r\nc", 1),
+    ];
+    for (pattern, replacement, content, expected, count) in cases {
+        let options = PatternOptions { pattern, multiline: true, ..OPTIONS };
+        let expected = (shown(expected), count);
+        assert_eq!(outcome(&options, replacement, content), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn the_ends_of_the_text_are_those_of_the_file() {
+    let cases: [Case; 5] = [
+        ("\\A", "// x\n", b"a\nb\n", b"// x\na\nb\n", 1),
+        ("\\Aa", "b", b"a\na\n", b"b\na\n", 1),
+        ("a\\z", "b", b"a\na", b"a\nb", 1),
+        // The pattern still matches within one line.
+        ("\\A[^x]*", "-", b"ab\nb\n", b"-\nb\n", 1),
+        ("(?:\\A|b)a", "-", b"a\nba\na\n", b"-\n-\na\n", 2),
+    ];
+    for (pattern, replacement, content, expected, count) in cases {
+        let options = PatternOptions { pattern, ..OPTIONS };
+        let expected = (shown(expected), count);
+        assert_eq!(outcome(&options, replacement, content), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn line_feeds_of_the_replacement_are_line_ends_of_the_file() {
+    let options = PatternOptions { pattern: "a", ..OPTIONS };
+    let named = PatternOptions { pattern: "a\\r?", ..OPTIONS };
+    let cases: [(&PatternOptions, &str, &[u8], &[u8], bool); 5] = [
+        (&options, "x\ny\r\nz", b"a\r\nb\r\n", b"x\r\ny\r\nz\r\nb\r\n", false),
+        (&options, "x\ny", b"a\nb\n", b"x\ny\nb\n", false),
+        // Where they are mixed, or the pattern names them, they stay as they were given.
+        (&options, "x\ny", b"a\r\nb\n", b"x\ny\r\nb\n", true),
+        (&options, "x\ny", b"a", b"x\ny", false),
+        (&named, "x\ny\n", b"a\r\n", b"x\ny\n\n", true),
+    ];
+    for (options, replacement, content, expected, has_crlf) in cases {
+        let found = replaced(options, replacement, content);
+        assert_eq!(shown(&found.content.unwrap()), shown(expected), "{}", shown(content));
+        assert_eq!(found.has_crlf, has_crlf, "{}", shown(content));
+    }
+}
+
+/// The line ends of a text, as how many are LF and how many CRLF.
+fn line_ends(text: &[u8]) -> (usize, usize) {
+    let crlf = memchr::memmem::find_iter(text, b"\r\n").count();
+    (memchr::memchr_iter(b'\n', text).count() - crlf, crlf)
+}
+
+#[test]
+fn a_replacement_never_changes_line_ends_that_its_pattern_does_not_name() {
+    const PIECES: [&str; 12] =
+        ["a", "b", ";", " ", "\t", "\r\n", "\n", "\r", "//", "é", "\r\n\r\n", "\r\r\n"];
+    const ATOMS: [&str; 20] = [
+        "a",
+        "b",
+        ";",
+        ".",
+        "\\s",
+        "\\S",
+        "\\w",
+        "\\W",
+        "[^a]",
+        "[^\\S\\n]",
+        "$",
+        "^",
+        "\\b",
+        "\\B",
+        "//",
+        "(.)",
+        "(?:;|$)",
+        "(\\s)",
+        "[\\x00-\\x1f]",
+        "é",
+    ];
+    const REPEATS: [&str; 8] = ["", "", "", "*", "+", "?", "*?", "{2}"];
+    let mut rng = TestRng(0x51_7c_c1_b7_27_22_0a_95);
+    let mut changed = 0;
+    for _ in 0..rounds(2_000) {
+        let text: String = (0..rng.below(14)).map(|_| rng.of(&PIECES)).collect();
+        let mut pattern = String::new();
+        let mut groups = 0;
+        for _ in 0..=rng.below(3) {
+            let atom = rng.of(&ATOMS);
+            groups += usize::from(atom.starts_with("(.") || atom.starts_with("(\\"));
+            pattern = format!("{pattern}{atom}{}", rng.of(&REPEATS));
+        }
+        let replacement = if groups > 0 { "<$1>" } else { "<>" };
+        let options = PatternOptions { pattern: &pattern, ..OPTIONS };
+        let rewriter = rewriter(&options, replacement);
+        let Ok(Rewritten::Replaced(replaced)) = rewrite(&rewriter, text.as_bytes()) else {
+            continue;
+        };
+        let new = replaced.content.unwrap_or_else(|| text.clone().into_bytes());
+        let case = format!("{pattern:?} in {text:?} gives {}", shown(&new));
+        assert_eq!(line_ends(&new), line_ends(text.as_bytes()), "{case}");
+        // It is the replacement in each line without its end.
+        let lines = text.split_inclusive('\n').map(|line| {
+            let content = line
+                .strip_suffix('\n')
+                .map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
+            let result = rewrite(&rewriter, content.as_bytes());
+            let new = match result {
+                Ok(Rewritten::Replaced(Replaced { content: Some(new), .. })) => new,
+                _ => content.as_bytes().to_vec(),
+            };
+            // An empty text has no line, and here it is one.
+            let is_blank = content.is_empty() && rewriter.pattern.matcher().is_match(b"").unwrap();
+            let new = if is_blank { b"<>".to_vec() } else { new };
+            [&new, &line.as_bytes()[content.len()..]].concat()
+        });
+        assert_eq!(shown(&new), shown(&lines.collect::<Vec<_>>().concat()), "{case}");
+        changed += usize::from(new != text.as_bytes());
+    }
+    assert!(changed > 500, "{changed}");
 }
 
 #[test]

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ripkit::workspace::Durability;
-use ripkit::{Limits, Toolkit, Workspace};
+use ripkit::{Limits, Syntax, Toolkit, Workspace};
 use tempfile::TempDir;
 
 /// A directory with a root, a directory beside it, and the tools over the root.
 pub struct Scratch {
     dir: TempDir,
     pub tools: Toolkit,
+    /// The same as they are called at a shell.
+    pub shell: Toolkit,
 }
 
 impl Scratch {
@@ -28,7 +30,9 @@ impl Scratch {
         let mut limits = Limits::default();
         // A pool of many threads is slow to wake, and two threads find the same bugs.
         limits.threads = 2;
-        Scratch { dir, tools: Toolkit::new(workspace).with_limits(limits) }
+        let tools = Toolkit::new(workspace).with_limits(limits);
+        let shell = tools.clone().with_syntax(Syntax::Shell);
+        Scratch { dir, tools, shell }
     }
 
     pub fn root(&self) -> &Path {

@@ -114,6 +114,8 @@ fn content(choices: &mut Choices<'_>) -> Vec<u8> {
 struct Case {
     files: Vec<Vec<u8>>,
     args: SearchArgs,
+    /// Whether it is a search at a shell, which means what it means to rg.
+    is_shell: bool,
 }
 
 impl Case {
@@ -135,7 +137,9 @@ impl Case {
         args.pattern =
             if args.literal { choices.text(&WORDS, 3).replace('\r', "") } else { pattern(choices) };
         let files = (0..=choices.below(3)).map(|_| content(choices)).collect();
-        Case { files, args }
+        // What a pattern that names a carriage return matches is no matter of single lines.
+        let is_shell = choices.once_in(2) || args.pattern.contains(r"\r");
+        Case { files, args, is_shell }
     }
 
     /// The pattern for one line without its line feed.
@@ -157,12 +161,19 @@ impl Case {
 type Line = (u64, Option<u64>, String);
 
 /// The lines of a file that an answer shows, and how many of them match.
-fn expected(regex: &Regex, content: &[u8], args: &SearchArgs) -> (Vec<Line>, u64) {
+fn expected<'a>(regex: &Regex, content: &'a [u8], case: &Case) -> (Vec<Line>, u64) {
+    let Case { args, is_shell, .. } = case;
     let body = content.strip_suffix(b"\n").unwrap_or(content);
     let lines: Vec<&[u8]> =
         if content.is_empty() { vec![] } else { body.split(|byte| *byte == b'\n').collect() };
-    // Counts include the whole file.
-    let max = args.max_per_file.filter(|_| args.output != OutputMode::Count);
+    let ends = content.iter().filter(|byte| **byte == b'\n').count();
+    let without_end = |(at, line): (usize, &'a [u8])| {
+        let is_end = !is_shell && at < ends;
+        line.strip_suffix(b"\r").filter(|_| is_end).unwrap_or(line)
+    };
+    let lines: Vec<&[u8]> = lines.into_iter().enumerate().map(without_end).collect();
+    // To an agent, counts include the whole file.
+    let max = args.max_per_file.filter(|_| *is_shell || args.output != OutputMode::Count);
     let max = max.map_or(usize::MAX, |max| max as usize);
     let columns: Vec<Option<u64>> =
         lines.iter().map(|line| regex.find(line).map(|found| found.start() as u64 + 1)).collect();
@@ -192,7 +203,8 @@ fn search(scratch: &Scratch, case: &Case) {
     for (number, content) in case.files.iter().enumerate() {
         fs::write(scratch.root().join(number.to_string()), content).unwrap();
     }
-    let found = scratch.tools.run::<Search>(case.args.clone(), &Call::default());
+    let tools = if case.is_shell { &scratch.shell } else { &scratch.tools };
+    let found = tools.run::<Search>(case.args.clone(), &Call::default());
     let Some(regex) = case.regex() else {
         assert!(found.is_err(), "{case:?} is no pattern");
         return;
@@ -205,7 +217,7 @@ fn search(scratch: &Scratch, case: &Case) {
 fn compare(found: &SearchOutput, regex: &Regex, case: &Case) {
     let mut files = found.files.iter();
     for (number, content) in case.files.iter().enumerate() {
-        let (lines, count) = expected(regex, content, &case.args);
+        let (lines, count) = expected(regex, content, case);
         if count == 0 {
             continue;
         }

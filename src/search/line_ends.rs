@@ -1,0 +1,283 @@
+//! What a pattern sees of line ends.
+//!
+//! In ripgrep a line ends before its `\n`, so that a `\r` before that is a part of the line: `;$` finds
+//! nothing in a file with CRLF, and `.*` takes the `\r` with it, which a replacement then moves or
+//! removes. To the tools a line ends before `\n` or `\r\n`, and a `\r` anywhere else is a byte as any
+//! other.
+//!
+//! A pattern that does not name a `\r` is matched against a copy of the text in which `\n` stands for
+//! `\r\n` ([`LineFeeds`]). Everything that a search tells follows from this copy: lines have the same
+//! numbers, and what is before their ends the same bytes. A replacement maps its places back. The copy is
+//! made only of texts that have a `\r\n`, and only where the text as it is may match.
+//!
+//! A pattern that names a `\r` is matched against the text as it is, in another form
+//! ([`in_carriage_returns`]) if that has any `\r`: only what names a `\r` matches that of a line end.
+
+use std::io::{self, Read};
+
+use regex_syntax::hir::{
+    Capture, Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind,
+    Look, Repetition,
+};
+
+/// What ends a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineEnds {
+    /// `\n`, as in ripgrep; `\A` and `\z` stand at the ends of each line.
+    LineFeed,
+    /// `\n` and `\r\n`; `\A` and `\z` stand at the ends of the file.
+    Both,
+}
+
+/// A text in which `\n` stands for `\r\n`. Its buffers serve one text after the other.
+#[derive(Debug, Default)]
+pub(super) struct LineFeeds {
+    text: Vec<u8>,
+    /// Where in `text` the line feeds are that stand for `\r\n`.
+    ends: Vec<usize>,
+}
+
+impl LineFeeds {
+    /// Takes another text.
+    pub(super) fn fill(&mut self, text: &[u8]) {
+        self.text.clear();
+        self.ends.clear();
+        let mut copied = 0;
+        for at in memchr::memmem::find_iter(text, b"\r\n") {
+            self.text.extend_from_slice(&text[copied..at]);
+            self.ends.push(self.text.len());
+            copied = at + 1;
+        }
+        if !self.ends.is_empty() {
+            self.text.extend_from_slice(&text[copied..]);
+        }
+    }
+
+    /// This text, which was taken last, with line feeds only.
+    pub(super) fn of<'t>(&'t self, text: &'t [u8]) -> &'t [u8] {
+        if self.ends.is_empty() { text } else { &self.text }
+    }
+
+    /// The place in the text that this place in the copy stands for.
+    pub(super) fn original(&self, at: usize) -> usize {
+        at + self.ends.partition_point(|end| *end < at)
+    }
+
+    /// Whether the text has line ends, and all of them are `\r\n`.
+    pub(super) fn are_all(&self) -> bool {
+        let count = self.ends.len();
+        count > 0 && memchr::memchr_iter(b'\n', &self.text).count() == count
+    }
+
+    /// Frees the buffers if they are larger than `max` bytes.
+    pub(super) fn release_over(&mut self, max: usize) {
+        if self.text.capacity() > max {
+            *self = LineFeeds::default();
+        }
+    }
+}
+
+/// How many bytes a [`LineFeedReader`] reads at once.
+const CHUNK: usize = 64 << 10;
+
+/// Reads a text with `\n` for `\r\n`. The text is UTF-8 or any bytes, or UTF-16 with a mark.
+#[derive(Debug)]
+pub(super) struct LineFeedReader<R> {
+    inner: R,
+    /// What was read, from `start` on not passed on; in the end a `\r` that may begin a `\r\n`, or a part
+    /// of a character.
+    raw: Vec<u8>,
+    start: usize,
+    /// Where the bytes that can be passed on end.
+    ready: usize,
+    begun: bool,
+    ended: bool,
+    carriage_return: &'static [u8],
+    line_feed: &'static [u8],
+}
+
+impl<R: Read> LineFeedReader<R> {
+    pub(super) fn new(inner: R) -> LineFeedReader<R> {
+        LineFeedReader {
+            inner,
+            raw: Vec::new(),
+            start: 0,
+            ready: 0,
+            begun: false,
+            ended: false,
+            carriage_return: b"\r",
+            line_feed: b"\n",
+        }
+    }
+
+    /// Reads a chunk and takes out the `\r` of each `\r\n`.
+    fn fill(&mut self) -> io::Result<()> {
+        self.raw.drain(..self.start);
+        let kept = self.raw.len();
+        self.raw.resize(kept + CHUNK, 0);
+        let count = self.inner.read(&mut self.raw[kept..]);
+        self.raw.truncate(kept + *count.as_ref().unwrap_or(&0));
+        self.ended = count? == 0;
+        (self.start, self.ready) = (0, 0);
+        if !self.begun {
+            if self.raw.len() < 2 && !self.ended {
+                return Ok(());
+            }
+            self.begun = true;
+            match self.raw[..] {
+                [0xFF, 0xFE, ..] => (self.carriage_return, self.line_feed) = (b"\r\0", b"\n\0"),
+                [0xFE, 0xFF, ..] => (self.carriage_return, self.line_feed) = (b"\0\r", b"\0\n"),
+                _ => {}
+            }
+        }
+        // The bytes before `at` were read, and those before `ready` are passed on.
+        let unit = self.line_feed.len();
+        let mut at = 0;
+        while at < self.raw.len() {
+            let rest = &self.raw[at..];
+            let upto = match memchr::memchr(b'\r', rest) {
+                // A whole unit may begin one byte before.
+                Some(found) => (at + found) / unit * unit,
+                None if self.ended => self.raw.len(),
+                None => at + rest.len() / unit * unit,
+            };
+            self.raw.copy_within(at..upto, self.ready);
+            self.ready += upto - at;
+            at = upto;
+            let rest = &self.raw[at..];
+            if rest.len() < 2 * unit && !self.ended {
+                break;
+            }
+            let is_end =
+                rest.starts_with(self.carriage_return) && rest[unit..].starts_with(self.line_feed);
+            let length = unit.min(rest.len());
+            if !is_end {
+                self.raw.copy_within(at..at + length, self.ready);
+                self.ready += length;
+            }
+            at += length;
+        }
+        // What is held back follows what is passed on.
+        self.raw.drain(self.ready..at);
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for LineFeedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.start == self.ready && !self.ended {
+            self.fill()?;
+        }
+        let count = buffer.len().min(self.ready - self.start);
+        buffer[..count].copy_from_slice(&self.raw[self.start..self.start + count]);
+        self.start += count;
+        Ok(count)
+    }
+}
+
+/// Whether the pattern has a `\r` as a character of its own, or in a class beside no other character.
+/// Shorthands such as `\s`, negated classes and ranges do not name it.
+pub(super) fn names_carriage_return(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => false,
+        HirKind::Literal(literal) => literal.0.contains(&b'\r'),
+        HirKind::Class(class) => lists_carriage_return(class),
+        HirKind::Repetition(repetition) => names_carriage_return(&repetition.sub),
+        HirKind::Capture(capture) => names_carriage_return(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().any(names_carriage_return)
+        }
+    }
+}
+
+/// `[\r]`, `[\r\n]` and `[\n\x0b\x0c\r]`, but not `\s`, which begins with a tab.
+fn lists_carriage_return(class: &Class) -> bool {
+    let is_listed = |start: u32, end: u32| end == 0x0d && matches!(start, 0x0a | 0x0d);
+    match class {
+        Class::Unicode(class) => {
+            class.iter().any(|range| is_listed(range.start().into(), range.end().into()))
+        }
+        Class::Bytes(class) => {
+            class.iter().any(|range| is_listed(range.start().into(), range.end().into()))
+        }
+    }
+}
+
+/// A pattern that names a `\r`, as an expression for texts that have some, in which only what names it
+/// matches the `\r` of a line end. Where a match stays within a line (`in_line`), classes match no line
+/// feed.
+///
+/// `(?mR:^)` after a `\r` holds unless a `\n` follows, which tells a `\r` that ends no line. No look
+/// tells the place before a `\r\n` from that before another `\r`, so that `$` stands before both here.
+pub(super) fn in_carriage_returns(hir: &Hir, in_line: bool) -> Hir {
+    let inner = |hir| in_carriage_returns(hir, in_line);
+    match hir.kind() {
+        HirKind::Empty | HirKind::Literal(_) => hir.clone(),
+        HirKind::Look(Look::EndLF) => {
+            Hir::alternation(vec![Hir::look(Look::EndLF), Hir::look(Look::EndCRLF)])
+        }
+        HirKind::Look(look) => Hir::look(*look),
+        HirKind::Class(class) => class_in_carriage_returns(class, in_line),
+        HirKind::Repetition(repetition) => {
+            let sub = inner(&repetition.sub);
+            // The printer omits the group between two repetitions, so `(?:a+)?` would become the lazy
+            // `a+?`.
+            let sub = match sub.kind() {
+                HirKind::Repetition(_) => Hir::alternation(vec![sub, Hir::fail()]),
+                _ => sub,
+            };
+            Hir::repetition(Repetition { sub: Box::new(sub), ..*repetition })
+        }
+        HirKind::Capture(capture) => {
+            let (index, name) = (capture.index, capture.name.clone());
+            Hir::capture(Capture { index, name, sub: Box::new(inner(&capture.sub)) })
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(inner).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(inner).collect()),
+    }
+}
+
+fn class_in_carriage_returns(class: &Class, in_line: bool) -> Hir {
+    let mut class = class.clone();
+    if in_line {
+        take_out(&mut class, b'\n');
+    }
+    if !has(&class, b'\r') || lists_carriage_return(&class) {
+        return Hir::class(class);
+    }
+    let spans_lines = has(&class, b'\n');
+    take_out(&mut class, b'\r');
+    let lone = Hir::concat(vec![Hir::literal(*b"\r"), Hir::look(Look::StartCRLF)]);
+    let mut parts = vec![Hir::class(class), lone];
+    if spans_lines {
+        parts.push(Hir::literal(*b"\r\n"));
+    }
+    Hir::alternation(parts)
+}
+
+fn has(class: &Class, byte: u8) -> bool {
+    match class {
+        Class::Unicode(class) => {
+            let letter = char::from(byte);
+            class.iter().any(|range| (range.start()..=range.end()).contains(&letter))
+        }
+        Class::Bytes(class) => {
+            class.iter().any(|range| (range.start()..=range.end()).contains(&byte))
+        }
+    }
+}
+
+fn take_out(class: &mut Class, byte: u8) {
+    match class {
+        Class::Unicode(class) => {
+            let letter = char::from(byte);
+            class.difference(&ClassUnicode::new([ClassUnicodeRange::new(letter, letter)]));
+        }
+        Class::Bytes(class) => {
+            class.difference(&ClassBytes::new([ClassBytesRange::new(byte, byte)]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
