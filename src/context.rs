@@ -171,6 +171,8 @@ pub struct Call {
     deadline: Option<Instant>,
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
+    /// Receives the results as JSON.
+    results: Option<TextStream>,
     exact_lines: bool,
     counted_matches: bool,
     id: Option<Arc<str>>,
@@ -240,6 +242,18 @@ impl Call {
     /// Whether matching lines are kept byte for byte.
     pub fn keeps_exact_lines(&self) -> bool {
         self.exact_lines
+    }
+
+    /// Streams the results of a search, besides their text, as JSON objects with commas between them; the
+    /// answer then has none.
+    pub(crate) fn with_results(mut self, results: TextStream) -> Call {
+        self.results = Some(results);
+        self
+    }
+
+    /// The stream for results as JSON, if there is one.
+    pub(crate) fn results(&self) -> Option<&TextStream> {
+        self.results.as_ref()
     }
 
     /// Makes a search that counts count matches, and not matching lines, as `rg --count-matches` does.
@@ -322,6 +336,8 @@ impl Call {
                 })
             }),
             text: text.clone().map(TextStream::new),
+            // Whoever reads it waits for the call.
+            results: self.results.clone(),
             exact_lines: self.exact_lines,
             counted_matches: self.counted_matches,
             id: self.id.clone(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::context::Call;
+use crate::context::{Call, TextStream};
 use crate::text::escape;
 use crate::toolkit::Answer;
 use crate::tools::find_files::FindFilesOutput;
@@ -31,6 +31,20 @@ pub fn is_verbatim(answer: &Answer) -> bool {
 /// The call with which a search that counts counts matches, and not matching lines.
 pub fn counting_matches(call: Call) -> Call {
     call.with_counted_matches()
+}
+
+/// The call of a search that streams its text and, as JSON objects with commas between them, its results.
+pub fn streaming_results(call: Call, text: TextStream, results: TextStream) -> Call {
+    call.with_text(text).with_results(results)
+}
+
+/// The details of an answer as JSON in two parts, between which the streamed results belong.
+pub fn details_around_results(answer: &Answer) -> Option<(String, String)> {
+    const RESULTS: &str = "\"files\":[";
+    let details = answer.details_text()?;
+    let at = details.find(RESULTS)? + RESULTS.len();
+    let (before, after) = details.split_at_checked(at)?;
+    Some((before.to_owned(), after.to_owned()))
 }
 
 /// The exit status, if it does not follow from the outcome.

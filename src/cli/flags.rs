@@ -211,6 +211,8 @@ pub(super) struct OutputFlags {
     pub(super) events: bool,
     /// Print matching lines in another form than the text has.
     pub(super) lines: Option<LineFlags>,
+    /// Whether the results are lines of files, which are streamed.
+    pub(super) streams_results: bool,
     /// Count matches instead of matching lines.
     pub(super) counts_matches: bool,
     /// End each path with NUL.
@@ -248,13 +250,15 @@ impl OutputFlags {
         };
         let prints = |form: &str| args.get("output").map_or("content", as_text) == form;
         let prints_lines = prints("content");
-        let has_lines = spec.output_schema.pointer(MATCHES).is_some() && prints_lines;
+        let streams_results = spec.output_schema.pointer(MATCHES).is_some();
+        let has_lines = streams_results && prints_lines;
         let is_other = lines.only_matching || !lines.line_numbers || null;
         OutputFlags {
             quiet: is_given(matches, QUIET),
             stats: is_given(matches, STATS),
             events: is_given(matches, EVENTS),
             lines: (has_lines && is_other).then_some(lines),
+            streams_results,
             counts_matches: lines.only_matching && prints("count"),
             null,
         }

@@ -19,6 +19,7 @@ mod mcp;
 mod print;
 mod shorts;
 mod skills;
+mod spool;
 mod tool;
 
 use std::collections::HashSet;

@@ -16,12 +16,15 @@ use super::call::exit;
 use super::colour;
 use super::flags::{GlobalFlags, OutputFlags};
 use super::lines::LineWriter;
+use super::spool::Spool;
 
 /// The form in which an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The whole answer as one line of JSON.
     Json,
+    /// The same in parts as they are found, so that it need not fit into memory.
+    JsonParts,
     /// The events of `rg --json`, streamed.
     Events,
     /// Lines that are made from the events, streamed.
@@ -41,6 +44,7 @@ enum Form {
 impl Form {
     fn new(output: OutputFlags, globals: &GlobalFlags) -> Form {
         match output {
+            _ if globals.json && globals.all && output.streams_results => Form::JsonParts,
             _ if globals.json => Form::Json,
             OutputFlags { events: true, .. } => Form::Events,
             OutputFlags { quiet: true, .. } => Form::Quiet,
@@ -59,6 +63,8 @@ pub(super) struct Printer {
     counts_matches: bool,
     stream: Arc<Mutex<Stream>>,
     lines: Arc<Mutex<LineWriter>>,
+    /// Of an answer in parts, the text and the results.
+    parts: [Arc<Mutex<Spool>>; 2],
 }
 
 impl Printer {
@@ -69,6 +75,7 @@ impl Printer {
             counts_matches: output.counts_matches,
             stream: Arc::new(Mutex::new(Stream::new())),
             lines: Arc::new(Mutex::new(lines)),
+            parts: [true, false].map(|is_escaped| Arc::new(Mutex::new(Spool::new(is_escaped)))),
         }
     }
 
@@ -83,6 +90,10 @@ impl Printer {
                 call.with_exact_lines().with_text(TextStream::new(Arc::clone(&self.lines)))
             }
             Form::StreamedText => call.with_text(stream()),
+            Form::JsonParts => {
+                let [text, results] = self.parts.clone().map(TextStream::new);
+                shell::streaming_results(call, text, results)
+            }
             Form::Json | Form::Quiet | Form::Paths | Form::Text | Form::ColouredText => call,
         }
     }
@@ -91,7 +102,8 @@ impl Printer {
     /// results only.
     pub(super) fn print(&self, answer: &Answer, elapsed: Duration) -> io::Result<()> {
         match (self.form, answer.error()) {
-            (Form::Json, _) => return json(answer),
+            (Form::JsonParts, None) => return self.json_parts(answer),
+            (Form::Json | Form::JsonParts, _) => return json(answer),
             (_, Some(_)) => {
                 error_text(answer.body());
                 return Ok(());
@@ -126,6 +138,36 @@ impl Printer {
         }
         answer.notes().iter().for_each(|text| note(text));
         Ok(())
+    }
+
+    /// Writes the answer as one line of JSON, with what was streamed in its places.
+    fn json_parts(&self, answer: &Answer) -> io::Result<()> {
+        let Some((before, after)) = shell::details_around_results(answer) else {
+            return Err(io::Error::other("the answer has no results"));
+        };
+        let [mut text, mut results] =
+            self.parts.each_ref().map(|part| part.lock().unwrap_or_else(PoisonError::into_inner));
+        // The remarks and notes follow on the text.
+        let rest = answer.text();
+        let line_end = if text.is_empty() || rest.is_empty() { "" } else { "\n" };
+        let rest = serde_json::to_string(&format!("{line_end}{rest}"))?;
+        let rest = rest.strip_prefix('"').unwrap_or_default();
+        let notes = serde_json::to_string(answer.notes())?;
+        let mut to = BufWriter::with_capacity(64 * 1024, io::stdout());
+        let mut write = || -> io::Result<()> {
+            to.write_all(br#"{"is_error":false,"code":null,"text":""#)?;
+            text.copy_to(&mut to)?;
+            write!(to, r#"{rest},"details":{before}"#)?;
+            results.copy_to(&mut to)?;
+            write!(to, r#"{after},"content":[{{"type":"text","text":""#)?;
+            text.copy_to(&mut to)?;
+            writeln!(to, r#"{rest}}}],"notes":{notes}}}"#)?;
+            to.flush()
+        };
+        match write() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        }
     }
 
     fn finish(&self) -> io::Result<()> {

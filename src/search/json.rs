@@ -33,7 +33,8 @@ pub(super) fn write(file: &FileMatches, sum: &mut MatchStats, to: &TextStream) -
     let path = data(file.path_bytes()).to_string();
     let mut stats = MatchStats::of(file);
     stats.bytes_printed += printed(to, &begin(&path))?;
-    for lines in blocks(file.lines.raw()) {
+    for lines in file.lines.raw_blocks() {
+        let lines = lines.as_slice();
         stats.bytes_printed += printed(to, &LinesEvent { lines, path: &path })?;
     }
     to.write(format_args!("{}\n", end(file, stats)))?;
@@ -70,7 +71,8 @@ fn push_file(file: &FileMatches, events: &mut Vec<Value>) -> MatchStats {
     let path = data(file.path_bytes());
     stats.bytes_printed += length(&begin(&path.to_string()));
     events.push(json!({ "type": "begin", "data": { "path": path } }));
-    for lines in blocks(file.lines.raw()) {
+    for lines in file.lines.raw_blocks() {
+        let lines = lines.as_slice();
         stats.bytes_printed += length(&LinesEvent { lines, path: &path.to_string() });
         events.push(lines_event(lines, &path));
     }
@@ -92,29 +94,24 @@ fn end(file: &FileMatches, stats: MatchStats) -> Value {
     json!({ "type": "end", "data": end })
 }
 
-/// The lines of each event: a line of context, or a block of matching lines.
-fn blocks(lines: &[RawLine]) -> impl Iterator<Item = &[RawLine]> {
-    lines.chunk_by(|_, next| next.joined)
-}
-
 /// The text of the lines of an event.
-fn concat(lines: &[RawLine]) -> Vec<u8> {
+fn concat(lines: &[RawLine<'_>]) -> Vec<u8> {
     lines.iter().flat_map(|line| line.bytes.iter().copied()).collect()
 }
 
 /// The spans of the matches in the text of a block, which a limit may have shortened.
-fn spans(lines: &[RawLine], length: usize) -> impl Iterator<Item = (usize, usize)> {
+fn spans(lines: &[RawLine<'_>], length: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut next = 0;
     lines.iter().flat_map(move |line| {
         let begin = next;
         next += line.bytes.len();
-        let spans = line.spans.iter().flatten();
+        let spans = line.spans.unwrap_or_default().iter();
         spans.map(move |span| (begin + span.start(), (begin + span.end()).min(length)))
     })
 }
 
 #[cfg(feature = "cli")]
-fn lines_event(lines: &[RawLine], path: &Value) -> Value {
+fn lines_event(lines: &[RawLine<'_>], path: &Value) -> Value {
     let text = concat(lines);
     let found = spans(lines, text.len()).filter_map(|(start, end)| {
         let found = data(text.get(start..end)?);
@@ -131,7 +128,7 @@ fn lines_event(lines: &[RawLine], path: &Value) -> Value {
     } })
 }
 
-fn kind(lines: &[RawLine]) -> &'static str {
+fn kind(lines: &[RawLine<'_>]) -> &'static str {
     if lines.iter().any(|line| line.spans.is_some()) { "match" } else { "context" }
 }
 
@@ -139,7 +136,7 @@ fn kind(lines: &[RawLine]) -> &'static str {
 /// without building JSON values.
 struct LinesEvent<'a> {
     /// A line of context, or a block of matching lines.
-    lines: &'a [RawLine],
+    lines: &'a [RawLine<'a>],
     /// The path as JSON.
     path: &'a str,
 }
@@ -222,7 +219,7 @@ fn elapsed(took: Duration) -> Value {
 impl MatchStats {
     /// The statistics of a file, without the bytes of its events.
     fn of(file: &FileMatches) -> MatchStats {
-        let spans = || file.lines.raw().iter().filter_map(|line| line.spans.as_ref());
+        let spans = || file.lines.raw().filter_map(|line| line.spans);
         MatchStats {
             searches: 1,
             searches_with_match: 1,

@@ -5,11 +5,15 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::{self, Write as _};
+use std::ops::Range;
 
 use grep_matcher::Match;
 use schemars::JsonSchema;
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use crate::context::TextStream;
 use crate::search::enclosing::Definitions;
 use crate::search::options::OutputMode;
 use crate::search::spans::LineSpans;
@@ -75,9 +79,10 @@ pub struct FileMatches {
     pub(super) stopped_at_nul: bool,
 }
 
-/// The lines of a file in JSON.
-#[derive(Serialize, JsonSchema)]
+/// The schema of the lines of a file in JSON.
+#[derive(JsonSchema)]
 #[schemars(inline)]
+#[expect(dead_code, reason = "it only describes what serialize_lines writes")]
 struct LinesJson {
     /// The matching lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -90,16 +95,71 @@ struct LinesJson {
     definitions: Vec<ContextLine>,
 }
 
+/// Writes one line after the other, as there may be millions.
 fn serialize_lines<S: Serializer>(lines: &MatchLines, serializer: S) -> Result<S::Ok, S::Error> {
-    let json = LinesJson {
-        matches: lines.matches().collect(),
-        context: lines.context().collect(),
-        definitions: lines.definitions().collect(),
-    };
-    json.serialize(serializer)
+    let mut map = serializer.serialize_map(None)?;
+    if lines.matches().next().is_some() {
+        map.serialize_entry("matches", &Listed(|| lines.matches()))?;
+    }
+    if lines.context().next().is_some() {
+        map.serialize_entry("context", &Listed(|| lines.context()))?;
+    }
+    if lines.definitions().next().is_some() {
+        map.serialize_entry("definitions", &Listed(|| lines.definitions()))?;
+    }
+    map.end()
+}
+
+/// A list that is made while it is written.
+struct Listed<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// How many bytes of JSON are written at once.
+const WRITE_BYTES: usize = 16 << 10;
+
+/// Passes on bytes that are UTF-8 as a whole, but may be cut within a character.
+struct Pieces<'a> {
+    to: &'a TextStream,
+    rest: Vec<u8>,
+}
+
+impl io::Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        let end = self.rest.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+        let text = str::from_utf8(&self.rest[..end]).map_err(io::Error::other)?;
+        self.to.write(format_args!("{text}")).map_err(io::Error::other)?;
+        self.rest.drain(..end);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl FileMatches {
+    /// Writes the file as JSON.
+    ///
+    /// # Errors
+    /// The error of the stream.
+    pub(super) fn write_json(&self, before: &str, to: &TextStream) -> fmt::Result {
+        to.write(format_args!("{before}"))?;
+        let mut to = io::BufWriter::with_capacity(WRITE_BYTES, Pieces { to, rest: Vec::new() });
+        serde_json::to_writer(&mut to, self).map_err(|_| fmt::Error)?;
+        to.flush().map_err(|_| fmt::Error)
+    }
+
+    /// The memory that the file takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<FileMatches>() + self.path.len() + self.lines.memory() + self.values.bytes()
+    }
+
     /// The matching lines, in order.
     pub fn matches(&self) -> impl Iterator<Item = LineMatch> {
         self.lines.matches()
@@ -241,7 +301,10 @@ pub(super) struct MatchLines {
     spans: Vec<[usize; 2]>,
     entries: Vec<LineEntry>,
     /// One per entry, if requested.
-    raw: Vec<RawLine>,
+    raw: Vec<RawEntry>,
+    /// The bytes of these, and the spans of their matches.
+    raw_bytes: Vec<u8>,
+    raw_spans: Vec<Match>,
     /// The number of the last line that was written.
     last: Option<u64>,
 }
@@ -289,20 +352,30 @@ impl LineKind {
     }
 }
 
+/// A line with its exact bytes, as it is stored.
+#[derive(Clone, Debug)]
+struct RawEntry {
+    number: u64,
+    offset: u64,
+    /// Where the line is in the bytes of all lines.
+    bytes: Range<usize>,
+    /// Where the spans are among those of all lines.
+    spans: Option<Range<usize>>,
+    joined: bool,
+}
+
 /// A line with its exact bytes, for programs.
 #[derive(Clone, Debug)]
-pub(super) struct RawLine {
+pub(super) struct RawLine<'a> {
     /// The number of the line, from 1.
     pub(super) number: u64,
     /// The byte offset of the line in the text of the file, without byte order mark.
     pub(super) offset: u64,
     /// The line with its line end.
-    pub(super) bytes: Box<[u8]>,
+    pub(super) bytes: &'a [u8],
     /// The spans of the matches that begin in this line, which may end in a later line of the same
     /// block; `None` for context.
-    pub(super) spans: Option<Vec<Match>>,
-    /// The line belongs to the same block of a multi-line search as the previous one.
-    pub(super) joined: bool,
+    pub(super) spans: Option<&'a [Match]>,
 }
 
 /// A matching line from the searcher.
@@ -383,13 +456,7 @@ impl MatchLines {
                 // It is listed with the line in which it begins.
                 spans.remove(0);
             }
-            self.raw.push(RawLine {
-                number,
-                offset,
-                bytes: bytes.into(),
-                spans: Some(spans),
-                joined,
-            });
+            self.push_raw(number, offset, bytes, Some(&spans), joined);
         }
     }
 
@@ -423,9 +490,24 @@ impl MatchLines {
         let text = clip::window(without_line_end(bytes), &[], format.line_bytes).text;
         self.push_line(format, number, LineKind::Context, &text);
         if keep_raw {
-            let bytes = bytes.into();
-            self.raw.push(RawLine { number, offset, bytes, spans: None, joined: false });
+            self.push_raw(number, offset, bytes, None, false);
         }
+    }
+
+    fn push_raw(
+        &mut self,
+        number: u64,
+        offset: u64,
+        bytes: &[u8],
+        spans: Option<&[Match]>,
+        joined: bool,
+    ) {
+        let (start, spans_start) = (self.raw_bytes.len(), self.raw_spans.len());
+        self.raw_bytes.extend_from_slice(bytes);
+        self.raw_spans.extend_from_slice(spans.unwrap_or_default());
+        let (bytes, ends) = (start..self.raw_bytes.len(), self.raw_spans.len());
+        let spans = spans.map(|_| spans_start..ends);
+        self.raw.push(RawEntry { number, offset, bytes, spans, joined });
     }
 
     fn push_line(&mut self, format: LineFormat<'_>, number: u64, kind: LineKind, text: &str) {
@@ -434,8 +516,33 @@ impl MatchLines {
     }
 
     /// The exact bytes of the lines, if they were kept.
-    pub(super) fn raw(&self) -> &[RawLine] {
-        &self.raw
+    pub(super) fn raw(&self) -> impl Iterator<Item = RawLine<'_>> {
+        self.raw.iter().map(|entry| self.raw_line(entry))
+    }
+
+    /// The same in blocks: a line of context, or a block of matching lines.
+    pub(super) fn raw_blocks(&self) -> impl Iterator<Item = Vec<RawLine<'_>>> {
+        let blocks = self.raw.chunk_by(|_, next| next.joined);
+        blocks.map(|block| block.iter().map(|entry| self.raw_line(entry)).collect())
+    }
+
+    fn raw_line(&self, entry: &RawEntry) -> RawLine<'_> {
+        RawLine {
+            number: entry.number,
+            offset: entry.offset,
+            bytes: &self.raw_bytes[entry.bytes.clone()],
+            spans: entry.spans.clone().map(|spans| &self.raw_spans[spans]),
+        }
+    }
+
+    /// The memory that the lines take, in bytes.
+    fn memory(&self) -> usize {
+        self.text.capacity()
+            + self.raw_bytes.capacity()
+            + self.spans.capacity() * size_of::<[usize; 2]>()
+            + self.raw_spans.capacity() * size_of::<Match>()
+            + self.entries.capacity() * size_of::<LineEntry>()
+            + self.raw.capacity() * size_of::<RawEntry>()
     }
 
     /// Appends the matches of a block whose line numbers start after `lines_before` lines: those

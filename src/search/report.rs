@@ -374,6 +374,7 @@ pub(super) struct ReportBuilder {
     query: QueryId,
     has_gap: bool,
     stream: Option<TextStream>,
+    results: Option<TextStream>,
     /// A limit was reached.
     is_full: bool,
 }
@@ -405,6 +406,7 @@ impl ReportBuilder {
             query: options.query,
             has_gap: false,
             stream: options.stream.clone(),
+            results: options.results.clone(),
             is_full: false,
         }
     }
@@ -609,8 +611,15 @@ impl ReportBuilder {
             self.report.files.push(file);
             return ControlFlow::Continue(());
         };
-        let separator = if self.report.format.streamed { separator } else { "" };
-        self.report.format.streamed = true;
+        let is_first = !std::mem::replace(&mut self.report.format.streamed, true);
+        let separator = if is_first { "" } else { separator };
+        if let Some(results) = &self.results {
+            let comma = if is_first { "" } else { "," };
+            let written = file.write_json(comma, results);
+            if written.is_err() {
+                return ControlFlow::Break(());
+            }
+        }
         let remainder = file.remainder_line().filter(|_| !is_last).unwrap_or_default();
         let notices = file.notices(mode) + &remainder;
         let written = if self.report.format.json_events {

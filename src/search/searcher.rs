@@ -97,7 +97,7 @@ impl Visitor for FileSearcher {
     type Output = BatchMatches;
 
     fn weight(found: &BatchMatches) -> usize {
-        found.files.iter().map(|file| file.lines.text().len() + file.values.bytes() + 256).sum()
+        found.files.iter().map(FileMatches::memory).sum()
     }
 
     fn state(&self) -> SearchWorker {

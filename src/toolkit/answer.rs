@@ -58,6 +58,7 @@ pub(super) trait AnyOutput: Send {
     fn stream_text(&self, to: &TextStream, format: &TextFormat) -> fmt::Result;
     fn remarks(&self, format: &TextFormat) -> String;
     fn details(&self) -> Option<Value>;
+    fn details_text(&self) -> Option<String>;
     fn outcome(&self) -> Outcome;
     fn notes(&self) -> &[String];
     fn attachments(&self) -> Vec<Content>;
@@ -82,6 +83,10 @@ impl<O: Output> AnyOutput for O {
 
     fn details(&self) -> Option<Value> {
         serde_json::to_value(self).ok()
+    }
+
+    fn details_text(&self) -> Option<String> {
+        serde_json::to_string(self).ok()
     }
 
     fn outcome(&self) -> Outcome {
@@ -191,6 +196,11 @@ impl Answer {
             CallResult::Failed(_) => Value::Null,
             CallResult::Done { .. } => self.ask(AnyOutput::details).unwrap_or_default(),
         })
+    }
+
+    /// [`Answer::details`] as text, made without the values; `None` if the call failed.
+    pub(crate) fn details_text(&self) -> Option<String> {
+        self.ask(AnyOutput::details_text)
     }
 
     /// Whether the call failed.

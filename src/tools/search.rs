@@ -298,6 +298,7 @@ pub(super) fn options(
         versions: args.versions,
         raw_lines,
         stream: context.call.text().cloned(),
+        results: context.call.results().cloned(),
         binary: false,
         notes,
         results_only: context.format.syntax() == Syntax::Shell,

@@ -38,6 +38,8 @@ pub(crate) struct Walk<V: Visitor, S> {
     threads: usize,
     /// How many threads are visiting a batch.
     visiting: AtomicUsize,
+    /// Whether a thread hands results to the sink.
+    delivering: AtomicBool,
     files: AtomicU64,
     matches: AtomicU64,
 }
@@ -178,6 +180,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             call: call.clone(),
             threads: pool.threads(),
             visiting: AtomicUsize::new(0),
+            delivering: AtomicBool::new(false),
             files: AtomicU64::new(0),
             matches: AtomicU64::new(0),
         });
@@ -310,10 +313,13 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         self.queue.finish();
     }
 
-    /// Whether too many results wait, while another thread works on the one that they wait for.
-    /// Tasks are begun from the left, so that one has been begun.
+    /// Whether too many results wait, while another thread works on the one that they wait for, or hands
+    /// them to a sink that is slower than the visits. Tasks are begun from the left, so that one has been
+    /// begun.
     fn must_wait(&self) -> bool {
-        self.visiting.load(Ordering::Acquire) > 0 && lock(&self.results).weight() > MAX_WAITING
+        let is_visiting = self.visiting.load(Ordering::Acquire) > 0;
+        (is_visiting || self.delivering.load(Ordering::Acquire))
+            && lock(&self.results).weight() > MAX_WAITING
     }
 
     /// Hands to the sink what is complete at the head of the results. A thread that finds the sink
@@ -326,7 +332,9 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 Err(TryLockError::Poisoned(sink)) => sink.into_inner(),
                 Err(TryLockError::WouldBlock) => return,
             };
+            self.delivering.store(true, Ordering::Release);
             self.deliver_to(&mut sink);
+            self.delivering.store(false, Ordering::Release);
             if sink.has_enough {
                 self.stopped.store(true, Ordering::Release);
                 return self.queue.notify();

@@ -2,12 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::cli::{run, tree};
+use crate::cli::{ripkit, run, tree};
 use crate::harness::{has_program, is_thorough};
 
 #[test]
@@ -303,4 +303,104 @@ fn allow_for_differences(parsed: &mut Parsed) {
     let stats = parsed.summary.pointer_mut("/data/stats").and_then(Value::as_object_mut);
     let searches = stats.expect("statistics").remove("searches").expect("a count");
     assert!(searches.is_u64());
+}
+
+#[test]
+fn all_results_as_json_are_the_object_that_a_page_of_them_is() {
+    let directory = TempDir::new().expect("a directory");
+    let root = directory.path();
+    fs::create_dir(root.join("d")).expect("a directory");
+    let files: [(&str, &[u8]); 4] = [
+        ("a.txt", b"a x\r\nb\na \"q\"\n"),
+        ("b.bin", b"a\0b\na\n"),
+        ("c.txt", b"\xe9a\n"),
+        ("d/e.txt", b"fn x()\na\nb\nc\nd\na\n"),
+    ];
+    for (path, bytes) in files {
+        fs::write(root.join(path), bytes).expect("a file");
+    }
+    let forms: [&[&str]; 16] = [
+        &["a"],
+        &["a", "-C1"],
+        &["a", "-l"],
+        &["a", "-c"],
+        &["a", "--output", "values"],
+        &["a", "--output", "files_without_match"],
+        &["zzz"],
+        &["zzz", "missing"],
+        &["a", "missing"],
+        &["("],
+        &["a", "-v"],
+        &["-U", "a\\nb"],
+        &["a", "b.bin"],
+        &["a", "-m1"],
+        &["b", "--enclosing"],
+        &["a", "--versions"],
+    ];
+    for form in forms {
+        let object = |more: &[&str]| {
+            let words = [&["search"], form, &["--json"], more].concat();
+            let (status, out, error) = run(root, &words);
+            let value: Value =
+                serde_json::from_str(&out).unwrap_or_else(|_| panic!("{form:?}: {out}"));
+            (status, value, error)
+        };
+        let (all, page) = (object(&["--all"]), object(&[]));
+        assert_eq!(all, page, "{form:?}");
+        assert_eq!(all.1.to_string(), page.1.to_string(), "the order of keys: {form:?}");
+    }
+}
+
+/// Runs a command, reads what it prints, and returns its memory in kB and how many bytes it printed. The
+/// memory is asked for while the program waits for its output to be read.
+#[cfg(target_os = "linux")]
+fn memory_of(root: &Path, words: &[&str]) -> (u64, usize) {
+    use std::io::Read as _;
+
+    let mut child =
+        ripkit(root).args(words).stdout(Stdio::piped()).spawn().expect("the program starts");
+    let status = format!("/proc/{}/status", child.id());
+    let mut out = child.stdout.take().expect("a pipe");
+    let (mut buffer, mut peak, mut bytes) = (vec![0; 1 << 20], 0, 0);
+    loop {
+        let count = out.read(&mut buffer).expect("it can be read");
+        if count == 0 {
+            break;
+        }
+        bytes += count;
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let number = line.and_then(|line| line.trim().split(' ').next()?.parse().ok());
+        peak = number.unwrap_or(peak).max(peak);
+    }
+    assert!(child.wait().expect("it ends").success());
+    (peak, bytes)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_million_matches_in_many_files_take_64_megabytes_in_every_form() {
+    let directory = TempDir::new().expect("a directory");
+    let files = if is_thorough() { 1000 } else { 60 };
+    for number in 0..files {
+        let line = |line| format!("    needle {number} {line} in a haystack of words;\n");
+        let text: String = (0..1000).map(line).collect();
+        fs::write(directory.path().join(format!("{number}.txt")), text).expect("a file");
+    }
+    let forms: [&[&str]; 7] = [
+        &["--json", "--all"],
+        &["--json-lines"],
+        &[],
+        &["-o"],
+        &["-N"],
+        &["-C1"],
+        &["--json", "--all", "--output", "values"],
+    ];
+    // Less than all of them show only what takes most.
+    for form in forms.iter().take(if is_thorough() { forms.len() } else { 1 }) {
+        let (kilobytes, bytes) =
+            memory_of(directory.path(), &[&["search", "needle"], *form].concat());
+        assert!(bytes > files * 1000 || form.contains(&"values"), "{form:?}: {bytes}");
+        assert!(0 < kilobytes && kilobytes <= 64 << 10, "{form:?}: {kilobytes} kB");
+    }
 }

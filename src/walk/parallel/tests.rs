@@ -75,3 +75,61 @@ fn a_panic_in_a_visit_or_a_helper_ends_the_call_at_once_and_the_next_one_works()
         assert_eq!((sum.0, incomplete), (3, None));
     }
 }
+
+/// How many results of four megabytes each were made and not taken.
+#[derive(Clone, Default)]
+struct Waiting(Arc<AtomicUsize>);
+
+impl Visitor for Waiting {
+    type State = ();
+    type Output = u64;
+
+    fn weight(_: &u64) -> usize {
+        4 << 20
+    }
+
+    fn state(&self) {}
+
+    fn visit(&self, (): &mut (), _: &Batch, _: &dyn WalkControl, found: &Mutex<u64>) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+        *lock(found) += 1;
+    }
+}
+
+/// Takes its first result only after the walk had time to make many more.
+struct SlowSink(Waiting, usize);
+
+impl ResultSink<u64> for SlowSink {
+    fn directory(&mut self, _: DirectoryReport) {}
+
+    fn results(&mut self, _: u64) -> ControlFlow<()> {
+        let Waiting(made) = &self.0;
+        let end = Instant::now() + Duration::from_millis(100);
+        while self.1 == 0 && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        self.1 = self.1.max(made.fetch_sub(1, Ordering::AcqRel));
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test makes its own tree")]
+fn results_do_not_pile_up_before_a_sink_that_is_slower_than_the_visits() {
+    let root = tempfile::tempdir().unwrap();
+    for number in 0..60 {
+        let directory = root.path().join(number.to_string());
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("file"), "x").unwrap();
+    }
+    let workspace = Workspace::open(root.path()).unwrap();
+    let roots = WalkRoot::resolve(&workspace, &[]).unwrap();
+    let options = WalkOptions { roots, ..WalkOptions::default() };
+    let (pool, call) = (Pool::new(3), Call::default());
+    let waiting = Waiting::default();
+    let sink = SlowSink(waiting.clone(), 0);
+    let (sink, _) = Walk::run(&workspace, options, (&pool, &call), (waiting, sink)).unwrap();
+    // The one that the sink has, what may wait, and one more of each thread.
+    let most = 1 + (MAX_WAITING >> 22) + 1 + 3;
+    assert!(0 < sink.1 && sink.1 <= most, "{} results of {most}", sink.1);
+}
