@@ -149,11 +149,14 @@ fn the_ends_of_the_text_are_those_of_the_file() {
     }
 }
 
+/// Options, a replacement, a content, the new one, and whether line feeds are told of.
+type FeedCase<'a> = (&'a PatternOptions<'a>, &'a str, &'a [u8], &'a [u8], bool);
+
 #[test]
 fn line_feeds_of_the_replacement_are_line_ends_of_the_file() {
     let options = PatternOptions { pattern: "a", ..OPTIONS };
     let named = PatternOptions { pattern: "a\\r?", ..OPTIONS };
-    let cases: [(&PatternOptions, &str, &[u8], &[u8], bool); 5] = [
+    let cases: [FeedCase<'_>; 5] = [
         (&options, "x\ny\r\nz", b"a\r\nb\r\n", b"x\r\ny\r\nz\r\nb\r\n", false),
         (&options, "x\ny", b"a\nb\n", b"x\ny\nb\n", false),
         // Where they are mixed, or the pattern names them, they stay as they were given.

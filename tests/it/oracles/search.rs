@@ -166,7 +166,7 @@ fn expected<'a>(regex: &Regex, content: &'a [u8], case: &Case) -> (Vec<Line>, u6
     let body = content.strip_suffix(b"\n").unwrap_or(content);
     let lines: Vec<&[u8]> =
         if content.is_empty() { vec![] } else { body.split(|byte| *byte == b'\n').collect() };
-    let ends = content.iter().filter(|byte| **byte == b'\n').count();
+    let ends = content.split(|byte| *byte == b'\n').count() - 1;
     let without_end = |(at, line): (usize, &'a [u8])| {
         let is_end = !is_shell && at < ends;
         line.strip_suffix(b"\r").filter(|_| is_end).unwrap_or(line)
