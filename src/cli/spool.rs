@@ -17,6 +17,7 @@ pub(super) struct Spool {
     /// What is not in the file.
     tail: Vec<u8>,
     file: Option<TemporaryFile>,
+    may_use_file: bool,
     is_escaped: bool,
     /// A line feed that ends what was written so far.
     ends_line: bool,
@@ -32,7 +33,14 @@ impl Spool {
     /// An empty text. If it `is_escaped`, what is written becomes part of a JSON string, without the
     /// line feed at its end.
     pub(super) fn new(is_escaped: bool) -> Spool {
-        Spool { tail: Vec::new(), file: None, is_escaped, ends_line: false, error: None }
+        Spool {
+            tail: Vec::new(),
+            file: None,
+            may_use_file: true,
+            is_escaped,
+            ends_line: false,
+            error: None,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -54,12 +62,15 @@ impl Spool {
             self.tail.extend_from_slice(&quoted.as_bytes()[1..quoted.len() - 1]);
         }
         if self.tail.len() > MAX_MEMORY {
-            let file = match &mut self.file {
-                Some(file) => file,
-                None => self.file.insert(TemporaryFile::new()?),
-            };
-            file.file.write_all(&self.tail)?;
-            self.tail.clear();
+            if self.file.is_none() && self.may_use_file {
+                // Without a directory for temporary files, all of it stays in memory.
+                self.file = TemporaryFile::new().ok();
+                self.may_use_file = self.file.is_some();
+            }
+            if let Some(file) = &mut self.file {
+                file.file.write_all(&self.tail)?;
+                self.tail.clear();
+            }
         }
         Ok(())
     }
@@ -141,6 +152,17 @@ mod tests {
         }
         let json = format!("\"{}\"", text(&mut spool));
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), "a\"\nb\\\n\nc\u{7}d");
+    }
+
+    #[test]
+    fn without_a_temporary_file_everything_stays_in_memory() {
+        let mut spool = Spool { may_use_file: false, ..Spool::new(false) };
+        let piece = "0123456789abcdef".repeat(1 << 16);
+        for _ in 0..9 {
+            spool.write_str(&piece).unwrap();
+        }
+        assert!(spool.file.is_none());
+        assert!(text(&mut spool) == piece.repeat(9));
     }
 
     #[test]
