@@ -24,6 +24,9 @@ use crate::workspace::Version;
 /// The initial capacity for the text of a file, in bytes.
 const TEXT_CAPACITY: usize = 4096;
 
+/// The lines of a file that take more bytes than this are not given more than they need.
+const LARGE: usize = 64 << 10;
+
 /// The maximum number of spans that are returned for a line.
 pub(super) const MAX_SPANS: usize = 100;
 
@@ -532,6 +535,19 @@ impl MatchLines {
             offset: entry.offset,
             bytes: &self.raw_bytes[entry.bytes.clone()],
             spans: entry.spans.clone().map(|spans| &self.raw_spans[spans]),
+        }
+    }
+
+    /// Gives back memory that many lines reserved for more. Those of a file may wait long for those of
+    /// others.
+    pub(super) fn shrink(&mut self) {
+        if self.memory() > LARGE {
+            self.text.shrink_to_fit();
+            self.raw_bytes.shrink_to_fit();
+            self.spans.shrink_to_fit();
+            self.raw_spans.shrink_to_fit();
+            self.entries.shrink_to_fit();
+            self.raw.shrink_to_fit();
         }
     }
 

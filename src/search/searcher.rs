@@ -585,6 +585,7 @@ impl FileSearcher {
     }
 
     fn report(&self, path: &[u8], mut file: FileMatches, count: u64, found: &mut BatchMatches) {
+        file.lines.shrink();
         let shown = self.aliases.shown(path);
         file.path = escape::exact_path(&shown).into_owned();
         if std::str::from_utf8(&shown).is_err() {

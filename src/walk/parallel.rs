@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 
 /// How much memory results may take, in bytes, while they wait for earlier ones. Without a limit,
 /// everything else would pile up behind one slow file.
-const MAX_WAITING: usize = 16 << 20;
+const MAX_WAITING: usize = 8 << 20;
 
 /// How many directories and batches of a selection are handled between two checks of the clock.
 const ITEMS_PER_CHECK: usize = 16;

@@ -66,7 +66,9 @@ fn words(dice: &mut Dice) -> Vec<String> {
     let has =
         |letter: char| words.iter().any(|word| word.starts_with('-') && word.contains(letter));
     // With `-v`, `rg -o` shows only the matched parts of lines of context.
-    if has('v') && has('o') {
+    // After the last line that `-m` allows, it counts those that match in the lines of context.
+    let has_context = has('A') || has('B') || has('C');
+    if has('v') && has('o') || has('c') && has('m') && has_context {
         return self::words(dice);
     }
     if has('f') {
