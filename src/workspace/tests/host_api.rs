@@ -176,7 +176,7 @@ fn files_are_written_with_their_directories_and_replaced_whole() {
     write("new/deep/file.txt", "");
     write("a.txt", "longer than before\n");
     fails(tree.workspace.write("sub", b"", &call()), ErrorCode::InvalidPath);
-    fails(tree.workspace.write("a.txt/below", b"", &call()), ErrorCode::FileNotFound);
+    fails(tree.workspace.write("a.txt/below", b"", &call()), ErrorCode::InvalidPath);
     assert_eq!(tree.names("new/deep"), ["file.txt"]);
 }
 
