@@ -150,6 +150,11 @@ impl<'a> Parameter<'a> {
         matches!(self.name, "path" | "source" | "destination")
     }
 
+    /// Whether the values are globs that filter.
+    fn is_filter(&self) -> bool {
+        matches!(self.name, "include" | "exclude")
+    }
+
     /// Whether `-` stands for standard input.
     fn reads_input(&self) -> bool {
         self.name == "content" && self.kind == Kind::Text
@@ -448,6 +453,7 @@ pub(super) fn parse(
             None => continue,
             Some(value) if parameter.is_path() && is_input(spec, &value) => value,
             Some(value) if parameter.is_path() => current_dir.to_root_relative(value),
+            Some(value) if parameter.is_filter() => current_dir.globs_from_root(value),
             Some(value) if parameter.reads_input() && value == "-" => {
                 Value::String(standard_input()?)
             }

@@ -343,6 +343,31 @@ impl CurrentDir {
         }
     }
 
+    /// The glob or globs of an argument, relative to the root. As in rg, those with a slash are typed
+    /// relative to the current directory.
+    pub(super) fn globs_from_root(&self, globs: Value) -> Value {
+        match globs {
+            Value::String(glob) if !self.below.is_empty() && !self.is_escaped => {
+                Value::String(self.glob_from_root(&glob))
+            }
+            Value::Array(globs) => {
+                globs.into_iter().map(|glob| self.globs_from_root(glob)).collect()
+            }
+            other => other,
+        }
+    }
+
+    fn glob_from_root(&self, glob: &str) -> String {
+        let (negation, rest) = glob.strip_prefix('!').map_or(("", glob), |rest| ("!", rest));
+        let rest = rest.strip_prefix("./").unwrap_or(rest);
+        let is_of_paths = rest.trim_end_matches('/').contains('/') && !rest.starts_with("**/");
+        if !is_of_paths {
+            return glob.to_owned();
+        }
+        let rest = rest.trim_start_matches('/');
+        format!("{negation}/{}/{rest}", globset::escape(&self.below))
+    }
+
     /// Keeps the `@` of a mention such as `@lib.rs` in front, unless a file has that name.
     fn join_mention(&self, path: &str) -> String {
         match path.strip_prefix('@') {
@@ -403,5 +428,22 @@ mod tests {
         assert_eq!(below.to_root_relative(json!("@no-such.rs:3")), mention);
         let at_root = CurrentDir::at("");
         assert_eq!(at_root.to_root_relative(json!("mod.rs")), json!("mod.rs"));
+    }
+
+    #[test]
+    fn globs_of_paths_are_relative_to_where_one_stands() {
+        let cases = [
+            ("*.rs", "*.rs"),
+            ("!src/", "!src/"),
+            ("**/a.rs", "**/a.rs"),
+            ("a/*.rs", "/src/[[]id[]]/a/*.rs"),
+            ("!/a.rs", "!/src/[[]id[]]/a.rs"),
+            ("./a/b/", "/src/[[]id[]]/a/b/"),
+        ];
+        for (typed, wanted) in cases {
+            let below = CurrentDir::at("src/[id]");
+            assert_eq!(below.globs_from_root(json!([typed])), json!([wanted]));
+            assert_eq!(CurrentDir::at("").globs_from_root(json!(typed)), json!(typed));
+        }
     }
 }

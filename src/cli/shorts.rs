@@ -48,6 +48,9 @@ const ALL_NAMES: &str = "*";
 
 const FILES: &str = "named-files";
 
+/// The length of globs that are joined; the tools take no longer ones.
+const MAX_JOINED_BYTES: usize = 1024;
+
 struct Preset {
     letter: char,
     argument: &'static str,
@@ -381,15 +384,34 @@ fn escaped(text: &str) -> String {
 
 /// Adds the globs of the types of `-T` to those of what is left out.
 fn exclude_types(matches: &ArgMatches, args: &mut Map<String, Value>) -> Result<(), Error> {
-    let mut exclude: Vec<Value> = Vec::new();
+    let mut exclude = Vec::new();
     for name in strings(matches, TYPE_NOT) {
-        exclude.extend(type_globs(name)?.into_iter().map(Value::from));
+        exclude.extend(type_globs(name)?);
     }
     if !exclude.is_empty() {
         let given = args.remove("exclude").into_iter().flat_map(as_list);
+        let exclude = joined(exclude).into_iter().map(Value::from);
         args.insert("exclude".to_owned(), given.chain(exclude).collect());
     }
     Ok(())
+}
+
+/// The same globs in braces, as many in each as its length allows: so even those of all types are few.
+fn joined(mut globs: Vec<String>) -> Vec<String> {
+    globs.sort_unstable();
+    globs.dedup();
+    let mut groups: Vec<String> = Vec::new();
+    for glob in globs {
+        // With the braces around the group, and the comma.
+        match groups.last_mut() {
+            Some(group) if group.len() + glob.len() + 3 <= MAX_JOINED_BYTES => {
+                group.push(',');
+                group.push_str(&glob);
+            }
+            _ => groups.push(glob),
+        }
+    }
+    groups.into_iter().map(|group| format!("{{{group}}}")).collect()
 }
 
 fn type_globs(name: &str) -> Result<Vec<String>, Error> {

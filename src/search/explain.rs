@@ -24,8 +24,8 @@ use crate::text::{clip, escape};
 use crate::text_format::{Syntax, TextFormat};
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
-    Batch, DirectoryReport, OpenCount, Pass, PathFilter, ResultSink, SelectedFiles, SkippedEntry,
-    Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, GlobBase, OpenCount, Pass, PathFilter, ResultSink, SelectedFiles,
+    SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
 use crate::workspace::Workspace;
 
@@ -198,7 +198,8 @@ pub(super) fn sample(
         return Ok(None);
     }
     let [_, exclude, _] = options.walk.filter.arguments();
-    EntrySample::of(workspace, (pool, call), &options.walk, exclude, true).map(Some)
+    let globs = (GlobBase::Root, exclude.as_slice());
+    EntrySample::of(workspace, (pool, call), &options.walk, globs, true).map(Some)
 }
 
 /// Adds to the report of a search without matches what else would have been found, and with a sample

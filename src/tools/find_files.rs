@@ -19,7 +19,7 @@ use crate::tools::list_files::{ListStatus, cursor, default_timeout};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::ListOptions;
 use crate::walk::unmatched;
-use crate::walk::{PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
+use crate::walk::{GlobBase, PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
 use crate::workspace::{Access, Workspace, WorkspacePath};
 
 /// Finds files at any depth by a glob. Ignored files are left out.
@@ -232,7 +232,11 @@ impl Tool for FindFiles {
         let with_globs = |globs: &[String]| {
             let hidden = args.hidden || names_hidden(globs);
             let walk = WalkOptions { hidden, ..options.walk.clone() };
-            Ok(ListOptions { walk, globs: Some(PathGlobs::new(globs)?), ..options.clone() })
+            Ok(ListOptions {
+                walk,
+                globs: Some(PathGlobs::new(GlobBase::SearchedDir, globs)?),
+                ..options.clone()
+            })
         };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
         let (report, empty) =
@@ -276,7 +280,7 @@ fn literal_first(workspace: &Workspace, path: &str, pattern: &str) -> String {
     let Some(existing) = look_up(workspace, &below) else {
         return pattern.to_owned();
     };
-    let found = PathGlobs::new(&[pattern])
+    let found = PathGlobs::new(GlobBase::SearchedDir, &[pattern])
         .is_ok_and(|globs| globs.matches(existing.relative(), below.len() - pattern.len()));
     if found { pattern.to_owned() } else { format!("/{}", globset::escape(pattern)) }
 }

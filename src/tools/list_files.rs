@@ -21,7 +21,7 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::{ListEntry, ListOptions, ListReport};
 use crate::walk::unmatched::{self, EmptyListing};
-use crate::walk::{Cursor, FileCount, PathFilter, QueryId, WalkOptions, WalkRoot};
+use crate::walk::{Cursor, FileCount, GlobBase, PathFilter, QueryId, WalkOptions, WalkRoot};
 
 /// How many bytes of paths are written at once.
 const PIECE: usize = 8 << 10;
@@ -256,7 +256,8 @@ impl Tool for ListFiles {
             args.exclude.as_slice(),
             GlobUse::Entries,
         );
-        let filter = PathFilter::new(&include.globs, &exclude.globs, &[])?;
+        let base = GlobBase::SearchedDir;
+        let filter = PathFilter::with_base(base, &include.globs, &exclude.globs, &[])?;
         let default_depth = args.pattern.is_none().then_some(DEFAULT_MAX_DEPTH);
         let max_depth = args.max_depth.or(default_depth);
         let max_depth = max_depth.map(|depth| at_least_one("max_depth", depth)).transpose()?;
@@ -290,7 +291,7 @@ impl Tool for ListFiles {
         };
         let call = context.within(args.timeout_ms);
         let with_globs = |globs: &[String]| {
-            let filter = PathFilter::new(globs, &exclude.globs, &[])?;
+            let filter = PathFilter::with_base(base, globs, &exclude.globs, &[])?;
             let hidden = args.hidden || filter.names_hidden();
             let walk = WalkOptions { hidden, filter, ..options.walk.clone() };
             Ok(ListOptions { walk, ..options.clone() })

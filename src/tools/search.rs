@@ -41,7 +41,7 @@ pub struct SearchArgs {
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,
-    /// Only globs: `*.rs`, `src/**/*.ts`, `!` excludes.
+    /// Only globs: `*.rs`, `/src/**/*.h`, `!` excludes.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub include: OneOrMany,

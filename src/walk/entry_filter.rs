@@ -69,7 +69,7 @@ impl<'a> EntryFilter<'a> {
         !self.options.filter.is_everything() || filtered.report.skipped_entries.len() > MAX_SKIPPED
     }
 
-    /// Applies the caller's filter, which does not see the first `base_len` bytes of the paths.
+    /// Applies the caller's filter. The first `base_len` bytes of the paths are the searched directory.
     pub(super) fn apply_filter(&mut self, filtered: &mut FilteredDir, base_len: usize) {
         let filter = &self.options.filter;
         let FilteredDir { listing, report } = filtered;

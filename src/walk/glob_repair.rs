@@ -1,8 +1,10 @@
 //! Globs as models write them: lists in one text, names of directories and of extensions, paths from
 //! the root of the file system.
 
+use std::collections::BTreeSet;
+
 use crate::text::clip;
-use crate::walk::globs::PathGlobs;
+use crate::walk::globs::{GlobBase, PathGlobs};
 use crate::workspace::Workspace;
 
 /// How much of a glob a note repeats, in bytes.
@@ -55,18 +57,19 @@ impl RepairedGlobs {
                 if is_absolute {
                     repaired.note(glob, std::slice::from_ref(&part));
                 }
-                let names_directory = negation.is_empty()
-                    && glob_use == GlobUse::Files
-                    && is_directory(workspace, searched, &part);
-                if names_directory {
-                    let below = format!("{}/**", part.trim_end_matches('/'));
-                    let note = format!(
-                        "{} is a directory and was taken for {}",
-                        code(&part),
-                        code(&below)
-                    );
-                    repaired.notes.push(note);
-                    repaired.globs.push(below);
+                if negation.is_empty() && glob_use == GlobUse::Files {
+                    let directories = directories(workspace, searched, &part);
+                    let below: Vec<String> =
+                        directories.iter().map(|directory| format!("{directory}/**")).collect();
+                    if !below.is_empty() {
+                        let shown: Vec<String> = below.iter().map(|glob| code(glob)).collect();
+                        repaired.notes.push(format!(
+                            "{} is a directory and was taken for {}",
+                            code(&part),
+                            shown.join(" and ")
+                        ));
+                    }
+                    repaired.globs.extend(below);
                 }
                 repaired.globs.push(format!("{negation}{part}"));
             }
@@ -107,6 +110,27 @@ pub(crate) fn readings(globs: &[String]) -> Vec<RepairedGlobs> {
     add(&ignoring_case, true);
     add(&|glob| ignoring_case(&as_extension(glob)?), true);
     readings
+}
+
+/// Globs of paths, with each of the searched directories in front. None if there is no such glob. A
+/// leading `/` says that the root is meant.
+pub(crate) fn below(searched: &BTreeSet<&str>, globs: &[String]) -> Option<RepairedGlobs> {
+    let mut reading = RepairedGlobs::default();
+    for glob in globs {
+        let is_read = !glob.starts_with(['!', '/']) && PathGlobs::is_of_paths(glob);
+        if !is_read || searched.is_empty() {
+            reading.globs.push(glob.clone());
+            continue;
+        }
+        let rest = glob.strip_prefix("./").unwrap_or(glob);
+        let below = searched.iter().map(|base| format!("{}/{rest}", globset::escape(base)));
+        let below: Vec<String> = below.collect();
+        let shown: Vec<String> = below.iter().map(|glob| code(glob)).collect();
+        let shown = shown.join(" and ");
+        reading.notes.push(format!("nothing matches {}, so it was taken for {shown}", code(glob)));
+        reading.globs.extend(below);
+    }
+    (!reading.notes.is_empty()).then_some(reading)
 }
 
 /// The `!` of a glob that excludes, and the rest.
@@ -167,19 +191,24 @@ fn from_root(rest: &str) -> String {
     if rest.contains('/') { rest.to_owned() } else { format!("/{rest}") }
 }
 
-/// Whether a glob is the path of a directory, from the root or from one of the searched directories.
-fn is_directory(workspace: &Workspace, searched: &[String], glob: &str) -> bool {
+/// The directories that a glob is the path of, from the root or, without a `/` in front, from one of
+/// the searched directories.
+fn directories(workspace: &Workspace, searched: &[String], glob: &str) -> Vec<String> {
     let path = glob.trim_start_matches('/');
     if path.is_empty() || glob.ends_with('/') || !PathGlobs::is_literal(glob) {
-        return false;
+        return Vec::new();
     }
-    let below = searched.iter().filter(|searched| *searched != ".");
-    let below = below.map(|searched| format!("{}/{path}", searched.trim_end_matches('/')));
-    below.chain([path.to_owned()]).any(|path| {
-        workspace
-            .look_up(path.as_bytes())
-            .is_ok_and(|found| found.is_some_and(|found| found.is_directory()))
-    })
+    let below = searched.iter().map(|searched| searched.trim_end_matches('/'));
+    let is_base = |searched: &&str| {
+        *searched != "." && !glob.starts_with('/') && PathGlobs::is_literal(searched)
+    };
+    let below = below.filter(is_base);
+    let below = below.map(|searched| format!("{searched}/{path}"));
+    let is_directory = |path: &String| {
+        let found = workspace.look_up(path.as_bytes());
+        found.is_ok_and(|found| found.is_some_and(|found| found.is_directory()))
+    };
+    below.chain([path.to_owned()]).filter(is_directory).collect()
 }
 
 /// `tests` for the files in all directories of this name.
@@ -233,7 +262,7 @@ fn ignoring_case(glob: &str) -> Option<String> {
         }
     }
     // One that is too long or that cannot be folded is none.
-    PathGlobs::new(&[&folded]).is_ok().then_some(folded)
+    PathGlobs::new(GlobBase::Root, &[&folded]).is_ok().then_some(folded)
 }
 
 fn push_both(folded: &mut String, letter: char) {
@@ -285,6 +314,7 @@ mod tests {
             "a\\,b.c",
             "missing",
             "/src/*.rs",
+            "/only",
             "!src",
             "[abc]",
             "{a|b,c}",
@@ -332,8 +362,12 @@ mod tests {
                 &["src/tests/**", "src/tests"],
                 "`src/tests` is a directory and was taken for `src/tests/**`",
             ),
-            ("only", &["only/**", "only"], "`only` is a directory and was taken for `only/**`"),
-            ("/src", &["/src/**", "/src"], "`/src` is a directory and was taken for `/src/**`"),
+            (
+                "only",
+                &["lib/only/**", "only"],
+                "`only` is a directory and was taken for `lib/only/**`",
+            ),
+            ("/src", &["src/**", "/src"], "`/src` is a directory and was taken for `src/**`"),
             ("{root}/src/*.rs", &["src/*.rs"], "`{root}/src/*.rs` was taken for `src/*.rs`"),
             ("{root}/*.rs", &["/*.rs"], "`{root}/*.rs` was taken for `/*.rs`"),
         ];
@@ -389,7 +423,7 @@ mod tests {
         ];
         for (glob, yes, no) in cases {
             let folded = ignoring_case(glob).unwrap();
-            let globs = PathGlobs::new(&[&folded]).unwrap();
+            let globs = PathGlobs::new(GlobBase::Root, &[&folded]).unwrap();
             for (paths, expected) in [(yes, true), (no, false)] {
                 for path in paths {
                     assert_eq!(

@@ -15,10 +15,24 @@ const MAX_BRACES: usize = 16;
 /// How much of a refused glob an error message repeats, in bytes.
 const MAX_SHOWN_BYTES: usize = 200;
 
+/// What a glob of several names is relative to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum GlobBase {
+    /// The workspace root, wherever the walk begins. So it is for globs that filter, as for those of
+    /// `rg -g`, which are relative to the current directory.
+    #[default]
+    Root,
+    /// The searched directory or the workspace root; with a leading `/` the searched directory alone.
+    /// So it is for the pattern of a listing, which is looked for below a directory.
+    SearchedDir,
+}
+
 /// Which files the caller wants. A file passes only if every part lets it pass; no part brings back
 /// a file that an ignore rule left out. The default lets everything pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathFilter {
+    /// What `include` is relative to; `exclude` always is to the root.
+    base: GlobBase,
     include: PathGlobs,
     exclude: PathGlobs,
     file_types: Option<FileTypes>,
@@ -38,6 +52,16 @@ impl PathFilter {
         exclude: &[String],
         file_types: &[String],
     ) -> Result<PathFilter, Error> {
+        PathFilter::with_base(GlobBase::Root, include, exclude, file_types)
+    }
+
+    /// The same, with `include` relative to `base`.
+    pub(crate) fn with_base(
+        base: GlobBase,
+        include: &[String],
+        exclude: &[String],
+        file_types: &[String],
+    ) -> Result<PathFilter, Error> {
         if let Some(glob) = exclude.iter().find(|glob| glob.starts_with('!')) {
             let shown = clip::truncate(glob, MAX_SHOWN_BYTES);
             let message = format!("invalid glob `{shown}`: `exclude` excludes without `!`");
@@ -49,8 +73,9 @@ impl PathFilter {
         let mut included = include.iter().map(String::as_str).collect::<Vec<_>>();
         included.retain(|glob| !glob.starts_with('!'));
         Ok(PathFilter {
-            include: PathGlobs::new(&included)?,
-            exclude: PathGlobs::new(&excluded)?,
+            base,
+            include: PathGlobs::new(base, &included)?,
+            exclude: PathGlobs::new(GlobBase::Root, &excluded)?,
             file_types: (!file_types.is_empty()).then(|| FileTypes::new(file_types)).transpose()?,
             names_hidden: included.iter().any(|glob| PathGlobs::names_hidden(glob)),
             arguments: [include, exclude, file_types].map(<[String]>::to_vec),
@@ -59,7 +84,7 @@ impl PathFilter {
 
     /// Whether both were made of the same arguments.
     pub(crate) fn is_same(&self, other: &PathFilter) -> bool {
-        self.arguments == other.arguments
+        (self.base, &self.arguments) == (other.base, &other.arguments)
     }
 
     /// The globs to include and to exclude, and the file types, that it was made of.
@@ -85,6 +110,17 @@ impl PathFilter {
             && !self.exclude.matches(path, base_len)
     }
 
+    /// Whether a file passes that is itself where the walk begins. As in `rg`, what was named is not
+    /// filtered; only the pattern of a listing is a question about it, too.
+    pub(crate) fn passes_named(&self, path: &[u8], base_len: usize) -> bool {
+        match self.base {
+            GlobBase::Root => true,
+            GlobBase::SearchedDir => {
+                self.include.is_empty() || self.include.matches(path, base_len)
+            }
+        }
+    }
+
     /// Whether a directory is left out with everything below it.
     pub(crate) fn prunes(&self, path: &[u8], base_len: usize) -> bool {
         self.exclude.matches(path, base_len)
@@ -98,26 +134,27 @@ impl PathFilter {
 
 /// A set of globs over workspace-relative paths.
 ///
-/// A glob without `/` is matched against the file name at any depth. With a `/` it is matched
-/// against the path from the workspace root or from the searched directory, and with a leading
-/// `/` from the searched directory alone. A trailing `/` stands for everything under the
-/// directories of that name or path.
+/// A glob without `/` is matched against the file name at any depth, and with a `/` against the path
+/// from the [`GlobBase`]. A trailing `/` stands for everything under the directories of that name or
+/// path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathGlobs {
     names: GlobSet,
-    paths: GlobSet,
+    /// Matched from the workspace root.
+    from_root: GlobSet,
+    /// Matched from the searched directory.
     from_searched_dir: GlobSet,
 }
 
 impl PathGlobs {
-    /// Compiles `globs`.
+    /// Compiles `globs`, which are relative to `base`.
     ///
     /// # Errors
     /// `INVALID_PATTERN` for one that is malformed, `INVALID_ARGUMENT` for one that is blank or
     /// longer than [`MAX_GLOB_BYTES`] and for more than [`MAX_GLOBS`] different ones.
-    pub(crate) fn new<G: AsRef<str>>(globs: &[G]) -> Result<PathGlobs, Error> {
+    pub(crate) fn new<G: AsRef<str>>(base: GlobBase, globs: &[G]) -> Result<PathGlobs, Error> {
         let mut names = GlobSetBuilder::new();
-        let mut paths = GlobSetBuilder::new();
+        let mut from_root = GlobSetBuilder::new();
         let mut from_searched_dir = GlobSetBuilder::new();
         let mut known = HashSet::new();
         for glob in globs {
@@ -131,47 +168,50 @@ impl PathGlobs {
             }
             check_limits(glob)?;
             let (anchor, normalized) = GlobAnchor::normalize(glob)?;
-            let set = match anchor {
-                GlobAnchor::Name => &mut names,
-                GlobAnchor::Path => &mut paths,
-                GlobAnchor::SearchedDir => &mut from_searched_dir,
-            };
             let compiled = GlobBuilder::new(&normalized)
                 .literal_separator(true)
                 .backslash_escape(true)
-                .build();
-            set.add(compiled.map_err(|error| malformed(glob, error.kind()))?);
+                .build()
+                .map_err(|error| malformed(glob, error.kind()))?;
+            match (anchor, base) {
+                (GlobAnchor::Name, _) => names.add(compiled),
+                (_, GlobBase::Root) => from_root.add(compiled),
+                (GlobAnchor::Path, GlobBase::SearchedDir) => {
+                    from_root.add(compiled.clone());
+                    from_searched_dir.add(compiled)
+                }
+                (GlobAnchor::LeadingSlash, GlobBase::SearchedDir) => {
+                    from_searched_dir.add(compiled)
+                }
+            };
         }
         Ok(PathGlobs {
             names: built(&names)?,
-            paths: built(&paths)?,
+            from_root: built(&from_root)?,
             from_searched_dir: built(&from_searched_dir)?,
         })
     }
 
     /// Whether the set holds no glob, and so matches nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.paths.is_empty() && self.from_searched_dir.is_empty()
+        self.names.is_empty() && self.from_root.is_empty() && self.from_searched_dir.is_empty()
     }
 
     /// Whether a glob matches `path`, which is relative to the workspace root; its first `base_len`
     /// bytes are the searched directory.
     pub(crate) fn matches(&self, path: &[u8], base_len: usize) -> bool {
-        if !self.names.is_empty() {
-            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-            if self.names.is_match_candidate(&Candidate::from_bytes(name)) {
-                return true;
-            }
-        }
-        if self.paths.is_empty() && self.from_searched_dir.is_empty() {
-            return false;
-        }
-        let below = below(path, base_len);
-        let from_searched_dir = Candidate::from_bytes(below);
-        self.from_searched_dir.is_match_candidate(&from_searched_dir)
-            || self.paths.is_match_candidate(&from_searched_dir)
-            || (below.len() < path.len()
-                && self.paths.is_match_candidate(&Candidate::from_bytes(path)))
+        let matches = |globs: &GlobSet, path: &[u8]| {
+            !globs.is_empty() && globs.is_match_candidate(&Candidate::from_bytes(path))
+        };
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        matches(&self.names, name)
+            || matches(&self.from_root, path)
+            || matches(&self.from_searched_dir, below(path, base_len))
+    }
+
+    /// Whether a valid glob is matched against paths and not against names.
+    pub(crate) fn is_of_paths(glob: &str) -> bool {
+        GlobAnchor::normalize(glob).is_ok_and(|(anchor, _)| anchor != GlobAnchor::Name)
     }
 
     /// Whether `glob` is a plain path that can match nothing but itself.
@@ -277,10 +317,10 @@ fn malformed(glob: &str, kind: &ErrorKind) -> Error {
 enum GlobAnchor {
     /// The name of the file, at any depth.
     Name,
-    /// The path from the workspace root or from the searched directory.
+    /// The path from the base.
     Path,
-    /// The path from the searched directory only.
-    SearchedDir,
+    /// The same, written with a `/` in front.
+    LeadingSlash,
 }
 
 impl GlobAnchor {
@@ -296,9 +336,7 @@ impl GlobAnchor {
             glob.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
         if segments.contains(&"..") {
             return Err(invalid(format!("invalid glob `{glob}`: a path never has `..` in it"))
-                .with_hint(
-                    "Write the glob from the workspace root or from the searched directory.",
-                ));
+                .with_hint("Write the glob from the workspace root."));
         }
         if segments.is_empty() {
             return Ok((GlobAnchor::Name, "*".to_owned()));
@@ -324,7 +362,7 @@ fn anchored(
         segments.push("**");
     }
     let anchor = match (is_anchored, segments.len()) {
-        (true, _) => GlobAnchor::SearchedDir,
+        (true, _) => GlobAnchor::LeadingSlash,
         (false, 1) => GlobAnchor::Name,
         (false, _) => GlobAnchor::Path,
     };
@@ -394,11 +432,11 @@ mod tests {
     }
 
     fn matches(glob: &str, path: &[u8], start: usize) -> bool {
-        PathGlobs::new(&[glob]).unwrap().matches(path, start)
+        PathGlobs::new(GlobBase::SearchedDir, &[glob]).unwrap().matches(path, start)
     }
 
     #[test]
-    fn a_glob_matches_what_it_says_and_nothing_else() {
+    fn the_pattern_of_a_listing_matches_what_it_says_and_nothing_else() {
         // The glob, what it matches and what not; `|` ends the searched directory.
         let cases: [(&str, &[&str], &[&str]); 26] = [
             ("*.rs", &["a.rs", "src/a.rs", ".rs", "x/|y/a.rs"], &["a.rsx", "a.rs/b"]),
@@ -446,6 +484,45 @@ mod tests {
     }
 
     #[test]
+    fn a_glob_that_filters_is_relative_to_the_root_wherever_the_walk_begins() {
+        // The glob, what it matches and what not; `|` ends the searched directory.
+        let cases: [(&str, &[&str], &[&str]); 7] = [
+            ("*.rs", &["a.rs", "src/|a.rs", "src/|x/a.rs"], &["src/|a.rsx"]),
+            ("src/*.rs", &["src/a.rs", "src/|a.rs"], &["lib/|src/a.rs"]),
+            ("/src/*.rs", &["src/a.rs", "src/|a.rs"], &["lib/|src/a.rs", "src/|src/a.rs"]),
+            ("/a.rs", &["a.rs"], &["src/|a.rs"]),
+            ("**/src/*.rs", &["src/|a.rs", "lib/|src/a.rs", "lib/src/|a.rs"], &["lib/|a.rs"]),
+            ("src/", &["src/a", "lib/|src/a", "src/|a"], &["lib/|a"]),
+            ("/src/", &["src/|a/b"], &["lib/|src/a"]),
+        ];
+        for (glob, yes, no) in cases {
+            let globs = PathGlobs::new(GlobBase::Root, &[glob]).unwrap();
+            for (path, expected) in
+                yes.iter().map(|path| (path, true)).chain(no.iter().map(|path| (path, false)))
+            {
+                let base_len = path.find('|').unwrap_or(0);
+                let text = path.replace('|', "");
+                assert_eq!(globs.matches(text.as_bytes(), base_len), expected, "{glob} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_pattern_of_a_listing_holds_for_a_file_that_was_named() {
+        let globs = |glob: &str| vec![glob.to_owned()];
+        for base in [GlobBase::Root, GlobBase::SearchedDir] {
+            let is_listing = base == GlobBase::SearchedDir;
+            let filter = |include: &[String], exclude: &[String], types: &[String]| {
+                PathFilter::with_base(base, include, exclude, types).unwrap()
+            };
+            let included = filter(&globs("*.md"), &[], &[]);
+            assert_eq!(included.passes_named(b"src/a.rs", 4), !is_listing);
+            assert!(filter(&[], &globs("*.rs"), &[]).passes_named(b"src/a.rs", 4));
+            assert!(filter(&[], &[], &globs("md")).passes_named(b"src/a.rs", 4));
+        }
+    }
+
+    #[test]
     fn names_need_not_be_text() {
         assert!(matches("*.rs", b"\xff\xfe.rs", 0));
         assert!(matches("src/**", b"src/\xff", 0));
@@ -477,16 +554,16 @@ mod tests {
             ),
             (
                 "../*.rs",
-                "invalid glob `../*.rs`: a path never has `..` in it. Write the glob from the workspace root or from the searched directory.",
+                "invalid glob `../*.rs`: a path never has `..` in it. Write the glob from the workspace root.",
             ),
         ];
         for (glob, expected) in cases {
-            let error = PathGlobs::new(&[glob]).unwrap_err();
+            let error = PathGlobs::new(GlobBase::Root, &[glob]).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InvalidPattern);
             assert_eq!(error.to_string(), expected);
         }
         for blank in ["", " ", "\t\n", "\u{a0}"] {
-            let error = PathGlobs::new(&[blank]).unwrap_err();
+            let error = PathGlobs::new(GlobBase::Root, &[blank]).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InvalidArgument);
             assert_eq!(error.to_string(), "a glob is blank. `**` matches all files.");
         }
@@ -510,7 +587,7 @@ mod tests {
             ),
         ];
         for (globs, expected) in cases {
-            assert_eq!(PathGlobs::new(&globs).unwrap_err().to_string(), expected);
+            assert_eq!(PathGlobs::new(GlobBase::Root, &globs).unwrap_err().to_string(), expected);
         }
     }
 
@@ -536,7 +613,8 @@ mod tests {
         let path = "x/".repeat(100) + &"a".repeat(200);
         for glob in &globs {
             let started = Instant::now();
-            let _ = PathGlobs::new(&[glob]).map(|globs| globs.matches(path.as_bytes(), 2));
+            let _ = PathGlobs::new(GlobBase::Root, &[glob])
+                .map(|globs| globs.matches(path.as_bytes(), 2));
             let elapsed = started.elapsed();
             let start: String = glob.chars().take(20).collect();
             assert!(elapsed < limit, "{start}: {elapsed:?}");
@@ -581,9 +659,9 @@ mod tests {
             ("src/", GlobAnchor::Path, "**/src/**"),
             ("a/src/", GlobAnchor::Path, "a/src/**"),
             ("**/a/b", GlobAnchor::Path, "**/a/b"),
-            ("/a", GlobAnchor::SearchedDir, "a"),
-            ("/src/", GlobAnchor::SearchedDir, "src/**"),
-            ("/**/a", GlobAnchor::SearchedDir, "**/a"),
+            ("/a", GlobAnchor::LeadingSlash, "a"),
+            ("/src/", GlobAnchor::LeadingSlash, "src/**"),
+            ("/**/a", GlobAnchor::LeadingSlash, "**/a"),
         ];
         for (glob, anchor, form) in cases {
             assert_eq!(GlobAnchor::normalize(glob).unwrap(), (anchor, form.to_owned()), "{glob}");

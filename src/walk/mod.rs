@@ -41,7 +41,7 @@ pub(crate) use crate::walk::directory::{
 pub(crate) use crate::walk::disk_dirs::DiskDirs;
 pub(crate) use crate::walk::entry_filter::VERSION_CONTROL;
 pub(crate) use crate::walk::file_count::FileCount;
-pub(crate) use crate::walk::globs::{PathFilter, PathGlobs};
+pub(crate) use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
 #[cfg(test)]
 pub(crate) use crate::walk::ignore_rules::RuleMatch;
 pub(crate) use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};

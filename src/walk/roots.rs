@@ -147,7 +147,7 @@ impl WalkOptions {
         self.roots.iter().map(WalkRoot::key).collect()
     }
 
-    /// How many bytes of the paths below a root the filter does not see.
+    /// How many bytes of the paths below a root are the searched directory.
     pub(crate) fn base_len(&self, root: usize) -> usize {
         self.roots.get(root).map_or(0, |root| root.base_len)
     }
@@ -190,10 +190,8 @@ pub(crate) struct WalkRoot {
     name: Vec<u8>,
     /// The path as the caller named it, where links lead from there to `path`.
     named: Option<Vec<u8>>,
-    /// How many bytes of the paths below it a filter does not see: its own path, with the `/`.
+    /// How many bytes of the paths below it are the searched directory: its own path, with the `/`.
     base_len: usize,
-    /// Whether the filter was applied already, as for an entry that an earlier walk met.
-    is_filtered: bool,
     /// Whether no directory above it changed since the index saw it, and what the index knows it by
     /// if it is a file.
     is_in_place: bool,
@@ -309,7 +307,6 @@ impl WalkRoot {
             name: name.to_vec(),
             named: None,
             base_len,
-            is_filtered: false,
             is_in_place: false,
             file: None,
         })
@@ -331,13 +328,12 @@ impl WalkRoot {
         if !path.is_directory() && !path.is_file() {
             return None;
         }
-        Some(WalkRoot { is_filtered: true, ..WalkRoot::at(workspace, &path, count).ok()? })
+        WalkRoot::at(workspace, &path, count).ok()
     }
 
     /// The same root, with globs that apply to it as they do below the one of `roots` that it lies
     /// in.
     pub(crate) fn seen_from(self, roots: &[WalkRoot]) -> WalkRoot {
-        // A file that is a root was filtered already.
         let above = roots.iter().find(|root| self.is_directory && root.covers(&self));
         WalkRoot { base_len: above.map_or(self.base_len, |root| root.base_len), ..self }
     }
@@ -361,7 +357,6 @@ impl WalkRoot {
             name: name.to_vec(),
             named: None,
             base_len,
-            is_filtered: true,
             is_in_place: true,
             file,
         })
@@ -418,9 +413,9 @@ impl WalkRoot {
         self.path.is_empty() || options.reaches(&self.path, self.is_directory)
     }
 
-    /// Whether the root is a file that the filter excludes. A file has to match even if it is named.
+    /// Whether the root is a file that the filter excludes, although it was named.
     fn is_excluded(&self, options: &WalkOptions) -> bool {
-        !self.is_filtered && !self.is_directory && !options.filter.passes(&self.path, self.base_len)
+        !self.is_directory && !options.filter.passes_named(&self.path, self.base_len)
     }
 
     /// The first task at this root, whose number is `index`, with the rules of the directory above.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::context::Call;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::text::similar::most_similar;
 use crate::walk::directory::{OpenCount, SkippedEntry};
 use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
-use crate::walk::globs::{PathFilter, PathGlobs};
+use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
 use crate::walk::list::{self, ListOptions, ListReport};
 use crate::walk::roots::{WalkOptions, WalkRoot};
 use crate::workspace::Workspace;
@@ -43,19 +43,22 @@ const MIN_DIRECTORY_SIMILARITY: f64 = 0.8;
 /// The entries that a walk visits, whatever they are called.
 #[derive(Debug)]
 pub(crate) struct EntrySample {
-    /// Each path, and how many bytes of it the globs do not see.
+    /// Each path, and how many bytes of it are the searched directory.
     paths: Vec<(Vec<u8>, usize)>,
+    /// What the globs are relative to.
+    base: GlobBase,
     /// Whether there are files among them.
     files: bool,
 }
 
 impl EntrySample {
-    /// Lists what `walk` visits without its filter, but for what `exclude` leaves out.
+    /// Lists what `walk` visits without its filter, but for what `exclude` leaves out. It is compared
+    /// with globs that are relative to `base`.
     pub(crate) fn of(
         workspace: &Workspace,
         (pool, call): (&Pool, &Call),
         walk: &WalkOptions,
-        exclude: &[String],
+        (base, exclude): (GlobBase, &[String]),
         files: bool,
     ) -> Result<EntrySample, Error> {
         let filter = PathFilter::new(&[], exclude, &[])?;
@@ -72,7 +75,7 @@ impl EntrySample {
             (path, base_len)
         };
         let paths = report.entries.into_iter().map(|entry| with_base(entry.path)).collect();
-        Ok(EntrySample { paths, files })
+        Ok(EntrySample { paths, base, files })
     }
 
     /// Whether there is no entry.
@@ -88,13 +91,27 @@ impl EntrySample {
     /// The first reading of globs under which they match something, if they match nothing as they are.
     pub(crate) fn reading(&self, globs: &[String]) -> Option<RepairedGlobs> {
         let matches = |globs: &[String]| {
-            let globs = PathFilter::new(globs, &[], &[]);
+            let globs = PathFilter::with_base(self.base, globs, &[], &[]);
             globs.is_ok_and(|globs| self.any(|path, base_len| globs.passes(path, base_len)))
         };
         if globs.is_empty() || matches(globs) {
             return None;
         }
-        glob_repair::readings(globs).into_iter().find(|reading| matches(&reading.globs))
+        let readings = self.from_searched(globs).into_iter().chain(glob_repair::readings(globs));
+        readings.into_iter().find(|reading| matches(&reading.globs))
+    }
+
+    /// Globs of paths as if they were relative to the searched directories, where they are not.
+    fn from_searched(&self, globs: &[String]) -> Option<RepairedGlobs> {
+        if self.base == GlobBase::SearchedDir {
+            return None;
+        }
+        let searched = self.paths.iter().filter_map(|(path, base_len)| {
+            let searched = std::str::from_utf8(path.get(..*base_len)?).ok()?;
+            Some(searched.trim_end_matches('/'))
+        });
+        let searched: BTreeSet<&str> = searched.filter(|searched| !searched.is_empty()).collect();
+        glob_repair::below(&searched, globs)
     }
 
     /// What exists that is closest to globs that match nothing.
@@ -250,6 +267,7 @@ pub(crate) fn list(
     let sample = if globs.is_empty() || is_file {
         None
     } else {
+        let exclude = (GlobBase::SearchedDir, exclude);
         Some(EntrySample::of(workspace, (pool, call), &first.walk, exclude, first.files)?)
     };
     if let Some(reading) = sample.as_ref().and_then(|sample| sample.reading(globs)) {
@@ -336,7 +354,7 @@ mod tests {
 
     fn sample(paths: &[&str], base_len: usize) -> EntrySample {
         let paths = paths.iter().map(|path| (path.as_bytes().to_vec(), base_len));
-        EntrySample { paths: paths.collect(), files: true }
+        EntrySample { paths: paths.collect(), base: GlobBase::Root, files: true }
     }
 
     fn closest(sample: &EntrySample, glob: &str) -> Option<String> {
@@ -399,6 +417,21 @@ mod tests {
         assert_eq!(reading(&["tools"]), Some(vec!["tools/".to_owned()]));
         assert_eq!(reading(&["makefile"]).map(|globs| globs.len()), Some(1));
         assert_eq!(reading(&["*.js"]), None);
+        assert_eq!(reading(&["tools/*.rs"]), None, "the whole tree is searched");
         assert_eq!(reading(&[]), None);
+    }
+
+    #[test]
+    fn a_glob_that_matches_nothing_from_the_root_is_tried_from_the_searched_directory() {
+        let globs = ["tools/*.rs".to_owned(), "*.md".to_owned()];
+        let reading = sample(&["src/tools/search.rs"], 4).reading(&globs).unwrap();
+        assert_eq!(reading.globs, ["src/tools/*.rs", "*.md"]);
+        let note = "nothing matches `tools/*.rs`, so it was taken for `src/tools/*.rs`";
+        assert_eq!(reading.notes, [note]);
+        let matched = ["src/tools/*.rs".to_owned()];
+        assert_eq!(sample(&["src/tools/search.rs"], 4).reading(&matched), None);
+        let mut listing = sample(&["src/tools/search.rs"], 4);
+        listing.base = GlobBase::SearchedDir;
+        assert_eq!(listing.reading(&globs), None, "it matches as it is");
     }
 }

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -215,4 +216,129 @@ fn command_lines_of_rg_print_the_same_bytes_or_name_a_replacement() {
     differences.truncate(8);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(compared >= rounds(80) / 3, "only {compared} are compared");
+}
+
+/// The segments of generated globs and paths.
+const NAMES: [&str; 4] = ["src", "lib", "deep", "m.rs"];
+
+/// A tree in which the same names lie at several depths.
+fn nested_tree() -> TempDir {
+    let root = TempDir::new().expect("a directory");
+    for directory in ["", "src", "lib", "src/deep", "src/src", "lib/src", "lib/src/deep"] {
+        let directory = root.path().join(directory);
+        std::fs::create_dir_all(&directory).expect("a directory");
+        for name in ["m.rs", "m.md", "n.rs"] {
+            std::fs::write(directory.join(name), "todo\n").expect("a file");
+        }
+    }
+    root
+}
+
+/// A glob for `-g`. A directory alone is left out: `-g src` finds nothing in `rg`, and here all that
+/// lies below it.
+fn slashed_glob(dice: &mut Dice) -> String {
+    let mut segments = Vec::new();
+    for _ in 0..dice.below(3) {
+        segments.push(dice.pick(&["src", "lib", "deep", "**", "*", "s*", "{src,lib}"]));
+    }
+    segments.push(dice.pick(&["m.rs", "*.rs", "*.md", "**", "?.rs"]));
+    let negation = if dice.once_in(2) { "!" } else { "" };
+    let start = dice.pick(&["", "", "/", "./"]);
+    // In `rg`, `./` in front of a glob matches nothing.
+    let start = if start == "./" { "" } else { start };
+    format!("{negation}{start}{}", segments.join("/"))
+}
+
+#[test]
+fn globs_hold_below_given_paths_as_in_rg() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = nested_tree();
+    let mut differences = Vec::new();
+    let (mut some, mut none) = (0, 0);
+    for seed in 0..rounds(60) {
+        let mut dice = Dice::new(seed);
+        let mut words = vec!["-l".to_owned(), "todo".to_owned()];
+        let is_path = |path: &String| root.path().join(path).exists();
+        for _ in 0..1 + dice.below(2) {
+            let mut path = dice.pick(&NAMES).to_owned();
+            for _ in 0..dice.below(3) {
+                path = format!("{path}/{}", dice.pick(&NAMES));
+            }
+            let covers =
+                |one: &str, other: &str| format!("{other}/").starts_with(&format!("{one}/"));
+            let is_new = !words.iter().any(|word| covers(word, &path) || covers(&path, word));
+            if is_path(&path) && is_new {
+                words.push(path);
+            }
+        }
+        // Of two globs `rg` takes the last that matches, and here those that exclude win.
+        let mut globs = [slashed_glob(&mut dice), slashed_glob(&mut dice)];
+        globs.sort_by_key(|glob| glob.starts_with('!'));
+        for glob in globs.iter().take(1 + dice.below(2)) {
+            words.extend(["-g".to_owned(), glob.clone()]);
+        }
+        let theirs = Command::new("rg")
+            .args(["--no-config", "--hidden"])
+            .args(&words)
+            .args(if words.len() == 2 { &["./"][..] } else { &[] })
+            .current_dir(root.path())
+            .stdin(Stdio::null())
+            .output()
+            .expect("rg starts");
+        let ours = ripkit(root.path()).arg("search").args(&words).output().expect("it starts");
+        // Globs that match nothing are read otherwise, with a note.
+        if theirs.stdout.is_empty()
+            && String::from_utf8_lossy(&ours.stderr).contains("nothing matches ")
+        {
+            continue;
+        }
+        let lines = |output: &Output| {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            text.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        let (ours, theirs) = (lines(&ours), lines(&theirs));
+        *if theirs.is_empty() { &mut none } else { &mut some } += 1;
+        if ours != theirs {
+            differences.push(format!("{words:?}\nours: {ours:?}\nrg: {theirs:?}"));
+        }
+    }
+    let count = differences.len();
+    differences.truncate(8);
+    assert_eq!(count, 0, "{}", differences.join("\n"));
+    assert!(some > 20 && none > 2, "{some} with and {none} without a file");
+}
+
+#[test]
+fn all_types_can_be_negated_at_once_as_in_rg() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = nested_tree();
+    for name in ["no-type", "a.no-type", "Makefile", "LICENSE", "a.zsh", "COPYING.txt", "b.license"]
+    {
+        std::fs::write(root.path().join(name), "todo\n").expect("a file");
+    }
+    let types = Command::new("rg").arg("--type-list").output().expect("rg starts");
+    let types = String::from_utf8(types.stdout).expect("text");
+    let names: Vec<&str> = types.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    assert!(names.len() > 150, "{types}");
+    for chosen in [&["sh", "license"][..], &names] {
+        let words = ["-l", "todo", "./"].into_iter();
+        let words: Vec<&str> = words.chain(chosen.iter().flat_map(|name| ["-T", name])).collect();
+        let sorted = |output: Output| {
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            let text = String::from_utf8(output.stdout).expect("text").replace("./", "");
+            text.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        let theirs = Command::new("rg")
+            .args(["--no-config", "--hidden"])
+            .args(&words)
+            .current_dir(root.path())
+            .output()
+            .expect("rg starts");
+        let ours = ripkit(root.path()).arg("search").args(&words).output().expect("it starts");
+        assert_eq!(sorted(ours), sorted(theirs), "{} types", chosen.len());
+    }
 }
