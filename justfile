@@ -122,7 +122,7 @@ full *steps:
     .ci/full {{steps}}
 
 # Runs Miri on the parsing of forged indexes and on the pool and the locks, with one interleaving of
-# threads per seed; needs nightly with miri. Miri cannot map files, so `os/mapping.rs` is not covered.
+# threads per seed; needs nightly with miri.
 miri seeds="8":
     cargo +nightly miri test --no-default-features --lib -- that_lie
     MIRIFLAGS='-Zmiri-many-seeds=0..{{seeds}} -Zmiri-preemption-rate=0.1' \

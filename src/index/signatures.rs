@@ -701,9 +701,12 @@ impl Plate {
             }
             Words::Stored(pages, offset) => {
                 let start = offset + start * size_of::<u64>();
-                let bytes = pages.get(start..start + count * size_of::<u64>()).unwrap_or(&[]);
-                for (column, bytes) in columns.0.iter_mut().zip(bytes.as_chunks().0) {
-                    *column = u64::from_le_bytes(*bytes);
+                let mut bytes = [0; Columns::WORDS * size_of::<u64>()];
+                let bytes = &mut bytes[..count * size_of::<u64>()];
+                if pages.read(start, bytes) {
+                    for (column, bytes) in columns.0.iter_mut().zip(bytes.as_chunks().0) {
+                        *column = u64::from_le_bytes(*bytes);
+                    }
                 }
             }
         }

@@ -6,8 +6,8 @@
 //! cannot be used is no error of a search.
 //!
 //! A file is written under a temporary name and renamed, so that processes that have the old one open
-//! keep it, and of several writers the last one wins. Where a mapped file cannot be replaced, as on
-//! Windows, writing fails while another process reads.
+//! keep it, and of several writers the last one wins. What another program writes into a file that is open
+//! is not trusted either: see [`pages`].
 
 pub(in crate::index) mod byte_reader;
 mod directory;
@@ -42,9 +42,9 @@ pub(crate) enum Unusable {
     Missing,
     /// What has the name is a directory, a link, a FIFO or the like.
     NotAFile,
-    /// The system refuses to open or map it.
+    /// The system refuses to open or read it.
     Unreadable(io::ErrorKind),
-    /// Other users may write it, and so could cut it while it is mapped.
+    /// Other users may write it, and so make searches miss files.
     Exposed,
     /// It is no index.
     Foreign,

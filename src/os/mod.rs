@@ -12,7 +12,6 @@ mod fallback;
 pub(crate) mod faults;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod linux;
-mod mapping;
 #[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 mod portable;
 #[cfg(all(unix, feature = "command"))]
@@ -34,7 +33,6 @@ pub(crate) use portable::{Dir, File};
 #[cfg(target_os = "wasi")]
 pub(crate) use wasi::{Dir, File};
 
-pub(crate) use mapping::Mapping;
 pub(crate) use read_buffer::ReadBuffer;
 
 use std::io;

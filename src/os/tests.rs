@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use tempfile::TempDir;
 
-use super::{Dir, Kind, Mapping};
+use super::{Dir, Kind};
 
 /// A directory with `file`, holding "content", and `sub/inner/deep`.
 fn fixture() -> (TempDir, Dir) {
@@ -170,32 +170,6 @@ fn a_handle_outlives_the_name() {
     // Windows keeps an open directory where it is, which is as good.
     let _ = std::fs::rename(temporary.path().join("sub"), temporary.path().join("moved"));
     assert_eq!(content(&sub.traverse(b"inner").unwrap(), b"deep"), b"deep");
-}
-
-#[test]
-fn a_mapping_has_the_bytes_of_the_file() {
-    let (temporary, dir) = fixture();
-    assert_eq!(&*Mapping::of(&dir.open_file(b"file").unwrap()).unwrap(), b"content");
-    std::fs::write(temporary.path().join("empty"), "").unwrap();
-    assert_eq!(&*Mapping::of(&dir.open_file(b"empty").unwrap()).unwrap(), b"");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_mapping_outlives_the_name_and_the_handle() {
-    let (temporary, dir) = fixture();
-    let mapping = Mapping::of(&dir.open_file(b"file").unwrap()).unwrap();
-    std::fs::write(temporary.path().join("other"), "replaced").unwrap();
-    std::fs::rename(temporary.path().join("other"), temporary.path().join("file")).unwrap();
-    assert_eq!(&*mapping, b"content");
-}
-
-#[cfg(unix)]
-#[test]
-fn only_a_regular_file_is_mapped() {
-    let (_temporary, dir) = fixture();
-    let mapped = dir.open_file(b"sub").and_then(|file| Mapping::of(&file));
-    assert_eq!(mapped.unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
 #[test]

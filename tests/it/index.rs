@@ -2,6 +2,7 @@
 
 mod calls;
 mod hammer;
+mod overwritten;
 mod pair;
 mod same;
 mod spared;

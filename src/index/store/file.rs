@@ -10,7 +10,7 @@ use super::temporary_file::{TemporaryFile, sweep};
 use super::{IndexFileKey, Unusable};
 use crate::error::Error;
 use crate::index::signatures::Signatures;
-use crate::os::{Dir, File, Kind, Mapping};
+use crate::os::{Dir, File, Kind};
 use crate::walk::FileId;
 
 /// What the name of an index ends with.
@@ -46,7 +46,7 @@ impl StoreFile {
         let dir = self.directory.existing().ok_or(Unusable::Missing)?;
         let name = self.name.as_bytes();
         let file = dir.open_file(name).map_err(|error| refused(dir, name, &error))?;
-        StoredIndex::parse(Source::Mapped(map(&file)?), Some(&self.key))
+        StoredIndex::parse(source(file)?, Some(&self.key))
     }
 
     /// Writes the file in the place of an earlier one, which stays as it is after an error; returns
@@ -94,7 +94,7 @@ impl StoreFile {
     }
 }
 
-fn map(file: &File) -> Result<Mapping, Unusable> {
+fn source(file: File) -> Result<Source, Unusable> {
     let unreadable = |error: io::Error| Unusable::Unreadable(error.kind());
     let stat = file.stat().map_err(unreadable)?;
     if stat.kind != Kind::File {
@@ -103,7 +103,9 @@ fn map(file: &File) -> Result<Mapping, Unusable> {
     if is_exposed(stat.mode) || !file.is_own().map_err(unreadable)? {
         return Err(Unusable::Exposed);
     }
-    Mapping::of(file).map_err(unreadable)
+    let length = usize::try_from(stat.size);
+    let length = length.map_err(|_| unreadable(io::ErrorKind::FileTooLarge.into()))?;
+    Ok(Source::File(file, length))
 }
 
 /// Whether other users may write a file; elsewhere than on Unix the directory decides.

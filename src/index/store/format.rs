@@ -87,13 +87,16 @@ impl Header {
     }
 }
 
-/// An index file that was opened. It stays what it was then, also when another one replaces it.
+/// An index file that was opened. It stays what it was then, also when another one replaces it; where
+/// it is overwritten, what was not read yet is damaged.
 #[derive(Debug)]
 pub(crate) struct StoredIndex {
-    source: Arc<Source>,
     pages: Pages,
+    /// What stands behind the matrices, and where in it the sections are.
+    rest: Vec<u8>,
     directory: Range<usize>,
     snapshot: Range<usize>,
+    bytes: u64,
 }
 
 impl StoredIndex {
@@ -102,7 +105,8 @@ impl StoredIndex {
         source: Source,
         key: Option<&IndexFileKey>,
     ) -> Result<StoredIndex, Unusable> {
-        let header = Header::decode(&source, key.is_some())?;
+        let first = source.read(0..source.len().min(PAGE)).ok_or(Unusable::Damaged)?;
+        let header = Header::decode(&first, key.is_some())?;
         if key.is_some_and(|key| *key != header.key) {
             return Err(Unusable::OtherKey);
         }
@@ -115,30 +119,31 @@ impl StoredIndex {
         };
         let rows = after(PAGE, header.rows)?;
         let count = rows.len().div_ceil(PAGE);
-        let checksums = after(rows.end, (count * size_of::<u32>()) as u64)?;
+        let checksums = after(0, (count * size_of::<u32>()) as u64)?;
         let directory = after(checksums.end, header.directory)?;
         let snapshot = after(directory.end, header.snapshot)?;
-        if snapshot.end != source.len() {
+        let bytes = source.len();
+        if rows.end.checked_add(snapshot.end)? != bytes {
             return None;
         }
-        if checked && crc32fast::hash(source.get(rows.end..)?) != header.checksum {
+        let rest = source.read(rows.end..bytes)?;
+        if checked && crc32fast::hash(&rest) != header.checksum {
             return None;
         }
-        let mut numbers = ByteReader::new(source.get(checksums)?);
+        let mut numbers = ByteReader::new(rest.get(checksums)?);
         let checksums = std::iter::from_fn(|| numbers.u32()).collect();
-        let source = Arc::new(source);
-        let pages = Pages::new(source.clone(), rows, checksums);
-        Some(StoredIndex { source, pages, directory, snapshot })
+        let pages = Pages::new(Arc::new(source), rows, checksums);
+        Some(StoredIndex { pages, rest, directory, snapshot, bytes: bytes as u64 })
     }
 
     /// The snapshot, as it was given when the index was written.
     pub(crate) fn snapshot(&self) -> &[u8] {
-        self.source.get(self.snapshot.clone()).unwrap_or(&[])
+        self.rest.get(self.snapshot.clone()).unwrap_or(&[])
     }
 
     /// Bytes of the file.
     pub(crate) fn bytes(&self) -> u64 {
-        self.source.len() as u64
+        self.bytes
     }
 
     /// The signatures, whose rows stay in the file. The snapshot that was stored with them has
@@ -148,7 +153,7 @@ impl StoredIndex {
         bits_per_byte: BitsPerByte,
         files: usize,
     ) -> Result<Signatures, Unusable> {
-        let directory = self.source.get(self.directory.clone()).unwrap_or(&[]);
+        let directory = self.rest.get(self.directory.clone()).unwrap_or(&[]);
         Signatures::stored(bits_per_byte, ByteReader::new(directory), self.pages, files)
             .ok_or(Unusable::Damaged)
     }

@@ -1,23 +1,22 @@
-//! Pages of a mapped file, each checked when it is first read.
+//! Pages of an index file, each read and checked when it is first needed.
+//!
+//! The file is read and not mapped: a page that was read stays as it was checked, whatever is written
+//! to the file later, and a file that was cut is one whose pages cannot be read. In a mapping both would
+//! reach whoever reads, as other bytes and as a signal that ends the process.
 
 use std::fmt;
-use std::ops::{Deref, Range};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
-use crate::os::Mapping;
+use crate::os::File;
 
 /// Bytes of a page that has its own checksum: what the system reads at a time.
 pub(super) const PAGE: usize = 4096;
 
-/// What is known of a page.
-const UNREAD: u8 = 0;
-const SOUND: u8 = 1;
-const DAMAGED: u8 = 2;
-
 /// The bytes of an index, wherever they are.
 pub(super) enum Source {
-    Mapped(Mapping),
+    /// A file, with its length when it was opened.
+    File(File, usize),
     #[cfg(any(test, fuzzing))]
     InMemory(Vec<u8>),
 }
@@ -28,35 +27,52 @@ impl fmt::Debug for Source {
     }
 }
 
-impl Deref for Source {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
+impl Source {
+    pub(super) fn len(&self) -> usize {
         match self {
-            Source::Mapped(mapping) => mapping,
+            Source::File(_, length) => *length,
             #[cfg(any(test, fuzzing))]
-            Source::InMemory(bytes) => bytes,
+            Source::InMemory(bytes) => bytes.len(),
+        }
+    }
+
+    /// Some of the bytes, or `None` if they do not exist or cannot be read.
+    pub(super) fn read(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        if range.end > self.len() {
+            return None;
+        }
+        match self {
+            Source::File(file, _) => {
+                let mut bytes = vec![0; range.len()];
+                let read = file.read_full_at(&mut bytes, range.start as u64).ok()?;
+                (read == bytes.len()).then_some(bytes)
+            }
+            #[cfg(any(test, fuzzing))]
+            Source::InMemory(bytes) => bytes.get(range).map(<[u8]>::to_vec),
         }
     }
 }
 
-/// A range of a mapped file, with a checksum for each page, the last of which may be shorter.
+/// A range of an index file, with a checksum for each page, the last of which may be shorter.
 ///
-/// It keeps the file mapped. A process that asks for a few bytes reads the pages that they are in
-/// and nothing else.
+/// It keeps the file open. A process that asks for a few bytes reads the pages that they are in and
+/// nothing else, and keeps these.
 #[derive(Debug)]
 pub(crate) struct Pages {
     source: Arc<Source>,
     range: Range<usize>,
     checksums: Box<[u32]>,
-    states: Box<[AtomicU8]>,
+    /// What was read; none for a page that is damaged.
+    pages: Box<[OnceLock<Option<Box<[u8]>>>]>,
+    /// Whether checksums must be right.
+    checked: bool,
 }
 
 impl Pages {
     /// The pages of a range of the file; `checksums` has one for each.
     pub(super) fn new(source: Arc<Source>, range: Range<usize>, checksums: Box<[u32]>) -> Pages {
-        let states = checksums.iter().map(|_| AtomicU8::new(UNREAD)).collect();
-        Pages { source, range, checksums, states }
+        let pages = checksums.iter().map(|_| OnceLock::new()).collect();
+        Pages { source, range, checksums, pages, checked: true }
     }
 
     /// All of its bytes.
@@ -64,31 +80,38 @@ impl Pages {
         self.range.len()
     }
 
-    /// Some of its bytes, or `None` if they do not exist or lie in a damaged page.
-    pub(crate) fn get(&self, range: Range<usize>) -> Option<&[u8]> {
-        let bytes = self.source.get(self.range.clone())?;
-        let wanted = bytes.get(range.clone())?;
-        let pages = range.start / PAGE..range.end.div_ceil(PAGE);
-        pages.into_iter().all(|page| self.is_sound(bytes, page)).then_some(wanted)
+    /// Copies bytes from `start` on into `bytes`; false if they do not exist or lie in a damaged page.
+    #[must_use]
+    pub(crate) fn read(&self, start: usize, bytes: &mut [u8]) -> bool {
+        if start.checked_add(bytes.len()).is_none_or(|end| end > self.len()) {
+            return false;
+        }
+        let mut at = start;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let Some(page) = self.page(at / PAGE) else { return false };
+            let Some(found) = page.get(at % PAGE..) else { return false };
+            let (now, later) = rest.split_at_mut(found.len().min(rest.len()));
+            now.copy_from_slice(&found[..now.len()]);
+            at += now.len();
+            rest = later;
+        }
+        true
     }
 
-    fn is_sound(&self, bytes: &[u8], page: usize) -> bool {
-        let Some(state) = self.states.get(page) else { return false };
-        match state.load(Ordering::Relaxed) {
-            UNREAD => {
-                let start = page * PAGE;
-                let content = bytes.get(start..bytes.len().min(start + PAGE)).unwrap_or(&[]);
-                let is_sound = self.checksums.get(page) == Some(&crc32fast::hash(content));
-                state.store(if is_sound { SOUND } else { DAMAGED }, Ordering::Relaxed);
-                is_sound
-            }
-            known => known == SOUND,
-        }
+    fn page(&self, page: usize) -> Option<&[u8]> {
+        let read = || {
+            let start = self.range.start + page * PAGE;
+            let content = self.source.read(start..self.range.end.min(start + PAGE))?;
+            let is_sound = self.checksums.get(page) == Some(&crc32fast::hash(&content));
+            (is_sound || !self.checked).then(|| content.into_boxed_slice())
+        };
+        self.pages.get(page)?.get_or_init(read).as_deref()
     }
 
     /// Takes all pages for sound, so that bytes made at random get as far as they can.
     #[cfg(any(test, fuzzing))]
     pub(super) fn trust(&mut self) {
-        self.states.iter_mut().for_each(|state| *state = AtomicU8::new(SOUND));
+        self.checked = false;
     }
 }

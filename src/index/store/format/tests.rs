@@ -168,15 +168,32 @@ fn a_damaged_page_spoils_no_other() {
     let mut damaged = bytes.clone();
     damaged[2 * PAGE + 7] ^= 1;
     let pages = Pages::new(Arc::new(Source::InMemory(damaged)), PAGE..bytes.len(), checksums);
+    let read = |range: Range<usize>| {
+        let mut bytes = vec![0; range.len()];
+        pages.read(range.start, &mut bytes).then_some(bytes)
+    };
     for _ in 0..2 {
-        assert_eq!(pages.get(0..PAGE), bytes.get(PAGE..2 * PAGE));
-        assert_eq!(pages.get(2 * PAGE..2 * PAGE + 100), bytes.get(3 * PAGE..));
+        assert_eq!(read(0..PAGE).as_deref(), bytes.get(PAGE..2 * PAGE));
+        assert_eq!(read(2 * PAGE..2 * PAGE + 100).as_deref(), bytes.get(3 * PAGE..));
         for range in [PAGE..PAGE + 1, PAGE - 1..PAGE + 1, 2 * PAGE - 1..2 * PAGE + 1] {
-            assert_eq!(pages.get(range.clone()), None, "{range:?}");
+            assert_eq!(read(range.clone()), None, "{range:?}");
         }
-        for range in [2 * PAGE..2 * PAGE + 101, 9 * PAGE..9 * PAGE] {
-            assert_eq!(pages.get(range.clone()), None, "{range:?}");
+        for range in [2 * PAGE..2 * PAGE + 101, 9 * PAGE..9 * PAGE + 1] {
+            assert_eq!(read(range.clone()), None, "{range:?}");
         }
+    }
+}
+
+#[test]
+fn bytes_are_read_across_pages() {
+    let bytes: Vec<u8> = (0..251).cycle().take(3 * PAGE + 100).collect();
+    let checksums: Box<[u32]> = bytes[PAGE..].chunks(PAGE).map(crc32fast::hash).collect();
+    let source = Arc::new(Source::InMemory(bytes.clone()));
+    let pages = Pages::new(source, PAGE..bytes.len(), checksums);
+    for (start, length) in [(PAGE - 1, 2), (PAGE - 32, 64), (5, 2 * PAGE), (0, 2 * PAGE + 100)] {
+        let mut read = vec![0; length];
+        assert!(pages.read(start, &mut read));
+        assert_eq!(read, bytes[PAGE + start..][..length]);
     }
 }
 
