@@ -146,8 +146,9 @@ impl Server {
     /// one.
     ///
     /// Requests wait for the roots, at most three seconds. The toolkit of [`Server::new`] serves
-    /// clients that have no roots, name none or take longer, and if `open` fails. The next answer then
-    /// has a note on it, and on roots that are no directories here. Default: roots are not asked for.
+    /// clients that have no roots, name none or take longer, with a note in the next answer. Roots
+    /// that are no directories here are left out, with a note. If none is left or `open` fails, every
+    /// call is refused until the client names others. Default: roots are not asked for.
     ///
     /// [`Workspace::open_all`]: crate::Workspace::open_all
     pub fn with_client_roots(

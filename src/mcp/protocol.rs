@@ -237,6 +237,20 @@ impl Service {
         Service::new(toolkit, skills, self.form, None)
     }
 
+    /// The same tools, each of whose calls is answered with this error, and no skills.
+    pub(super) fn refusing(&self, error: Error) -> Service {
+        Service {
+            toolkit: self.toolkit.clone(),
+            tools: self.tools.clone(),
+            instructions: self.instructions.clone(),
+            skills: SkillResources::new(SkillCatalog::default()),
+            form: self.form,
+            refused: Some(error),
+            notes: Mutex::default(),
+            is_listed: AtomicBool::new(self.is_listed.load(Ordering::Relaxed)),
+        }
+    }
+
     /// The root of the tools, for notes.
     pub(super) fn root(&self) -> String {
         self.toolkit.workspace().root().display().to_string()

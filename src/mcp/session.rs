@@ -23,6 +23,7 @@ use super::jsonrpc::{
 use super::protocol::{Action, Negotiated, Service, SkillRead, ToolCall};
 use super::roots::{ClientRoots, RootsHandler};
 use crate::context::{Call, Cancel, Progress};
+use crate::error::{Error, ErrorCode};
 use crate::output::counted;
 use crate::pool::lock;
 
@@ -405,33 +406,48 @@ impl Session {
             drop(state);
             // A panic of the host's handler must not leave requests without an answer.
             let opened = catch_unwind(AssertUnwindSafe(|| self.open_roots(answer, &served)));
+            let opened = opened.unwrap_or_else(|_| Some(self.refused("opening them failed")));
             if self.stop.lock().roots.asked == asked {
-                return self.end_of_roots(opened.ok().flatten());
+                return self.end_of_roots(opened);
             }
         }
     }
 
     /// The service for the roots that the client named, with notes for the model; `None` if they are
-    /// those that are `served`.
+    /// those that are `served`. Where none of those that it named can be served, every call is refused:
+    /// what serves clients without roots is not what this one means.
     fn open_roots(
         &self,
         answer: Option<Result<Value, String>>,
         served: &[PathBuf],
     ) -> Option<(Vec<PathBuf>, Arc<Service>)> {
         let handler = self.roots.as_ref()?;
-        let named = match answer {
-            None => Err(format!("did not name its roots within {} s", ROOTS_WAIT.as_secs())),
-            Some(Err(reason)) => Err(format!("did not name its roots: {reason}")),
-            Some(Ok(result)) => ClientRoots::parse(result)
-                .map_err(|reason| format!("named its roots in a form that is unknown: {reason}")),
-        };
         let mut notes = Vec::new();
-        let ClientRoots { directories, left_out } = named.unwrap_or_else(|reason| {
-            notes.push(format!("the client {reason}"));
-            ClientRoots::default()
-        });
+        let named = match answer {
+            None => {
+                notes.push(format!(
+                    "the client did not name its roots within {} s",
+                    ROOTS_WAIT.as_secs()
+                ));
+                ClientRoots::default()
+            }
+            Some(Err(reason)) => {
+                notes.push(format!("the client did not name its roots: {reason}"));
+                ClientRoots::default()
+            }
+            Some(Ok(result)) => match ClientRoots::parse(result) {
+                Ok(named) => named,
+                Err(reason) => {
+                    return Some(self.refused(&format!("their form is unknown: {reason}")));
+                }
+            },
+        };
+        let ClientRoots { directories, left_out } = named;
         if !directories.is_empty() && directories == served {
             return None;
+        }
+        if directories.is_empty() && !left_out.is_empty() {
+            return Some(self.refused(&left_out.join("; ")));
         }
         notes.extend(left_out.into_iter().map(|reason| format!("the client's root {reason}")));
         let opened = (!directories.is_empty()).then(|| {
@@ -454,8 +470,8 @@ impl Session {
                 return Some((directories, Arc::new(service)));
             }
             Some(Err(reason)) => {
-                notes.push(format!("the client's roots are not served: {reason}"));
-                &self.base
+                let roots: Vec<_> = directories.iter().map(|path| path.to_string_lossy()).collect();
+                return Some(self.refused(&format!("{}: {reason}", roots.join(", "))));
             }
             None => &self.base,
         };
@@ -464,6 +480,16 @@ impl Session {
         }
         service.add_notes(notes);
         Some((Vec::new(), Arc::clone(service)))
+    }
+
+    /// What serves a client that names only roots that cannot be served.
+    fn refused(&self, reasons: &str) -> (Vec<PathBuf>, Arc<Service>) {
+        let message = format!("the client's roots cannot be served: {reasons}");
+        let error = Error::new(ErrorCode::InvalidPath, message).with_hint(
+            "Open a directory that exists on this machine in the client, or name the directory when \
+             the server is started.",
+        );
+        (Vec::new(), Arc::new(self.base.refusing(error)))
     }
 
     /// Serves other roots, and carries on with the requests that waited for them.

@@ -279,7 +279,11 @@ fn the_home_directory_is_no_root_unless_it_is_named() {
     named.client.name_roots(&[&home]);
     assert_eq!(
         told(&mut named, "list_directory", &json!({})),
-        format!("{wide} [INVALID_PATH]\nNote: the client's roots are not served: {wide}")
+        format!(
+            "the client's roots cannot be served: {}: {wide} Open a directory that exists on this \
+             machine in the client, or name the directory when the server is started. [INVALID_PATH]",
+            home.canonicalize().expect("a path").display()
+        )
     );
     let mut below = start_in(&home, Some(&home));
     below.client.initialize_with(&json!({ "roots": {} }));
@@ -368,6 +372,52 @@ fn several_roots_have_names_in_front_of_the_path_and_nothing_beside_them_is_reac
     let over = json!({ "source": "a/app/one.txt", "destination": "b/app/one.txt" });
     program.client.call("move_file", &over);
     assert!(two.join("one.txt").exists());
+}
+
+#[test]
+fn where_no_root_of_the_client_can_be_served_nothing_is() {
+    let (started, root) = (small_tree().file("secret.txt", "todo\n"), small_tree());
+    let file = root.root().join("notes.md");
+    let none = root.root().join("none");
+    let mut program = start_in(&started.root(), None);
+    program.client.initialize_with(&json!({ "roots": { "listChanged": true } }));
+    program.client.roots_question();
+    program.client.send(&json!({ "jsonrpc": "2.0", "id": "roots-1", "result": { "roots": [
+        { "uri": format!("file://{}", none.display()) },
+        { "uri": format!("file://{}", file.display()) },
+        { "uri": "https://example.org/a" },
+    ] } }));
+    let refused = |program: &mut Program, tool: &str, args: Value| {
+        let answer = program.client.call(tool, &args);
+        assert_eq!(answer["isError"], true, "{answer}");
+        text(&answer).to_owned()
+    };
+    let why = refused(&mut program, "list_directory", json!({}));
+    assert_eq!(
+        why,
+        format!(
+            "the client's roots cannot be served: file://{none} is left out: cannot open the workspace \
+             {none}: No such file or directory (os error 2); file://{file} is left out: cannot open the \
+             workspace {file}: Not a directory (os error 20); https://example.org/a is left out: it is \
+             not a file URI. Open a directory that exists on this machine in the client, or name the \
+             directory when the server is started. [INVALID_PATH]",
+            none = none.display(),
+            file = file.display()
+        )
+    );
+    for (tool, args) in [
+        ("read_file", json!({ "path": "secret.txt" })),
+        ("search", json!({ "pattern": "todo" })),
+        ("write_file", json!({ "path": "new.txt", "content": "x" })),
+    ] {
+        assert_eq!(refused(&mut program, tool, args), why);
+    }
+    assert!(!started.root().join("new.txt").exists());
+    // Others can be named later.
+    program.client.notify("notifications/roots/list_changed", &json!({}));
+    let id = program.client.begin("list_directory", &json!({}));
+    program.client.name_roots(&[&root.root()]);
+    assert_eq!(text(&program.client.answer(id)["result"]), "notes.md\nsrc/");
 }
 
 #[test]
