@@ -232,6 +232,13 @@ impl Index {
         Ok(Index { inner, owner: Some(Arc::default()) })
     }
 
+    /// An index like this one of another workspace, in the place of this one, which forgets everything.
+    pub(crate) fn moved_to(&self, workspace: &Workspace) -> Result<Index, Error> {
+        self.inner.snapshot.clear();
+        self.inner.unsaved.store(0, Ordering::Relaxed);
+        Index::open(workspace, self.inner.options.clone(), self.inner.threads)
+    }
+
     /// Begins a call, which sees everything that happened before.
     pub(crate) fn begin(&self) -> IndexView {
         self.inner.snapshot.begin()

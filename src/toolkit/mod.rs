@@ -8,7 +8,7 @@ mod function;
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::context::{Call, Limits};
 use crate::error::{Error, ErrorCode};
 use crate::index::{Index, IndexOptions};
-use crate::pool::Pool;
+use crate::pool::{Pool, lock};
 use crate::shown_files::ShownFiles;
 use crate::skills::SkillCatalog;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
@@ -46,6 +46,17 @@ pub use self::function::{FunctionOutput, FunctionTool};
 #[derive(Clone)]
 pub struct Toolkit(Arc<Inner>);
 
+/// The toolkit that takes over where the root was removed and made again. What is configured
+/// differently has another one.
+#[derive(Default)]
+struct Reopened(Mutex<Option<Toolkit>>);
+
+impl Clone for Reopened {
+    fn clone(&self) -> Reopened {
+        Reopened::default()
+    }
+}
+
 #[derive(Clone)]
 struct Inner {
     entries: Vec<Arc<Entry>>,
@@ -56,6 +67,7 @@ struct Inner {
     index: Option<Index>,
     shown: Option<Arc<ShownFiles>>,
     is_read_only: bool,
+    reopened: Reopened,
 }
 
 impl Register for Vec<Arc<Entry>> {
@@ -116,6 +128,7 @@ impl Toolkit {
             index: None,
             shown: None,
             is_read_only: false,
+            reopened: Reopened::default(),
         }))
     }
 
@@ -292,7 +305,7 @@ impl Toolkit {
         self.find(name).map(|entry| entry.name.clone())
     }
 
-    /// The workspace of the tools.
+    /// The workspace of the tools, as it was opened.
     pub fn workspace(&self) -> &Workspace {
         &self.0.workspace
     }
@@ -397,8 +410,33 @@ impl Toolkit {
         let limit = self.0.limits.time;
         let call = call.clone().with_timeout(time_limit.map_or(limit, |time| time.min(limit)));
         let toolkit = self.clone();
-        let done = self.0.pool.call(&call, move |call| work(&toolkit.context(call)));
+        // A tool of the host need not use the workspace.
+        let is_own = entry.is_own;
+        let done = self.0.pool.call(&call, move |call| match toolkit.current() {
+            Ok(Some(current)) => work(&current.context(call)),
+            Err(error) if !is_own => Err(error),
+            Ok(None) | Err(_) => work(&toolkit.context(call)),
+        });
         done.unwrap_or_else(|unfinished| Err(entry.unfinished(unfinished)))
+    }
+
+    /// If the root was removed, this toolkit over the directory that is at its path now.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    fn current(&self) -> Result<Option<Toolkit>, Error> {
+        if !self.0.workspace.is_root_removed() {
+            return Ok(None);
+        }
+        let mut reopened = lock(&self.0.reopened.0);
+        if let Some(toolkit) = reopened.as_ref().filter(|it| !it.0.workspace.is_root_removed()) {
+            return Ok(Some(toolkit.clone()));
+        }
+        let workspace = self.0.workspace.reopened()?;
+        let before = reopened.as_ref().unwrap_or(self);
+        let index = before.index().map(|index| index.moved_to(&workspace)).transpose()?;
+        let toolkit = Toolkit(Arc::new(Inner { workspace, index, ..Inner::clone(&self.0) }));
+        Ok(Some(reopened.insert(toolkit).clone()))
     }
 
     fn context<'a>(&'a self, call: &'a Call) -> ToolContext<'a> {

@@ -13,6 +13,7 @@
 //! archive is not applied.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -262,17 +263,35 @@ impl Journal {
 pub(super) struct JournalPlace {
     dir: Arc<Dir>,
     name: Vec<u8>,
+    /// The path of the directory if it is another one than the root.
+    elsewhere: Option<PathBuf>,
 }
 
 impl JournalPlace {
     pub(super) fn in_root(root: Arc<Dir>) -> JournalPlace {
-        JournalPlace { dir: root, name: NAME.into() }
+        JournalPlace { dir: root, name: NAME.into(), elsewhere: None }
     }
 
     /// In another directory, which several roots may share.
-    pub(super) fn of_root_elsewhere(root: &Dir, dir: Arc<Dir>) -> io::Result<JournalPlace> {
+    pub(super) fn of_root_elsewhere(root: &Dir, path: &Path) -> io::Result<JournalPlace> {
+        let dir = Arc::new(Dir::open_ambient(path)?);
+        let path = std::path::absolute(path)?;
         let Identity { device, inode } = root.stat(b".")?.identity;
-        Ok(JournalPlace { dir, name: format!(".{device:x}-{inode:x}{NAME}").into() })
+        let name = format!(".{device:x}-{inode:x}{NAME}").into();
+        Ok(JournalPlace { dir, name, elsewhere: Some(path) })
+    }
+
+    /// Whether its directory is another one than the root, and was removed.
+    pub(super) fn is_removed(&self) -> bool {
+        self.elsewhere.is_some() && is_removed(&self.dir)
+    }
+
+    /// The same place for a root that was opened again.
+    pub(super) fn reopened(&self, root: &Arc<Dir>) -> io::Result<JournalPlace> {
+        match &self.elsewhere {
+            Some(path) => JournalPlace::of_root_elsewhere(root, path),
+            None => Ok(JournalPlace::in_root(root.clone())),
+        }
     }
 
     pub(super) fn dir(&self) -> &Dir {
@@ -290,6 +309,16 @@ impl JournalPlace {
 
     pub(super) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.name).into_owned()
+    }
+}
+
+/// Whether an open directory has no name any more.
+pub(super) fn is_removed(dir: &Dir) -> bool {
+    match dir.stat(b".") {
+        Ok(stat) => stat.links == 0,
+        Err(error) => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::StaleNetworkFileHandle)
+        }
     }
 }
 

@@ -36,6 +36,7 @@ mod transfer;
 mod undo;
 mod version;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -80,7 +81,8 @@ pub const MAX_FILE_BYTES: usize = 64 << 20;
 /// A directory tree that tools may access, and its access rules.
 ///
 /// Cheap to clone. The root is kept open as a directory handle: a later rename of the directory
-/// does not move the workspace. No link, `..` or absolute path leads out of it.
+/// does not move the workspace. No link, `..` or absolute path leads out of it. Where the root is removed
+/// and made again, a [`Toolkit`](crate::Toolkit) goes on in the new one; a workspace does not.
 ///
 /// ```
 /// use ripkit::{Workspace, workspace::Access};
@@ -184,8 +186,7 @@ impl Workspace {
             Workspace::open(above)?.with_policy(|policy| policy.allow_only(relative));
         // The directory above the roots may not be writable.
         if let Some(first) = opened.first() {
-            let dir = first.root_handle().clone();
-            let journal = JournalPlace::of_root_elsewhere(workspace.root_handle(), dir)
+            let journal = JournalPlace::of_root_elsewhere(workspace.root_handle(), first.root())
                 .map_err(|error| Error::io("examine", ".", error))?;
             Arc::make_mut(&mut workspace.0).journal = journal;
         }
@@ -266,8 +267,8 @@ impl Workspace {
     ) -> Result<Workspace, Error> {
         let shown = directory.as_ref().to_string_lossy().into_owned();
         let failed = |error| Error::io("open the directory of the journal", &shown, error);
-        let dir = Arc::new(Dir::open_ambient(directory.as_ref()).map_err(failed)?);
-        let journal = JournalPlace::of_root_elsewhere(self.root_handle(), dir).map_err(failed)?;
+        let journal = JournalPlace::of_root_elsewhere(self.root_handle(), directory.as_ref());
+        let journal = journal.map_err(failed)?;
         Arc::make_mut(&mut self.0).journal = journal;
         Ok(self)
     }
@@ -727,6 +728,46 @@ impl Workspace {
     /// The ignore rules from outside the root.
     pub(crate) fn outer(&self) -> &OuterIgnores {
         &self.0.outer
+    }
+
+    /// Whether the root directory, or the one of the journal, was removed since it was opened. One that
+    /// was moved was not: the workspace stays with it.
+    pub(crate) fn is_root_removed(&self) -> bool {
+        self.0.journal.is_removed() || (journal::is_removed(&self.0.root) && !self.is_at_its_path())
+    }
+
+    /// Some systems count no links of directories.
+    fn is_at_its_path(&self) -> bool {
+        let identity = |dir: &Dir| dir.stat(b".").ok().map(|stat| stat.identity);
+        let there = Dir::open_ambient(&self.0.canonical).ok();
+        there.and_then(|dir| identity(&dir)).is_some_and(|now| identity(&self.0.root) == Some(now))
+    }
+
+    /// The same workspace over the directory that is at the path of the root now: with the same
+    /// rules, hooks and locks.
+    ///
+    /// # Errors
+    /// `FILE_NOT_FOUND` if there is none, `INVALID_PATH` if there is something else or a link, and
+    /// failures of the system.
+    pub(crate) fn reopened(&self) -> Result<Workspace, Error> {
+        let path = &self.0.canonical;
+        let shown = path.to_string_lossy();
+        let failed = |error: io::Error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                let message = format!("the root directory {shown} was removed");
+                let hint = "Once it is made again, the tools work in it.";
+                return Error::new(ErrorCode::FileNotFound, message).with_hint(hint);
+            }
+            Error::io("open the root directory again at", &shown, error)
+        };
+        let root = Arc::new(Dir::open_ambient(path).map_err(failed)?);
+        // Where a link leads was not the host's choice.
+        if os::canonical(path).map_err(failed)? != *path {
+            let message = format!("the root directory {shown} was removed, and is a link now");
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        let journal = self.0.journal.reopened(&root).map_err(failed)?;
+        Ok(Workspace(Arc::new(Inner { root, journal, ..Inner::clone(&self.0) })))
     }
 
     pub(crate) fn root_handle(&self) -> &Arc<Dir> {

@@ -77,6 +77,7 @@ mod places;
 mod properties;
 // The oracles with random bytes, and with inputs found by fuzzing.
 mod regressions;
+mod root_removed;
 // The command `ripkit index`, and the option `--index` of other commands.
 #[cfg(feature = "cli")]
 mod index_command;
