@@ -17,7 +17,7 @@ use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{ListStatus, cursor, default_timeout};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::list::ListOptions;
+use crate::walk::list::{ListOptions, MAX_COUNTED};
 use crate::walk::unmatched;
 use crate::walk::{GlobBase, PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
 use crate::workspace::{Access, Workspace, WorkspacePath};
@@ -133,7 +133,7 @@ fn default_max_results() -> u32 {
 pub struct FindFilesOutput {
     /// The paths, relative to the workspace; a directory ends in `/`.
     pub paths: Vec<String>,
-    /// How many there are; at least so many if the listing was cut or ended early.
+    /// How many there are, by path from the cursor on.
     pub total: u64,
     /// How the listing ended; in JSON, its fields are beside these.
     #[serde(flatten)]
@@ -226,6 +226,7 @@ impl Tool for FindFiles {
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             aliases: WalkRoot::aliases(&walk.roots),
+            max_counted: MAX_COUNTED,
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);

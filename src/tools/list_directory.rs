@@ -16,6 +16,7 @@ use crate::output::{Outcome, Output, Truncation, continuation, counted};
 use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
+use crate::tools::list_files::of_total;
 use crate::walk::{Cursor, OutputBudget, QueryId};
 pub use crate::workspace::EntryType;
 use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspacePath};
@@ -63,6 +64,10 @@ pub struct ListDirectoryOutput {
     pub entries: Vec<ListedEntry>,
     /// How many there are in all.
     pub total: u64,
+    /// Whether there may be more than `total`, because reading the directory ended early; absent when
+    /// there are not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// Whether more exist than are shown.
     pub truncated: bool,
     /// Pass this to go on exactly after the last entry; absent when nothing is left.
@@ -144,6 +149,7 @@ impl Tool for ListDirectory {
             let last = sort_key(&query.position_in_listing(cursor, false)?.path);
             entries.retain(|entry| sort_key(&entry.name) > last);
         }
+        let at_least = incomplete.is_some();
         let text_bytes = context.limits.text_bytes;
         let started = Instant::now();
         let mut is_late = || {
@@ -158,6 +164,7 @@ impl Tool for ListDirectory {
         Ok(ListDirectoryOutput {
             entries: page.entries,
             total,
+            at_least,
             truncated: page.truncation.is_some(),
             cursor: page.cursor.map(|cursor| query.cursor(&cursor)),
             incomplete,
@@ -289,7 +296,8 @@ impl ListDirectoryOutput {
     fn remarks(&self, format: &TextFormat) -> Vec<String> {
         let empty = self.entries.is_empty().then(|| "(empty directory)".to_owned());
         let shown = counted(self.entries.len() as u64, "entry", "entries");
-        let truncation = self.truncation.map(|cut| cut.line(&shown, self.text_bytes));
+        let of_total = of_total(self.entries.len(), self.total, self.at_least);
+        let truncation = self.truncation.map(|cut| cut.line(&shown, self.text_bytes) + &of_total);
         let incomplete = self.incomplete.map(|why| format!("... (incomplete: {why})"));
         let cursor = self.cursor.as_ref().map(|cursor| continuation(format, cursor));
         [empty, truncation, incomplete, cursor].into_iter().flatten().collect()

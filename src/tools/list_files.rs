@@ -19,7 +19,7 @@ use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::list::{ListEntry, ListOptions, ListReport};
+use crate::walk::list::{ListEntry, ListOptions, ListReport, MAX_COUNTED};
 use crate::walk::unmatched::{self, EmptyListing};
 use crate::walk::{Cursor, FileCount, GlobBase, PathFilter, QueryId, WalkOptions, WalkRoot};
 
@@ -129,8 +129,7 @@ pub struct ListFilesOutput {
     /// Directories at `max_depth`, which are not listed but whose files are counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<CountedDirectory>,
-    /// How many files there are down to `max_depth`; at least so many if the listing was cut or ended
-    /// early.
+    /// How many files there are down to `max_depth`, by path from the cursor on.
     pub total: u64,
     /// How it ended; in JSON, its fields are beside these.
     #[serde(flatten)]
@@ -158,6 +157,10 @@ pub struct CountedDirectory {
 #[schemars(inline)]
 #[non_exhaustive]
 pub struct ListStatus {
+    /// Whether there may be more than the total says, because counting ended before the listing was
+    /// complete; absent when there are not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// Whether more exists than is shown.
     pub truncated: bool,
     /// Pass this to go on exactly after the last path; absent when nothing is left.
@@ -182,6 +185,8 @@ pub struct ListStatus {
     pub truncation: Option<Truncation>,
     #[serde(skip)]
     pub(crate) text_bytes: usize,
+    #[serde(skip)]
+    total: u64,
 }
 
 /// Files that a listing left out.
@@ -287,6 +292,7 @@ impl Tool for ListFiles {
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             aliases: WalkRoot::aliases(&walk.roots),
             counts_below_limit: max_depth.is_some(),
+            max_counted: MAX_COUNTED,
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
@@ -349,6 +355,8 @@ impl ListStatus {
             notes: report.stats.warnings.clone(),
             left_out: None,
             closest: None,
+            at_least: report.at_least,
+            total: report.total,
             truncated: report.truncation.is_some(),
             cursor: report.cursor.map(|cursor| query.cursor(&cursor)),
             receipt: report.stats,
@@ -421,7 +429,8 @@ impl ListStatus {
         }
         if let Some(truncation) = self.truncation {
             let shown = counted(results as u64, "result", "results");
-            remarks.push(truncation.line(&shown, self.text_bytes));
+            let line = truncation.line(&shown, self.text_bytes);
+            remarks.push(line + &of_total(results, self.total, self.at_least));
         }
         // Without entries, the statistics above say this.
         if lines > 0 {
@@ -439,6 +448,14 @@ impl ListStatus {
         }
         self.receipt.shortfall("looked at").map(|shortfall| format!("... ({shortfall})"))
     }
+}
+
+/// `, of at least 1500` after what is said of a cut: how many there are in all, if more than are shown.
+pub(super) fn of_total(shown: usize, total: u64, at_least: bool) -> String {
+    if total <= shown as u64 {
+        return String::new();
+    }
+    format!(", of {}{total}", if at_least { "at least " } else { "" })
 }
 
 impl Output for ListFilesOutput {

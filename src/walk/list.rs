@@ -25,6 +25,9 @@ use crate::workspace::{Kind, Workspace};
 /// entry is valid like any other.
 const OLDEST: i128 = i128::MIN;
 
+/// How many entries a listing for an answer counts after its cut: what takes a few milliseconds.
+pub(crate) const MAX_COUNTED: u64 = 20_000;
+
 /// What is listed, in which order, and how much of it.
 #[derive(Clone, Debug)]
 pub(crate) struct ListOptions {
@@ -49,6 +52,8 @@ pub(crate) struct ListOptions {
     /// Whether directories at the depth limit are listed, with the number of files below each. Those
     /// without files are left out.
     pub(crate) counts_below_limit: bool,
+    /// How many entries are counted after a cut.
+    pub(crate) max_counted: u64,
 }
 
 impl ListOptions {
@@ -65,6 +70,7 @@ impl ListOptions {
             aliases: PathAliases::default(),
             max_scanned: u64::MAX,
             counts_below_limit: false,
+            max_counted: 0,
         }
     }
 
@@ -99,8 +105,11 @@ fn total(entries: &[ListEntry]) -> u64 {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListReport {
     pub(crate) entries: Vec<ListEntry>,
-    /// How many entries were found, listed or not, without directories at the depth limit.
+    /// How many entries were found, listed or not, without directories at the depth limit, and in
+    /// path order without those before the cursor.
     pub(crate) total: u64,
+    /// Whether there may be more than that.
+    pub(crate) at_least: bool,
     /// Why it was cut, if it was.
     pub(crate) truncation: Option<Truncation>,
     /// Where to go on.
@@ -131,7 +140,7 @@ pub(crate) fn list(
         options.walk.resume = options.cursor.as_ref().map(resume);
         let sink = ListSink::new(options.budget(), options.cursor.clone());
         let (aliases, max_scanned) = (options.aliases.clone(), options.max_scanned);
-        ListSink { aliases, max_scanned, ..sink }
+        ListSink { aliases, max_scanned, counts_left: options.max_counted, ..sink }
     };
     let visitor = ListVisitor {
         globs: options.globs.take(),
@@ -350,6 +359,8 @@ struct ListSink {
     gap: bool,
     aliases: PathAliases,
     max_scanned: u64,
+    /// How many entries are still counted after the cut.
+    counts_left: u64,
 }
 
 impl ListSink {
@@ -357,13 +368,16 @@ impl ListSink {
     fn new(budget: OutputBudget, cursor: Option<Cursor>) -> ListSink {
         let report = ListReport { cursor, ..ListReport::default() };
         let aliases = PathAliases::default();
-        ListSink { report, budget, gap: false, aliases, max_scanned: u64::MAX }
+        let max_scanned = u64::MAX;
+        ListSink { report, budget, gap: false, aliases, max_scanned, counts_left: 0 }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
         self.move_cursor();
         let mut report = self.report;
-        report.incomplete = incomplete;
+        report.at_least |= incomplete.is_some();
+        // What is listed is whole; only the count is not.
+        report.incomplete = incomplete.filter(|_| report.truncation.is_none());
         if report.truncation.is_none() && incomplete.is_none() {
             report.cursor = None;
         }
@@ -378,23 +392,48 @@ impl ListSink {
     }
 }
 
+impl ListSink {
+    /// Counts entries after the cut, until the limit is reached.
+    fn count<'a>(&mut self, entries: impl Iterator<Item = &'a ListEntry>) -> ControlFlow<()> {
+        for entry in entries {
+            self.report.total += u64::from(entry.below.is_none());
+            match self.counts_left.checked_sub(1) {
+                Some(left) => self.counts_left = left,
+                None => break,
+            }
+        }
+        if self.counts_left > 0 {
+            return ControlFlow::Continue(());
+        }
+        self.report.at_least = true;
+        ControlFlow::Break(())
+    }
+}
+
 impl ResultSink<FoundEntries> for ListSink {
     fn directory(&mut self, report: DirectoryReport) {
+        if self.report.truncation.is_some() {
+            return;
+        }
         self.report.stats.absorb(report.stats);
         let room = MAX_SKIPPED_ENTRIES.saturating_sub(self.report.skipped_entries.len());
         self.report.skipped_entries.extend(report.skipped_entries.into_iter().take(room));
     }
 
     fn results(&mut self, found: FoundEntries) -> ControlFlow<()> {
+        if self.report.truncation.is_some() {
+            return self.count(found.entries.iter());
+        }
         if self.report.stats.files >= self.max_scanned {
             return ControlFlow::Break(());
         }
         self.report.stats.absorb(found.stats);
-        for entry in found.entries {
+        let mut entries = found.entries.into_iter();
+        while let Some(entry) = entries.next() {
             self.report.total += u64::from(entry.below.is_none());
             if let ControlFlow::Break(cut) = self.budget.take(&entry, &self.aliases) {
                 self.report.truncation = Some(cut);
-                return ControlFlow::Break(());
+                return self.count(entries.as_slice().iter());
             }
             self.report.entries.push(entry);
         }
@@ -441,6 +480,35 @@ mod tests {
             assert_eq!(report.entries.len(), entries);
             assert_eq!(cursor(&report).as_deref(), Some(":a"), "{results} results at most");
         }
+    }
+
+    #[test]
+    fn a_cut_listing_counts_on_as_far_as_it_may() {
+        for (max_counted, total, at_least, continues) in
+            [(0, 2, true, false), (1, 3, true, false), (2, 4, true, false), (3, 4, false, true)]
+        {
+            let sink = ListSink::new(OutputBudget::new(1, usize::MAX), None);
+            let mut sink = ListSink { counts_left: max_counted, ..sink };
+            let mut went_on = true;
+            for path in ["a", "b", "c", "d"] {
+                went_on = went_on && sink.results(found(path)).is_continue();
+            }
+            assert_eq!(went_on, continues, "{max_counted}");
+            let report = sink.finish(None);
+            assert_eq!((report.entries.len(), cursor(&report).as_deref()), (1, Some(":a")));
+            assert_eq!((report.total, report.at_least), (total, at_least), "{max_counted}");
+        }
+    }
+
+    #[test]
+    fn a_count_that_is_stopped_leaves_the_listing_complete() {
+        let sink = ListSink::new(OutputBudget::new(1, usize::MAX), None);
+        let mut sink = ListSink { counts_left: 9, ..sink };
+        assert!(sink.results(found("a")).is_continue());
+        assert!(sink.results(found("b")).is_continue());
+        let report = sink.finish(Some(Incomplete::Timeout));
+        assert_eq!((report.incomplete, report.total, report.at_least), (None, 2, true));
+        assert_eq!(cursor(&report).as_deref(), Some(":a"));
     }
 
     #[test]

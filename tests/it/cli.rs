@@ -300,17 +300,17 @@ fn standard_output_carries_results_only() {
         (
             &["find", "*.rs", "--max-results", "1"],
             "src/deep/lib.rs\n",
-            "... (truncated at 1 result)\nTo go on, pass --cursor ",
+            "... (truncated at 1 result), of 2\nTo go on, pass --cursor ",
         ),
         (
             &["list", "--max-results", "1"],
             "many.txt\n",
-            "... (truncated at 1 result)\nTo go on, pass --cursor ",
+            "... (truncated at 1 result), of 5\nTo go on, pass --cursor ",
         ),
         (
             &["ls", "--max-results", "1"],
             "many.txt\n",
-            "... (truncated at 1 entry)\nTo go on, pass --cursor ",
+            "... (truncated at 1 entry), of 4\nTo go on, pass --cursor ",
         ),
         (
             &["read", "many.txt", "--max-bytes", "10"],
