@@ -8,6 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
+/// The longest id of a request that is taken, in bytes: ids are kept, and repeated in answers.
+pub(super) const MAX_ID_BYTES: usize = 1024;
+
 /// The id of a request. A number and a string are never the same id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
@@ -154,6 +157,16 @@ impl Request {
         }
     }
 
+    /// About how much memory it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let id = match &self.id {
+            RequestId::Number(_) => 0,
+            RequestId::String(text) => text.len(),
+        };
+        let params = self.params.as_ref().map_or(0, members);
+        size_of::<Request>() + id + self.method.len() + params
+    }
+
     /// The params as the method defines them; missing ones are an empty object.
     ///
     /// # Errors
@@ -166,6 +179,26 @@ impl Request {
 
     fn misfit(&self, reason: &str) -> RpcError {
         RpcError::invalid_params(format!("the params of {} do not fit: {reason}", self.method))
+    }
+}
+
+/// About how much memory the members of an object take, in bytes.
+fn members(members: &Map<String, Value>) -> usize {
+    let member = |(name, value): (&String, &Value)| {
+        2 * size_of::<String>() + name.len() + size_of::<Value>() + content(value)
+    };
+    members.iter().map(member).sum()
+}
+
+/// The same of what a value holds. The parser bounds how deep values are nested.
+fn content(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => {
+            values.iter().map(|value| size_of::<Value>() + content(value)).sum()
+        }
+        Value::Object(object) => members(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 
@@ -226,6 +259,10 @@ impl Incoming {
         }
         let params = serde_json::from_slice::<WithParams>(line).map(|message| message.params);
         match id {
+            Some(RequestId::String(id)) if id.len() > MAX_ID_BYTES => {
+                let reason = format!("an id has at most {MAX_ID_BYTES} bytes");
+                Incoming::Invalid(RpcError::invalid_request(reason), None)
+            }
             Some(id) => request(id, method, params),
             None => notification(&method, params.ok().flatten()),
         }

@@ -59,7 +59,7 @@ use crate::skills::SkillCatalog;
 use crate::text_format::TextStyle;
 use crate::toolkit::Toolkit;
 
-/// How many calls of each kind, long and short, run at once by default.
+/// How many calls of each kind, long or short, reading or changing, run at once by default.
 pub const DEFAULT_CALLS: usize = 32;
 
 /// A server over one toolkit, for one client.
@@ -133,8 +133,9 @@ impl Server {
         self
     }
 
-    /// Sets how many calls run at once that may take long ([`Tool::LONG`](crate::Tool::LONG)), and
-    /// how many others, at least 1; the rest wait for their turn. Default: [`DEFAULT_CALLS`].
+    /// Sets how many calls of each kind run at once, at least 1; the rest wait for their turn. There are
+    /// four: calls that may take long ([`Tool::LONG`](crate::Tool::LONG)) and others, of tools that
+    /// only read and of those that change something. Default: [`DEFAULT_CALLS`].
     pub fn with_calls(mut self, calls: usize) -> Server {
         self.calls = calls.max(1);
         self

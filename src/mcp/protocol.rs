@@ -18,6 +18,7 @@ use crate::pool::lock;
 use crate::schema;
 use crate::skills::SkillCatalog;
 use crate::text_format::TextStyle;
+use crate::tool::Effect;
 use crate::toolkit::{Answer, Toolkit};
 
 /// The revisions that are spoken, oldest first.
@@ -87,6 +88,8 @@ pub(super) struct ToolCall {
     pub(super) arguments: Value,
     /// Whether the tool may take long ([`crate::Tool::LONG`]).
     pub(super) is_long: bool,
+    /// Whether it only reads, and so waits for nobody who writes.
+    pub(super) is_read: bool,
     /// What the client calls the progress of this call, if it wants to hear of it: a string or a
     /// number.
     pub(super) progress_token: Option<Value>,
@@ -421,6 +424,7 @@ impl Service {
         let token = meta.get("progressToken").filter(|token| token.is_string() || token.is_i64());
         Ok(ToolCall {
             is_long: spec.is_long,
+            is_read: spec.effect == Effect::Read,
             name,
             arguments: Value::Object(arguments.unwrap_or_default()),
             progress_token: token.cloned(),

@@ -9,6 +9,7 @@ use std::fmt;
 use std::io::{self, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,6 +30,13 @@ use crate::pool::lock;
 
 /// How many requests of one client may be open or have an answer that waits; more are refused.
 const MAX_OPEN: usize = 1024;
+
+/// Bytes that the open requests may take, as long as their work is not done. One that needs more is
+/// refused: a client that waits for answers before it sends more never gets there.
+const MAX_HELD_BYTES: usize = 64 << 20;
+
+/// How many cancelled requests are remembered, the latest.
+const MAX_CANCELLED: usize = 1024;
 
 /// Bytes of answers that may wait for the client to read them. While there is no room, no further
 /// call begins and no further line is read.
@@ -89,6 +97,20 @@ pub struct Stop(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    /// Bytes of all [`Held`].
+    held_bytes: AtomicUsize,
+}
+
+/// The bytes of a request, which are counted until this is dropped.
+struct Held {
+    bytes: usize,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.shared.held_bytes.fetch_sub(self.bytes, Ordering::AcqRel);
+    }
 }
 
 /// Everything that changes during a session.
@@ -100,10 +122,12 @@ struct State {
     input_ended: bool,
     /// The requests that have no answer yet, and how to cancel those that are calls.
     open: HashMap<RequestId, Cancel>,
-    /// Requests that were cancelled. Their ids stay taken, since a late answer must not be taken
-    /// for that of another request.
-    cancelled: HashSet<RequestId>,
-    lanes: [Lane; 3],
+    /// The latest requests that were cancelled. Their ids stay taken, as those of requests that run,
+    /// since a late answer must not be taken for that of another request.
+    cancelled: VecDeque<RequestId>,
+    /// The requests whose work a thread does, cancelled or not.
+    running: HashSet<RequestId>,
+    lanes: [Lane; LaneId::COUNT],
     /// Lines for the client, with whether each is an answer.
     outgoing: VecDeque<(Vec<u8>, bool)>,
     /// Bytes of `outgoing` and of the line that is being written.
@@ -121,7 +145,7 @@ struct RootsState {
     /// Its answer to the last question.
     answer: Option<Result<Value, String>>,
     /// The requests that wait for an answer; `None` if none is to come.
-    waiting: Option<Vec<(Request, Negotiated)>>,
+    waiting: Option<Vec<(Request, Held, Negotiated)>>,
     /// Whether a thread waits for the answer.
     is_awaited: bool,
     /// The roots that are served.
@@ -135,12 +159,28 @@ impl RootsState {
     }
 }
 
-/// Which jobs share threads, so that those of one kind do not wait for those of another.
+/// Which jobs share threads, so that those of one kind do not wait for those of another: short calls not
+/// for long ones, and calls that read not for calls that change files, which may all wait for one lock.
 #[derive(Clone, Copy)]
 enum LaneId {
-    Long,
-    Short,
+    LongRead,
+    ShortRead,
+    LongChange,
+    ShortChange,
     Skills,
+}
+
+impl LaneId {
+    const COUNT: usize = 5;
+
+    fn of(call: &ToolCall) -> LaneId {
+        match (call.is_read, call.is_long) {
+            (true, true) => LaneId::LongRead,
+            (true, false) => LaneId::ShortRead,
+            (false, true) => LaneId::LongChange,
+            (false, false) => LaneId::ShortChange,
+        }
+    }
 }
 
 /// Jobs of one kind: so many at once, the others in the order in which they came.
@@ -156,6 +196,8 @@ struct Job {
     id: RequestId,
     service: Arc<Service>,
     work: Work,
+    /// Dropped when the work is done.
+    held: Held,
 }
 
 enum Work {
@@ -165,7 +207,11 @@ enum Work {
 
 impl Stop {
     pub(super) fn new() -> Stop {
-        Stop(Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() }))
+        Stop(Arc::new(Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            held_bytes: AtomicUsize::new(0),
+        }))
     }
 
     /// Cancels every call and ends the server; a second time changes nothing.
@@ -176,6 +222,25 @@ impl Stop {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.0.state)
+    }
+
+    /// Counts the bytes of a request.
+    ///
+    /// # Errors
+    /// Why it is not taken, if that would be too many.
+    fn hold(&self, request: &Request) -> Result<Held, RpcError> {
+        let bytes = request.bytes();
+        let before = self.0.held_bytes.fetch_add(bytes, Ordering::AcqRel);
+        let held = Held { bytes, shared: Arc::clone(&self.0) };
+        if before + bytes <= MAX_HELD_BYTES {
+            return Ok(held);
+        }
+        let reason = if bytes > MAX_HELD_BYTES {
+            format!("the request takes {bytes} bytes, more than {MAX_HELD_BYTES}")
+        } else {
+            format!("the open requests take {before} of {MAX_HELD_BYTES} bytes; wait for answers")
+        };
+        Err(RpcError::internal(reason))
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -202,7 +267,7 @@ impl fmt::Debug for Stop {
 
 impl Session {
     /// Serves one client until the input ends, the output is closed or `stop` is used. `max_calls`
-    /// is how many long calls run at once, and how many short ones.
+    /// is how many calls of each kind run at once.
     ///
     /// # Errors
     /// The reason why a thread cannot be started.
@@ -217,7 +282,7 @@ impl Session {
         R: Read + Send + 'static,
         W: Write + Send + 'static,
     {
-        stop.lock().lanes = [max_calls, max_calls, SKILL_THREADS]
+        stop.lock().lanes = [max_calls, max_calls, max_calls, max_calls, SKILL_THREADS]
             .map(|max_running| Lane { max_running, ..Lane::default() });
         let base = Arc::new(service);
         let service = Mutex::new(Arc::clone(&base));
@@ -310,6 +375,10 @@ impl Session {
     }
 
     fn request(self: &Arc<Session>, request: Request, negotiated: &mut Negotiated) {
+        let held = match self.stop.hold(&request) {
+            Ok(held) => held,
+            Err(error) => return self.refuse(Some(&request.id), &error),
+        };
         let mut state = self.stop.lock();
         if let Some(error) = state.refusal(&request.id) {
             drop(state);
@@ -318,16 +387,21 @@ impl Session {
         state.open.insert(request.id.clone(), Cancel::new());
         let is_apart = matches!(request.method.as_str(), "initialize" | "ping");
         if !is_apart && let Some(waiting) = &mut state.roots.waiting {
-            waiting.push((request, *negotiated));
+            waiting.push((request, held, *negotiated));
             drop(state);
             return self.ask_for_roots(false);
         }
         drop(state);
-        self.carry_on(request, negotiated);
+        self.carry_on(request, held, negotiated);
     }
 
     /// Answers a request that is open, or hands it to a thread.
-    fn carry_on(self: &Arc<Session>, mut request: Request, negotiated: &mut Negotiated) {
+    fn carry_on(
+        self: &Arc<Session>,
+        mut request: Request,
+        held: Held,
+        negotiated: &mut Negotiated,
+    ) {
         let service = self.service();
         let id = request.id.clone();
         match service.action(&mut request, negotiated) {
@@ -343,11 +417,11 @@ impl Session {
                 self.respond(&id, &Response::result(&id, service.tool_list(lifecycle)));
             }
             Ok(Action::Call(call)) => {
-                let lane = if call.is_long { LaneId::Long } else { LaneId::Short };
-                self.begin(lane, Job { id, service, work: Work::Call(call) });
+                let lane = LaneId::of(&call);
+                self.begin(lane, Job { id, service, work: Work::Call(call), held });
             }
             Ok(Action::Read(read)) => {
-                self.begin(LaneId::Skills, Job { id, service, work: Work::Read(read) });
+                self.begin(LaneId::Skills, Job { id, service, work: Work::Read(read), held });
             }
         }
     }
@@ -509,8 +583,8 @@ impl Session {
         let waiting = state.roots.waiting.take().unwrap_or_default();
         drop(state);
         self.stop.0.changed.notify_all();
-        for (request, mut negotiated) in waiting {
-            self.carry_on(request, &mut negotiated);
+        for (request, held, mut negotiated) in waiting {
+            self.carry_on(request, held, &mut negotiated);
         }
     }
 
@@ -554,6 +628,7 @@ impl Session {
                     return;
                 }
                 if has_room && let Some(job) = state.lane(lane_id).waiting.pop_front() {
+                    state.running.insert(job.id.clone());
                     break job;
                 }
                 state = self.stop.wait(state);
@@ -569,12 +644,13 @@ impl Session {
             if let Ok(line) = line {
                 self.answer(&id, line);
             }
+            self.stop.lock().running.remove(&id);
         }
     }
 
     /// The line that answers a job.
     fn carry_out(&self, job: Job) -> serde_json::Result<Vec<u8>> {
-        let Job { id, service, work } = job;
+        let Job { id, service, work, held: _held } = job;
         match work {
             Work::Call(tool) => {
                 // A request that is not open any more was cancelled.
@@ -644,12 +720,15 @@ impl Session {
         let mut state = self.stop.lock();
         if let Some(cancel) = state.open.remove(id) {
             cancel.cancel();
-            state.cancelled.insert(id.clone());
+            if state.cancelled.len() == MAX_CANCELLED {
+                state.cancelled.pop_front();
+            }
+            state.cancelled.push_back(id.clone());
             for lane in &mut state.lanes {
                 lane.waiting.retain(|job| job.id != *id);
             }
             if let Some(waiting) = &mut state.roots.waiting {
-                waiting.retain(|(request, _)| request.id != *id);
+                waiting.retain(|(request, ..)| request.id != *id);
             }
         }
         self.stop.0.changed.notify_all();
@@ -690,10 +769,12 @@ impl Session {
 
 impl State {
     fn lane(&mut self, lane: LaneId) -> &mut Lane {
-        let [long, short, skills] = &mut self.lanes;
+        let [long_read, short_read, long_change, short_change, skills] = &mut self.lanes;
         match lane {
-            LaneId::Long => long,
-            LaneId::Short => short,
+            LaneId::LongRead => long_read,
+            LaneId::ShortRead => short_read,
+            LaneId::LongChange => long_change,
+            LaneId::ShortChange => short_change,
             LaneId::Skills => skills,
         }
     }
@@ -704,7 +785,9 @@ impl State {
 
     /// Why a request with this id is not carried out, if it is not.
     fn refusal(&self, id: &RequestId) -> Option<RpcError> {
-        if self.open.contains_key(id) || self.cancelled.contains(id) {
+        let is_taken =
+            self.open.contains_key(id) || self.running.contains(id) || self.cancelled.contains(id);
+        if is_taken {
             let reason = format!("the id {id} is taken by an earlier request");
             return Some(RpcError::invalid_request(reason));
         }
@@ -772,4 +855,174 @@ impl ProgressReporter {
 
 fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, PipeReader, PipeWriter};
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::mcp::Server;
+    use crate::mcp::jsonrpc::MAX_ID_BYTES;
+    use crate::toolkit::{FunctionOutput, FunctionTool, Toolkit};
+    use crate::workspace::Workspace;
+
+    /// What a request of a whole mebibyte takes besides.
+    const OVERHEAD: usize = 4096;
+
+    /// A server with one thread of each kind, and a tool that waits until it may go on.
+    struct Waiting {
+        client: PipeWriter,
+        answers: BufReader<PipeReader>,
+        stop: Stop,
+        may_go_on: Arc<AtomicBool>,
+        _root: tempfile::TempDir,
+    }
+
+    impl Waiting {
+        fn start() -> Waiting {
+            let root = tempfile::tempdir().unwrap();
+            let may_go_on = Arc::new(AtomicBool::new(false));
+            let goes_on = may_go_on.clone();
+            let schema = json!({ "type": "object" });
+            let tool = FunctionTool::new("wait", "Waits.", &schema, move |_, _| {
+                while !goes_on.load(Ordering::Acquire) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Ok(FunctionOutput::new("done"))
+            });
+            let tools =
+                Toolkit::new(Workspace::open(root.path()).unwrap()).with_function(tool.unwrap());
+            let server = Server::new(tools).with_calls(1);
+            let stop = server.stop();
+            let (reader, client) = io::pipe().unwrap();
+            let (answers, writer) = io::pipe().unwrap();
+            thread::spawn(move || server.serve(reader, writer));
+            let answers = BufReader::new(answers);
+            let mut waiting = Waiting { client, answers, stop, may_go_on, _root: root };
+            waiting.send(&json!({
+                "jsonrpc": "2.0", "id": "first", "method": "initialize",
+                "params": { "protocolVersion": "2025-06-18", "capabilities": {} },
+            }));
+            assert_eq!(waiting.answer()["id"], "first");
+            waiting
+        }
+
+        fn send(&mut self, message: &Value) {
+            self.client.write_all(format!("{message}\n").as_bytes()).unwrap();
+        }
+
+        fn call(&mut self, id: &Value, text: &str) {
+            let params = json!({ "name": "wait", "arguments": { "text": text } });
+            let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call" });
+            let mut call = call.as_object().unwrap().clone();
+            call.insert("params".to_owned(), params);
+            self.send(&Value::Object(call));
+        }
+
+        fn cancel(&mut self, id: &Value) {
+            self.send(&json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id },
+            }));
+        }
+
+        fn answer(&mut self) -> Value {
+            let mut line = String::new();
+            self.answers.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        }
+
+        /// Everything that was sent before is read then.
+        fn ping(&mut self) {
+            self.send(&json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }));
+            assert_eq!(self.answer()["id"], "ping");
+        }
+
+        fn held(&self) -> usize {
+            self.stop.0.held_bytes.load(Ordering::Acquire)
+        }
+    }
+
+    #[test]
+    fn open_requests_take_bounded_memory_and_those_over_the_bound_are_refused() {
+        const PART: usize = 7 << 20;
+        let mut server = Waiting::start();
+        let text = "x".repeat(PART);
+        let taken = MAX_HELD_BYTES / (PART + OVERHEAD);
+        for id in 0..taken + 3 {
+            server.call(&json!(id), &text);
+        }
+        for id in taken..taken + 3 {
+            let refused = server.answer();
+            assert_eq!(refused["id"], id);
+            let message = refused["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with("the open requests take "), "{message}");
+            assert!(message.ends_with(" of 67108864 bytes; wait for answers"), "{message}");
+            assert!(server.held() <= MAX_HELD_BYTES);
+        }
+        assert!(server.held() >= taken * PART, "{}", server.held());
+        // One that waits frees its memory at once, the one that runs once it is done.
+        (1..taken).for_each(|id| server.cancel(&json!(id)));
+        server.ping();
+        assert!((PART..PART + OVERHEAD).contains(&server.held()), "{}", server.held());
+        server.call(&json!("next"), &text);
+        server.may_go_on.store(true, Ordering::Release);
+        assert_eq!(server.answer()["id"], 0);
+        assert_eq!(server.answer()["id"], "next");
+        server.ping();
+        assert!(server.held() < OVERHEAD, "{}", server.held());
+    }
+
+    #[test]
+    fn many_small_values_count_with_the_memory_that_they_take() {
+        let mut server = Waiting::start();
+        let zeros = "0,".repeat(3 << 20) + "0";
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"wait","arguments":{{"list":[{zeros}]}}}}}}"#
+        );
+        server.client.write_all((line + "\n").as_bytes()).unwrap();
+        let refused = server.answer();
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with(" bytes, more than 67108864"), "{message}");
+        assert_eq!((&refused["id"], server.held()), (&json!(1), 0));
+    }
+
+    #[test]
+    fn ids_are_short_and_only_the_latest_cancelled_ones_are_kept() {
+        let mut server = Waiting::start();
+        server.call(&json!("x".repeat(MAX_ID_BYTES + 1)), "");
+        let refused = server.answer();
+        assert_eq!(refused["error"]["message"], "an id has at most 1024 bytes");
+        assert_eq!(refused.get("id"), None);
+        server.call(&json!("runs"), "");
+        let id = |number: usize| json!(format!("{number:x>MAX_ID_BYTES$}"));
+        for number in 0..MAX_CANCELLED + 100 {
+            server.call(&id(number), "");
+            server.cancel(&id(number));
+        }
+        server.ping();
+        {
+            let state = server.stop.lock();
+            assert_eq!((state.cancelled.len(), state.open.len()), (MAX_CANCELLED, 1));
+        }
+        server.call(&id(MAX_CANCELLED + 99), "");
+        let taken = server.answer();
+        let message = taken["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with(" is taken by an earlier request"), "{message}");
+        server.may_go_on.store(true, Ordering::Release);
+        assert_eq!(server.answer()["id"], "runs");
+    }
+
+    #[test]
+    fn an_id_is_taken_while_its_call_runs_even_if_its_cancellation_is_forgotten() {
+        let id = RequestId::String("a".to_owned());
+        let mut state = State::default();
+        assert_eq!(state.refusal(&id), None);
+        state.running.insert(id.clone());
+        let taken = RpcError::invalid_request("the id a is taken by an earlier request");
+        assert_eq!(state.refusal(&id), Some(taken));
+        state.running.remove(&id);
+        assert_eq!(state.refusal(&id), None);
+    }
 }

@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 
 use ripkit::mcp::{MAX_LINE_BYTES, Server};
 use ripkit::schema::{self, Format};
+use ripkit::workspace::Review;
 use ripkit::{Effect, Error, Output, Progress, Tool, ToolContext, Toolkit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use self::client::{InProcess, Program, SECOND, command};
+use self::client::{Client, InProcess, Program, SECOND, command};
 #[cfg(target_os = "linux")]
 use crate::harness::memory_bytes;
 use crate::harness::{TestWorkspace, has_program, in_a_terminal, run_program};
@@ -715,6 +716,43 @@ fn j3_a_short_call_never_waits_for_long_ones() {
     gate.open();
     for id in long {
         assert_eq!(text(&client.answer(id)["result"]), "done");
+    }
+    client.hang_up();
+    server.ends();
+}
+
+#[test]
+fn j3_a_call_that_reads_never_waits_for_calls_that_write() {
+    let (gate, workspace) = (Gate::default(), small_tree());
+    let waits = gate.clone();
+    let tools = Toolkit::new(workspace.open()).with_review(move |_| {
+        waits.change(|doorway| doorway.inside += 1);
+        while !waits.change(|doorway| doorway.open) {
+            thread::sleep(SECOND / 1000);
+        }
+        Review::Allow
+    });
+    let mut server = InProcess::start(Server::new(tools));
+    let client = &mut server.client;
+    client.initialize();
+    let write = |client: &mut Client, number: usize| {
+        client.begin("write_file", &json!({ "path": format!("{number}.txt"), "content": "x\n" }))
+    };
+    let replace = json!({ "pattern": "todo", "replacement": "done", "path": "src" });
+    let mut ids: Vec<u64> = (0..40).map(|number| write(client, number)).collect();
+    ids.extend((0..40).map(|_| client.begin("replace", &replace)));
+    gate.wait_for(32);
+    for (tool, args) in [
+        ("read_file", json!({ "path": "notes.md" })),
+        ("search", json!({ "pattern": "todo" })),
+        ("list_files", json!({})),
+        ("list_directory", json!({})),
+    ] {
+        assert_eq!(client.call(tool, &args)["isError"], false, "{tool}");
+    }
+    gate.open();
+    for id in &ids {
+        assert!(client.answer(*id)["result"].is_object());
     }
     client.hang_up();
     server.ends();
