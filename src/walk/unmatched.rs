@@ -97,12 +97,12 @@ impl EntrySample {
         if globs.is_empty() || matches(globs) {
             return None;
         }
-        let readings = self.from_searched(globs).into_iter().chain(glob_repair::readings(globs));
+        let readings = self.below_searched(globs).into_iter().chain(glob_repair::readings(globs));
         readings.into_iter().find(|reading| matches(&reading.globs))
     }
 
     /// Globs of paths as if they were relative to the searched directories, where they are not.
-    fn from_searched(&self, globs: &[String]) -> Option<RepairedGlobs> {
+    fn below_searched(&self, globs: &[String]) -> Option<RepairedGlobs> {
         if self.base == GlobBase::SearchedDir {
             return None;
         }

@@ -261,7 +261,7 @@ fn globs_hold_below_given_paths_as_in_rg() {
         let mut dice = Dice::new(seed);
         let mut words = vec!["-l".to_owned(), "todo".to_owned()];
         let is_path = |path: &String| root.path().join(path).exists();
-        for _ in 0..1 + dice.below(2) {
+        for _ in 0..=dice.below(2) {
             let mut path = dice.pick(&NAMES).to_owned();
             for _ in 0..dice.below(3) {
                 path = format!("{path}/{}", dice.pick(&NAMES));

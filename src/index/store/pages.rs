@@ -53,6 +53,9 @@ impl Source {
     }
 }
 
+/// What was read of a page; none if it is damaged.
+type PageContent = Option<Box<[u8]>>;
+
 /// A range of an index file, with a checksum for each page, the last of which may be shorter.
 ///
 /// It keeps the file open. A process that asks for a few bytes reads the pages that they are in and
@@ -62,8 +65,7 @@ pub(crate) struct Pages {
     source: Arc<Source>,
     range: Range<usize>,
     checksums: Box<[u32]>,
-    /// What was read; none for a page that is damaged.
-    pages: Box<[OnceLock<Option<Box<[u8]>>>]>,
+    read: Box<[OnceLock<PageContent>]>,
     /// Whether checksums must be right.
     checked: bool,
 }
@@ -71,8 +73,8 @@ pub(crate) struct Pages {
 impl Pages {
     /// The pages of a range of the file; `checksums` has one for each.
     pub(super) fn new(source: Arc<Source>, range: Range<usize>, checksums: Box<[u32]>) -> Pages {
-        let pages = checksums.iter().map(|_| OnceLock::new()).collect();
-        Pages { source, range, checksums, pages, checked: true }
+        let read = checksums.iter().map(|_| OnceLock::new()).collect();
+        Pages { source, range, checksums, read, checked: true }
     }
 
     /// All of its bytes.
@@ -106,7 +108,7 @@ impl Pages {
             let is_sound = self.checksums.get(page) == Some(&crc32fast::hash(&content));
             (is_sound || !self.checked).then(|| content.into_boxed_slice())
         };
-        self.pages.get(page)?.get_or_init(read).as_deref()
+        self.read.get(page)?.get_or_init(read).as_deref()
     }
 
     /// Takes all pages for sound, so that bytes made at random get as far as they can.

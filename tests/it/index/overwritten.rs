@@ -33,11 +33,10 @@ fn stored(workspace: &TestWorkspace, directory: &Path) -> PathBuf {
 }
 
 /// What is done to the file, in place.
-fn overwrites(other: Vec<u8>, own: Vec<u8>) -> Vec<(&'static str, Vec<u8>)> {
-    let garbage: Vec<u8> = (0..own.len()).map(|at| (at * 7919 >> 3) as u8).collect();
+fn overwrites(other: Vec<u8>, own: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let garbage: Vec<u8> = b"no index at all, ".iter().copied().cycle().take(own.len()).collect();
     let zeros = vec![0; own.len()];
-    let mut grown = own.clone();
-    grown.extend_from_slice(&zeros);
+    let grown = [own, &zeros].concat();
     vec![
         ("another tree's index", other),
         ("garbage", garbage),
@@ -56,7 +55,7 @@ fn an_index_that_is_overwritten_in_place_hides_no_match() {
     let directory = workspace.outside().join("index");
     let file = stored(&workspace, &directory);
     let own = fs::read(&file).unwrap();
-    for (what, content) in overwrites(other, own.clone()) {
+    for (what, content) in overwrites(other, &own) {
         for searched_before in [false, true] {
             fs::write(&file, &own).unwrap();
             let options = IndexOptions::default().in_the_foreground().stored_in(&directory);
