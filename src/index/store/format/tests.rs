@@ -213,7 +213,7 @@ fn forged(rows: usize, directory: &[u32]) -> Result<Signatures, Unusable> {
     read([header.encode(), rows, rest].concat())
 }
 
-// Also under Miri, which maps no files: see `just miri`.
+// Also under Miri: see `just miri`.
 #[test]
 fn numbers_that_lie_make_the_directory_unusable() {
     const ROWS: usize = 128 * 8;
