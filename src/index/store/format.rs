@@ -105,7 +105,7 @@ impl StoredIndex {
         source: Source,
         key: Option<&IndexFileKey>,
     ) -> Result<StoredIndex, Unusable> {
-        let first = source.read(0..source.len().min(PAGE)).ok_or(Unusable::Damaged)?;
+        let first = source.read(0..source.len().min(PAGE))?;
         let header = Header::decode(&first, key.is_some())?;
         if key.is_some_and(|key| *key != header.key) {
             return Err(Unusable::OtherKey);
@@ -126,7 +126,7 @@ impl StoredIndex {
         if rows.end.checked_add(snapshot.end)? != bytes {
             return None;
         }
-        let rest = source.read(rows.end..bytes)?;
+        let rest = source.read(rows.end..bytes).ok()?;
         if checked && crc32fast::hash(&rest) != header.checksum {
             return None;
         }

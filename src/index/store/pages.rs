@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use super::Unusable;
 use crate::os::File;
 
 /// Bytes of a page that has its own checksum: what the system reads at a time.
@@ -36,19 +37,25 @@ impl Source {
         }
     }
 
-    /// Some of the bytes, or `None` if they do not exist or cannot be read.
-    pub(super) fn read(&self, range: Range<usize>) -> Option<Vec<u8>> {
+    /// Some of the bytes.
+    ///
+    /// # Errors
+    /// Why they cannot be read; they are damaged if they do not exist, or do not any more.
+    pub(super) fn read(&self, range: Range<usize>) -> Result<Vec<u8>, Unusable> {
         if range.end > self.len() {
-            return None;
+            return Err(Unusable::Damaged);
         }
         match self {
             Source::File(file, _) => {
                 let mut bytes = vec![0; range.len()];
-                let read = file.read_full_at(&mut bytes, range.start as u64).ok()?;
-                (read == bytes.len()).then_some(bytes)
+                let read = file.read_full_at(&mut bytes, range.start as u64);
+                let read = read.map_err(|error| Unusable::Unreadable(error.kind()))?;
+                if read == bytes.len() { Ok(bytes) } else { Err(Unusable::Damaged) }
             }
             #[cfg(any(test, fuzzing))]
-            Source::InMemory(bytes) => bytes.get(range).map(<[u8]>::to_vec),
+            Source::InMemory(bytes) => {
+                bytes.get(range).map(<[u8]>::to_vec).ok_or(Unusable::Damaged)
+            }
         }
     }
 }
@@ -104,7 +111,7 @@ impl Pages {
     fn page(&self, page: usize) -> Option<&[u8]> {
         let read = || {
             let start = self.range.start + page * PAGE;
-            let content = self.source.read(start..self.range.end.min(start + PAGE))?;
+            let content = self.source.read(start..self.range.end.min(start + PAGE)).ok()?;
             let is_sound = self.checksums.get(page) == Some(&crc32fast::hash(&content));
             (is_sound || !self.checked).then(|| content.into_boxed_slice())
         };
