@@ -368,7 +368,7 @@ fn all_names_of_a_file_with_hard_links_have_the_new_content() {
          b.txt: 1\n\
          1: one one\n\
          Note: 1 other name (hard link) of these files changed with them\n\
-         Note: a.txt was written in place, not atomically",
+         Note: a.txt was written in place, not atomically, because it has 3 hard links",
     );
     assert_eq!(said.notes.len(), 2);
     for name in ["a.txt", "c.txt", "../outside/other"] {
