@@ -29,7 +29,7 @@ const MAX_FILES: usize = 10_000;
 const MAX_BYTES: usize = 1 << 30;
 
 /// How many bytes are read before the threads rewrite them.
-const BATCH_BYTES: usize = 32 << 20;
+const BATCH_BYTES: usize = 16 << 20;
 
 /// How many files an error or a note names.
 const MAX_NAMED: usize = 20;
@@ -100,12 +100,12 @@ pub(crate) fn replace(
         return Ok(Replacements { unmatched: Some(found), ..Replacements::default() });
     }
     let mut transaction = begin(workspace, &mut found.files, call)?;
-    let (rewritten, links) =
-        rewrite_all(&mut transaction, found.files.len(), &rewriter, (pool, call))?;
-    let has_escape = rewriter.template.has_escape();
-    let mut notes = Notes { links, has_escape, ..Notes::default() };
+    let (files, is_staged) = (found.files.len(), !options.dry_run);
+    let (rewritten, mut notes) =
+        rewrite_all(&mut transaction, (files, is_staged), &rewriter, (pool, call))?;
+    notes.has_escape = rewriter.template.has_escape();
     let mut replacements = Replacements { notes: found.notes, ..Replacements::default() };
-    for (index, (file, rewritten)) in found.files.into_iter().zip(rewritten).enumerate() {
+    for (file, rewritten) in found.files.into_iter().zip(rewritten) {
         let replaced = match rewritten {
             Rewritten::Unmatched => continue,
             Rewritten::Binary => {
@@ -114,10 +114,6 @@ pub(crate) fn replace(
             }
             Rewritten::Replaced(replaced) => replaced,
         };
-        match replaced.content {
-            Some(content) => transaction.write(index, content)?,
-            None => notes.same += 1,
-        }
         notes.mixed += u64::from(replaced.has_crlf && rewriter.template.has_line_feed());
         replacements.files.push(ChangedFile {
             resolved_path: file.resolved_path().to_vec(),
@@ -186,16 +182,17 @@ fn begin(
     })
 }
 
-/// Reads all files of a transaction and makes their new contents. Also returns how many are other names
-/// (hard links) of earlier ones, which the change of these changes too.
+/// Reads all files of a transaction and makes their new contents, which it takes if `is_staged`. Also
+/// counts what is not changed: other names (hard links) of earlier files, which change with these, and
+/// files that have the new text already.
 fn rewrite_all(
     transaction: &mut Transaction,
-    files: usize,
+    (files, is_staged): (usize, bool),
     rewriter: &Rewriter,
     (pool, call): (&Pool, &Call),
-) -> Result<(Vec<Rewritten>, u64), Error> {
+) -> Result<(Vec<Rewritten>, Notes), Error> {
     let (mut rewritten, mut errors) = (Vec::with_capacity(files), Vec::new());
-    let (mut known, mut links) = (HashSet::new(), 0);
+    let (mut known, mut notes) = (HashSet::new(), Notes::default());
     let (mut batch, mut batch_bytes) = (Vec::new(), 0);
     let (mut old_left, mut new_left) = (MAX_BYTES, MAX_BYTES);
     for index in 0..files {
@@ -205,7 +202,7 @@ fn rewrite_all(
         match transaction.read(index, rewriter.max_bytes, call) {
             Ok(content) => {
                 let is_link = transaction.identity(index).is_some_and(|file| !known.insert(file));
-                links += u64::from(is_link);
+                notes.links += u64::from(is_link);
                 // A file that vanished has no match.
                 let content = content.filter(|_| !is_link).unwrap_or_default();
                 old_left = old_left.checked_sub(content.len()).ok_or_else(too_large)?;
@@ -224,8 +221,15 @@ fn rewrite_all(
         let results = RewriteJob::run(rewriter, std::mem::take(&mut batch), (pool, call))?;
         for (index, result) in (first..).zip(results) {
             match result {
-                Ok(result) => {
+                Ok(mut result) => {
                     new_left = new_left.checked_sub(result.bytes()).ok_or_else(too_large)?;
+                    if let Rewritten::Replaced(replaced) = &mut result {
+                        match replaced.content.take() {
+                            Some(content) if is_staged => transaction.write(index, content)?,
+                            Some(_) => {}
+                            None => notes.same += 1,
+                        }
+                    }
                     rewritten.push(result);
                 }
                 Err(RewriteError::TooLarge) => {
@@ -241,7 +245,7 @@ fn rewrite_all(
             }
         }
     }
-    if errors.is_empty() { Ok((rewritten, links)) } else { Err(refused(errors)) }
+    if errors.is_empty() { Ok((rewritten, notes)) } else { Err(refused(errors)) }
 }
 
 /// Rewrites files on several threads.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The maximum memory for distinct texts, in bytes.
-const MAX_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 20 << 20;
 
 /// The memory of an entry besides its text, in bytes.
 const ENTRY_BYTES: usize = 64;
