@@ -477,13 +477,13 @@ impl File {
     /// Takes a write lease, which the kernel grants only while no other handle has the file open; who
     /// opens it then waits. This file must be open for writing.
     pub(crate) fn lease_exclusively(&self) -> Option<Lease<'_>> {
-        take_lease(self, libc::F_WRLCK.into()).ok()
+        take_lease(self, libc::F_WRLCK).ok()
     }
 
     /// Takes a read lease, which the kernel grants only while the file is not open for writing.
     /// This file must be open for reading only.
     pub(crate) fn lease(&self) -> Leased<'_> {
-        match take_lease(self, libc::F_RDLCK.into()) {
+        match take_lease(self, libc::F_RDLCK) {
             Ok(lease) => Leased::Held(lease),
             Err(error) if error.raw_os_error() == Some(Errno::AGAIN.raw_os_error()) => Leased::Busy,
             // Another user's file, or a file system without leases.

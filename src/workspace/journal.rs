@@ -214,9 +214,10 @@ impl Journal {
     /// Appends a record, before the step that it describes is made.
     pub(super) fn append(&self, record: Record) -> Result<(), Error> {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        // Kept first: a record that may have been written partly is rolled back too.
-        records.push(record.clone());
-        append_to(&self.file, &record).map_err(|error| self.failed("append to", error))
+        let appended = append_to(&self.file, &record);
+        // Also one that may have been written partly is rolled back.
+        records.push(record);
+        appended.map_err(|error| self.failed("append to", error))
     }
 
     /// Puts all records on stable storage.

@@ -984,12 +984,11 @@ impl<'a> Committing<'a> {
         let is_far = to_dir.stat(b".").map_err(failed)?.identity.device != stat.identity.device;
         if is_far {
             let old = self.open_seen(&path, seen, Times::All)?;
-            let content = match content {
-                Some(content) => content.load().map_err(failed)?,
-                None => {
-                    let (file, size) = (old.file(), old.stat().size);
-                    Cow::Owned(path.read_whole(file, size, usize::MAX, "move")?)
-                }
+            let content = if let Some(content) = content {
+                content.load().map_err(failed)?
+            } else {
+                let (file, size) = (old.file(), old.stat().size);
+                Cow::Owned(path.read_whole(file, size, usize::MAX, "move")?)
             };
             let created = self.prepare_new(to, &place, &content, Some(old.file()))?;
             return Ok(vec![created, self.prepare_removal(file)?]);

@@ -80,13 +80,14 @@ fn answers(
         // Calls run side by side, so the next one is sent when the file has changed.
         let requests: Vec<String> = requests.map(print).collect();
         let requests = requests.join("\nuntil grep -q new d/f; do sleep 0.01; done\n");
-        script += &format!(
+        let of_row = format!(
             "rm -rf d more; mkdir d; chmod 777 . d; {prepare}; chmod 666 d/f; chown 65534 d/f 2>/dev/null || :
             {{ {}\n{}\n{requests}\n}} | run \"$RIPKIT\" --root . mcp | tail -n 1
             cat d/f e 2>/dev/null | tr '\\n' '|'; echo; {clean}\n",
             print(initialize),
             print(initialized),
         );
+        script.push_str(&of_row);
     }
     let printed = with_mounts(&script)?;
     let mut lines = printed.lines();

@@ -156,8 +156,11 @@ fn kill_pairs(
                 }
                 continue;
             }
-            let calls =
-                (first, if second == 0 { u32::MAX } else { second - 1 }, random.below(40) as u32);
+            let calls = (
+                first,
+                if second == 0 { u32::MAX } else { second - 1 },
+                u32::try_from(random.below(40)).unwrap(),
+            );
             let (reached, again) = kill_twice(place, (name, run, names), (&before, &after), calls);
             runs += 1;
             is_last = !reached;

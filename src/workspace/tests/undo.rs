@@ -728,8 +728,8 @@ fn content_that_does_not_fit_into_memory_waits_on_disk_and_leaves_nothing() {
     });
     let names = ["a", "b", "c", "new"];
     let content = |number: usize| vec![b'a' + u8::try_from(number).unwrap(); (10 << 20) + number];
-    for number in 0..3 {
-        fs::write(root.path().join(names[number]), content(number)).unwrap();
+    for (number, name) in names[..3].iter().enumerate() {
+        fs::write(root.path().join(name), content(number)).unwrap();
     }
     let before = tree(root.path());
     let call = Call::default();
