@@ -217,10 +217,6 @@ impl File {
         File(system::Handle::new(file))
     }
 
-    pub(in crate::os) fn handle(&self) -> &cap_std::fs::File {
-        self.0.file()
-    }
-
     /// Reads at the current position; returns 0 at the end.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = retry(|| self.0.read(buffer))?;

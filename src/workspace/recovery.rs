@@ -497,7 +497,7 @@ impl Step<'_> {
             None => (Some(before.clone()), spare(new)?, Some(before.clone())),
         };
         // While it is held, nobody else can open the file.
-        let lease = file.lease_exclusively();
+        let _lease = file.lease_exclusively();
         let now = in_place::whole(&file)?;
         if now == before && old.is_unchanged(Some(&file.stat()?)) {
             return Ok(None);
@@ -520,7 +520,6 @@ impl Step<'_> {
             file.copy_times(&saved)?;
         }
         self.workspace.durability().sync_file(&file)?;
-        drop(lease);
         // If this fails, it is recognized by its content.
         let _ = append_to(self.journal, &Record::Restored { path: path.clone() });
         Ok(None)

@@ -1090,7 +1090,6 @@ impl<'a> Committing<'a> {
                 self.journal.append(Record::Overwriting { path: step.file.recorded() })?;
                 let (files, durability) = ((&old, old.file()), self.durability());
                 let note = in_place::write(&path, files, &content, durability, self.call)?;
-                drop(lease);
                 return Ok(Vec::from_iter(note));
             }
             _ => {}
