@@ -5,6 +5,7 @@ mod faults;
 mod host_api;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod recovery;
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod transaction;
 #[cfg(unix)]
 mod tree_text;
