@@ -175,6 +175,8 @@ pub struct Call {
     results: Option<TextStream>,
     exact_lines: bool,
     counted_matches: bool,
+    searched_files: bool,
+    globs_in_order: bool,
     id: Option<Arc<str>>,
     /// `None` if the caller waits until the call returns.
     commit: Option<Arc<CommitPoint>>,
@@ -267,6 +269,29 @@ impl Call {
         self.counted_matches
     }
 
+    /// Makes a listing of files list what a search would open, as `rg --files` does: no symbolic links,
+    /// and also what lies in `target` and `node_modules`.
+    pub(crate) fn with_searched_files(mut self) -> Call {
+        self.searched_files = true;
+        self
+    }
+
+    /// Whether a listing of files lists what a search would open.
+    pub(crate) fn lists_searched_files(&self) -> bool {
+        self.searched_files
+    }
+
+    /// Makes the last glob that matches decide in a search, as for `rg -g`.
+    pub(crate) fn with_globs_in_order(mut self) -> Call {
+        self.globs_in_order = true;
+        self
+    }
+
+    /// Whether the last glob that matches decides in a search; else one that excludes does.
+    pub(crate) fn has_globs_in_order(&self) -> bool {
+        self.globs_in_order
+    }
+
     /// The stream for the text, if there is one.
     pub fn text(&self) -> Option<&TextStream> {
         self.text.as_ref()
@@ -340,6 +365,8 @@ impl Call {
             results: self.results.clone(),
             exact_lines: self.exact_lines,
             counted_matches: self.counted_matches,
+            searched_files: self.searched_files,
+            globs_in_order: self.globs_in_order,
             id: self.id.clone(),
             commit: Some(commit.clone()),
             notes: Arc::default(),

@@ -33,6 +33,16 @@ pub fn counting_matches(call: Call) -> Call {
     call.with_counted_matches()
 }
 
+/// The call with which the last of the globs to include that matches decides, with `!` or without.
+pub fn with_globs_in_order(call: Call) -> Call {
+    call.with_globs_in_order()
+}
+
+/// The call with which a listing of files lists what a search would open.
+pub fn listing_searched_files(call: Call) -> Call {
+    call.with_searched_files()
+}
+
 /// The call of a search that streams its text and, as JSON objects with commas between them, its results.
 pub fn streaming_results(call: Call, text: TextStream, results: TextStream) -> Call {
     call.with_text(text).with_results(results)

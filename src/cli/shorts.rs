@@ -278,7 +278,7 @@ impl ShortOptions {
 /// For `--files`, the tool that lists files with the arguments that stand for those of a search.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for several paths.
+/// `INVALID_ARGUMENT` for several paths, and for globs whose order counts.
 pub(super) fn listing(
     spec: &ToolSpec,
     matches: &ArgMatches,
@@ -289,6 +289,12 @@ pub(super) fn listing(
     }
     let lists = standard_specs().into_iter().find(|other| has(other, FD.distinguishing));
     let Some(lists) = lists else { return Ok((None, args)) };
+    if globs_are_in_order(&args) {
+        return Err(refusal(
+            "--files with a glob after one that excludes",
+            "give those with `!` last",
+        ));
+    }
     let texts = |value: Option<Value>| -> Vec<String> {
         let values = value.into_iter().flat_map(as_list);
         values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
@@ -424,9 +430,29 @@ fn type_globs(name: &str) -> Result<Vec<String>, Error> {
     })
 }
 
-/// Moves the globs of `include` that begin with `!` to `exclude`.
+fn is_negated(glob: &Value) -> bool {
+    glob.as_str().is_some_and(|glob| glob.starts_with('!'))
+}
+
+/// Whether a glob of `include` comes after one that begins with `!`. Then the last that matches a file
+/// decides, as in rg; else it makes no difference that those that exclude win.
+pub(super) fn globs_are_in_order(args: &Map<String, Value>) -> bool {
+    let include = args.get("include").and_then(Value::as_array);
+    let mut rest = include.into_iter().flatten().skip_while(|glob| !is_negated(glob));
+    rest.any(|glob| !is_negated(glob))
+}
+
+/// Moves the globs of `include` that begin with `!` to `exclude`, unless their order counts.
 fn exclude_negated(args: &mut Map<String, Value>) {
-    let is_negated = |glob: &Value| glob.as_str().is_some_and(|glob| glob.starts_with('!'));
+    if let Some(Value::Array(include)) = args.get_mut("include") {
+        // The tools keep the first of equal globs, and here the last one counts.
+        let all = std::mem::take(include);
+        let is_last = |(at, glob): &(usize, &Value)| !all[at + 1..].contains(glob);
+        *include = all.iter().enumerate().filter(is_last).map(|(_, glob)| glob.clone()).collect();
+    }
+    if globs_are_in_order(args) {
+        return;
+    }
     let include = args.get("include").cloned().into_iter().flat_map(as_list);
     let (negated, kept): (Vec<Value>, Vec<Value>) = include.partition(is_negated);
     if negated.is_empty() {
@@ -456,7 +482,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_negated_glob_leaves_files_out() {
+    fn a_negated_glob_leaves_files_out_unless_its_place_among_others_counts() {
         let cases = [
             (json!({ "include": "!*.md" }), json!({ "exclude": ["*.md"] })),
             (
@@ -464,6 +490,13 @@ mod tests {
                 json!({ "include": ["*.rs"], "exclude": ["c", "a", "b"] }),
             ),
             (json!({ "include": "a", "exclude": "c" }), json!({ "include": "a", "exclude": "c" })),
+            // Here the order counts.
+            (json!({ "include": ["!a", "b"] }), json!({ "include": ["!a", "b"] })),
+            (json!({ "include": ["b", "!a", "b"] }), json!({ "include": ["!a", "b"] })),
+            (
+                json!({ "include": ["!a", "b", "!a"] }),
+                json!({ "include": ["b"], "exclude": ["a"] }),
+            ),
         ];
         for (given, wanted) in cases {
             let mut args = given.as_object().expect("an object").clone();

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use ripkit::schema::{self, Format};
+use ripkit::shell;
 use ripkit::toolkit::standard_spec;
 use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, Syntax, ToolSpec, Toolkit};
 use serde_json::{Map, Value};
@@ -77,7 +78,14 @@ pub(super) fn run(
     let printer = Printer::new(output, globals);
     let missing = index::missing_directory(matches);
     let started = Instant::now();
-    let called = call_tool(spec, matches, globals, args, printer.call());
+    let mut call = printer.call();
+    if listing.is_some() {
+        call = shell::listing_searched_files(call);
+    }
+    if shorts::globs_are_in_order(&args) {
+        call = shell::with_globs_in_order(call);
+    }
+    let called = call_tool(spec, matches, globals, args, call);
     let (answer, index) =
         called.unwrap_or_else(|error| (Answer::failed(error, &print::shell_format()), None));
     let elapsed = started.elapsed();

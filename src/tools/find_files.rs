@@ -206,7 +206,7 @@ impl Tool for FindFiles {
             filter: PathFilter::new(&[], &exclude.globs, &[])?,
             hidden: args.hidden || names_hidden(&include.globs),
             no_ignore: args.no_ignore,
-            drop_noise: true,
+            drop_noise: !context.call.lists_searched_files(),
             directories: args.kind != FindKind::File,
             source: context.dir_source(),
             ..WalkOptions::default()
@@ -221,6 +221,7 @@ impl Tool for FindFiles {
         let query = QueryId::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             files: args.kind != FindKind::Directory,
+            links: !context.call.lists_searched_files(),
             newest_first: args.sort == Sort::Modified,
             max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
             text_bytes: context.limits.text_bytes,

@@ -372,7 +372,8 @@ fn walk(
     };
     let include = repaired(&args.include, GlobUse::Files);
     let exclude = repaired(&args.exclude, GlobUse::Entries);
-    let filter = PathFilter::new(&include.globs, &exclude.globs, args.file_type.as_slice())?;
+    let compile = if call.has_globs_in_order() { PathFilter::in_order } else { PathFilter::new };
+    let filter = compile(&include.globs, &exclude.globs, args.file_type.as_slice())?;
     let named = WalkRoots::resolve(context.workspace, args.path.as_slice(), call)?;
     let walk = WalkOptions {
         roots: named.roots,

@@ -31,14 +31,32 @@ pub(crate) enum GlobBase {
 /// a file that an ignore rule left out. The default lets everything pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathFilter {
-    /// What `include` is relative to; `exclude` always is to the root.
+    /// What globs that include are relative to; those that exclude always are to the root.
     base: GlobBase,
-    include: PathGlobs,
-    exclude: PathGlobs,
+    /// Of those that match a path, the last decides.
+    runs: Vec<GlobRun>,
     file_types: Option<FileTypes>,
     names_hidden: bool,
+    order: GlobOrder,
     /// What it was made of.
     arguments: [Vec<String>; 3],
+}
+
+/// Globs that stand side by side and all include or all exclude.
+#[derive(Clone, Debug)]
+struct GlobRun {
+    excludes: bool,
+    globs: PathGlobs,
+}
+
+/// Which of several globs that match a path decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum GlobOrder {
+    /// One that excludes.
+    #[default]
+    ExcludesLast,
+    /// The last one.
+    AsGiven,
 }
 
 impl PathFilter {
@@ -55,9 +73,30 @@ impl PathFilter {
         PathFilter::with_base(GlobBase::Root, include, exclude, file_types)
     }
 
+    /// The same, but of the globs in `include` the last that matches decides, as for `rg -g`. Those in
+    /// `exclude` come after them.
+    pub(crate) fn in_order(
+        include: &[String],
+        exclude: &[String],
+        file_types: &[String],
+    ) -> Result<PathFilter, Error> {
+        let order = GlobOrder::AsGiven;
+        PathFilter::compile((GlobBase::Root, order), include, exclude, file_types)
+    }
+
     /// The same, with `include` relative to `base`.
     pub(crate) fn with_base(
         base: GlobBase,
+        include: &[String],
+        exclude: &[String],
+        file_types: &[String],
+    ) -> Result<PathFilter, Error> {
+        let order = GlobOrder::ExcludesLast;
+        PathFilter::compile((base, order), include, exclude, file_types)
+    }
+
+    fn compile(
+        (base, order): (GlobBase, GlobOrder),
         include: &[String],
         exclude: &[String],
         file_types: &[String],
@@ -68,23 +107,38 @@ impl PathFilter {
             return Err(Error::new(ErrorCode::InvalidPattern, message)
                 .with_hint("Leave out the `!`, or write `\\!` for the character itself."));
         }
-        let negated = include.iter().filter_map(|glob| glob.strip_prefix('!'));
-        let excluded: Vec<&str> = exclude.iter().map(String::as_str).chain(negated).collect();
-        let mut included = include.iter().map(String::as_str).collect::<Vec<_>>();
-        included.retain(|glob| !glob.starts_with('!'));
+        let signed = |glob: &String| match glob.strip_prefix('!') {
+            Some(glob) => (true, glob.to_owned()),
+            None => (false, glob.clone()),
+        };
+        let mut globs: Vec<(bool, String)> = include.iter().map(signed).collect();
+        globs.extend(exclude.iter().map(|glob| (true, glob.clone())));
+        if order == GlobOrder::ExcludesLast {
+            // The order among those that exclude, and among the others, makes no difference.
+            globs.sort_by_key(|(excludes, _)| *excludes);
+        }
+        let runs = globs.chunk_by(|(one, _), (other, _)| one == other).map(|run| {
+            let excludes = run[0].0;
+            let texts: Vec<&str> = run.iter().map(|(_, glob)| glob.as_str()).collect();
+            let base = if excludes { GlobBase::Root } else { base };
+            Ok(GlobRun { excludes, globs: PathGlobs::new(base, &texts)? })
+        });
+        let names_hidden =
+            globs.iter().any(|(excludes, glob)| !excludes && PathGlobs::names_hidden(glob));
         Ok(PathFilter {
             base,
-            include: PathGlobs::new(base, &included)?,
-            exclude: PathGlobs::new(GlobBase::Root, &excluded)?,
+            runs: runs.collect::<Result<_, Error>>()?,
             file_types: (!file_types.is_empty()).then(|| FileTypes::new(file_types)).transpose()?,
-            names_hidden: included.iter().any(|glob| PathGlobs::names_hidden(glob)),
+            names_hidden,
+            order,
             arguments: [include, exclude, file_types].map(<[String]>::to_vec),
         })
     }
 
     /// Whether both were made of the same arguments.
     pub(crate) fn is_same(&self, other: &PathFilter) -> bool {
-        (self.base, &self.arguments) == (other.base, &other.arguments)
+        let made_of = |filter: &PathFilter| (filter.base, filter.order);
+        made_of(self) == made_of(other) && self.arguments == other.arguments
     }
 
     /// The globs to include and to exclude, and the file types, that it was made of.
@@ -94,7 +148,7 @@ impl PathFilter {
 
     /// Whether everything passes.
     pub(crate) fn is_everything(&self) -> bool {
-        self.include.is_empty() && self.exclude.is_empty() && self.file_types.is_none()
+        self.runs.is_empty() && self.file_types.is_none()
     }
 
     /// Whether the file passes. `path` is relative to the workspace root; its first `base_len` bytes
@@ -106,8 +160,16 @@ impl PathFilter {
                 return false;
             }
         }
-        (self.include.is_empty() || self.include.matches(path, base_len))
-            && !self.exclude.matches(path, base_len)
+        let decides = |run: &&GlobRun| run.globs.matches(path, base_len);
+        match self.runs.iter().rev().find(decides) {
+            Some(run) => !run.excludes,
+            None => self.included().next().is_none(),
+        }
+    }
+
+    /// The globs that include.
+    fn included(&self) -> impl Iterator<Item = &PathGlobs> {
+        self.runs.iter().filter(|run| !run.excludes).map(|run| &run.globs)
     }
 
     /// Whether a file passes that is itself where the walk begins. As in `rg`, what was named is not
@@ -116,14 +178,18 @@ impl PathFilter {
         match self.base {
             GlobBase::Root => true,
             GlobBase::SearchedDir => {
-                self.include.is_empty() || self.include.matches(path, base_len)
+                let mut included = self.included().peekable();
+                included.peek().is_none() || included.any(|globs| globs.matches(path, base_len))
             }
         }
     }
 
     /// Whether a directory is left out with everything below it.
     pub(crate) fn prunes(&self, path: &[u8], base_len: usize) -> bool {
-        self.exclude.matches(path, base_len)
+        // One that includes decides nothing where none that excludes comes before it.
+        let Some(first) = self.runs.iter().position(|run| run.excludes) else { return false };
+        let mut runs = self.runs[first..].iter().rev();
+        runs.find(|run| run.globs.matches(path, base_len)).is_some_and(|run| run.excludes)
     }
 
     /// Whether an included glob names a file or directory that starts with a dot.
@@ -190,11 +256,6 @@ impl PathGlobs {
             from_root: built(&from_root)?,
             from_searched_dir: built(&from_searched_dir)?,
         })
-    }
-
-    /// Whether the set holds no glob, and so matches nothing.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.from_root.is_empty() && self.from_searched_dir.is_empty()
     }
 
     /// Whether a glob matches `path`, which is relative to the workspace root; its first `base_len`
@@ -414,6 +475,34 @@ mod tests {
             let filter = filter(include, exclude, file_types).unwrap();
             assert_eq!(filter.passes(path.as_bytes(), 0), passes, "{include:?} {exclude:?} {path}");
         }
+    }
+
+    #[test]
+    fn of_globs_in_order_the_last_that_matches_decides() {
+        type Globs = &'static [&'static str];
+        let cases: [(Globs, Globs, &str, bool, bool); 10] = [
+            (&["!*.md", "src/**"], &[], "src/a.md", true, false),
+            (&["!*.md", "src/**"], &[], "a.md", false, true),
+            (&["!*.md", "src/**"], &[], "a.rs", false, false),
+            (&["src/**", "!*.md"], &[], "src/a.md", false, true),
+            (&["*.rs", "!src/**", "src/a.rs"], &[], "src/a.rs", true, false),
+            (&["*.rs", "!src/**", "src/a.rs"], &[], "src/b.rs", false, true),
+            (&["!src", "src/**"], &[], "src", false, true),
+            (&["!s*", "src"], &[], "src", true, false),
+            (&["!*.md", "src/**"], &["src/a.md"], "src/a.md", false, true),
+            (&["!*.md", "!*.rs"], &[], "a.py", true, false),
+        ];
+        for (include, exclude, path, passes, prunes) in cases {
+            let owned = |globs: Globs| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let filter = PathFilter::in_order(&owned(include), &owned(exclude), &[]).unwrap();
+            let path = path.as_bytes();
+            let is = (filter.passes(path, 0), filter.prunes(path, 0));
+            assert_eq!(is, (passes, prunes), "{include:?} {exclude:?} {}", path.escape_ascii());
+        }
+        let globs = ["!*.md".to_owned(), "src/**".to_owned()];
+        let unordered = PathFilter::new(&globs, &[], &[]).unwrap();
+        assert!(!unordered.passes(b"src/a.md", 0));
+        assert!(!unordered.is_same(&PathFilter::in_order(&globs, &[], &[]).unwrap()));
     }
 
     #[test]

@@ -35,8 +35,10 @@ pub(crate) struct ListOptions {
     pub(crate) walk: WalkOptions,
     /// Which entries are listed, directories too; all if there is none.
     pub(crate) globs: Option<PathGlobs>,
-    /// Whether files and links are listed.
+    /// Whether files are listed.
     pub(crate) files: bool,
+    /// Whether symbolic links are listed where files are.
+    pub(crate) links: bool,
     /// Whether the order is by time, the newest first, instead of by path.
     pub(crate) newest_first: bool,
     /// The maximum number of entries that are listed.
@@ -63,6 +65,7 @@ impl ListOptions {
             walk,
             globs: None,
             files: true,
+            links: true,
             newest_first: false,
             max_results: usize::MAX,
             text_bytes: usize::MAX,
@@ -145,6 +148,7 @@ pub(crate) fn list(
     let visitor = ListVisitor {
         globs: options.globs.take(),
         files: options.files,
+        links: options.files && options.links,
         directories: options.walk.directories && counted.is_none(),
         depth_limit: counted.as_ref().and_then(|walk| walk.max_depth),
         times: options.newest_first,
@@ -268,6 +272,7 @@ impl OutputBudget {
 struct ListVisitor {
     globs: Option<PathGlobs>,
     files: bool,
+    links: bool,
     directories: bool,
     /// The depth at which directories are listed to count what is below them.
     depth_limit: Option<usize>,
@@ -313,7 +318,11 @@ impl Visitor for ListVisitor {
             let is_directory = kind == Kind::Directory;
             found.stats.files += u64::from(!is_directory);
             let is_counted = is_directory && is_at_limit;
-            let is_listed = if is_directory { self.directories } else { self.files };
+            let is_listed = match kind {
+                Kind::Directory => self.directories,
+                Kind::Link => self.links,
+                Kind::File | Kind::Special => self.files,
+            };
             if !is_listed && !is_counted {
                 continue;
             }

@@ -181,10 +181,14 @@ fn short_options_mean_what_they_mean_to_rg_and_fd() {
 #[test]
 fn unsupported_options_name_what_replaces_them() {
     let root = tree();
-    let cases: [(&[&str], &str); 3] = [
+    let cases: [(&[&str], &str); 4] = [
         (
             &["search", "--files", "src", "notes.md"],
             "--files with several paths is not supported. Instead, list each path by itself.",
+        ),
+        (
+            &["search", "--files", "-g", "!*.md", "-g", "src/**"],
+            "--files with a glob after one that excludes is not supported. Instead, give those with `!` last.",
         ),
         (
             &["find", "-e", "rs", "m*"],

@@ -273,11 +273,8 @@ fn globs_hold_below_given_paths_as_in_rg() {
                 words.push(path);
             }
         }
-        // Of two globs `rg` takes the last that matches, and here those that exclude win.
-        let mut globs = [slashed_glob(&mut dice), slashed_glob(&mut dice)];
-        globs.sort_by_key(|glob| glob.starts_with('!'));
-        for glob in globs.iter().take(1 + dice.below(2)) {
-            words.extend(["-g".to_owned(), glob.clone()]);
+        for _ in 0..=dice.below(3) {
+            words.extend(["-g".to_owned(), slashed_glob(&mut dice)]);
         }
         let theirs = Command::new("rg")
             .args(["--no-config", "--hidden"])
@@ -308,6 +305,42 @@ fn globs_hold_below_given_paths_as_in_rg() {
     differences.truncate(8);
     assert_eq!(count, 0, "{}", differences.join("\n"));
     assert!(some > 20 && none > 2, "{some} with and {none} without a file");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_files_that_rg_would_search_are_listed_and_no_links() {
+    use std::os::unix::fs::symlink;
+
+    if !has_program("rg") {
+        return;
+    }
+    let root = nested_tree();
+    std::fs::create_dir(root.path().join("node_modules")).expect("a directory");
+    std::fs::write(root.path().join("node_modules/m.rs"), "todo\n").expect("a file");
+    for (target, name) in [("m.rs", "to-file"), ("lib", "to-directory"), ("absent", "src/dangling")]
+    {
+        symlink(target, root.path().join(name)).expect("a link");
+    }
+    for words in [&[][..], &["src"], &["to-file"], &["to-directory"], &["-g", "!src/**"]] {
+        let sorted = |program: &str, words: &[&str]| {
+            let mut command = if program == "rg" {
+                Command::new("rg")
+            } else {
+                let mut command = ripkit(root.path());
+                command.arg("search");
+                command
+            };
+            command.arg("--files").args(words).current_dir(root.path()).stdin(Stdio::null());
+            let output = command.output().expect("it starts");
+            assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+            let text = String::from_utf8(output.stdout).expect("text");
+            text.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(sorted("ripkit", words), sorted("rg", words), "{words:?}");
+    }
+    let found = ripkit(root.path()).args(["find", "*dangling"]).output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "src/dangling\n");
 }
 
 #[test]
