@@ -102,6 +102,11 @@ fn keep_repeatable_last(parameters: &mut [Parameter<'_>]) {
     }
 }
 
+/// The id of the hidden flag that stands for this positional argument.
+pub(super) fn named_id(name: &str) -> String {
+    format!("{NAMED}{name}")
+}
+
 impl<'a> Parameter<'a> {
     fn new(name: &'a str, schema: &'a Value, required: bool) -> Parameter<'a> {
         let options = schema.get("anyOf").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -142,7 +147,7 @@ impl<'a> Parameter<'a> {
 
     /// The id of the hidden flag that stands for a positional argument.
     fn named_id(&self) -> String {
-        format!("{NAMED}{}", self.name)
+        named_id(self.name)
     }
 
     /// Whether its values are paths, which are relative to the current directory.

@@ -2,6 +2,7 @@
 //! that have none here.
 
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, ValueHint, value_parser};
@@ -342,16 +343,21 @@ fn join_patterns(
     patterns: &[Value],
     args: &mut Map<String, Value>,
 ) -> Result<(), Error> {
-    let mut all: Vec<String> =
-        patterns.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    // Of patterns that match at the same place, the first is taken, whether from a file or not.
+    let places = |id: &str| matches.indices_of(id).into_iter().flatten().map(Some);
+    let typed = patterns.iter().filter_map(Value::as_str).map(str::to_owned);
+    let mut all: Vec<(Option<usize>, String)> =
+        places(&args::named_id("pattern")).chain(iter::repeat(None)).zip(typed).collect();
     let files: Vec<&PathBuf> = matches.get_many(PATTERN_FILE).into_iter().flatten().collect();
     if files.is_empty() && all.len() < 2 {
         return Ok(());
     }
-    for file in files {
+    for (place, file) in places(PATTERN_FILE).zip(files) {
         let text = if file.as_os_str() == "-" { args::standard_input()? } else { read_text(file)? };
-        all.extend(text.lines().map(str::to_owned));
+        all.extend(text.lines().map(|line| (place, line.to_owned())));
     }
+    all.sort_by_key(|(place, _)| *place);
+    let mut all: Vec<String> = all.into_iter().map(|(_, pattern)| pattern).collect();
     if all.len() > 1 && args.get("literal") == Some(&Value::Bool(true)) {
         args.remove("literal");
         for pattern in &mut all {

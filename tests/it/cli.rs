@@ -210,7 +210,7 @@ fn lines_are_printed_in_the_forms_of_rg() {
     let root = tree();
     fs::write(root.path().join("patterns"), "one\ntwo\n").expect("a file");
     let found = |out: &str| (0, out.to_owned(), String::new());
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 12] = [
         (
             &["-io", "todo|t.o", "src"],
             "src/deep/lib.rs:1:todo\nsrc/deep/lib.rs:1:two\nsrc/main.rs:2:TODO\n",
@@ -221,6 +221,8 @@ fn lines_are_printed_in_the_forms_of_rg() {
         (&["-0l", "TODO|todo", "src"], "src/deep/lib.rs\0src/main.rs\0"),
         (&["-0c", "one", "src"], "src/main.rs\x001\n"),
         (&["-of", "patterns", "src"], "src/deep/lib.rs:1:two\nsrc/main.rs:2:one\n"),
+        (&["-of", "patterns", "-e", "on", "src/main.rs"], "src/main.rs:2:one\n"),
+        (&["-o", "-e", "on", "-f", "patterns", "src/main.rs"], "src/main.rs:2:on\n"),
         (&["-oF", "-e", "one", "-e", "// t", "src"], "src/deep/lib.rs:1:// t\nsrc/main.rs:2:one\n"),
         (&["-T", "rust", "i", "."], "notes.md:1:nothing\n"),
         (&["-oC1", "one", "src"], "src/main.rs-1-fn main() {}\nsrc/main.rs:2:one\n"),
