@@ -387,13 +387,13 @@ fn a_million_matches_in_many_files_take_64_megabytes_in_every_form() {
         let text: String = (0..1000).map(line).collect();
         fs::write(directory.path().join(format!("{number}.txt")), text).expect("a file");
     }
-    // A slow machine is given time.
-    const WORDS: [&str; 4] = ["search", "needle", "--timeout-ms", "600000"];
     let forms: [&[&str]; 6] =
         [&["--json", "--all"], &["--json-lines"], &[], &["-o"], &["-N"], &["-C1"]];
+    // A slow machine is given time.
+    let words = ["search", "needle", "--timeout-ms", "600000"];
     // Less than all of them show only what takes most.
     for form in forms.iter().take(if is_thorough() { forms.len() } else { 1 }) {
-        let (kilobytes, bytes) = memory_of(directory.path(), &[&WORDS, *form].concat());
+        let (kilobytes, bytes) = memory_of(directory.path(), &[&words, *form].concat());
         assert!(bytes > files * 1000, "{form:?}: {bytes}");
         assert!(0 < kilobytes && kilobytes <= 64 << 10, "{form:?}: {kilobytes} kB");
     }
