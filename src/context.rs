@@ -248,6 +248,7 @@ impl Call {
 
     /// Streams the results of a search, besides their text, as JSON objects with commas between them; the
     /// answer then has none.
+    #[cfg(feature = "cli")]
     pub(crate) fn with_results(mut self, results: TextStream) -> Call {
         self.results = Some(results);
         self
@@ -259,6 +260,7 @@ impl Call {
     }
 
     /// Makes a search that counts count matches, and not matching lines, as `rg --count-matches` does.
+    #[cfg(feature = "cli")]
     pub(crate) fn with_counted_matches(mut self) -> Call {
         self.counted_matches = true;
         self
@@ -271,6 +273,7 @@ impl Call {
 
     /// Makes a listing of files list what a search would open, as `rg --files` does: no symbolic links,
     /// and also what lies in `target` and `node_modules`.
+    #[cfg(feature = "cli")]
     pub(crate) fn with_searched_files(mut self) -> Call {
         self.searched_files = true;
         self
@@ -282,6 +285,7 @@ impl Call {
     }
 
     /// Makes the last glob that matches decide in a search, as for `rg -g`.
+    #[cfg(feature = "cli")]
     pub(crate) fn with_globs_in_order(mut self) -> Call {
         self.globs_in_order = true;
         self

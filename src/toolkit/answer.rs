@@ -58,6 +58,7 @@ pub(super) trait AnyOutput: Send {
     fn stream_text(&self, to: &TextStream, format: &TextFormat) -> fmt::Result;
     fn remarks(&self, format: &TextFormat) -> String;
     fn details(&self) -> Option<Value>;
+    #[cfg(feature = "cli")]
     fn details_text(&self) -> Option<String>;
     fn outcome(&self) -> Outcome;
     fn notes(&self) -> &[String];
@@ -85,6 +86,7 @@ impl<O: Output> AnyOutput for O {
         serde_json::to_value(self).ok()
     }
 
+    #[cfg(feature = "cli")]
     fn details_text(&self) -> Option<String> {
         serde_json::to_string(self).ok()
     }
@@ -199,6 +201,7 @@ impl Answer {
     }
 
     /// [`Answer::details`] as text, made without the values; `None` if the call failed.
+    #[cfg(feature = "cli")]
     pub(crate) fn details_text(&self) -> Option<String> {
         self.ask(AnyOutput::details_text)
     }
