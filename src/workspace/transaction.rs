@@ -60,6 +60,7 @@ const FILES_PER_THREAD: usize = 16;
 
 /// Why a file is spared that another process has open for writing, or will have.
 const BUSY: &str = "another process has opened it to write it";
+const MAYBE_BUSY: &str = "another process may have opened it to write it";
 const AWAITED: &str = "another process is about to write it";
 
 /// The maximum number of such threads.
@@ -1085,7 +1086,7 @@ impl<'a> Committing<'a> {
                 let content = content.load().map_err(failed)?;
                 let is_cut = (content.len() as u64) < old.stat().size;
                 if self.transaction.spares_writers && is_cut && lease.is_none() {
-                    return Err(changed(&path, BUSY));
+                    return Err(changed(&path, MAYBE_BUSY));
                 }
                 self.journal.append(Record::Overwriting { path: step.file.recorded() })?;
                 let (files, durability) = ((&old, old.file()), self.durability());
