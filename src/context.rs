@@ -365,7 +365,7 @@ impl Call {
                 })
             }),
             text: text.clone().map(TextStream::new),
-            // Whoever reads it waits for the call.
+            // It needs no closing, unlike the text: only the program sets it, which waits for the call.
             results: self.results.clone(),
             exact_lines: self.exact_lines,
             counted_matches: self.counted_matches,

@@ -151,7 +151,7 @@ impl Printer {
         let rest = answer.text();
         let line_end = if text.is_empty() || rest.is_empty() { "" } else { "\n" };
         let rest = serde_json::to_string(&format!("{line_end}{rest}"))?;
-        let rest = rest.strip_prefix('"').unwrap_or_default();
+        let rest = rest.strip_prefix('"').expect("a string in JSON begins with a quote");
         let notes = serde_json::to_string(answer.notes())?;
         let mut to = BufWriter::with_capacity(64 * 1024, io::stdout());
         let mut write = || -> io::Result<()> {

@@ -88,7 +88,7 @@ pub(super) struct ToolCall {
     pub(super) arguments: Value,
     /// Whether the tool may take long ([`crate::Tool::LONG`]).
     pub(super) is_long: bool,
-    /// Whether it only reads, and so waits for nobody who writes.
+    /// Whether the tool only reads, so that it never waits for a lock on a file.
     pub(super) is_read: bool,
     /// What the client calls the progress of this call, if it wants to hear of it: a string or a
     /// number.

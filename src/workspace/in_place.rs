@@ -83,7 +83,7 @@ pub(super) fn appended<'a>(now: &'a [u8], old: &[u8], new: &[u8]) -> Option<&'a 
     let common =
         |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let written = common(now, new);
-    let (same, longer) = (written.min(old.len()), new.get(old.len()..).unwrap_or_default());
+    let (same, longer) = (written.min(old.len()), &new[old.len().min(new.len())..]);
     let is_rest_old = now.get(same..old.len()).is_some_and(|rest| *rest == old[same..]);
     if is_rest_old && (new.len() <= old.len() || written < new.len()) {
         let behind = &now[old.len()..];

@@ -339,7 +339,7 @@ pub(super) fn is_ours(workspace: &Workspace, file: &File, stat: &Stat) -> Result
         return Ok(false);
     }
     let text = file.read_range(0, BEGIN, BEGIN).map_err(failed)?;
-    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let first = text.split(|byte| *byte == b'\n').next().expect("a split has a first part");
     let root = root_id(workspace).map_err(failed)?;
     Ok(match serde_json::from_slice(first) {
         Ok(Record::Begin { journal, root: its_root }) => {

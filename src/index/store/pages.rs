@@ -1,8 +1,8 @@
 //! Pages of an index file, each read and checked when it is first needed.
 //!
 //! The file is read and not mapped: a page that was read stays as it was checked, whatever is written
-//! to the file later, and a file that was cut is one whose pages cannot be read. In a mapping both would
-//! reach whoever reads, as other bytes and as a signal that ends the process.
+//! to the file later, and a file that was cut is one whose pages cannot be read. In a mapping the
+//! first would change bytes that were checked, and the second would end the process by SIGBUS.
 
 use std::fmt;
 use std::ops::Range;
