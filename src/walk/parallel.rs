@@ -1,7 +1,7 @@
 //! The threads of one walk: each reads directories, visits files, and hands results to the sink in
 //! path order.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use crate::context::{Call, Incomplete, Progress};
@@ -36,10 +36,6 @@ pub(crate) struct Walk<V: Visitor, S> {
     interrupted: AtomicBool,
     call: Call,
     threads: usize,
-    /// How many threads are visiting a batch.
-    visiting: AtomicUsize,
-    /// Whether a thread hands results to the sink.
-    delivering: AtomicBool,
     files: AtomicU64,
     matches: AtomicU64,
 }
@@ -179,8 +175,6 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             interrupted: AtomicBool::new(false),
             call: call.clone(),
             threads: pool.threads(),
-            visiting: AtomicUsize::new(0),
-            delivering: AtomicBool::new(false),
             files: AtomicU64::new(0),
             matches: AtomicU64::new(0),
         });
@@ -303,9 +297,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         let results = Arc::new(Mutex::default());
         // Before the visit, so that a caller whose time is over can take what there is.
         lock(&self.results).put(ticket, Slot::Visited(results.clone()));
-        self.visiting.fetch_add(1, Ordering::AcqRel);
         self.visitor.visit(state, &batch, self, &results);
-        self.visiting.fetch_sub(1, Ordering::AcqRel);
         drop(batch);
         let weight = V::weight(&lock(&results));
         lock(&self.results).complete(ticket, weight);
@@ -315,11 +307,9 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
 
     /// Whether too many results wait, while another thread works on the one that they wait for, or hands
     /// them to a sink that is slower than the visits. Tasks are begun from the left, so that one has been
-    /// begun.
+    /// begun; and a thread that delivers has not finished its task.
     fn must_wait(&self) -> bool {
-        let is_visiting = self.visiting.load(Ordering::Acquire) > 0;
-        (is_visiting || self.delivering.load(Ordering::Acquire))
-            && lock(&self.results).weight() > MAX_WAITING
+        lock(&self.results).weight() > MAX_WAITING && self.queue.has_begun()
     }
 
     /// Hands to the sink what is complete at the head of the results. A thread that finds the sink
@@ -332,9 +322,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 Err(TryLockError::Poisoned(sink)) => sink.into_inner(),
                 Err(TryLockError::WouldBlock) => return,
             };
-            self.delivering.store(true, Ordering::Release);
             self.deliver_to(&mut sink);
-            self.delivering.store(false, Ordering::Release);
             if sink.has_enough {
                 self.stopped.store(true, Ordering::Release);
                 return self.queue.notify();

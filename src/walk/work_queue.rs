@@ -104,6 +104,12 @@ impl WorkQueue {
         lock(&self.state).unfinished == 0
     }
 
+    /// Whether a thread has begun a task that is not finished.
+    pub(crate) fn has_begun(&self) -> bool {
+        let state = lock(&self.state);
+        state.unfinished > state.items.len()
+    }
+
     /// Parks the thread until there may be something to do; false when everything is done.
     pub(crate) fn wait(&self) -> bool {
         let mut state = lock(&self.state);
