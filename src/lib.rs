@@ -111,7 +111,6 @@ mod command;
 pub mod context;
 #[cfg(any(doc, doctest))]
 pub mod docs;
-mod edit;
 pub mod error;
 mod hint;
 mod index;
@@ -122,6 +121,7 @@ pub mod output;
 mod patch;
 mod pool;
 mod read;
+mod refusal;
 pub mod schema;
 mod search;
 pub mod setup;

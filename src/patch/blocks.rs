@@ -1,7 +1,8 @@
 //! SEARCH/REPLACE blocks: a path, and below it the text to replace and the text in its place.
 
-use crate::edit::Replacement;
-use crate::edit::hunks::Hunk;
+use ripkit_edit::Replacement;
+use ripkit_edit::hunks::Hunk;
+
 use crate::error::{Error, ErrorCode};
 use crate::patch::lines::PatchLines;
 use crate::patch::{Action, FilePatch, PatchHunk};

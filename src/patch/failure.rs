@@ -3,12 +3,14 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::edit::hunks::{self, MAX_REFUSED, RefusedHunk};
+use ripkit_edit::hunks::MAX_REFUSED;
+use ripkit_edit::{Options, Refusal};
+
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 use crate::hint::Hint;
-use crate::patch::paths::no_such_path;
 use crate::patch::plan::PlanOptions;
 use crate::patch::{Action, FilePatch, PatchHunk};
+use crate::refusal;
 use crate::text::{clip, escape};
 
 /// Failures that are reported with what would apply, and further ones that are named.
@@ -27,7 +29,13 @@ pub(super) struct Failure<'p> {
 
 pub(super) enum Cause {
     File(Error),
-    Hunk { path: String, content: Arc<Vec<u8>>, refused: RefusedHunk },
+    Hunk { path: String, content: Arc<Vec<u8>>, refusal: Refusal },
+}
+
+impl From<Error> for Vec<Cause> {
+    fn from(error: Error) -> Vec<Cause> {
+        vec![Cause::File(error)]
+    }
 }
 
 impl<'p> Failure<'p> {
@@ -36,9 +44,9 @@ impl<'p> Failure<'p> {
     }
 
     fn hunk(&self) -> Option<&'p PatchHunk> {
-        let Cause::Hunk { refused, .. } = &self.cause else { return None };
+        let Cause::Hunk { refusal, .. } = &self.cause else { return None };
         match &self.part.action {
-            Action::Update { hunks, .. } | Action::Delete(hunks) => hunks.get(refused.index),
+            Action::Update { hunks, .. } | Action::Delete(hunks) => hunks.get(refusal.index()),
             Action::Create(_) | Action::Refused(_) | Action::Binary => None,
         }
     }
@@ -51,7 +59,7 @@ impl<'p> Failure<'p> {
     fn code(&self) -> ErrorCode {
         match &self.cause {
             Cause::File(error) => error.code(),
-            Cause::Hunk { refused, .. } => refused.code(),
+            Cause::Hunk { refusal, .. } => refusal::code_of(refusal),
         }
     }
 
@@ -61,36 +69,36 @@ impl<'p> Failure<'p> {
         let line = self.line();
         match &self.cause {
             Cause::File(_) => format!("{path} (line {line} of the patch)"),
-            Cause::Hunk { refused, .. } => {
+            Cause::Hunk { refusal, .. } => {
                 let are_blocks =
                     matches!(self.part.action, Action::Update { are_blocks: true, .. });
                 let what = if are_blocks { "block" } else { "hunk" };
-                format!("{path}, {what} {} (line {line} of the patch)", refused.index + 1)
+                format!("{path}, {what} {} (line {line} of the patch)", refusal.index() + 1)
             }
         }
     }
 
     /// The error, in at most `room` bytes.
-    fn error(self, options: &PlanOptions<'_>, room: usize) -> Result<Error, Error> {
-        let hunk = self.hunk();
-        match (self.cause, hunk) {
-            (Cause::File(error), _) => Ok(error),
-            (Cause::Hunk { path, content, refused }, Some(hunk)) => {
-                let numbers = numbers_of(&self.part.action, &refused);
+    fn error(self, options: &PlanOptions<'_>, room: usize) -> Error {
+        match self.cause {
+            Cause::File(error) => error,
+            Cause::Hunk { path, content, refusal } => {
+                let numbers = numbers_of(&self.part.action, &refusal);
                 let room = room.saturating_sub(numbers.as_ref().map_or(0, String::len));
-                let edit = (&options.edit_options(), room);
-                let error =
-                    hunks::explain(&path, &content, &hunk.hunk, refused, edit, options.call)?;
-                Ok(numbers.into_iter().fold(error, Error::with_hint))
+                let stop = || options.call.stop_reason().is_some();
+                let name = shown(&path);
+                let edit = Options::new(&name).with_max_bytes(options.file_bytes);
+                let edit = edit.with_message_bytes(room).with_stop(&stop);
+                let error = refusal::error_of(&refusal, &path, &content, &edit, options.call);
+                numbers.into_iter().fold(error, Error::with_hint)
             }
-            (Cause::Hunk { .. }, None) => Err(no_such_path()),
         }
     }
 }
 
 /// How a patch names one of the places at which the lines of a hunk are.
-fn numbers_of(action: &Action, refused: &RefusedHunk) -> Option<String> {
-    let line = refused.first_of_several()?;
+fn numbers_of(action: &Action, refusal: &Refusal) -> Option<String> {
+    let line = refusal.first_of_several()?;
     let start = match action {
         Action::Update { are_blocks: true, .. } => {
             "Or write the patch as a unified diff, with the line that is meant in the header"
@@ -107,18 +115,18 @@ pub(super) struct Report<'r, 'p> {
 }
 
 impl Report<'_, '_> {
-    pub(super) fn error(self) -> Result<Error, Error> {
+    pub(super) fn error(self) -> Error {
         let Report { mut failures, options } = self;
         if failures.len() == 1
             && let Some(only) = failures.pop()
         {
             let (place, path) = (only.place(), only.part.path.clone());
             let room = MAX_MESSAGE_BYTES.saturating_sub(place.len() + FRAME_BYTES);
-            let error = only.error(options, room)?;
+            let error = only.error(options, room);
             let message = format!("{place}: {}", error.message());
             let single = Error::new(error.code(), message).at(path);
             let hints = error.hints().iter().cloned().chain([Hint::from("Nothing was changed.")]);
-            return Ok(hints.fold(single, Error::with_hint));
+            return hints.fold(single, Error::with_hint);
         }
         let count = failures.len();
         // Hunks of a file are not looked for after so many that fail.
@@ -137,7 +145,7 @@ impl Report<'_, '_> {
                 None => {
                     let (place, code) = (failure.place(), failure.code());
                     let room = room.saturating_sub(place.len() + 40);
-                    let text = failure.error(options, room)?.text(options.format);
+                    let text = failure.error(options, room).text(options.format);
                     let text = clip::ellipsize(text.trim_end(), room.max(80));
                     write!(message, "\n\n{number}. {place}: {code}: {text}")
                 }
@@ -153,7 +161,7 @@ impl Report<'_, '_> {
                 }
             };
         }
-        Ok(Error::new(code, message).at(path))
+        Error::new(code, message).at(path)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The lines of a patch, and the lines of a hunk as they are collected.
 
-use crate::edit::Replacement;
-use crate::edit::hunks::Hunk;
+use ripkit_edit::Replacement;
+use ripkit_edit::hunks::Hunk;
 
 /// A position in the lines of a patch.
 pub(super) struct PatchLines<'a> {

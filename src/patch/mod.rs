@@ -19,7 +19,7 @@ mod properties;
 pub(crate) use crate::patch::format::parse;
 pub(crate) use crate::patch::plan::{PlanOptions, PlannedChange, plan};
 
-use crate::edit::hunks::{Hunk, HunkRules};
+use ripkit_edit::hunks::{Hunk, HunkRules};
 
 /// What a patch does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,14 +4,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ripkit_edit::hunks::apply_hunks;
+use ripkit_edit::{Edited, MatchKind, Options, Refusal, RefusalKind, Splice};
+
 use crate::arguments;
 use crate::context::Call;
-use crate::edit::hunks::{self, HunkError, RefusedHunk};
-use crate::edit::{EditOptions, EditedFile, MatchKind, Matching, Splice, TextSource};
 use crate::error::{Error, ErrorCode};
 use crate::patch::failure::{Cause, Failure, Report, shown};
 use crate::patch::paths::{LockedPaths, PatchPaths, Uses, no_such_path};
 use crate::patch::{Action, FilePatch, PatchHunk, hunk_rules};
+use crate::refusal;
 use crate::text::placeholder;
 use crate::text_format::TextFormat;
 use crate::workspace::{Transaction, Workspace};
@@ -92,7 +94,7 @@ pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan
         return planner.finish(&paths.uses);
     }
     failures.sort_by_key(Failure::line);
-    Err(Report { failures, options: &options }.error()?)
+    Err(Report { failures, options: &options }.error())
 }
 
 /// What is at a path.
@@ -152,12 +154,10 @@ impl Planner<'_> {
             Action::Create(content) => self.create(part, uses.path, content),
             Action::Delete(hunks) => self.delete(part, uses.path, hunks),
             Action::Update { hunks, are_blocks, .. } => self.update(part, uses, hunks, *are_blocks),
-            Action::Refused(why) => {
-                Err(Refusal::File(Error::new(ErrorCode::InvalidArgument, why.clone())))
-            }
+            Action::Refused(why) => Err(Error::new(ErrorCode::InvalidArgument, why.clone()).into()),
             Action::Binary => {
                 let message = "a binary file cannot be patched";
-                Err(Refusal::File(Error::new(ErrorCode::NotText, message)))
+                Err(Error::new(ErrorCode::NotText, message).into())
             }
         };
         match applied {
@@ -166,25 +166,27 @@ impl Planner<'_> {
                 self.notes.extend(part.notes.iter().map(|note| format!("{path}: {note}")));
                 Ok(Vec::new())
             }
-            Err(Refusal::File(error))
-                if matches!(error.code(), ErrorCode::Timeout | ErrorCode::Cancelled) =>
-            {
-                Err(error)
-            }
-            Err(Refusal::File(error)) => Ok(vec![Failure::of_file(part, error)]),
-            Err(Refusal::Hunks { content, refused }) => {
-                let path = self.locked.path(uses.path)?;
-                let failures = refused.into_iter().map(|refused| {
-                    let cause =
-                        Cause::Hunk { path: path.clone(), content: content.clone(), refused };
-                    Failure { part, cause }
-                });
-                Ok(failures.collect())
+            Err(causes) => {
+                let mut failures = Vec::with_capacity(causes.len());
+                for cause in causes {
+                    failures.push(match cause {
+                        Cause::File(error)
+                            if matches!(
+                                error.code(),
+                                ErrorCode::Timeout | ErrorCode::Cancelled
+                            ) =>
+                        {
+                            return Err(error);
+                        }
+                        cause => Failure { part, cause },
+                    });
+                }
+                Ok(failures)
             }
         }
     }
 
-    fn create(&mut self, part: &FilePatch, path: usize, content: &str) -> Result<(), Refusal> {
+    fn create(&mut self, part: &FilePatch, path: usize, content: &str) -> Result<(), Vec<Cause>> {
         self.look(path, false)?;
         if self.state(path)?.now.exists() {
             let message = format!("{} exists already", shown(&part.path));
@@ -211,7 +213,7 @@ impl Planner<'_> {
         part: &FilePatch,
         path: usize,
         hunks: &[PatchHunk],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Vec<Cause>> {
         match self.look(path, true) {
             // What cannot be read can be removed.
             Err(error)
@@ -223,7 +225,7 @@ impl Planner<'_> {
             read => read?,
         }
         if !self.state(path)?.now.exists() {
-            return Err(missing(part));
+            return Err(missing(part).into());
         }
         if let (Some(content), false) = (self.state(path)?.now.bytes().cloned(), hunks.is_empty()) {
             let edited = self.apply_hunks(path, &content, hunks, false)?;
@@ -245,10 +247,10 @@ impl Planner<'_> {
         uses: Uses,
         hunks: &[PatchHunk],
         are_blocks: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Vec<Cause>> {
         self.look(uses.path, !hunks.is_empty())?;
         if !self.state(uses.path)?.now.exists() {
-            return Err(missing(part));
+            return Err(missing(part).into());
         }
         let destination = uses.destination.filter(|to| *to != uses.path);
         if let Some(to) = destination {
@@ -346,18 +348,23 @@ impl Planner<'_> {
         content: &Arc<Vec<u8>>,
         hunks: &[PatchHunk],
         are_blocks: bool,
-    ) -> Result<EditedFile, Refusal> {
+    ) -> Result<Edited, Vec<Cause>> {
         let path = self.locked.path(path)?;
-        let rules = hunk_rules(are_blocks);
         let found: Vec<_> = hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
-        let options = self.options.edit_options();
-        match hunks::apply(&path, content, &found, rules, &options, self.options.call) {
-            Ok(edited) => Ok(edited),
-            Err(HunkError::Failed(error)) => Err(error.into()),
-            Err(HunkError::Refused(refused)) => {
-                Err(Refusal::Hunks { content: content.clone(), refused })
-            }
-        }
+        let (call, max_bytes) = (self.options.call, self.options.file_bytes);
+        let stop = || call.stop_reason().is_some();
+        let name = shown(&path);
+        let options = Options::new(&name).with_max_bytes(max_bytes).with_stop(&stop);
+        apply_hunks(content, &found, hunk_rules(are_blocks), &options).map_err(|refusals| {
+            let cause = |refusal: Refusal| match refusal.kind() {
+                RefusalKind::Stopped => Cause::File(refusal::stopped(call)),
+                _ if refusal.concerns_file() => {
+                    Cause::File(refusal::error_of(&refusal, &path, content, &options, call))
+                }
+                _ => Cause::Hunk { path: path.clone(), content: content.clone(), refusal },
+            };
+            refusals.into_iter().map(cause).collect()
+        })
     }
 
     fn check_omissions(
@@ -450,36 +457,13 @@ impl Planner<'_> {
     }
 }
 
-impl PlanOptions<'_> {
-    pub(super) fn edit_options(&self) -> EditOptions {
-        EditOptions {
-            matching: Matching::Safe,
-            replace_all: false,
-            max_bytes: self.file_bytes,
-            source: TextSource::Hunk,
-        }
-    }
-}
-
 /// Whether a failure to read says that there is something, such as a link or a file that is too large.
 fn is_of_existing(error: &Error) -> bool {
     use ErrorCode::{Conflict, InvalidPath, PermissionDenied, TooLarge};
     matches!(error.code(), Conflict | InvalidPath | PermissionDenied | TooLarge)
 }
 
-fn missing(part: &FilePatch) -> Refusal {
+fn missing(part: &FilePatch) -> Error {
     let message = format!("an earlier part of the patch removes {}", shown(&part.path));
-    Refusal::File(Error::new(ErrorCode::FileNotFound, message))
-}
-
-/// Why a part of the patch is not applied.
-enum Refusal {
-    File(Error),
-    Hunks { content: Arc<Vec<u8>>, refused: Vec<RefusedHunk> },
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Refusal {
-        Refusal::File(error)
-    }
+    Error::new(ErrorCode::FileNotFound, message)
 }

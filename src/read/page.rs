@@ -191,7 +191,7 @@ fn shown_bytes(line: &str, number: i64, numbered: bool) -> usize {
         return line.len();
     }
     let text = shown_line(line);
-    LineNumber(number).len() + text.len() + 1
+    LineNumber(number).width() + text.len() + 1
 }
 
 /// A line without its line end, as shown after its number.

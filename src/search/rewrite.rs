@@ -9,10 +9,10 @@ use std::ops::Range;
 use grep_matcher::{Captures, Matcher};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
+use ripkit_edit::text::DecodedText;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::edit::DecodedText;
 use crate::error::{Error, ErrorCode};
 use crate::search::line_ends::LineFeeds;
 use crate::search::pattern::Pattern;

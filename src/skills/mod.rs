@@ -11,6 +11,7 @@ mod loader;
 mod prompt;
 mod root;
 mod skill;
+mod xml;
 mod yaml;
 
 pub use catalog::{ShadowedSkill, SkillCatalog};

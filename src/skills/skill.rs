@@ -7,7 +7,8 @@ use crate::error::{Error, ErrorCode};
 use crate::output::counted;
 use crate::skills::frontmatter::{Frontmatter, ParsedFrontmatter};
 use crate::skills::root::{SkillFile, SkillRoot, list_entries, read_rest, rest_below};
-use crate::text::escape::{self, display_path, xml};
+use crate::skills::xml::xml;
+use crate::text::escape::{self, display_path};
 use crate::workspace::{Kind, WorkspacePath, joined};
 
 /// The maximum number of listed files of a skill.

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
+pub(crate) use ripkit_edit::text::is_unsafe;
+
 /// The name for display: unchanged if it is UTF-8 without control characters, else escaped for
 /// [`unescape`].
 pub(crate) fn display_path(bytes: &[u8]) -> Cow<'_, str> {
@@ -14,7 +16,7 @@ pub(crate) fn display_path(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The same for a name that is UTF-8.
+/// The same as [`display_path`] for a name that is UTF-8.
 pub(crate) fn display_text(name: &str) -> Cow<'_, str> {
     // Chunks are compared as a whole, which takes a fraction of the time of byte by byte.
     let is_plain = |chunk: &[u8]| {
@@ -98,38 +100,6 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The text with the five special characters of XML escaped; characters that XML does not allow
-/// become U+FFFD.
-pub(crate) fn xml(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            '\u{0}'..='\u{8}'
-            | '\u{b}'
-            | '\u{c}'
-            | '\u{e}'..='\u{1f}'
-            | '\u{fffe}'
-            | '\u{ffff}' => {
-                escaped.push('\u{fffd}');
-            }
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-/// Whether a character can move the cursor, end the line or reorder the text around it.
-pub(crate) fn is_unsafe(ch: char) -> bool {
-    ch.is_control()
-        || matches!(ch,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 fn escape_name(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len() + 16);
     for chunk in bytes.utf8_chunks() {
@@ -207,12 +177,6 @@ mod tests {
             assert_eq!(display_path(bytes), shown);
             assert_eq!(exact_path(bytes), exact);
         }
-    }
-
-    #[test]
-    fn five_characters_are_escaped() {
-        assert_eq!(xml("a&b<c>d\"e'f"), "a&amp;b&lt;c&gt;d&quot;e&apos;f");
-        assert_eq!(xml("a\tb\n\u{1b}\u{ffff}\u{85}"), "a\tb\n\u{fffd}\u{fffd}\u{85}");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use ripkit_edit::{MatchKind, diff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{impl_wire_names, impl_with_fields};
-use crate::edit::{self, MatchKind, diff};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Output, counted};
 use crate::patch::{self, PlanOptions, PlannedChange};
@@ -153,7 +153,7 @@ impl Tool for ApplyPatch {
         let ToolContext { workspace, format, call, .. } = *context;
         let mut plan = patch::plan(&patch, PlanOptions { workspace, file_bytes, format, call })?;
         let room = context.limits.text_bytes / 2;
-        let mut output = ApplyPatchOutput::prepare(context, &plan.changes, room)?;
+        let mut output = ApplyPatchOutput::prepare(context, &plan.changes, room);
         output.dry_run = args.dry_run;
         output.notes.append(&mut plan.notes);
         if !args.dry_run {
@@ -184,20 +184,15 @@ impl ApplyPatchOutput {
         context: &ToolContext<'_>,
         changes: &[PlannedChange],
         room: usize,
-    ) -> Result<ApplyPatchOutput, Error> {
+    ) -> ApplyPatchOutput {
         let room = room / changes.len().max(1);
         let files = changes.iter().map(|change| PatchedFile::new(context, change, room));
-        let files = files.collect::<Result<_, Error>>()?;
-        Ok(ApplyPatchOutput { files, dry_run: false, notes: Vec::new() })
+        ApplyPatchOutput { files: files.collect(), dry_run: false, notes: Vec::new() }
     }
 }
 
 impl PatchedFile {
-    fn new(
-        context: &ToolContext<'_>,
-        change: &PlannedChange,
-        room: usize,
-    ) -> Result<PatchedFile, Error> {
+    fn new(context: &ToolContext<'_>, change: &PlannedChange, room: usize) -> PatchedFile {
         let path = change.path.clone();
         let [old, new] =
             [&change.old, &change.new].map(|bytes| bytes.as_deref().map(Vec::as_slice));
@@ -206,21 +201,23 @@ impl PatchedFile {
                 let splices = change.splices.as_ref();
                 match (splices, &change.source) {
                     (Some(splices), Some(from)) => {
-                        diff::moved((from, &path), old, new, splices, room)?
+                        diff::moved((from, &path), old, new, splices, room)
                     }
-                    (Some(splices), None) => diff::unified(&path, old, new, splices, room)?,
-                    (None, _) => diff::compare(&path, Some(old), new, room)?,
+                    (Some(splices), None) => diff::unified(&path, old, new, splices, room),
+                    (None, _) => diff::compare(&path, Some(old), new, room),
                 }
             }
-            (None, Some(new)) if change.is_created => diff::compare(&path, None, new, room)?,
-            (Some(old), None) if is_text(old) => diff::removal(&path, old, room)?,
+            (None, Some(new)) if change.is_created => diff::compare(&path, None, new, room),
+            (Some(old), None) if is_text(old) => diff::removal(&path, old, room),
             _ => String::new(),
         };
         let places = match (new, &change.splices) {
-            (Some(new), Some(splices)) if !change.is_created => edit::changed_lines(new, splices)?,
+            (Some(new), Some(splices)) if !change.is_created => {
+                ripkit_edit::changed_lines(new, splices)
+            }
             _ => Vec::new(),
         };
-        Ok(PatchedFile {
+        PatchedFile {
             change: match (&change.source, change.is_created, change.is_removed) {
                 (Some(_), ..) => FileChange::Moved,
                 (None, true, _) => FileChange::Created,
@@ -235,7 +232,7 @@ impl PatchedFile {
             match_kind: change.match_kind,
             places,
             lines: new.map_or(0, count_lines),
-        })
+        }
     }
 
     /// One line: what happened and where. The versions of many files would be longer than the rest, and

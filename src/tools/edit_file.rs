@@ -3,19 +3,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use ripkit_edit::{CopiedLines, NewLines, Options, RefusalKind, diff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::edit::{LineRange, MatchKind, Matching};
+#[doc(inline)]
+pub use ripkit_edit::{LineRange, MatchKind, Matching};
 
-use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_wire_names, impl_with_fields};
-use crate::context::Call;
-use crate::edit::{
-    self, Change, CopiedLines, EditOptions, LineEdit, NewLines, Replacement, TextSource, diff,
-};
+use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::output::Output;
+use crate::refusal;
 use crate::text::{escape, placeholder};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -180,15 +179,16 @@ impl CopyLines {
             Some(own) => Cow::Borrowed(own),
             None => Cow::Owned(source.read(context.limits.file_bytes)?),
         };
-        edit::copy_lines(source.as_str(), &bytes, self.lines)
+        let path = source.as_str();
+        let shown = escape::display_path(path.as_bytes());
+        let options = Options::new(&shown);
+        ripkit_edit::copy_lines(&bytes, self.lines, &options)
+            .map_err(|refusal| refusal::error_of(&refusal, path, &bytes, &options, context.call))
     }
 }
 
 /// The maximum number of replacements of one call, each of which searches the whole file.
 const MAX_EDITS: usize = 1000;
-
-impl_wire_names!(Matching; parse);
-impl_wire_names!(MatchKind);
 
 /// A file that was edited.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -259,14 +259,13 @@ impl Tool for EditFile {
         let edits = edits(&args)?;
         let edits = parts(&args, &edits, context.limits.file_bytes)?;
         let EditFileArgs { matching, replace_all, .. } = args;
-        let options = EditOptions {
-            matching,
-            replace_all,
-            max_bytes: context.limits.file_bytes,
-            source: TextSource::Arguments,
+        let stop = || context.call.stop_reason().is_some();
+        let options = |shown| {
+            let options = Options::new(shown).with_matching(matching).with_stop(&stop);
+            options.with_replace_all(replace_all).with_max_bytes(context.limits.file_bytes)
         };
         let guard = lock_and_read(context, &args, |error, bytes| {
-            conflict(error, bytes, &edits, &options, context.call)
+            conflict(error, bytes, &edits, &options(""))
         })?;
         let Some(old) = guard.content() else {
             return Err(Error::new(
@@ -283,19 +282,22 @@ impl Tool for EditFile {
             None => None,
         };
         let changes = edits.iter().map(|edit| edit.change(context, &guard));
-        let (changes, copied): (Vec<Change>, Vec<Option<String>>) =
+        let (changes, copied): (Vec<ripkit_edit::Edit>, Vec<Option<String>>) =
             changes.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
-        let edited = edit::apply(&path, old, &changes, &options, context.call);
-        let mut edited = edited.map_err(|error| match error.code() {
-            ErrorCode::PatternNotUnique => {
-                let version = Version::of(old).short();
-                error.with_hint(Hint::argument_name(
-                    "To change one of them, name it with ",
-                    "lines",
-                    format!(" by its first and last line, and give the version {version}."),
-                ))
+        let shown = escape::display_path(path.as_bytes());
+        let options = options(&shown);
+        let edited = ripkit_edit::apply(old, &changes, &options);
+        let mut edited = edited.map_err(|refusal| {
+            let error = refusal::error_of(&refusal, &path, old, &options, context.call);
+            if refusal.kind() != RefusalKind::NotUnique {
+                return error;
             }
-            _ => error,
+            let version = Version::of(old).short();
+            error.with_hint(Hint::argument_name(
+                "To change one of them, name it with ",
+                "lines",
+                format!(" by its first and last line, and give the version {version}."),
+            ))
         })?;
         if let Some(error) = omission {
             let old_texts = edits.iter().filter_map(|edit| match edit.old {
@@ -315,11 +317,11 @@ impl Tool for EditFile {
             new_lines: edited.line_stats.new as u64,
             replacements: edited.match_counts.iter().sum::<usize>() as u64,
             match_kind: edited.match_kinds.iter().copied().max().unwrap_or(MatchKind::Exact),
-            diff: diff::unified(&path, old, &edited.content, &edited.splices, room)?,
+            diff: diff::unified(&path, old, &edited.content, &edited.splices, room),
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
             shows_diff: args.show_diff,
-            places: edit::changed_lines(&edited.content, &edited.splices)?,
+            places: ripkit_edit::changed_lines(&edited.content, &edited.splices),
             notes: edited.notes,
             relative_path: path,
         };
@@ -408,7 +410,7 @@ impl<'a> EditParts<'a> {
         &self,
         context: &ToolContext<'_>,
         guard: &WriteGuard,
-    ) -> Result<(Change, Option<String>), Error> {
+    ) -> Result<(ripkit_edit::Edit, Option<String>), Error> {
         let (new, note) = match self.new {
             NewPart::Text(text) => (NewLines::Text(text.to_owned()), None),
             NewPart::Copy(copy) => {
@@ -418,9 +420,13 @@ impl<'a> EditParts<'a> {
             }
         };
         let change = match self.old {
-            OldPart::Lines(lines) => Change::Lines(LineEdit { lines, new_lines: new }),
+            OldPart::Lines(lines) => ripkit_edit::Edit::Lines(lines, new),
             OldPart::Text(old_text) => {
-                Change::Text(Replacement::new(old_text, new.in_place_of(old_text)?))
+                let new_text = new.in_place_of(old_text).ok_or_else(|| {
+                    Error::new(ErrorCode::NotText, "the lines to copy are not UTF-8")
+                        .with_hint("Pass lines instead of old_text.")
+                })?;
+                ripkit_edit::Edit::replace(old_text, new_text)
             }
         };
         Ok((change, note))
@@ -512,20 +518,14 @@ fn lock_and_read(
 }
 
 /// The error for a file of another version, with its present text.
-fn conflict(
-    error: Error,
-    content: &[u8],
-    edits: &[EditParts<'_>],
-    options: &EditOptions,
-    call: &Call,
-) -> Error {
+fn conflict(error: Error, content: &[u8], edits: &[EditParts<'_>], options: &Options<'_>) -> Error {
     let old_texts = edits.iter().filter_map(|edit| match edit.old {
         OldPart::Text(text) if !text.is_empty() => Some(text),
         _ => None,
     });
     let Some(first) = old_texts.into_iter().next() else { return error };
-    let first = Replacement::new(first, "");
-    let Ok(found) = edit::report_conflict(content, &first, options, call) else { return error };
+    let found = ripkit_edit::describe_conflict(content, first, options);
+    let Ok(found) = found else { return error };
     let label = if edits.len() > 1 { "Of the first edit, " } else { "" };
     let message = format!("{}. {label}{}", error.message(), found.message);
     let conflict = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));

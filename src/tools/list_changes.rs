@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use ripkit_edit::diff;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::impl_with_fields;
-use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::text::escape;
@@ -187,8 +187,8 @@ impl Origin {
     fn difference(&self, workspace: &Workspace, path: &str, room: usize) -> Result<String, Error> {
         match (self.content(path)?, present(workspace, path)?) {
             (None, None) => Ok(String::new()),
-            (old, Some(now)) => diff::compare(path, old.as_deref(), &now, room),
-            (Some(old), None) => diff::removal(path, &old, room),
+            (old, Some(now)) => Ok(diff::compare(path, old.as_deref(), &now, room)),
+            (Some(old), None) => Ok(diff::removal(path, &old, room)),
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use ripkit_edit::diff;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
-use crate::edit::{self, diff};
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::output::{Output, counted};
@@ -168,7 +168,7 @@ impl Tool for WriteFile {
                 notes.extend(numbers_note(given, context.format));
             }
         }
-        let mut written = WriteFileOutput::prepare(context, &guard, new, args.dry_run)?;
+        let mut written = WriteFileOutput::prepare(context, &guard, new, args.dry_run);
         written.notes.splice(..0, notes);
         if !args.dry_run && !written.unchanged {
             let path = guard.path().clone();
@@ -188,16 +188,16 @@ impl WriteFileOutput {
         guard: &WriteGuard,
         new: &[u8],
         dry_run: bool,
-    ) -> Result<WriteFileOutput, Error> {
+    ) -> WriteFileOutput {
         let (path, old) = (guard.path(), guard.content());
         let room = context.limits.text_bytes / 2;
-        Ok(WriteFileOutput {
+        WriteFileOutput {
             path: context.workspace.absolute(path),
             relative_path: path.as_str().to_owned(),
             bytes: new.len() as u64,
             created: guard.size().is_none(),
             version: Version::of(new).to_string(),
-            diff: old.map(|old| diff::compare(path.as_str(), Some(old), new, room)).transpose()?,
+            diff: old.map(|old| diff::compare(path.as_str(), Some(old), new, room)),
             dry_run,
             lines: new.split_inclusive(|&byte| byte == b'\n').count() as u64,
             unchanged: old == Some(new),
@@ -205,7 +205,7 @@ impl WriteFileOutput {
                 Some(old) if !old.is_empty() => encoding_notes(old, new),
                 _ => Vec::new(),
             },
-        })
+        }
     }
 }
 
@@ -214,7 +214,8 @@ fn conflict(error: Error, present: Option<&[u8]>, content: &[u8]) -> Error {
     let Some(present) = present.filter(|_| error.code() == ErrorCode::Conflict) else {
         return error;
     };
-    let message = format!("{}. {}", error.message(), edit::report_difference(present, content));
+    let message =
+        format!("{}. {}", error.message(), ripkit_edit::describe_difference(present, content));
     let conflict = Error::new(ErrorCode::Conflict, message).at(error.path().unwrap_or(""));
     conflict.with_hint("Read it again before you change it.")
 }

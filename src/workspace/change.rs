@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ripkit_edit::diff;
 use serde::Serialize;
 
 use crate::arguments::impl_wire_names;
 use crate::context::Call;
-use crate::edit::diff;
 use crate::error::{Error, ErrorCode};
 use crate::text::escape;
 use crate::workspace::change_log::{After, Before, ChangeLog, LoggedChange};
@@ -104,15 +104,12 @@ impl<'a> Change<'a> {
     }
 
     /// The change of the content as a unified diff of at most `max_bytes`; empty if there is none.
-    ///
-    /// # Errors
-    /// `INTERNAL` if the diff cannot be computed.
-    pub fn diff(&self, max_bytes: usize) -> Result<String, Error> {
+    pub fn diff(&self, max_bytes: usize) -> String {
         match (self.old, self.new) {
-            (None, None) => Ok(String::new()),
+            (None, None) => String::new(),
             (old, Some(new)) => diff::compare(self.path, old, new, max_bytes),
             // A move without new content.
-            (Some(_), None) if self.kind == ChangeKind::Move => Ok(String::new()),
+            (Some(_), None) if self.kind == ChangeKind::Move => String::new(),
             (Some(old), None) => diff::removal(self.path, old, max_bytes),
         }
     }

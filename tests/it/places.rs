@@ -66,6 +66,9 @@ fn answers(
     if !running_as_root() {
         script = String::from("run() { \"$@\"; }\n");
     }
+    script.push_str(
+        "answered() { for _ in $(seq 3000); do grep -q \"\\\"id\\\":$1,\" \"$out\" && return; sleep 0.01; done; }\n",
+    );
     for (_, calls) in rows {
         let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
@@ -77,12 +80,15 @@ fn answers(
         let print = |message: Value| {
             format!("printf '%s\\n' '{}'", message.to_string().replace('\'', "'\\''"))
         };
-        // Calls run side by side, so the next one is sent when the file has changed.
-        let requests: Vec<String> = requests.map(print).collect();
-        let requests = requests.join("\nuntil grep -q new d/f; do sleep 0.01; done\n");
+        // Calls run side by side, so the next one is sent, and the input ends, after the answer.
+        let requests: Vec<String> = requests
+            .enumerate()
+            .map(|(id, request)| format!("{}\nanswered {}\n", print(request), id + 1))
+            .collect();
+        let requests = requests.concat();
         let of_row = format!(
             "rm -rf d more; mkdir d; chmod 777 . d; {prepare}; chmod 666 d/f; chown 65534 d/f 2>/dev/null || :
-            {{ {}\n{}\n{requests}\n}} | run \"$RIPKIT\" --root . mcp | tail -n 1
+            out=$(mktemp); {{ {}\n{}\n{requests}\n}} | run \"$RIPKIT\" --root . mcp >$out; tail -n 1 $out; rm $out
             cat d/f e 2>/dev/null | tr '\\n' '|'; echo; {clean}\n",
             print(initialize),
             print(initialized),

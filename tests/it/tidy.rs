@@ -10,7 +10,7 @@ const FLOORS: [&[&str]; 16] = [
     &["hint"],
     &["error", "output"],
     &["arguments"],
-    &["edit"],
+    &["refusal"],
     &["workspace", "pool"],
     &["walk", "read", "command", "patch", "shown_files"],
     &["index"],

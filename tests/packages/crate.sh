@@ -15,12 +15,23 @@ fail() {
 # At one place outside the workspace, and with the dependencies that are built already: what was built of
 # it before is used again.
 place="${TMPDIR:-/tmp}/ripkit-crate-$(id -u)"
-rm -rf "$place" "$target"/package/ripkit-[0-9]*.crate
+rm -rf "$place" "$target"/package/ripkit-*.crate
 mkdir -m 700 "$place"
 trap 'rm -rf "$scratch" "$place"' EXIT
-cargo package --quiet --locked --allow-dirty --no-verify --package ripkit --target-dir "$target"
-tar -xzf "$target"/package/ripkit-[0-9]*.crate -C "$place"
-cd "$place"/ripkit-*
+cargo package --quiet --locked --allow-dirty --no-verify --package ripkit --package ripkit-edit \
+    --target-dir "$target"
+for crate in "$target"/package/ripkit-*.crate; do
+    tar -xzf "$crate" -C "$place"
+done
+edit="$(echo "$place"/ripkit-edit-*)"
+for file in README.md Cargo.toml src/lib.rs; do
+    [ -s "$edit/$file" ] || fail "no $file in ripkit-edit"
+done
+# Published together: what the other crate needs from a registry is taken from beside it.
+cd "$place"/ripkit-[0-9]*
+sed -i '/^name = "ripkit-edit"$/,/^$/{/^source = /d;/^checksum = /d}' Cargo.lock
+mkdir .cargo
+printf '[patch.crates-io]\nripkit-edit = { path = "%s" }\n' "$edit" >.cargo/config.toml
 files="$(find . -type f | wc -l)"
 ((files <= 450)) || fail "$files files, and 450 are enough"
 for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE Cargo.lock docs/README.md; do

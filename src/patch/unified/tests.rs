@@ -1,6 +1,6 @@
 use super::*;
-use crate::edit::Replacement;
-use crate::edit::hunks::Hunk;
+use ripkit_edit::Replacement;
+use ripkit_edit::hunks::Hunk;
 
 fn parsed(text: &str) -> Vec<FilePatch> {
     parse(PatchLines::new(text.split_terminator('\n').collect()))

@@ -47,17 +47,20 @@ fn table() -> Vec<Row> {
     rows.filter(|row| !["row", "---"].contains(&row.id())).collect()
 }
 
-/// The full names of all tests: of the library as `cargo test --lib` prints them, and of this
-/// program.
+/// The full names of all tests: of the library as `cargo test --lib` prints them, of the crates below
+/// their names, and of this program.
 fn tests() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for root in ["src", "tests/it"] {
+    for (root, name) in
+        [("src", None), ("crates/ripkit-edit/src", Some("ripkit_edit")), ("tests/it", None)]
+    {
         let root = at(root);
         for file in files_below(&root) {
             if file.extension().is_some_and(|extension| extension == "rs") {
                 let below = file.strip_prefix(&root).unwrap().with_extension("");
                 let parts = below.iter().map(|part| part.to_str().unwrap().to_owned());
                 let module = parts.filter(|part| !["main", "lib", "mod"].contains(&&**part));
+                let module = name.map(str::to_owned).into_iter().chain(module);
                 add_tests(&mut found, module.collect(), &fs::read_to_string(&file).unwrap());
             }
         }

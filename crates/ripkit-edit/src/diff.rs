@@ -1,0 +1,342 @@
+//! The unified diff of an edit or of a replaced file, as `patch` and `git apply` read it. A byte
+//! order mark is not shown.
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffTag};
+
+use crate::assemble::Splice;
+use crate::text::{DecodedText, LineTable, clip, is_unsafe};
+
+/// Unchanged lines shown on each side of a change.
+const CONTEXT: usize = 3;
+
+/// Bytes shown of a line, around the change, if long lines do not fit.
+const WINDOW_BYTES: usize = 240;
+
+/// Changes of more lines, old and new together, are shown as replaced completely.
+const MAX_COMPARED: usize = 20_000;
+
+/// Pairs of lines, old and new, that all changes together may have; further changes are shown as
+/// replaced completely.
+const MAX_PAIRS: usize = 1 << 30;
+
+/// The diff of an edit, from its `splices`; empty if no line changed. A diff of more than
+/// `limit_bytes` is cut after a line, and its last line says so.
+pub fn unified(
+    path: &str,
+    old: &[u8],
+    new: &[u8],
+    splices: &[Splice],
+    limit_bytes: usize,
+) -> String {
+    moved((path, path), old, new, splices, limit_bytes)
+}
+
+/// The same for a file that is moved from the first path to the second.
+pub fn moved(
+    (from, to): (&str, &str),
+    old: &[u8],
+    new: &[u8],
+    splices: &[Splice],
+    limit_bytes: usize,
+) -> String {
+    let (old, new) = (DecodedText::new(old), DecodedText::new(new));
+    let (mut in_old, mut in_new) = (old.offsets(), new.offsets());
+    let splices = splices.iter().map(|splice| Splice {
+        old: in_old.in_text(splice.old.start)..in_old.in_text(splice.old.end),
+        new: in_new.in_text(splice.new.start)..in_new.in_text(splice.new.end),
+    });
+    let splices: Vec<Splice> = splices.collect();
+    let input = DiffInput::around(old.bytes(), new.bytes(), &splices);
+    input.show((&header_name("a", from), &header_name("b", to)), limit_bytes)
+}
+
+/// The diff of a file that was replaced, or created if `old` is `None`; empty if no line changed.
+/// Cut as [`unified`] is.
+pub fn compare(path: &str, old: Option<&[u8]>, new: &[u8], limit_bytes: usize) -> String {
+    let old_name = if old.is_some() { header_name("a", path) } else { "/dev/null".to_owned() };
+    let (old, new) = (DecodedText::new(old.unwrap_or_default()), DecodedText::new(new));
+    let (old, new) = (old.bytes(), new.bytes());
+    let (head, tail) = common_ends(old, new);
+    let splice = Splice { old: head..old.len() - tail, new: head..new.len() - tail };
+    let input = DiffInput::around(old, new, &[splice]);
+    input.show((&old_name, &header_name("b", path)), limit_bytes)
+}
+
+/// The diff of a file that was removed; empty if it was empty. Cut as [`unified`] is.
+pub fn removal(path: &str, old: &[u8], limit_bytes: usize) -> String {
+    let old = DecodedText::new(old);
+    let splice = Splice { old: 0..old.bytes().len(), new: 0..0 };
+    let input = DiffInput::around(old.bytes(), b"", &[splice]);
+    input.show((&header_name("a", path), "/dev/null"), limit_bytes)
+}
+
+/// The number of common elements at the start, and of the others at the end.
+fn common_ends<T: PartialEq>(one: &[T], other: &[T]) -> (usize, usize) {
+    let head = common_len(one, other);
+    let pairs = one.iter().skip(head).rev().zip(other.iter().skip(head).rev());
+    (head, pairs.take_while(|(one, other)| one == other).count())
+}
+
+fn common_len<T: PartialEq>(one: &[T], other: &[T]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// The name of a file in a header, as git writes it: a tab ends one with blanks, and one with
+/// invisible characters is quoted.
+fn header_name(side: &str, path: &str) -> String {
+    if path.chars().any(is_unsafe) {
+        return quoted(&format!("{side}/{path}"));
+    }
+    let end = if path.contains(' ') { "\t" } else { "" };
+    format!("{side}/{path}{end}")
+}
+
+fn quoted(name: &str) -> String {
+    let mut quoted = String::from("\"");
+    for byte in name.bytes() {
+        // Writing to a string cannot fail.
+        let _ = match byte {
+            b'"' | b'\\' => write!(quoted, "\\{}", char::from(byte)),
+            b' '..=b'~' => write!(quoted, "{}", char::from(byte)),
+            _ => write!(quoted, "\\{byte:03o}"),
+        };
+    }
+    quoted + "\""
+}
+
+/// The lines of a range of the text, including the one in which it ends.
+fn lines_around(lines: &LineTable<'_>, range: &Range<usize>) -> Range<usize> {
+    let is_open = lines.text().last().is_some_and(|&byte| byte != b'\n');
+    let line = |at: usize| {
+        // The end of a text without a final newline lies on its last line.
+        if at >= lines.text().len() {
+            return lines.len() - usize::from(is_open);
+        }
+        lines.line_at(at)
+    };
+    line(range.start)..(line(range.end) + 1).min(lines.len())
+}
+
+/// A range of old lines and the range of new lines that replaces it.
+#[derive(Clone, Debug)]
+struct LineChange {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+/// Both texts, cut to the changes and their surroundings.
+struct DiffInput<'a> {
+    old: LineTable<'a>,
+    new: LineTable<'a>,
+    /// Number of lines of the files before these texts.
+    before: usize,
+    /// As ranges of these texts.
+    splices: Vec<Splice>,
+}
+
+impl<'a> DiffInput<'a> {
+    /// Lines at each end: the context, and those that a change may border on.
+    const MARGIN: usize = CONTEXT + 2;
+
+    /// Cuts the texts to the splices and a margin.
+    fn around(old: &'a [u8], new: &'a [u8], splices: &[Splice]) -> DiffInput<'a> {
+        let first = splices.first().map_or(0, |splice| splice.old.start);
+        let kept = splices.last().map_or(0, |splice| splice.old.end);
+        let (head, tail) = (&old[..first], &old[kept..]);
+        let start = memchr::memrchr_iter(b'\n', head).nth(Self::MARGIN).map_or(0, |at| at + 1);
+        let end = memchr::memchr_iter(b'\n', tail).nth(Self::MARGIN);
+        let behind = end.map_or(0, |at| tail.len() - at - 1);
+        let inner = |text: &'a [u8]| &text[start..text.len() - behind];
+        let moved = |range: &Range<usize>| range.start - start..range.end - start;
+        let moved = |splice: &Splice| Splice { old: moved(&splice.old), new: moved(&splice.new) };
+        DiffInput {
+            old: LineTable::new(inner(old)),
+            new: LineTable::new(inner(new)),
+            before: memchr::memchr_iter(b'\n', &old[..start]).count(),
+            splices: splices.iter().map(moved).collect(),
+        }
+    }
+
+    fn show(&self, names: (&str, &str), limit_bytes: usize) -> String {
+        let (mut changes, mut pairs) = (Vec::new(), MAX_PAIRS);
+        for part in self.parts(&self.splices) {
+            self.compare(&part, &mut pairs, &mut changes);
+        }
+        if changes.is_empty() {
+            return String::new();
+        }
+        let whole = self.output(names, &changes, DiffOutput::new(limit_bytes, false));
+        if whole.missing > 0 && whole.has_long_lines {
+            let windows = DiffOutput::new(limit_bytes, true);
+            return self.output(names, &changes, windows).finish();
+        }
+        whole.finish()
+    }
+
+    /// The lines that the splices touch; splices on the same line are one change.
+    fn parts(&self, splices: &[Splice]) -> Vec<LineChange> {
+        let mut parts: Vec<LineChange> = Vec::new();
+        for splice in splices {
+            let (old, new) =
+                (lines_around(&self.old, &splice.old), lines_around(&self.new, &splice.new));
+            match parts.last_mut() {
+                Some(last) if old.start < last.old.end || new.start < last.new.end => {
+                    last.old.end = last.old.end.max(old.end);
+                    last.new.end = last.new.end.max(new.end);
+                }
+                _ => parts.push(LineChange { old, new }),
+            }
+        }
+        parts
+    }
+
+    /// Adds the lines of `part` that differ, or all of it if it has more than `pairs` pairs of lines.
+    fn compare(&self, part: &LineChange, pairs: &mut usize, changes: &mut Vec<LineChange>) {
+        let old = self.old.whole_lines(part.old.clone());
+        let new = self.new.whole_lines(part.new.clone());
+        let (head, tail) = common_ends(&old, &new);
+        let inner = |range: &Range<usize>| range.start + head..range.end - tail;
+        let part = LineChange { old: inner(&part.old), new: inner(&part.new) };
+        let (old_count, new_count) = (part.old.len(), part.new.len());
+        if old_count == 0 && new_count == 0 {
+            return;
+        }
+        let is_compared = old_count > 0 && new_count > 0 && old_count + new_count <= MAX_COMPARED;
+        let left = pairs.checked_sub(old_count.saturating_mul(new_count));
+        let Some(left) = left.filter(|_| is_compared) else {
+            changes.push(part);
+            return;
+        };
+        *pairs = left;
+        let ranges = (head..head + old_count, head..head + new_count);
+        for operation in similar::capture_diff(Algorithm::Myers, &old, ranges.0, &new, ranges.1) {
+            if operation.tag() != DiffTag::Equal {
+                changes.push(LineChange {
+                    old: shifted(&operation.old_range(), part.old.start - head),
+                    new: shifted(&operation.new_range(), part.new.start - head),
+                });
+            }
+        }
+    }
+
+    fn output(
+        &self,
+        (old, new): (&str, &str),
+        changes: &[LineChange],
+        mut output: DiffOutput,
+    ) -> DiffOutput {
+        output.line(&format!("--- {old}\n"));
+        output.line(&format!("+++ {new}\n"));
+        let near =
+            |one: &LineChange, other: &LineChange| other.old.start - one.old.end <= 2 * CONTEXT;
+        for hunk in changes.chunk_by(near) {
+            self.hunk(hunk, &mut output);
+        }
+        output
+    }
+
+    fn hunk(&self, changes: &[LineChange], output: &mut DiffOutput) {
+        let (first, last) = (&changes[0], &changes[changes.len() - 1]);
+        let before = first.old.start.min(CONTEXT);
+        let after = (self.old.len() - last.old.end).min(CONTEXT);
+        let old = first.old.start - before..last.old.end + after;
+        let new = first.new.start - before..last.new.end + after;
+        let (old_span, new_span) = (span(&old, self.before), span(&new, self.before));
+        output.line(&format!("@@ -{old_span} +{new_span} @@\n"));
+        let mut at = old.start;
+        for change in changes {
+            output.lines(' ', &self.old.whole_lines(at..change.old.start), &[]);
+            let removed = self.old.whole_lines(change.old.clone());
+            let added = self.new.whole_lines(change.new.clone());
+            output.lines('-', &removed, &added);
+            output.lines('+', &added, &removed);
+            at = change.old.end;
+        }
+        output.lines(' ', &self.old.whole_lines(at..old.end), &[]);
+    }
+}
+
+fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
+}
+
+/// First line and count; the line before if there are none.
+fn span(lines: &Range<usize>, before: usize) -> String {
+    let first = before + lines.start + usize::from(!lines.is_empty());
+    format!("{first},{}", lines.len())
+}
+
+/// A diff, cut at a limit.
+struct DiffOutput {
+    text: String,
+    limit: usize,
+    /// Lines that did not fit.
+    missing: usize,
+    /// Whether lines over [`WINDOW_BYTES`] are cut to a window.
+    is_windowed: bool,
+    has_long_lines: bool,
+}
+
+impl DiffOutput {
+    /// Room for the line that reports the cut.
+    const RESERVE: usize = 80;
+
+    const WINDOWED: &str = "... (long lines are cut to what is round the change)\n";
+
+    fn new(limit: usize, is_windowed: bool) -> DiffOutput {
+        DiffOutput { text: String::new(), limit, missing: 0, is_windowed, has_long_lines: false }
+    }
+
+    /// Adds lines. A window of a long line shows where it differs from its counterpart, if any.
+    fn lines(&mut self, sign: char, lines: &[&[u8]], counterparts: &[&[u8]]) {
+        for (index, &line) in lines.iter().enumerate() {
+            if self.missing > 0 {
+                self.missing += 1;
+                continue;
+            }
+            let is_long = line.len() > WINDOW_BYTES;
+            self.has_long_lines |= is_long;
+            if is_long && self.is_windowed {
+                let counterpart = counterparts.get(index);
+                let at = counterpart.map_or(0, |counterpart| common_len(line, counterpart));
+                let line = line.strip_suffix(b"\n").unwrap_or(line);
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let window = clip::window(line, &[(at, at)], WINDOW_BYTES).text;
+                self.line(&format!("{sign}{window}\n"));
+                continue;
+            }
+            let text = String::from_utf8_lossy(line);
+            let end = if text.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
+            self.line(&format!("{sign}{text}{end}"));
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let reserved = if self.is_windowed { DiffOutput::WINDOWED.len() } else { 0 };
+        let room = self.limit.saturating_sub(DiffOutput::RESERVE + reserved);
+        if self.missing > 0 || self.text.len() + line.len() > room {
+            self.missing += 1;
+        } else {
+            self.text.push_str(line);
+        }
+    }
+
+    fn finish(mut self) -> String {
+        if self.is_windowed {
+            self.text.push_str(DiffOutput::WINDOWED);
+        }
+        if self.missing > 0 {
+            let lines = if self.missing == 1 { "line" } else { "lines" };
+            // Writing to a string cannot fail.
+            let (limit, missing) = (self.limit, self.missing);
+            let _ = writeln!(self.text, "... (diff cut at {limit} bytes; {missing} more {lines})");
+        }
+        self.text
+    }
+}

@@ -1,0 +1,503 @@
+//! Fits `new_text` to each match: its line terminators, blanks, indentation and punctuation become
+//! those of the file there. Only what differs between `old_text` and `new_text` becomes a patch.
+
+mod content_lines;
+mod lone_line;
+mod mistaken_blanks;
+mod plain_forms;
+mod regions;
+mod reindent;
+mod shared_blanks;
+mod terminator;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use unicode_normalization::is_nfc;
+
+use self::lone_line::{FurtherLines, LoneLine};
+use self::mistaken_blanks::without_mistaken_blanks;
+use self::plain_forms::PlainForms;
+use self::regions::DiffRegion;
+pub(crate) use self::regions::{ComparedTexts, LineDiff};
+use self::reindent::{ReindentInput, Reindented};
+use self::shared_blanks::SharedBlanks;
+use self::terminator::TerminatorFit;
+use crate::edit::Replacement;
+use crate::locate::{IndentMapping, MatchSet, Matcher, Normalized, TextMatch};
+use crate::matching::MatchKind;
+use crate::options::{Options, TextSource};
+use crate::refusal::{NearMatch, Reason};
+use crate::text::{
+    Following, LineEndings, REPLACEMENT_CHARACTER, count_filled_lines, follows_indentation,
+    indentation_before, is_line_start, keeps_order, replacement_character_ranges, trailing_blanks,
+};
+
+/// Bytes of texts that are reindented for matches of different indentation. Fewer in unit tests,
+/// which are slow without optimization.
+const MAX_REINDENTED: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
+
+/// Bytes above and below a match that are searched for lines that show its indentation.
+const AROUND_BYTES: usize = 8 << 10;
+
+/// Matches between two checks of whether to stop.
+const CHECK_INTERVAL: usize = 1024;
+
+/// A range of the text and its replacement.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    /// Start of the match that it belongs to.
+    pub(crate) match_start: usize,
+    pub(crate) range: Range<usize>,
+    pub(crate) text: Vec<u8>,
+}
+
+/// An edit fitted to its places: what is assembled.
+#[derive(Debug)]
+pub(crate) struct FittedEdit {
+    pub(crate) kind: MatchKind,
+    /// The matched ranges.
+    pub(crate) matches: Vec<Range<usize>>,
+    pub(crate) patches: Vec<Patch>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl FittedEdit {
+    fn note(&mut self, notes: &[&str]) {
+        for note in notes {
+            if !self.notes.iter().any(|known| known == note) {
+                self.notes.push((*note).to_owned());
+            }
+        }
+    }
+}
+
+/// Both texts of an edit as they were fitted to a match: as the file has it, and as it shall be.
+pub(crate) type FittedTexts = [String; 2];
+
+/// Fits one replacement whose matches were found and judged.
+pub(crate) struct Fitter<'p, 'a> {
+    matcher: &'p Matcher<'a>,
+    options: &'p Options<'p>,
+    edit: &'p Replacement,
+    found: &'p MatchSet,
+    endings: &'p LineEndings,
+}
+
+impl<'p, 'a> Fitter<'p, 'a> {
+    pub(crate) fn new(
+        matcher: &'p Matcher<'a>,
+        options: &'p Options<'p>,
+        edit: &'p Replacement,
+        found: &'p MatchSet,
+        endings: &'p LineEndings,
+    ) -> Fitter<'p, 'a> {
+        Fitter { matcher, options, edit, found, endings }
+    }
+
+    /// Fits the texts to all matches, and returns how they were fitted to the first, unless they are
+    /// inserted as they are. `bytes` is the size of all patches of the call.
+    pub(crate) fn fit(
+        &self,
+        mut texts: ComparedTexts,
+        bytes: &mut usize,
+    ) -> Result<(FittedEdit, Option<FittedTexts>), Reason> {
+        let matches = self.found.matches.iter().map(|found| found.range.clone()).collect();
+        let (patches, notes) = (Vec::new(), Vec::new());
+        let mut edit = FittedEdit { kind: self.found.kind, matches, patches, notes };
+        self.undo_mistakes(&mut texts, &mut edit);
+        let mut cache = FitCache::default();
+        let mut first = None;
+        for (index, matched) in self.found.matches.iter().enumerate() {
+            if index % CHECK_INTERVAL == 0 {
+                self.matcher.stop().check()?;
+            }
+            let known = edit.patches.len();
+            if self.options.is_exact() {
+                let range = matched.range.clone();
+                let text = self.edit.new_text.clone().into_bytes();
+                edit.patches.push(Patch { match_start: range.start, range, text });
+            } else {
+                let fitted = self.fitted(&texts, matched, &mut cache, &mut edit)?;
+                first.get_or_insert_with(|| [fitted.old.clone(), fitted.new.clone()]);
+                self.add_patches(fitted, &matched.range, &mut edit.patches)?;
+            }
+            *bytes += edit.patches[known..].iter().map(|patch| patch.text.len()).sum::<usize>();
+            // Half of it, since three bytes of UTF-8 may be two in UTF-16.
+            if *bytes / 2 > self.options.max_bytes() {
+                return Err(Reason::TooLarge(None));
+            }
+        }
+        // Blanks behind a single match may be replaced as well.
+        if let ([only], Some(patch)) = (edit.matches.as_mut_slice(), edit.patches.last()) {
+            only.end = only.end.max(patch.range.end);
+        }
+        Ok((edit, first))
+    }
+
+    fn text(&self) -> &'a [u8] {
+        self.matcher.text()
+    }
+
+    /// Replaces what `new_text` has only because `old_text` has it by mistake: typographic characters
+    /// that the file has in their plain form, and blanks at the end of lines that the file has without.
+    /// Lines that both texts have stay the same in both.
+    fn undo_mistakes(&self, texts: &mut ComparedTexts, edit: &mut FittedEdit) {
+        if self.found.kind < MatchKind::TrailingBlanks {
+            return;
+        }
+        let (text, first) = (self.text(), &self.found.matches[0]);
+        let ComparedTexts { old, new, .. } = &*texts;
+        let mut forms = None;
+        if self.found.kind >= MatchKind::Typography {
+            edit.note(&self.unicode_notes(first));
+            let matched = self.found.matches.iter().map(|found| &text[found.range.clone()]);
+            forms = Some(PlainForms::new(old, matched, new));
+        }
+        let end = first.range.end + trailing_blanks(text, first.range.end);
+        let matched = &text[first.range.start..end];
+        let (mut right, mut copied) = (String::with_capacity(new.len()), 0);
+        for range in texts.diff().changed(new) {
+            right.push_str(&new[copied..range.start]);
+            copied = range.end;
+            let bare = without_mistaken_blanks(old, matched, &new[range]);
+            for line in bare.split_inclusive('\n') {
+                let fixed = forms.as_ref().map_or(Cow::Borrowed(line), |forms| forms.of_line(line));
+                if let Cow::Owned(_) = fixed {
+                    edit.note(&[plain_forms::NOTE]);
+                }
+                right.push_str(&fixed);
+            }
+        }
+        right.push_str(&new[copied..]);
+        texts.new = right;
+    }
+
+    /// `new_text` fitted to a match: as for an earlier match with the same surroundings, or anew.
+    fn fitted<'f>(
+        &self,
+        texts: &ComparedTexts,
+        matched: &TextMatch,
+        cache: &'f mut FitCache,
+        edit: &mut FittedEdit,
+    ) -> Result<&'f FittedText, Reason> {
+        let (text, ComparedTexts { old, new, .. }) = (self.text(), texts);
+        let surroundings = Surroundings {
+            mappings: matched.mappings.clone(),
+            following: Following::at(text, matched.range.end),
+            shared: SharedBlanks::new(text, &matched.range, old, new),
+        };
+        if let Some(known) = cache.position(&surroundings) {
+            return Ok(&cache.texts[known]);
+        }
+        cache.bytes += old.len() + new.len();
+        if cache.bytes > MAX_REINDENTED && !cache.texts.is_empty() {
+            return Err(Reason::TooMuchReindenting);
+        }
+        self.matcher.stop().check()?;
+        let fitted = self.fit_to(texts, matched, surroundings)?;
+        edit.note(&fitted.notes);
+        Ok(cache.add(fitted))
+    }
+
+    /// Notes on what a typographic match ignored besides punctuation and blanks.
+    fn unicode_notes(&self, matched: &TextMatch) -> Vec<&'static str> {
+        let old_text = &self.edit.old_text;
+        let matched = &self.text()[matched.range.clone()];
+        let mut notes = Vec::new();
+        if old_text.contains(REPLACEMENT_CHARACTER) && str::from_utf8(matched).is_err() {
+            notes
+                .push("U+FFFD in the old text was taken for bytes of the file that are not UTF-8.");
+        }
+        let matched = String::from_utf8_lossy(matched);
+        if is_nfc(&matched) != is_nfc(old_text) {
+            notes.push("The file has letters in another Unicode form; those that stay were kept.");
+        }
+        notes
+    }
+
+    /// Fits `new_text` to a match and its surroundings.
+    fn fit_to(
+        &self,
+        texts: &ComparedTexts,
+        matched: &TextMatch,
+        surroundings: Surroundings,
+    ) -> Result<FittedText, Reason> {
+        let kind = self.found.kind;
+        let mut notes = Vec::new();
+        let undecided =
+            || Reason::UndecidedIndentation(NearMatch { kind, range: matched.range.clone() });
+        let inner = self.without_shared_blanks(texts, matched, surroundings.shared);
+        let mut inner = Cow::Borrowed(inner.ok_or_else(undecided)?);
+        if surroundings.shared.lead > 0 {
+            notes.push(shared_blanks::NOTE);
+        } else if let Some(indented) = self.below_lone_line(&texts.old, &inner, matched)? {
+            notes.push(lone_line::NOTE);
+            inner = Cow::Owned(indented);
+        }
+        let fit = match self.options.source() {
+            TextSource::Arguments => TerminatorFit::new(&texts.old, &inner, surroundings.following),
+            TextSource::Hunk => TerminatorFit::Unchanged,
+        };
+        notes.extend(fit.note());
+        let new = match fit {
+            TerminatorFit::Unchanged => inner,
+            TerminatorFit::Added(new) | TerminatorFit::Removed(new) => Cow::Owned(new),
+            TerminatorFit::JoinsLines => return Err(Reason::JoinsLines),
+        };
+        let reindented = if kind == MatchKind::Indentation {
+            let reindented = self.reindent(&texts.old, &new, matched).ok_or_else(undecided)?;
+            if !reindented.is_moved {
+                notes.push("The new text was used as it is, since it is indented as the file is.");
+            } else if matched.converts_tabs() {
+                notes.push("The new text was indented with the kind of blanks that the file has.");
+            }
+            reindented
+        } else {
+            Reindented { old: texts.old.clone(), new: new.to_string(), is_moved: true }
+        };
+        let kind = kind.max(MatchKind::LineEndings);
+        let normalized_old = self.matcher.normalize(reindented.old.as_bytes(), kind)?;
+        // Lines that are shifted together differ where they did before.
+        let is_shared = new.len() == texts.new.len()
+            && matches!(new, Cow::Borrowed(_))
+            && reindented.is_moved
+            && !matched.converts_tabs();
+        let Reindented { old, new, .. } = reindented;
+        let regions = if is_shared {
+            texts.diff().regions(&old, &new)
+        } else {
+            LineDiff::new(&old, &new).regions(&old, &new)
+        };
+        Ok(FittedText { surroundings, kind, old, normalized_old, new, regions, notes })
+    }
+
+    /// `new_text` without the blanks that the file has beside the match, which may begin behind the
+    /// indentation of its line; `None` if its indentation cannot be decided.
+    fn without_shared_blanks<'t>(
+        &self,
+        ComparedTexts { old, new, .. }: &'t ComparedTexts,
+        matched: &TextMatch,
+        shared: SharedBlanks,
+    ) -> Option<&'t str> {
+        let kind = self.found.kind;
+        let inner = shared.inner(new);
+        let blanks = indentation_before(self.text(), matched.range.start);
+        let is_behind = !blanks.is_empty() && !old.starts_with(char::is_whitespace);
+        // Up to line endings the match is exact, and new_text is taken as it is.
+        if !is_behind || !matches!(kind, MatchKind::TrailingBlanks | MatchKind::Typography) {
+            return Some(inner);
+        }
+        if shared.lead > 0 {
+            let mut lines = inner.lines().skip(1).filter(|line| !line.trim().is_empty());
+            return lines.all(|line| line.starts_with(blanks)).then_some(inner);
+        }
+        if inner.starts_with([' ', '\t']) || (inner.is_empty() && old.ends_with('\n')) {
+            return None;
+        }
+        Some(inner)
+    }
+
+    /// `new` with the indentation that its further lines lack, where `old_text` is one line without its
+    /// own.
+    fn below_lone_line(
+        &self,
+        old: &str,
+        new: &str,
+        matched: &TextMatch,
+    ) -> Result<Option<String>, Reason> {
+        let (text, kind) = (self.text(), self.found.kind);
+        let range = &matched.range;
+        let indent = indentation_before(text, range.start);
+        let is_whole = old.ends_with('\n') || Following::at(text, range.end) != Following::Text;
+        if kind == MatchKind::Indentation
+            || self.found.matches.len() > 1
+            || indent.is_empty()
+            || !is_whole
+            || [old, new].iter().any(|text| text.starts_with(char::is_whitespace))
+            || count_filled_lines(old) != 1
+            || count_filled_lines(new) < 2
+        {
+            return Ok(None);
+        }
+        let end = range.end.saturating_add(AROUND_BYTES).min(text.len());
+        let below = String::from_utf8_lossy(&text[range.end..end]);
+        let line = LoneLine { indent, new, below: &below };
+        match line.decide() {
+            FurtherLines::AsInFile => Ok(None),
+            FurtherLines::Stripped => Ok(Some(line.indented())),
+            FurtherLines::Undecided => {
+                let readings = [line.indented(), new.to_owned()];
+                let readings = readings.map(|reading| format!("{indent}{reading}"));
+                let near = NearMatch { kind, range: range.clone() };
+                Err(Reason::UndecidedFurtherLines { near, readings })
+            }
+        }
+    }
+
+    /// Decides how `new_text` is indented in a match with another indentation.
+    fn reindent(&self, old: &str, new: &str, matched: &TextMatch) -> Option<Reindented> {
+        let (text, range) = (self.text(), &matched.range);
+        let start = range.start.saturating_sub(AROUND_BYTES);
+        let end = range.end.saturating_add(AROUND_BYTES).min(text.len());
+        let above = String::from_utf8_lossy(&text[start..range.start]);
+        let below = String::from_utf8_lossy(&text[range.end..end]);
+        let above = match above.split_once('\n') {
+            // The first line may be cut.
+            Some((_, rest)) if start > 0 => rest,
+            None if start > 0 => "",
+            _ => &above,
+        };
+        let mappings = &matched.mappings;
+        ReindentInput { old, new, mappings, around: [above, &below] }.decide()
+    }
+
+    /// Adds the patches of one match.
+    fn add_patches(
+        &self,
+        fitted: &FittedText,
+        matched: &Range<usize>,
+        patches: &mut Vec<Patch>,
+    ) -> Result<(), Reason> {
+        let text = self.text();
+        let file = self.matcher.normalize(&text[matched.clone()], fitted.kind)?;
+        // At least a whole line separates two regions, and no substitution is longer, so that the
+        // ranges in the file are disjoint.
+        for region in &fitted.regions {
+            let (new, range) = region.in_match(&fitted.normalized_old, &file);
+            let range = matched.start + range.start..matched.start + range.end;
+            let (new, range) = self.widened_by_blanks(&fitted.new, matched, new, range);
+            let parts = self.keep_undecodable(&text[range.clone()], &fitted.new[new]);
+            for (old, new) in parts.ok_or(Reason::UnclearBytes)? {
+                let inner = range.start + old.start..range.start + old.end;
+                let new = match self.endings {
+                    LineEndings::None => new.to_owned(),
+                    _ => new.replace('\n', self.endings.near(&inner, matched)),
+                };
+                if text[inner.clone()] != *new.as_bytes() {
+                    let match_start = matched.start;
+                    patches.push(Patch { match_start, range: inner, text: new.into_bytes() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A range `part` of `new` and the range of the file that it replaces, widened by the blanks that
+    /// follow that range: they must not come behind those of `new`, and a line of blanks must not
+    /// become the end of another line.
+    fn widened_by_blanks(
+        &self,
+        new: &str,
+        matched: &Range<usize>,
+        part: Range<usize>,
+        range: Range<usize>,
+    ) -> (Range<usize>, Range<usize>) {
+        let text = self.text();
+        let blanks = trailing_blanks(text, range.end);
+        // Behind the match they are replaced only with whole lines: a part of a line is replaced
+        // exactly as given.
+        let has_lines = new.contains('\n') || follows_indentation(text, matched.start);
+        let is_within =
+            range.end + blanks <= matched.end || (has_lines && !self.options.replaces_all());
+        let inserted = &new[part.clone()];
+        let after = &new[part.end..];
+        if blanks == 0 || !is_within || !(after.is_empty() || after.starts_with('\n')) {
+            return (part, range);
+        }
+        let end = range.end + blanks;
+        if range.is_empty() && inserted.starts_with('\n') && !is_line_start(text, range.start) {
+            // Lines are added below a line that stays as it is.
+            return (part, end..end);
+        }
+        // Behind several lines the blanks would come at the end of another line than before.
+        let is_moved = inserted.contains('\n') && !inserted.ends_with('\n');
+        if is_moved || inserted.ends_with([' ', '\t']) {
+            return (part, range.start..end);
+        }
+        // A line that is emptied takes the terminator of the line of blanks below it.
+        let (before, is_emptied) = (&new[..part.end], after.starts_with('\n') && range.end > 0);
+        let is_emptied = is_emptied && is_line_start(text, range.end) && !range.is_empty();
+        let is_joined = is_emptied && !before.is_empty() && !before.ends_with('\n');
+        let end = end + if text[end..].starts_with(b"\r") { 2 } else { 1 };
+        if is_joined && end <= matched.end {
+            return (part.start..part.end + 1, range.start..end);
+        }
+        (part, range)
+    }
+
+    /// The ranges of `old`, bytes of the file, that change, each with the part of `new` for it: bytes
+    /// for which `new` has U+FFFD stay. `None` if it is not clear which bytes are meant.
+    fn keep_undecodable<'t>(&self, old: &[u8], new: &'t str) -> Option<Vec<Part<'t>>> {
+        let whole = || vec![(0..old.len(), new)];
+        if !new.contains(REPLACEMENT_CHARACTER) {
+            return Some(whole());
+        }
+        let kept = replacement_character_ranges(old, self.matcher.is_utf16());
+        let count = new.matches(REPLACEMENT_CHARACTER).count();
+        if kept.is_empty() || count > kept.len() {
+            // In a text without such bytes it is an ordinary character.
+            return str::from_utf8(self.text()).is_ok().then(whole);
+        }
+        let is_same = kept.iter().all(|range| old[range.clone()] == old[kept[0].clone()]);
+        // Different bytes must not be swapped, nor may it be unclear which of them are removed.
+        if !is_same && (count != kept.len() || !keeps_order(old, new, &kept)) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let mut from = 0;
+        let mut rest = new.split(REPLACEMENT_CHARACTER);
+        for (range, part) in kept.iter().zip(rest.by_ref().take(count)) {
+            parts.push((from..range.start, part));
+            from = range.end;
+        }
+        parts.extend(rest.map(|last| (from..old.len(), last)));
+        Some(parts)
+    }
+}
+
+/// A range of the file, and the text that replaces it.
+type Part<'t> = (Range<usize>, &'t str);
+
+/// What determines how `new_text` is fitted to a match.
+#[derive(Clone, PartialEq, Eq)]
+struct Surroundings {
+    mappings: Vec<IndentMapping>,
+    following: Following,
+    shared: SharedBlanks,
+}
+
+/// `new_text` fitted to all matches with the same surroundings, and where it differs from `old_text`.
+struct FittedText {
+    surroundings: Surroundings,
+    kind: MatchKind,
+    /// The text as in the file, apart from differences that `kind` ignores.
+    old: String,
+    normalized_old: Normalized,
+    new: String,
+    regions: Vec<DiffRegion>,
+    notes: Vec<&'static str>,
+}
+
+/// The last fitted texts, the newest first.
+#[derive(Default)]
+struct FitCache {
+    texts: Vec<FittedText>,
+    /// Bytes of texts that were fitted so far.
+    bytes: usize,
+}
+
+impl FitCache {
+    /// How many are kept: matches may alternate in their indentation and in the text after them.
+    const MAX: usize = 8;
+
+    fn position(&self, surroundings: &Surroundings) -> Option<usize> {
+        self.texts.iter().position(|fitted| fitted.surroundings == *surroundings)
+    }
+
+    fn add(&mut self, fitted: FittedText) -> &FittedText {
+        self.texts.truncate(FitCache::MAX - 1);
+        self.texts.insert(0, fitted);
+        &self.texts[0]
+    }
+}

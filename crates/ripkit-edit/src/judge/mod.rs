@@ -1,0 +1,113 @@
+//! Judges what was found: whether the place may be the one that is meant, and whether the edit was made
+//! already.
+//!
+//! A repeated edit finds its `old_text` gone. Another text that matches it only after normalization
+//! is not the intended one. So before such a match is replaced, `new_text` is looked for, and so
+//! are the lines from which `old_text` may have been copied.
+
+mod added_lines;
+mod blanks;
+mod elsewhere;
+mod origin;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use self::added_lines::is_applied_at;
+pub(crate) use self::added_lines::line_of_added;
+use self::blanks::{BlankMatch, BlankVerdict};
+use crate::edit::Replacement;
+use crate::locate::{MatchSet, Matcher};
+use crate::matching::MatchKind;
+use crate::refusal::{NearMatch, Reason};
+use crate::text::{LineEndings, line_number_at};
+
+/// What identifies the match besides `old_text`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberEvidence {
+    None,
+    /// Line numbers were removed from the texts, and the match has these numbers.
+    Numbers,
+    /// Line numbers were removed from the texts, and the match has others.
+    OtherNumbers,
+}
+
+/// Judges one replacement and the matches that were found for it.
+pub(crate) struct Judge<'p, 'a> {
+    matcher: &'p mut Matcher<'a>,
+    edit: &'p Replacement,
+    found: &'p MatchSet,
+    evidence: NumberEvidence,
+}
+
+impl<'p, 'a> Judge<'p, 'a> {
+    pub(crate) fn new(
+        matcher: &'p mut Matcher<'a>,
+        edit: &'p Replacement,
+        found: &'p MatchSet,
+        evidence: NumberEvidence,
+    ) -> Judge<'p, 'a> {
+        Judge { matcher, edit, found, evidence }
+    }
+
+    /// Refuses a match that is not exact if the edit may have been made already, or be meant for another
+    /// place. The texts have LF line endings.
+    pub(crate) fn place(
+        &mut self,
+        [old, new]: [&str; 2],
+        endings: &LineEndings,
+    ) -> Result<(), Reason> {
+        let kind = self.found.kind;
+        let is_sure = kind == MatchKind::Exact && self.evidence != NumberEvidence::OtherNumbers;
+        if is_sure {
+            return Ok(());
+        }
+        let first = &self.found.matches[0];
+        let (text, range) = (self.matcher.text(), &first.range);
+        let near = NearMatch { kind, range: range.clone() };
+        if kind >= MatchKind::TrailingBlanks {
+            match (BlankMatch { text, range, old, new }).verdict() {
+                BlankVerdict::Apply => {}
+                BlankVerdict::AlreadyApplied => {
+                    return Err(Reason::AlreadyApplied { at: range.start, near: None });
+                }
+                BlankVerdict::Unclear(why) => {
+                    return Err(Reason::Unclear { near, why: why.into() });
+                }
+            }
+        }
+        if let Some(applied) = self.find_elsewhere(endings)? {
+            return Err(Reason::AlreadyApplied { at: applied.start, near: Some(near) });
+        }
+        if let Some(origin) = self.find_origin(first)? {
+            let line = line_number_at(text, origin.start);
+            let why = format!(
+                "line {line} has the indentation of the old text, so another place may be meant"
+            );
+            return Err(Reason::Unclear { near, why: why.into() });
+        }
+        Ok(())
+    }
+
+    /// Refuses an edit whose result is there already: the match is part of `new`, and `old` is too. Both
+    /// texts are fitted to the match.
+    pub(crate) fn result(
+        &self,
+        matched: &Range<usize>,
+        [old, new]: [&str; 2],
+        replaces_all: bool,
+    ) -> Result<(), Reason> {
+        if self.found.kind == MatchKind::Exact && self.evidence == NumberEvidence::None {
+            let line = line_of_added(self.matcher.text(), matched, old, new);
+            return match line.filter(|_| !replaces_all) {
+                Some(line) => Err(Reason::AlreadyAdded(line)),
+                None => Ok(()),
+            };
+        }
+        if is_applied_at(self.matcher, self.found.kind, matched, [old, new])? {
+            return Err(Reason::AlreadyApplied { at: matched.start, near: None });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! Truncating text at character boundaries, in time that does not depend on the length of a line.
+
+use std::borrow::Cow;
+
+/// Replaces text that was cut.
+const CUT_MARK: &str = "…";
+
+/// A window around the first match of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clipped {
+    /// The shown text, with `…` where the line was cut.
+    pub text: String,
+    /// The matches in it, as byte offsets into `text`.
+    pub spans: Vec<[usize; 2]>,
+    /// Whether part of the line is missing.
+    pub cut: bool,
+}
+
+/// At most `limit` bytes of `line` around the first of its sorted `spans`. Invalid UTF-8 becomes
+/// U+FFFD.
+pub fn window(line: &[u8], spans: &[(usize, usize)], limit: usize) -> Clipped {
+    let (from, to) = bounds(line, spans.first().copied(), limit);
+    let lossy = Lossy::new(&line[from..to], if from > 0 { CUT_MARK } else { "" });
+    let inside = spans.iter().take_while(|(start, _)| *start <= to);
+    let spans = inside.filter_map(|&span| {
+        let (start, end) = intersection(span, (from, to))?;
+        Some(lossy.span(start - from, end - from))
+    });
+    let spans = spans.collect();
+    let mut text = lossy.text;
+    if to < line.len() {
+        text.push_str(CUT_MARK);
+    }
+    Clipped { text, spans, cut: from > 0 || to < line.len() }
+}
+
+/// The longest prefix of `text` of at most `limit` bytes that ends at a character boundary.
+pub fn truncate(text: &str, limit: usize) -> &str {
+    &text[..text.floor_char_boundary(limit)]
+}
+
+/// `text` if it has at most `limit` bytes, else its [truncated](truncate) prefix and `…`.
+pub fn ellipsize(text: &str, limit: usize) -> Cow<'_, str> {
+    let start = truncate(text, limit);
+    if start.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{start}{CUT_MARK}"))
+}
+
+/// Where the window begins and ends in `line`.
+fn bounds(line: &[u8], first: Option<(usize, usize)>, limit: usize) -> (usize, usize) {
+    if line.len() <= limit {
+        return (0, line.len());
+    }
+    let (start, end) = first.unwrap_or((0, 0));
+    let margin = limit.saturating_sub(end.saturating_sub(start)) / 2;
+    let from = start.saturating_sub(margin).min(line.len() - limit);
+    let to = off_character(line, from + limit, Toward::Start);
+    (off_character(line, from, Toward::End).min(to), to)
+}
+
+/// The direction in which a cut moves to keep a character whole.
+#[derive(Clone, Copy)]
+enum Toward {
+    Start,
+    End,
+}
+
+/// Moves `at` by up to three bytes when it lies inside a character.
+fn off_character(line: &[u8], at: usize, toward: Toward) -> usize {
+    let is_inside = |at: usize| line.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    if !is_inside(at) {
+        return at;
+    }
+    let moved = (1..=3).map(|step| match toward {
+        Toward::Start => at.saturating_sub(step),
+        Toward::End => at + step,
+    });
+    // Four continuation bytes in a row are not a character: cut anywhere.
+    moved.into_iter().find(|&at| !is_inside(at)).unwrap_or(at)
+}
+
+/// The part of `span` inside `window`, if any.
+fn intersection(span: (usize, usize), window: (usize, usize)) -> Option<(usize, usize)> {
+    let (start, end) = (span.0.max(window.0), span.1.min(window.1));
+    let is_shown = start < end || (start == end && span.0 == span.1);
+    is_shown.then_some((start, end))
+}
+
+/// Lossily decoded bytes, with the positions of each valid run in bytes and text.
+struct Lossy {
+    text: String,
+    runs: Vec<Run>,
+}
+
+/// A run of valid UTF-8 and the invalid bytes after it.
+struct Run {
+    /// Its start in the bytes.
+    source: usize,
+    /// Its start in the text.
+    target: usize,
+    /// Its length, the same in both.
+    valid: usize,
+    /// The number of bytes after it that one U+FFFD replaces.
+    invalid: usize,
+}
+
+impl Lossy {
+    fn new(bytes: &[u8], prefix: &str) -> Lossy {
+        let mut text = String::with_capacity(bytes.len() + 2 * CUT_MARK.len());
+        text.push_str(prefix);
+        let mut source = 0;
+        let mut runs = Vec::new();
+        for chunk in bytes.utf8_chunks() {
+            let (valid, invalid) = (chunk.valid().len(), chunk.invalid().len());
+            runs.push(Run { source, target: text.len(), valid, invalid });
+            text.push_str(chunk.valid());
+            if invalid > 0 {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+            source += valid + invalid;
+        }
+        Lossy { text, runs }
+    }
+
+    /// The span of the text for a span of the bytes, extended to whole characters.
+    fn span(&self, start: usize, end: usize) -> [usize; 2] {
+        let (from, _) = self.offset(start);
+        let (floor, ceiling) = self.offset(end);
+        let to = if start == end { floor } else { ceiling };
+        [from, to.max(from)]
+    }
+
+    /// The character boundaries of the text at or before, and at or after, an offset of the bytes.
+    fn offset(&self, source: usize) -> (usize, usize) {
+        let after = self.runs.partition_point(|run| run.source <= source);
+        let Some(run) = after.checked_sub(1).and_then(|at| self.runs.get(at)) else {
+            return (self.text.len(), self.text.len());
+        };
+        let within = source - run.source;
+        if within <= run.valid {
+            let target = run.target + within;
+            return (self.text.floor_char_boundary(target), self.text.ceil_char_boundary(target));
+        }
+        let mark = run.target + run.valid;
+        let past = mark + char::REPLACEMENT_CHARACTER.len_utf8();
+        if within >= run.valid + run.invalid { (past, past) } else { (mark, past) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clip(line: &[u8], spans: &[(usize, usize)], limit: usize) -> (String, Vec<String>, bool) {
+        let clipped = window(line, spans, limit);
+        let matched = clipped.spans.iter().map(|[start, end]| clipped.text[*start..*end].into());
+        let matched = matched.collect();
+        (clipped.text, matched, clipped.cut)
+    }
+
+    #[test]
+    fn a_short_line_is_shown_whole() {
+        assert_eq!(clip(b"", &[(0, 0)], 10), (String::new(), vec![String::new()], false));
+        assert_eq!(
+            clip(b"let x = x;", &[(4, 5), (8, 9)], 10),
+            ("let x = x;".into(), vec!["x".into(), "x".into()], false)
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_a_window_around_its_first_match() {
+        type Spans = &'static [(usize, usize)];
+        let line = b"0123456789abcdefghij0123456789";
+        let cases: [(Spans, usize, &str, &[&str]); 8] = [
+            (&[(10, 14)], 10, "…789abcdefg…", &["abcd"]),
+            (&[(0, 2)], 10, "0123456789…", &["01"]),
+            (&[(28, 30)], 10, "…0123456789", &["89"]),
+            (&[], 5, "01234…", &[]),
+            (&[(10, 30)], 5, "…abcde…", &["abcde"]),
+            (&[(10, 12), (15, 20), (25, 26)], 10, "…6789abcdef…", &["ab", "f"]),
+            (&[(30, 30)], 4, "…6789", &[""]),
+            (&[(10, 12)], 0, "……", &[]),
+        ];
+        for (spans, limit, text, matched) in cases {
+            let matched = matched.iter().map(ToString::to_string).collect();
+            assert_eq!(clip(line, spans, limit), (text.into(), matched, true), "{spans:?}");
+        }
+    }
+
+    #[test]
+    fn a_character_is_never_cut() {
+        let line = "éàüöñ".repeat(10);
+        for limit in 0..line.len() {
+            for start in (0..line.len()).step_by(2) {
+                let clipped = window(line.as_bytes(), &[(start, start + 2)], limit);
+                assert!(!clipped.text.contains('\u{fffd}'), "{limit} {start}");
+                let [from, to] = clipped.spans.first().copied().unwrap_or_default();
+                assert!(clipped.text.get(from..to).is_some());
+                assert!(limit < 4 || clipped.text[from..to] == line[start..start + 2]);
+            }
+        }
+    }
+
+    #[test]
+    fn spans_follow_the_text_through_invalid_bytes() {
+        let line = b"a\xff\xfeb\xe2\x82c";
+        assert_eq!(
+            clip(line, &[(0, 1), (1, 2), (3, 4), (4, 6), (5, 6), (6, 7)], 100),
+            (
+                "a\u{fffd}\u{fffd}b\u{fffd}c".into(),
+                ["a", "\u{fffd}", "b", "\u{fffd}", "\u{fffd}", "c"].map(String::from).to_vec(),
+                false
+            )
+        );
+        // A match inside a character, as `(?-u:\xa9)` finds it, is widened to the character.
+        assert_eq!(clip("xéy".as_bytes(), &[(2, 3)], 100).1, ["é"]);
+        assert_eq!(clip(&[0x80; 50], &[(20, 22)], 10).1.len(), 1);
+    }
+
+    #[test]
+    fn any_bytes_and_spans_give_spans_inside_the_text() {
+        let bytes = [b'a', 0xc3, 0xa9, 0xf0, 0x9f, 0x98, 0x80, 0xff];
+        let mut seed = 88_172_645_463_325_252_u64;
+        let mut next = |below: usize| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            usize::try_from(seed >> 33).unwrap() % below
+        };
+        for _ in 0..20_000 {
+            let line: Vec<u8> = (0..next(40)).map(|_| bytes[next(bytes.len())]).collect();
+            let mut ends = [0; 6].map(|_| next(line.len() + 1));
+            ends.sort_unstable();
+            let spans = [(ends[0], ends[1]), (ends[2], ends[3]), (ends[4], ends[5])];
+            let limit = next(40);
+            let clipped = window(&line, &spans, limit);
+            assert!(clipped.text.len() <= 3 * limit + 2 * CUT_MARK.len());
+            for [start, end] in clipped.spans {
+                assert!(clipped.text.get(start..end).is_some(), "{line:?} {spans:?} {limit}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_huge_line_costs_no_more_than_its_window() {
+        let line = vec![b'x'; 64 << 20];
+        let started = std::time::Instant::now();
+        for _ in 0..1000 {
+            assert_eq!(window(&line, &[(32 << 20, 40 << 20)], 500).text.len(), 506);
+        }
+        // To read the line a thousand times would take minutes.
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn text_is_truncated_between_characters() {
+        for (limit, kept) in [(0, ""), (1, "a"), (2, "a"), (3, "aé"), (4, "aéb"), (9, "aéb")] {
+            assert_eq!(truncate("aéb", limit), kept);
+            let mark = if kept == "aéb" { "" } else { CUT_MARK };
+            assert_eq!(ellipsize("aéb", limit), format!("{kept}{mark}"));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The text of a file as edits see it: without its byte order mark, UTF-16 decoded, with a map of offsets
+//! back to the file.
+
+use std::borrow::Cow;
+use std::char::decode_utf16;
+
+/// The byte order mark of UTF-8.
+pub const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The content of a file without its byte order mark; UTF-16 is decoded to UTF-8.
+#[derive(Debug)]
+pub struct DecodedText<'a> {
+    bytes: Cow<'a, [u8]>,
+    encoding: Encoding,
+    /// Length of the byte order mark.
+    mark_len: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    /// UTF-8, Latin-1 or anything else: the bytes are the text.
+    Bytes,
+    Utf16Le,
+    Utf16Be,
+}
+
+impl<'a> DecodedText<'a> {
+    /// Decodes the bytes of a file.
+    pub fn new(content: &'a [u8]) -> DecodedText<'a> {
+        if let Some(text) = content.strip_prefix(UTF8_MARK) {
+            let mark_len = UTF8_MARK.len();
+            return DecodedText { bytes: Cow::Borrowed(text), encoding: Encoding::Bytes, mark_len };
+        }
+        let (encoding, bytes, mark_len) = match content {
+            [0xFF, 0xFE, units @ ..] => {
+                (Encoding::Utf16Le, Cow::Owned(decode_units(units, u16::from_le_bytes)), 2)
+            }
+            [0xFE, 0xFF, units @ ..] => {
+                (Encoding::Utf16Be, Cow::Owned(decode_units(units, u16::from_be_bytes)), 2)
+            }
+            _ => (Encoding::Bytes, Cow::Borrowed(content), 0),
+        };
+        DecodedText { bytes, encoding, mark_len }
+    }
+
+    /// The offset of the first NUL of a file that is not UTF-16, which is no text.
+    pub(crate) fn nul(&self) -> Option<usize> {
+        let nul = memchr::memchr(0, &self.bytes).filter(|_| !self.is_utf16());
+        nul.map(|at| self.mark_len + at)
+    }
+
+    /// The text.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether the file is UTF-16, by its byte order mark.
+    pub fn is_utf16(&self) -> bool {
+        self.encoding != Encoding::Bytes
+    }
+
+    pub(crate) fn has_mark(&self) -> bool {
+        self.mark_len > 0
+    }
+
+    /// `text` in the encoding of the file.
+    ///
+    /// # Panics
+    /// If the file is UTF-16 and the text is not UTF-8.
+    pub(crate) fn encode<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        if self.encoding == Encoding::Bytes {
+            return Cow::Borrowed(text);
+        }
+        let text = str::from_utf8(text).expect("nothing but UTF-8 is put into UTF-16");
+        let units = text.encode_utf16();
+        Cow::Owned(match self.encoding {
+            Encoding::Utf16Be => units.flat_map(u16::to_be_bytes).collect(),
+            _ => units.flat_map(u16::to_le_bytes).collect(),
+        })
+    }
+
+    /// The bytes of a file like `content`, of which this is the text, with another text: its byte order
+    /// mark is kept, and an odd last byte of UTF-16. `None` if the text must be encoded as UTF-16 and
+    /// is not valid UTF-8.
+    pub fn with_text(&self, content: &[u8], text: Vec<u8>) -> Option<Vec<u8>> {
+        if !self.has_mark() {
+            return Some(text);
+        }
+        let mark = &content[..self.mark_len];
+        if !self.is_utf16() {
+            return Some([mark, &text].concat());
+        }
+        let odd = &content[content.len() - content.len() % 2..];
+        let text = str::from_utf8(&text).ok()?;
+        Some([mark, &self.encode(text.as_bytes()), odd].concat())
+    }
+
+    /// A cursor that maps offsets between the text and the file.
+    pub(crate) fn offsets(&self) -> OffsetMap<'_> {
+        OffsetMap { text: self, at: 0, file_at: self.mark_len }
+    }
+}
+
+/// Unpaired surrogates become the three bytes that UTF-8 forbids, so that no text matches them. An
+/// odd last byte belongs to no character and is left out.
+fn decode_units(bytes: &[u8], read: fn([u8; 2]) -> u16) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    let (pairs, _) = bytes.as_chunks::<2>();
+    for unit in decode_utf16(pairs.iter().map(|&pair| read(pair))) {
+        match unit {
+            Ok(letter) => text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+            Err(error) => {
+                let [high, low] = error.unpaired_surrogate().to_be_bytes();
+                text.push(0xE0 | (high >> 4));
+                text.push(0x80 | ((high & 0xF) << 2) | (low >> 6));
+                text.push(0x80 | (low & 0x3F));
+            }
+        }
+    }
+    text
+}
+
+/// Maps offsets between the decoded text and the file. Offsets must be asked for in ascending
+/// order: each call continues from the one before.
+pub(crate) struct OffsetMap<'a> {
+    text: &'a DecodedText<'a>,
+    at: usize,
+    file_at: usize,
+}
+
+impl OffsetMap<'_> {
+    /// The offset in the file of the offset `at` of the text.
+    pub(crate) fn in_file(&mut self, at: usize) -> usize {
+        let passed = &self.text.bytes[self.at..at];
+        self.file_at += match self.text.encoding {
+            Encoding::Bytes => passed.len(),
+            Encoding::Utf16Le | Encoding::Utf16Be => {
+                passed.iter().map(|&byte| utf16_len(byte)).sum()
+            }
+        };
+        self.at = at;
+        self.file_at
+    }
+
+    /// The offset in the text of an offset of the file; one inside a character maps to its end.
+    pub(crate) fn in_text(&mut self, file_offset: usize) -> usize {
+        if self.text.encoding == Encoding::Bytes {
+            return file_offset.saturating_sub(self.text.mark_len).min(self.text.bytes.len());
+        }
+        while self.file_at < file_offset {
+            let Some(&byte) = self.text.bytes.get(self.at) else { break };
+            self.file_at += utf16_len(byte);
+            self.at += 1;
+            while self.text.bytes.get(self.at).is_some_and(|byte| byte & 0xC0 == 0x80) {
+                self.at += 1;
+            }
+        }
+        self.at
+    }
+}
+
+/// The bytes in UTF-16 of the character whose first UTF-8 byte is given; 0 for a further byte.
+fn utf16_len(byte: u8) -> usize {
+    match byte {
+        0x80..0xC0 => 0,
+        0xF0.. => 4,
+        _ => 2,
+    }
+}

@@ -1,0 +1,23 @@
+//! What all stages know of texts: decoding, lines and their ends, bytes that are not UTF-8; and how
+//! messages show parts of them.
+
+pub mod clip;
+mod decoded;
+mod line_ends;
+pub mod line_number;
+mod lines;
+mod names;
+mod undecodable;
+
+pub use self::decoded::{DecodedText, UTF8_MARK};
+pub(crate) use self::line_ends::LineEndings;
+pub(crate) use self::lines::{
+    Following, LineTable, count_filled_lines, count_letters, follows_indentation, indentation,
+    indentation_before, is_line_start, is_whole_lines, line_number_at, trailing_blanks,
+    without_terminator,
+};
+pub use self::names::is_unsafe;
+pub(crate) use self::names::short_name;
+pub(crate) use self::undecodable::{
+    REPLACEMENT_CHARACTER, keeps_order, replacement_character_ranges, utf8_runs,
+};

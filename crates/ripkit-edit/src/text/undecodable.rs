@@ -1,0 +1,80 @@
+//! Bytes that are not UTF-8, which readers see as U+FFFD.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+/// What bytes that are not UTF-8 are shown as.
+pub(crate) const REPLACEMENT_CHARACTER: &str = "\u{FFFD}";
+
+/// Characters of two texts together that are compared to decide which undecodable bytes stay.
+const MAX_COMPARED_CHARS: usize = 20_000;
+
+/// A run of valid UTF-8 and the bytes after it that are shown as one U+FFFD.
+pub(crate) struct Utf8Run<'a> {
+    pub(crate) start: usize,
+    pub(crate) valid: &'a str,
+    /// Length of these bytes; 0 at the end of the text.
+    pub(crate) invalid_len: usize,
+}
+
+impl Utf8Run<'_> {
+    pub(crate) fn invalid(&self) -> Range<usize> {
+        let start = self.start + self.valid.len();
+        start..start + self.invalid_len
+    }
+}
+
+/// Splits a text into runs of valid UTF-8, as `read_file` shows it. In text decoded from UTF-16 the
+/// three bytes of an unpaired surrogate are shown as one U+FFFD.
+pub(crate) fn utf8_runs(text: &[u8], is_utf16: bool) -> impl Iterator<Item = Utf8Run<'_>> {
+    let (mut rest, mut start) = (text, 0);
+    std::iter::from_fn(move || {
+        let chunk = rest.utf8_chunks().next()?;
+        let valid = chunk.valid();
+        let (_, after) = rest.split_at_checked(valid.len())?;
+        let invalid_len = match after {
+            [0xED, 0xA0..=0xBF, 0x80..=0xBF, ..] if is_utf16 => 3,
+            _ => chunk.invalid().len(),
+        };
+        (_, rest) = after.split_at_checked(invalid_len)?;
+        let run = Utf8Run { start, valid, invalid_len };
+        start = run.invalid().end;
+        Some(run)
+    })
+}
+
+/// The ranges of `text` that are shown as U+FFFD, those of the character itself included.
+pub(crate) fn replacement_character_ranges(text: &[u8], is_utf16: bool) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    for run in utf8_runs(text, is_utf16) {
+        let literal = run.valid.match_indices(REPLACEMENT_CHARACTER);
+        ranges.extend(literal.map(|(at, sign)| run.start + at..run.start + at + sign.len()));
+        ranges.extend(Some(run.invalid()).filter(|range| !range.is_empty()));
+    }
+    ranges
+}
+
+/// Whether a diff of `old` and `new` keeps the U+FFFD of all `kept` ranges of `old`: then the first
+/// U+FFFD of `new` stands for the first of these ranges, and so on.
+pub(crate) fn keeps_order(old: &[u8], new: &str, kept: &[Range<usize>]) -> bool {
+    let mut shown = String::new();
+    let mut from = 0;
+    for range in kept {
+        shown.push_str(&String::from_utf8_lossy(&old[from..range.start]));
+        shown.push_str(REPLACEMENT_CHARACTER);
+        from = range.end;
+    }
+    shown.push_str(&String::from_utf8_lossy(&old[from..]));
+    let (old, new): (Vec<char>, Vec<char>) = (shown.chars().collect(), new.chars().collect());
+    if old.len() + new.len() > MAX_COMPARED_CHARS {
+        return false;
+    }
+    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let equal = operations.iter().filter(|operation| operation.tag() == DiffTag::Equal);
+    let letters = equal.flat_map(|operation| &old[operation.old_range()]);
+    letters.filter(|letter| **letter == char::REPLACEMENT_CHARACTER).count() == kept.len()
+}
