@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use memchr::{memchr, memrchr};
 
 use super::policy::OutputFile;
+use super::process::{Process, Received, Until};
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
-use crate::os::process::{Process, Received, Until};
 use crate::workspace::{self, SpoolFile, Workspace};
 
 /// How often a running command is checked for cancellation.

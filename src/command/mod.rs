@@ -2,10 +2,10 @@
 
 mod capture;
 mod policy;
+mod process;
 mod process_tree;
 mod run;
 
-pub(crate) use crate::os::process::{Ending, signal_name};
-
 pub use self::policy::CommandPolicy;
+pub(crate) use self::process::{Ending, signal_name};
 pub(crate) use self::run::{CommandReport, CommandRequest, run};

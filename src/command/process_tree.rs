@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::policy::CommandPolicy;
-use crate::error::Error;
 #[cfg(target_os = "linux")]
-use crate::os::process::ControlGroup;
-use crate::os::process::{Descendant, Process, Signal, descendants};
+use super::process::ControlGroup;
+use super::process::{Descendant, Process, Signal, descendants};
+use crate::error::Error;
 
 /// The environment variable that marks the processes of a command.
 const VARIABLE: &str = "RIPKIT_COMMAND";

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::capture::{OutputReader, Transcript};
 use super::policy::CommandPolicy;
+use super::process::{Ending, Launch, Process};
 use super::process_tree::{ProcessTree, Stopped};
 use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
-use crate::os::process::{Ending, Launch, Process};
 use crate::text::escape;
 use crate::workspace::{Access, Workspace, WorkspacePath};
 

@@ -1,4 +1,5 @@
-//! System calls. This is the only module that uses the operating system directly.
+//! System calls. Only this module uses the operating system directly, and `command::process`, which
+//! starts programs.
 //!
 //! Every call is relative to a directory handle, takes one name (never a path with `/`) and does
 //! not follow symbolic links; only [`Dir::descend`] takes several names. Policy is not checked
@@ -14,8 +15,6 @@ pub(crate) mod faults;
 mod linux;
 #[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 mod portable;
-#[cfg(all(unix, feature = "command"))]
-pub(crate) mod process;
 mod read_buffer;
 #[cfg(target_os = "wasi")]
 mod wasi;

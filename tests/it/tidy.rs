@@ -89,6 +89,23 @@ fn only_the_workspace_commands_and_the_store_name_the_operating_system_floor() {
     }
 }
 
+#[test]
+fn of_the_commands_only_the_module_that_starts_programs_makes_system_calls() {
+    let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/command");
+    let mut starting = 0;
+    for (path, text) in sources() {
+        let Ok(below) = path.strip_prefix(&command) else { continue };
+        if below == Path::new("process.rs") || below.starts_with("process") {
+            starting += 1;
+            continue;
+        }
+        for called in ["rustix::", "std::process", "libc::"] {
+            assert!(!text.contains(called), "{} names {called}", path.display());
+        }
+    }
+    assert_eq!(starting, 3, "command/process.rs and what is below it");
+}
+
 /// The stored index is a file outside the workspace, in a directory of the host.
 fn is_store(path: &Path) -> bool {
     let index = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/index");
