@@ -2,8 +2,8 @@
 //! back.
 //!
 //! The journal is a file in the root, or in the directory that the host configures, and exists only
-//! while a transaction is committed. Each line is a [`Record`] in JSON, appended before the step that
-//! it describes. The process that commits holds the lock of the file. A journal without a holder
+//! while a transaction is committed. Its first line is the version of its format, and each further one is
+//! a [`Record`] in JSON, appended before the step that it describes. The process that commits holds the lock of the file. A journal without a holder
 //! belongs to a process that ended: whoever writes to the workspace next rolls its transaction back,
 //! or removes the old content if it was complete ([`Record::Committed`]); see
 //! [`recovery`](super::recovery).
@@ -11,6 +11,9 @@
 //! Recovery never trusts names alone. Every file is identified by device, inode, size and time, and
 //! the journal contains its own inode number, so that a journal that came with a repository or an
 //! archive is not applied.
+//!
+//! A journal of a newer format cannot be understood, and may be all that can restore the files. So it is
+//! left alone, and until the version that wrote it has recovered, nothing in the workspace is changed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +29,10 @@ use crate::workspace::replace::rename_exclusive;
 use crate::workspace::temp::TempFile;
 use crate::workspace::{Durability, Workspace};
 
+/// The version of the format, counted up with every change by which older programs would misread a
+/// journal. All formats up to this one are read.
+const FORMAT: u64 = 2;
+
 /// The name of the journal in the root of a workspace, and the end of its name elsewhere.
 const NAME: &str = ".ripkit-journal~";
 
@@ -35,7 +42,15 @@ const MAX_BYTES: usize = 64 << 20;
 /// The permissions of a journal.
 const PRIVATE: u32 = 0o600;
 
-/// One line of a journal. Paths are real paths relative to the root, without links.
+/// The first line of a journal, by which every version of ripkit knows the formats of all others: in
+/// newer ones, whatever else changes, it keeps this field and may only have more. Format 1 had no such
+/// line.
+#[derive(Serialize, Deserialize)]
+struct FormatLine {
+    ripkit_journal: u64,
+}
+
+/// One further line of a journal. Paths are real paths relative to the root, without links.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Record {
@@ -197,7 +212,8 @@ impl Journal {
         let temp = TempFile::create(&place.dir, PRIVATE).map_err(failed)?;
         let journal = temp.file().stat().map_err(failed)?.identity.into();
         let begin = Record::Begin { journal, root: root_id(workspace).map_err(failed)? };
-        temp.file().write_at(&line(&begin), 0).map_err(failed)?;
+        let beginning = [line(&FormatLine { ripkit_journal: FORMAT }), line(&begin)].concat();
+        temp.file().write_at(&beginning, 0).map_err(failed)?;
         workspace.durability().sync_file(temp.file()).map_err(failed)?;
         match rename_exclusive(&place.dir, temp.name(), (&place.dir, &place.name)) {
             Ok(()) => {
@@ -328,42 +344,67 @@ pub(super) fn is_journal(name: &[u8]) -> bool {
     name.starts_with(b".") && name.ends_with(NAME.as_bytes())
 }
 
-/// Whether a file is a journal of this workspace, which this user or root wrote. Its first record was
-/// written before it got its name.
-pub(super) fn is_ours(workspace: &Workspace, file: &File, stat: &Stat) -> Result<bool, Error> {
-    /// The first record is shorter.
+/// What a file with the name of a journal is.
+enum Origin {
+    /// A journal of this workspace, which this user or root wrote.
+    Ours,
+    /// A journal of this newer format, which this user or root wrote.
+    Newer(u64),
+    /// Neither.
+    Foreign,
+}
+
+/// Reads what a file with the name of a journal is. Its beginning was written before it got its name.
+fn origin(workspace: &Workspace, file: &File, stat: &Stat) -> Result<Origin, Error> {
+    /// The first two lines are shorter.
     const BEGIN: usize = 4096;
     let failed = |error| Error::io("read", &workspace.journal_place().shown(), error);
-    let is_alone = stat.kind == Kind::File && stat.links == 1 && stat.size <= MAX_BYTES as u64;
+    let is_alone = stat.kind == Kind::File && stat.links == 1;
     if !is_alone || !file.is_own().map_err(failed)? {
-        return Ok(false);
+        return Ok(Origin::Foreign);
     }
     let text = file.read_range(0, BEGIN, BEGIN).map_err(failed)?;
-    let first = text.split(|byte| *byte == b'\n').next().expect("a split has a first part");
+    let (format, records) = split_format(&text);
+    if format > FORMAT {
+        // Whether it is of this workspace, only a program can tell that knows its records.
+        return Ok(Origin::Newer(format));
+    }
     let root = root_id(workspace).map_err(failed)?;
-    Ok(match serde_json::from_slice(first) {
+    let is_ours = match serde_json::from_slice(split_line(records).0) {
         Ok(Record::Begin { journal, root: its_root }) => {
             journal == stat.identity.into() && its_root == root
         }
         _ => false,
-    })
+    };
+    Ok(if is_ours && stat.size <= MAX_BYTES as u64 { Origin::Ours } else { Origin::Foreign })
+}
+
+/// Whether a file is a journal of this workspace, which this user or root wrote, or one of a newer format.
+pub(super) fn is_ours(workspace: &Workspace, file: &File, stat: &Stat) -> Result<bool, Error> {
+    Ok(!matches!(origin(workspace, file, stat)?, Origin::Foreign))
 }
 
 /// The records of a journal; `None` if the file is not a journal of this workspace.
+///
+/// # Errors
+/// `CONFLICT` if it is a journal of a newer format; failures to read it.
 pub(super) fn read(
     workspace: &Workspace,
     file: &File,
     stat: &Stat,
 ) -> Result<Option<Vec<Record>>, Error> {
-    if !is_ours(workspace, file, stat)? {
-        return Ok(None);
+    match origin(workspace, file, stat)? {
+        Origin::Ours => {}
+        Origin::Newer(format) => return Err(newer(workspace.journal_place(), format)),
+        Origin::Foreign => return Ok(None),
     }
     let size = usize::try_from(stat.size).expect("its size is at most MAX_BYTES");
     let text = file
         .read_range(0, size, size)
         .map_err(|error| Error::io("read", &workspace.journal_place().shown(), error))?;
+    let (_, lines) = split_format(&text);
     let mut records = Vec::new();
-    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         match serde_json::from_slice(line) {
             Ok(record) => records.push(record),
             // It was written partly; then its step was not made.
@@ -372,6 +413,36 @@ pub(super) fn read(
         }
     }
     Ok(Some(records))
+}
+
+/// The format of a journal, and what follows the line that names it.
+fn split_format(text: &[u8]) -> (u64, &[u8]) {
+    let (first, rest) = split_line(text);
+    match serde_json::from_slice(first) {
+        Ok(FormatLine { ripkit_journal: format }) => (format, rest),
+        Err(_) => (1, text),
+    }
+}
+
+/// The first line, and those behind it.
+fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+    (&text[..end], text.get(end + 1..).unwrap_or_default())
+}
+
+/// The error for each change while there is a journal of a newer format.
+fn newer(place: &JournalPlace, format: u64) -> Error {
+    let shown = place.shown();
+    let message = format!(
+        "nothing can be changed here: {shown} was written by another version of ripkit (format \
+         {format}; this program knows formats up to {FORMAT}), which was interrupted while it changed \
+         several files together"
+    );
+    let hint = format!(
+        "Make a change with that version: it first restores the files. Do not remove {shown}, which \
+         holds what is needed for that."
+    );
+    Error::new(ErrorCode::Conflict, message).at(shown).with_hint(hint)
 }
 
 /// Refuses to begin a transaction while a file that is no journal has its name.
@@ -420,8 +491,8 @@ pub(super) fn append_to(file: &File, record: &Record) -> io::Result<()> {
     file.append(&line(record)).map(drop)
 }
 
-fn line(record: &Record) -> Vec<u8> {
-    let mut line = serde_json::to_vec(record).expect("records have no maps and cannot fail");
+fn line(content: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(content).expect("lines have no maps and cannot fail");
     line.push(b'\n');
     line
 }

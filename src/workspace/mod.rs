@@ -278,8 +278,9 @@ impl Workspace {
     /// whether there was such a change.
     ///
     /// # Errors
-    /// `TIMEOUT` and `CANCELLED` while another process makes such a change; failures of the system,
-    /// after which it can be tried again.
+    /// `TIMEOUT` and `CANCELLED` while another process makes such a change; `CONFLICT` if a newer version
+    /// of ripkit was interrupted, which alone can restore the files; failures of the system, after which
+    /// it can be tried again.
     pub fn recover(&self, call: &Call) -> Result<bool, Error> {
         recovery::recover(self, call).map(|recovery| recovery.is_rolled_back())
     }

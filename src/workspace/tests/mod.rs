@@ -4,6 +4,8 @@
 mod faults;
 mod host_api;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod journal_formats;
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod recovery;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod transaction;

@@ -214,7 +214,7 @@ fn half_applied(place: &Place, run: Run<'_>, (first, last): (&str, &str)) {
 }
 
 /// The first case, in which `a`, `d/c` and `d/e/f` are replaced one after the other.
-fn interrupted(place: &Place) {
+pub(super) fn interrupted(place: &Place) {
     half_applied(place, &CASES[0].run, ("d/c", "d/e/f"));
 }
 
@@ -226,20 +226,24 @@ fn recovering_notes(place: &Place) -> Vec<String> {
     call.take_notes()
 }
 
+/// A change of a tree.
+pub(super) type Deed = fn(&Workspace, &Call) -> Result<(), Error>;
+
+/// One of each kind.
+pub(super) const DEEDS: [Deed; 7] = [
+    |workspace, call| workspace.write("new", b"x\n", call).map(drop),
+    |workspace, call| workspace.make_directory("new", call).map(drop),
+    |workspace, call| workspace.copy_file("b", "new", None, call).map(drop),
+    |workspace, call| workspace.rename("b", "new", call).map(drop),
+    |workspace, call| workspace.remove("b", call),
+    |workspace, call| workspace.remove_entry("d", None, true, call).map(drop),
+    |workspace, call| write_all(workspace, &["b"], call),
+];
+
 #[test]
 fn every_change_of_the_tree_recovers_first() {
-    type Deed = fn(&Workspace, &Call) -> Result<(), Error>;
-    let deeds: [Deed; 7] = [
-        |workspace, call| workspace.write("new", b"x\n", call).map(drop),
-        |workspace, call| workspace.make_directory("new", call).map(drop),
-        |workspace, call| workspace.copy_file("b", "new", None, call).map(drop),
-        |workspace, call| workspace.rename("b", "new", call).map(drop),
-        |workspace, call| workspace.remove("b", call),
-        |workspace, call| workspace.remove_entry("d", None, true, call).map(drop),
-        |workspace, call| write_all(workspace, &["b"], call),
-    ];
     let place = Place::new(Durability::File);
-    for (number, deed) in deeds.into_iter().enumerate() {
+    for (number, deed) in DEEDS.into_iter().enumerate() {
         interrupted(&place);
         let call = Call::default();
         deed(&place.open(), &call).unwrap();
@@ -259,7 +263,8 @@ fn write_all(workspace: &Workspace, names: &[&str], call: &Call) -> Result<(), E
     transaction.commit(call).map(drop)
 }
 
-const ROLLED_BACK: &str = "a change of several files that had been interrupted was rolled back";
+pub(super) const ROLLED_BACK: &str =
+    "a change of several files that had been interrupted was rolled back";
 
 #[test]
 fn the_call_that_recovers_says_so_and_what_was_kept() {
