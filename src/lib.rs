@@ -147,7 +147,7 @@ pub use command::CommandPolicy;
 pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
 pub use hint::Hint;
-pub use index::{Index, IndexOptions, IndexStatus};
+pub use index::{Index, IndexOptions, IndexStatus, OtherIndex};
 pub use output::{Content, IndexUse, Outcome, Output, ReadError, ScanStats, Skipped, Truncation};
 pub use schemars;
 pub use serde_json::{Value, json};

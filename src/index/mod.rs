@@ -54,7 +54,7 @@ pub(crate) use crate::index::reader::{IndexReader, ScratchBuffers};
 use crate::index::signatures::BitsPerByte;
 pub(crate) use crate::index::snapshot::IndexView;
 use crate::index::snapshot::Snapshot;
-pub use crate::index::status::IndexStatus;
+pub use crate::index::status::{IndexStatus, OtherIndex};
 #[cfg(fuzzing)]
 pub(crate) use crate::index::store::parse_all;
 use crate::index::store::{StoreFile, StoredIndex};
@@ -64,9 +64,6 @@ use crate::index::stored_snapshot::{DecodedSnapshot, EncodedSnapshot};
 use crate::pool::Pool;
 use crate::walk::FileId;
 use crate::workspace::Workspace;
-
-/// The version of what signatures and records mean; another one is another index.
-const MEANING: u8 = 2;
 
 /// The index is written when one part in this many is new.
 const WORTH: u64 = 20;
@@ -152,6 +149,7 @@ impl Index {
         status.filter_bytes = self.files().signatures().signature_bytes() as u64;
         let stored = self.inner.stored_bytes.load(Ordering::Relaxed);
         status.stored_bytes = (stored > 0).then_some(stored);
+        status.others = self.inner.store.as_ref().map_or_else(Vec::new, StoreFile::others);
         status.watched = self.inner.snapshot.is_watched();
         status
     }
@@ -183,7 +181,7 @@ impl Index {
         if unsaved > 0 && unsaved >= known / WORTH { self.save() } else { Ok(()) }
     }
 
-    /// Forgets everything, and removes the stored file.
+    /// Forgets everything, and removes the stored file, but none in the format of another version.
     ///
     /// # Errors
     /// `IO_ERROR`, `PERMISSION_DENIED` or `READ_ONLY` if it cannot be removed.
@@ -203,8 +201,7 @@ impl Index {
         threads: usize,
     ) -> Result<Index, Error> {
         let bits_per_byte = BitsPerByte::percent(options.share);
-        let meaning = [MEANING, options.share];
-        let find = |directory| StoreFile::find(directory, workspace.root(), &meaning);
+        let find = |directory| StoreFile::find(directory, workspace.root(), &[options.share]);
         let store = options.directory.as_deref().map(find).transpose()?;
         let stored = store.as_ref().and_then(|store| store.open().ok());
         let stored_bytes = stored.as_ref().map_or(0, StoredIndex::bytes);

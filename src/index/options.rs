@@ -43,7 +43,8 @@ impl Default for IndexOptions {
 
 impl IndexOptions {
     /// Stores the index in a file of this directory, too, which must not lie in the workspace. All
-    /// processes that name the directory share the file of a workspace. A missing directory is made
+    /// processes that name the directory share the file of a workspace, but for versions of ripkit with
+    /// other formats, which have files of their own. A missing directory is made
     /// when the index is first stored, with those above it. Default: in memory only.
     pub fn stored_in(mut self, directory: impl AsRef<Path>) -> IndexOptions {
         self.directory = Some(directory.as_ref().to_owned());

@@ -8,6 +8,19 @@ use serde::Serialize;
 use crate::context::Incomplete;
 use crate::output::counted;
 
+/// A stored index of the same workspace that another version of ripkit wrote in another format. It is
+/// neither used nor replaced nor removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct OtherIndex {
+    /// The name of its file in the directory of the index.
+    pub file: String,
+    /// The version of its format.
+    pub format: u32,
+    /// The version of the format that this version of ripkit reads and writes.
+    pub known_format: u32,
+}
+
 /// How much of a workspace an index covers, and its size.
 ///
 /// ```
@@ -40,6 +53,9 @@ pub struct IndexStatus {
     /// The size of the stored file in bytes; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored_bytes: Option<u64>,
+    /// Indexes of this workspace that other versions of ripkit stored in the same directory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherIndex>,
     /// Whether the operating system reports changes.
     pub watched: bool,
     /// Why [`Index::build`](crate::Index::build) ended early; absent if it did not, and in the status of
@@ -61,6 +77,13 @@ impl fmt::Display for IndexStatus {
         write!(f, " ({}.{} %)", share / 10, share % 10)?;
         if let Some(bytes) = self.stored_bytes {
             write!(f, "\n{bytes} bytes stored")?;
+        }
+        for OtherIndex { file, format, known_format } in &self.others {
+            write!(
+                f,
+                "\n{file} was written by another version of ripkit (format {format}; this program uses \
+                 format {known_format}), and is left alone"
+            )?;
         }
         if self.watched {
             f.write_str("\nchanges are watched")?;

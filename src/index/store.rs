@@ -6,7 +6,8 @@
 //! cannot be used is no error of a search.
 //!
 //! A file is written under a temporary name and renamed, so that processes that have the old one open
-//! keep it, and of several writers the last one wins. What another program writes into a file that is open
+//! keep it, and of several writers the last one wins. Its name has the version of the format, so that
+//! versions of the program which share a directory leave the indexes of each other alone. What another program writes into a file that is open
 //! is not trusted either: see [`pages`].
 
 pub(in crate::index) mod byte_reader;
@@ -48,8 +49,8 @@ pub(crate) enum Unusable {
     Exposed,
     /// It is no index.
     Foreign,
-    /// It was written by a version that lays it out differently.
-    OtherVersion,
+    /// It is in this format, of another version of the program.
+    OtherFormat(u32),
     /// It is the index of something else.
     OtherKey,
     /// It is cut, overwritten, or contradicts itself.
@@ -64,7 +65,7 @@ impl fmt::Display for Unusable {
             Unusable::Unreadable(kind) => write!(f, "it cannot be read: {kind}"),
             Unusable::Exposed => f.write_str("other users may write it"),
             Unusable::Foreign => f.write_str("the file is no index"),
-            Unusable::OtherVersion => f.write_str("another version wrote it"),
+            Unusable::OtherFormat(format) => write!(f, "it is in the other format {format}"),
             Unusable::OtherKey => f.write_str("it is the index of something else"),
             Unusable::Damaged => f.write_str("it is damaged"),
         }

@@ -208,6 +208,37 @@ fn a_file_that_is_damaged_does_no_harm_and_is_replaced() {
 }
 
 #[test]
+fn the_index_of_a_newer_version_is_left_alone_and_named() {
+    let workspace = tree();
+    let plain = answer(&workspace, &["search", "todo"]);
+    answer(&workspace, &["index", "build", "--dir", "{dir}"]);
+    let own = stored(&workspace).expect("a file");
+    let own_name = own.file_name().expect("a name").to_string_lossy().into_owned();
+    let name = own_name.replace("-3.", "-4.");
+    assert_ne!(name, own_name, "the format is in the name");
+    let newer = directory(&workspace).join(&name);
+    let mut bytes = fs::read(&own).expect("a file");
+    bytes[8] += 1;
+    bytes.extend(b"and more");
+    fs::write(&newer, &bytes).expect("a file");
+    let named = format!(
+        "\n{name} was written by another version of ripkit (format 4; this program uses format 3), \
+         and is left alone\n"
+    );
+    for action in ["status", "build", "status", "clear", "clear", "build"] {
+        let told = answer(&workspace, &["index", action, "--dir", "{dir}"]);
+        assert!(told.ends_with(&named), "{action}: {told}");
+        assert_eq!(fs::read(&newer).expect("a file"), bytes, "{action}");
+        assert_eq!(answer(&workspace, &["search", "todo", "--index", "{dir}"]), plain);
+    }
+    let others = json!([{"file": name, "format": 4, "known_format": 3}]);
+    assert_eq!(status(&workspace)["others"], others);
+    assert!(own.exists(), "each version has an index of its own");
+    fs::remove_file(newer).expect("a file");
+    assert_eq!(status(&workspace).get("others"), None);
+}
+
+#[test]
 fn a_directory_inside_the_workspace_is_refused() {
     let workspace = tree().dir("cache");
     let root = workspace.root();

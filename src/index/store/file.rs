@@ -1,15 +1,17 @@
 //! Where an index is stored: a file in a directory that the host names.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::directory::Directory;
-use super::format::{StoredIndex, write};
+use super::format::{FORMAT, Header, StoredIndex, write};
 use super::pages::Source;
 use super::temporary_file::{TemporaryFile, sweep};
 use super::{IndexFileKey, Unusable};
 use crate::error::Error;
 use crate::index::signatures::Signatures;
+use crate::index::status::OtherIndex;
 use crate::os::{Dir, File, Kind};
 use crate::walk::FileId;
 
@@ -23,6 +25,8 @@ const OTHERS_WRITE: u32 = 0o022;
 #[derive(Debug)]
 pub(crate) struct StoreFile {
     directory: Directory,
+    /// What its name begins with in every format.
+    stem: String,
     name: String,
     key: IndexFileKey,
 }
@@ -38,7 +42,8 @@ impl StoreFile {
         let directory = Directory::find(directory, root)?;
         let root = root.as_os_str().as_encoded_bytes();
         let key = IndexFileKey::of(&[meaning, root].concat());
-        Ok(StoreFile { directory, name: format!("{}{SUFFIX}", digits(root)), key })
+        let stem = digits(root);
+        Ok(StoreFile { directory, name: format!("{stem}-{FORMAT}{SUFFIX}"), stem, key })
     }
 
     /// Opens the file, without following a link and without waiting.
@@ -47,6 +52,32 @@ impl StoreFile {
         let name = self.name.as_bytes();
         let file = dir.open_file(name).map_err(|error| refused(dir, name, &error))?;
         StoredIndex::parse(source(file)?, Some(&self.key))
+    }
+
+    /// The indexes of this workspace in other formats, in the order of their names. One that cannot be
+    /// read is passed over.
+    pub(crate) fn others(&self) -> Vec<OtherIndex> {
+        let Some(dir) = self.directory.existing() else { return Vec::new() };
+        let Ok(listing) = dir.open_dir(b".") else { return Vec::new() };
+        let mut names = Vec::new();
+        let _ = listing.list(|name, kind| {
+            let is_index =
+                name.starts_with(self.stem.as_bytes()) && name.ends_with(SUFFIX.as_bytes());
+            if kind == Kind::File && is_index && name != self.name.as_bytes() {
+                names.push(name.to_vec());
+            }
+            ControlFlow::Continue(())
+        });
+        names.sort();
+        let other =
+            |name: Vec<u8>| match Header::read(&source(dir.open_file(&name).ok()?).ok()?, true) {
+                Err(Unusable::OtherFormat(format)) => {
+                    let file = String::from_utf8_lossy(&name).into_owned();
+                    Some(OtherIndex { file, format, known_format: FORMAT })
+                }
+                _ => None,
+            };
+        names.into_iter().filter_map(other).collect()
     }
 
     /// Writes the file in the place of an earlier one, which stays as it is after an error; returns

@@ -18,8 +18,9 @@ use crate::walk::FileId;
 /// The first byte is no text and the last shows a transfer that changed line ends.
 const MAGIC: &[u8; 8] = b"\xB6ripkit\n";
 
-/// Counted up with every change of the layout.
-const VERSION: u32 = 2;
+/// The version of the format, counted up with every change of the layout, or of what signatures and
+/// records mean. In every format the file begins with the magic bytes and this number.
+pub(super) const FORMAT: u32 = 3;
 
 /// Bytes that are collected before they are written: whole pages.
 const BUFFER: usize = 256 * PAGE;
@@ -50,7 +51,7 @@ impl Header {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(PAGE);
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&FORMAT.to_le_bytes());
         bytes.extend_from_slice(&self.key.0);
         for length in [self.rows, self.directory, self.snapshot] {
             bytes.extend_from_slice(&length.to_le_bytes());
@@ -61,14 +62,21 @@ impl Header {
         bytes
     }
 
+    /// The header of a source; `checked` as for [`Header::decode`].
+    pub(super) fn read(source: &Source, checked: bool) -> Result<Header, Unusable> {
+        Header::decode(&source.read(0..source.len().min(PAGE))?, checked)
+    }
+
     /// The header of a file; `checked` says whether its checksum must be right.
     fn decode(file: &[u8], checked: bool) -> Result<Header, Unusable> {
         let mut reader = ByteReader::new(file);
         if reader.array() != Some(*MAGIC) {
             return Err(Unusable::Foreign);
         }
-        if reader.u32() != Some(VERSION) {
-            return Err(Unusable::OtherVersion);
+        match reader.u32() {
+            Some(FORMAT) => {}
+            Some(other) => return Err(Unusable::OtherFormat(other)),
+            None => return Err(Unusable::Damaged),
         }
         let header = Header::fields(&mut reader).ok_or(Unusable::Damaged)?;
         let summed = file.get(..Header::LENGTH - size_of::<u32>()).ok_or(Unusable::Damaged)?;
@@ -105,8 +113,7 @@ impl StoredIndex {
         source: Source,
         key: Option<&IndexFileKey>,
     ) -> Result<StoredIndex, Unusable> {
-        let first = source.read(0..source.len().min(PAGE))?;
-        let header = Header::decode(&first, key.is_some())?;
+        let header = Header::read(&source, key.is_some())?;
         if key.is_some_and(|key| *key != header.key) {
             return Err(Unusable::OtherKey);
         }

@@ -81,6 +81,61 @@ fn what_was_saved_is_opened() {
     assert_eq!(names(&temporary), BTreeSet::new());
 }
 
+/// The bytes of an index with another version of the format in the header.
+fn in_format(mut bytes: Vec<u8>, format: u32) -> Vec<u8> {
+    assert_eq!(bytes[8..12], FORMAT.to_le_bytes());
+    bytes[8..12].copy_from_slice(&format.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn indexes_of_older_and_newer_versions_are_left_alone_and_named() {
+    let (temporary, file) = fixture();
+    save(&file, 1).unwrap();
+    let own = fs::read(path(&temporary, &file)).unwrap();
+    // The first versions had no format in the name, and a newer one may have another header.
+    let newer = [&own[..12], b"of other fields"].concat();
+    let name = |format: u32| format!("{}-{format}{SUFFIX}", file.stem);
+    let others: [(String, u32, Vec<u8>); 3] = [
+        (name(FORMAT + 1), FORMAT + 1, in_format(newer, FORMAT + 1)),
+        (name(FORMAT + 100), FORMAT + 100, in_format(own.clone(), FORMAT + 100)),
+        (format!("{}{SUFFIX}", file.stem), FORMAT - 1, in_format(own, FORMAT - 1)),
+    ];
+    let foreign = [format!("0123456789abcdef-{}{SUFFIX}", FORMAT + 1), name(FORMAT + 2)];
+    for (name, _, bytes) in &others {
+        fs::write(temporary.path().join(name), bytes).unwrap();
+    }
+    for name in &foreign {
+        fs::write(temporary.path().join(name), "no index").unwrap();
+    }
+    let mut expected =
+        others.clone().map(|(file, format, _)| OtherIndex { file, format, known_format: FORMAT });
+    expected.sort_by(|one, other| one.file.cmp(&other.file));
+    for number in [2, 3] {
+        assert_eq!(file.others(), expected);
+        save(&file, number).unwrap();
+        assert_eq!(mark(file.open().unwrap()), number);
+    }
+    file.remove().unwrap();
+    assert_eq!(file.others(), expected);
+    let left = others.iter().map(|(name, ..)| name.clone()).chain(foreign);
+    assert_eq!(names(&temporary), left.collect());
+    for (name, _, bytes) in &others {
+        assert_eq!(&fs::read(temporary.path().join(name)).unwrap(), bytes, "{name}");
+    }
+}
+
+#[test]
+fn a_header_that_contradicts_the_format_in_the_name_is_damage() {
+    let (temporary, file) = fixture();
+    save(&file, 1).unwrap();
+    let path = path(&temporary, &file);
+    fs::write(&path, in_format(fs::read(&path).unwrap(), FORMAT + 1)).unwrap();
+    assert_eq!(unusable(&file), Unusable::OtherFormat(FORMAT + 1));
+    save(&file, 2).unwrap();
+    assert_eq!(mark(file.open().unwrap()), 2);
+}
+
 #[test]
 fn what_is_no_file_is_no_index() {
     let (temporary, file) = fixture();
