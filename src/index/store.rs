@@ -7,8 +7,8 @@
 //!
 //! A file is written under a temporary name and renamed, so that processes that have the old one open
 //! keep it, and of several writers the last one wins. Its name has the version of the format, so that
-//! versions of the program which share a directory leave the indexes of each other alone. What another program writes into a file that is open
-//! is not trusted either: see [`pages`].
+//! versions of the program which share a directory leave the indexes of each other alone. What another
+//! program writes into a file that is open is not trusted either: see [`pages`].
 
 pub(in crate::index) mod byte_reader;
 mod directory;

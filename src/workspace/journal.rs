@@ -3,10 +3,10 @@
 //!
 //! The journal is a file in the root, or in the directory that the host configures, and exists only
 //! while a transaction is committed. Its first line is the version of its format, and each further one is
-//! a [`Record`] in JSON, appended before the step that it describes. The process that commits holds the lock of the file. A journal without a holder
-//! belongs to a process that ended: whoever writes to the workspace next rolls its transaction back,
-//! or removes the old content if it was complete ([`Record::Committed`]); see
-//! [`recovery`](super::recovery).
+//! a [`Record`] in JSON, appended before the step that it describes. The process that commits holds the
+//! lock of the file. A journal without a holder belongs to a process that ended: whoever writes to the
+//! workspace next rolls its transaction back, or removes the old content if it was complete
+//! ([`Record::Committed`]); see [`recovery`](super::recovery).
 //!
 //! Recovery never trusts names alone. Every file is identified by device, inode, size and time, and
 //! the journal contains its own inode number, so that a journal that came with a repository or an
@@ -39,12 +39,15 @@ const NAME: &str = ".ripkit-journal~";
 /// The largest journal that is read, in bytes: some 300,000 records.
 const MAX_BYTES: usize = 64 << 20;
 
+/// The first two lines are shorter, in bytes.
+const BEGINNING: usize = 4096;
+
 /// The permissions of a journal.
 const PRIVATE: u32 = 0o600;
 
 /// The first line of a journal, by which every version of ripkit knows the formats of all others: in
-/// newer ones, whatever else changes, it keeps this field and may only have more. Format 1 had no such
-/// line.
+/// newer ones, whatever else changes, it keeps this field, may only have more, and fits in [`BEGINNING`].
+/// Format 1 had no such line.
 #[derive(Serialize, Deserialize)]
 struct FormatLine {
     ripkit_journal: u64,
@@ -356,14 +359,12 @@ enum Origin {
 
 /// Reads what a file with the name of a journal is. Its beginning was written before it got its name.
 fn origin(workspace: &Workspace, file: &File, stat: &Stat) -> Result<Origin, Error> {
-    /// The first two lines are shorter.
-    const BEGIN: usize = 4096;
     let failed = |error| Error::io("read", &workspace.journal_place().shown(), error);
     let is_alone = stat.kind == Kind::File && stat.links == 1;
     if !is_alone || !file.is_own().map_err(failed)? {
         return Ok(Origin::Foreign);
     }
-    let text = file.read_range(0, BEGIN, BEGIN).map_err(failed)?;
+    let text = file.read_range(0, BEGINNING, BEGINNING).map_err(failed)?;
     let (format, records) = split_format(&text);
     if format > FORMAT {
         // Whether it is of this workspace, only a program can tell that knows its records.
