@@ -327,7 +327,7 @@ impl Tool for EditFile {
         };
         if !args.dry_run {
             let (path, versions) = (guard.path().clone(), [old, &edited.content].map(Version::of));
-            report.notes.extend(guard.replace(&edited.content, context.call)?.notes);
+            report.notes.extend(guard.replace(edited.content, context.call)?);
             if let Some(shown) = context.shown {
                 shown.record_edit(path.relative(), versions[0], versions[1]);
             }

@@ -171,10 +171,10 @@ impl Tool for WriteFile {
         let mut written = WriteFileOutput::prepare(context, &guard, new, args.dry_run);
         written.notes.splice(..0, notes);
         if !args.dry_run && !written.unchanged {
-            let path = guard.path().clone();
-            written.notes.extend(guard.replace(new, context.call)?.notes);
+            let (path, version) = (guard.path().clone(), Version::of(new));
+            written.notes.extend(guard.replace(new.to_vec(), context.call)?);
             if let Some(shown) = context.shown {
-                shown.record_whole(&path, Version::of(new));
+                shown.record_whole(&path, version);
             }
         }
         Ok(written)

@@ -10,9 +10,8 @@ use crate::arguments::impl_wire_names;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::text::escape;
-use crate::workspace::change_log::{After, Before, ChangeLog, LoggedChange};
-use crate::workspace::journal::FileMark;
-use crate::workspace::{Version, Workspace, WorkspacePath};
+use crate::workspace::change_log::{ChangeLog, LoggedChange};
+use crate::workspace::{Version, Workspace};
 
 /// What a change does to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
@@ -219,25 +218,6 @@ impl<'a> Observer<'a> {
         if let Some(on_change) = &self.hooks.on_change {
             on_change(change);
         }
-    }
-
-    /// Logs a move that was made.
-    pub(super) fn log_move(
-        &self,
-        workspace: &Workspace,
-        (from, to): (&WorkspacePath, &WorkspacePath),
-        directories: Vec<Vec<u8>>,
-        call: &Call,
-    ) {
-        let path = to.relative().to_vec();
-        let after = After::at(workspace, &path);
-        // A rename keeps the file as it is, which may have changed since the path was resolved.
-        let mark = match (from.stat().map(FileMark::from), after) {
-            (Some(mark), After::Entry(now)) if mark.is_same_file(&now) => Some(now),
-            (mark, _) => mark,
-        };
-        let before = Before::At { from: from.relative().to_vec(), mark };
-        self.log(call, vec![LoggedChange { path, before, after, directories }]);
     }
 
     /// Logs the changes of one step, to be listed and undone together.

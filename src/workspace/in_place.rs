@@ -10,8 +10,8 @@ use std::io;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{File, split_at_count};
-use crate::workspace::create_dirs::commit;
 use crate::workspace::open_file::OpenFile;
+use crate::workspace::path::commit;
 use crate::workspace::path::written;
 use crate::workspace::{Durability, WorkspacePath};
 

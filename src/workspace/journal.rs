@@ -2,8 +2,8 @@
 //! back.
 //!
 //! The journal is a file in the root, or in the directory that the host configures, and exists only
-//! while a transaction is committed. Its first line is the version of its format, and each further one is
-//! a [`Record`] in JSON, appended before the step that it describes. The process that commits holds the
+//! while a transaction is committed. Each line is a [`Record`] in JSON, appended before the step that it
+//! describes; the first one has the version of the format. The process that commits holds the
 //! lock of the file. A journal without a holder belongs to a process that ended: whoever writes to the
 //! workspace next rolls its transaction back, or removes the old content if it was complete
 //! ([`Record::Committed`]); see [`recovery`](super::recovery).
@@ -17,15 +17,16 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Identity, Kind, Stat};
+use crate::sync::lock;
 use crate::text::escape;
 use crate::workspace::path::split_name;
-use crate::workspace::replace::rename_exclusive;
+use crate::workspace::rename::rename_exclusive;
 use crate::workspace::temp::TempFile;
 use crate::workspace::{Durability, Workspace};
 
@@ -39,27 +40,44 @@ const NAME: &str = ".ripkit-journal~";
 /// The largest journal that is read, in bytes: some 300,000 records.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The first two lines are shorter, in bytes.
+/// The first line is shorter, in bytes.
 const BEGINNING: usize = 4096;
 
 /// The permissions of a journal.
 const PRIVATE: u32 = 0o600;
 
-/// The first line of a journal, by which every version of ripkit knows the formats of all others: in
-/// newer ones, whatever else changes, it keeps this field, may only have more, and fits in [`BEGINNING`].
-/// Format 1 had no such line.
-#[derive(Serialize, Deserialize)]
-struct FormatLine {
-    ripkit_journal: u64,
+/// The first line of a journal, by which every version of ripkit knows the journals of all others: in newer
+/// formats, whatever else changes, it keeps these fields, may only have more, and fits in [`BEGINNING`].
+#[derive(Deserialize)]
+struct FirstLine {
+    begin: Beginning,
 }
 
-/// One further line of a journal. Paths are real paths relative to the root, without links.
+#[derive(Deserialize)]
+struct Beginning {
+    journal: FileId,
+    root: FileId,
+    #[serde(default = "first_format")]
+    format: u64,
+}
+
+/// The format whose journals do not name it.
+fn first_format() -> u64 {
+    1
+}
+
+/// A line of a journal. Paths are real paths relative to the root, without links.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Record {
     /// The first record: the journal itself and the root, so that neither a copy of the journal nor
     /// another workspace is taken for the original.
-    Begin { journal: FileId, root: FileId },
+    Begin {
+        journal: FileId,
+        root: FileId,
+        #[serde(default = "first_format")]
+        format: u64,
+    },
     /// A temporary file that may exist from now on.
     Temp { path: RecordedPath },
     /// A temporary file in the directory of the journal that may exist from now on.
@@ -200,11 +218,24 @@ impl FileMark {
 #[derive(Debug)]
 pub(super) struct Journal {
     workspace: Workspace,
-    file: Arc<File>,
+    /// Nothing for a single step, which is rolled back by this process or was atomic.
+    file: Option<Arc<File>>,
     records: Mutex<Vec<Record>>,
+    /// The directories in which a single step changes something.
+    directories: Mutex<Vec<(Vec<u8>, Arc<Dir>)>>,
 }
 
 impl Journal {
+    /// A journal of a single step, which is kept in memory.
+    pub(super) fn in_memory(workspace: &Workspace) -> Journal {
+        Journal::new(workspace, None)
+    }
+
+    fn new(workspace: &Workspace, file: Option<Arc<File>>) -> Journal {
+        let (records, directories) = (Mutex::default(), Mutex::default());
+        Journal { workspace: workspace.clone(), file, records, directories }
+    }
+
     /// Creates the journal; `None` if there is one, of a transaction of another process.
     ///
     /// # Errors
@@ -214,15 +245,12 @@ impl Journal {
         let failed = |error| failed_to_create(workspace, error);
         let temp = TempFile::create(&place.dir, PRIVATE).map_err(failed)?;
         let journal = temp.file().stat().map_err(failed)?.identity.into();
-        let begin = Record::Begin { journal, root: root_id(workspace).map_err(failed)? };
-        let beginning = [line(&FormatLine { ripkit_journal: FORMAT }), line(&begin)].concat();
-        temp.file().write_at(&beginning, 0).map_err(failed)?;
+        let root = root_id(workspace).map_err(failed)?;
+        let begin = Record::Begin { journal, root, format: FORMAT };
+        temp.file().write_at(&line(&begin), 0).map_err(failed)?;
         workspace.durability().sync_file(temp.file()).map_err(failed)?;
         match rename_exclusive(&place.dir, temp.name(), (&place.dir, &place.name)) {
-            Ok(()) => {
-                let (workspace, file) = (workspace.clone(), temp.renamed());
-                Ok(Some(Journal { workspace, file, records: Mutex::default() }))
-            }
+            Ok(()) => Ok(Some(Journal::new(workspace, Some(temp.renamed())))),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 refuse_other_file(workspace).map(|()| None)
             }
@@ -232,17 +260,38 @@ impl Journal {
 
     /// Appends a record, before the step that it describes is made.
     pub(super) fn append(&self, record: Record) -> Result<(), Error> {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let appended = append_to(&self.file, &record);
+        let mut records = lock(&self.records);
+        let appended = self.file.as_ref().map_or(Ok(()), |file| append_to(file, &record));
         // Also one that may have been written partly is rolled back.
         records.push(record);
         appended.map_err(|error| self.failed("append to", error))
     }
 
+    /// Records a directory in which something is changed.
+    pub(super) fn append_directory(&self, path: &[u8], identity: Identity) -> Result<(), Error> {
+        let path = RecordedPath::new(path.to_vec());
+        self.append(Record::Directory { path, id: identity.into() })
+    }
+
+    /// Keeps a directory in which a single step changes something.
+    pub(super) fn keep_directory(&self, path: &[u8], dir: &Arc<Dir>) {
+        lock(&self.directories).push((path.to_vec(), dir.clone()));
+    }
+
+    pub(super) fn take_directories(&self) -> Vec<(Vec<u8>, Arc<Dir>)> {
+        std::mem::take(&mut *lock(&self.directories))
+    }
+
+    /// Whether it is a file, from which another process can recover.
+    pub(super) fn is_durable(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Puts all records on stable storage.
     pub(super) fn sync(&self) -> Result<(), Error> {
+        let Some(file) = &self.file else { return Ok(()) };
         let durability = self.workspace.durability();
-        let synced = durability.sync_file(&self.file).and_then(|()| match durability {
+        let synced = durability.sync_file(file).and_then(|()| match durability {
             Durability::Fast => Ok(()),
             Durability::File | Durability::Full => self.workspace.journal_place().dir.sync(),
         });
@@ -252,6 +301,9 @@ impl Journal {
     /// Marks the transaction as complete. After this succeeds, the new state stays, even if the process
     /// is killed.
     pub(super) fn mark_committed(&self) -> Result<(), Error> {
+        if self.file.is_none() {
+            return Ok(());
+        }
         self.append(Record::Committed).and_then(|()| self.sync())
     }
 
@@ -259,18 +311,20 @@ impl Journal {
         &self.workspace
     }
 
-    pub(super) fn file(&self) -> &File {
-        &self.file
+    pub(super) fn file(&self) -> Option<&File> {
+        self.file.as_deref()
     }
 
     pub(super) fn take_records(&self) -> Vec<Record> {
-        std::mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.records))
     }
 
     /// Removes the journal. If this fails, the next writer does so, after finding nothing left to do.
     pub(super) fn remove(self) {
         let place = self.workspace.journal_place();
-        let _ = place.dir.remove_file(&place.name);
+        if self.file.is_some() {
+            let _ = place.dir.remove_file(&place.name);
+        }
     }
 
     fn failed(&self, verb: &str, error: io::Error) -> Error {
@@ -351,7 +405,7 @@ pub(super) fn is_journal(name: &[u8]) -> bool {
 enum Origin {
     /// A journal of this workspace, which this user or root wrote.
     Ours,
-    /// A journal of this newer format, which this user or root wrote.
+    /// The same of this newer format.
     Newer(u64),
     /// Neither.
     Foreign,
@@ -365,22 +419,22 @@ fn origin(workspace: &Workspace, file: &File, stat: &Stat) -> Result<Origin, Err
         return Ok(Origin::Foreign);
     }
     let text = file.read_range(0, BEGINNING, BEGINNING).map_err(failed)?;
-    let (format, records) = split_format(&text);
-    if format > FORMAT {
-        // Whether it is of this workspace, only a program can tell that knows its records.
-        return Ok(Origin::Newer(format));
-    }
     let root = root_id(workspace).map_err(failed)?;
-    let is_ours = match serde_json::from_slice(split_line(records).0) {
-        Ok(Record::Begin { journal, root: its_root }) => {
-            journal == stat.identity.into() && its_root == root
+    let first = text.split(|byte| *byte == b'\n').next().expect("a split has a first part");
+    let begin = match serde_json::from_slice(first) {
+        Ok(FirstLine { begin }) if begin.journal == stat.identity.into() && begin.root == root => {
+            begin
         }
-        _ => false,
+        _ => return Ok(Origin::Foreign),
     };
-    Ok(if is_ours && stat.size <= MAX_BYTES as u64 { Origin::Ours } else { Origin::Foreign })
+    Ok(match begin.format {
+        newer if newer > FORMAT => Origin::Newer(newer),
+        _ if stat.size <= MAX_BYTES as u64 => Origin::Ours,
+        _ => Origin::Foreign,
+    })
 }
 
-/// Whether a file is a journal of this workspace, which this user or root wrote, or one of a newer format.
+/// Whether a file is a journal of this workspace, of whatever format, which this user or root wrote.
 pub(super) fn is_ours(workspace: &Workspace, file: &File, stat: &Stat) -> Result<bool, Error> {
     Ok(!matches!(origin(workspace, file, stat)?, Origin::Foreign))
 }
@@ -403,9 +457,8 @@ pub(super) fn read(
     let text = file
         .read_range(0, size, size)
         .map_err(|error| Error::io("read", &workspace.journal_place().shown(), error))?;
-    let (_, lines) = split_format(&text);
     let mut records = Vec::new();
-    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         match serde_json::from_slice(line) {
             Ok(record) => records.push(record),
             // It was written partly; then its step was not made.
@@ -414,21 +467,6 @@ pub(super) fn read(
         }
     }
     Ok(Some(records))
-}
-
-/// The format of a journal, and what follows the line that names it.
-fn split_format(text: &[u8]) -> (u64, &[u8]) {
-    let (first, rest) = split_line(text);
-    match serde_json::from_slice(first) {
-        Ok(FormatLine { ripkit_journal: format }) => (format, rest),
-        Err(_) => (1, text),
-    }
-}
-
-/// The first line, and those behind it.
-fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
-    (&text[..end], text.get(end + 1..).unwrap_or_default())
 }
 
 /// The error for each change while there is a journal of a newer format.

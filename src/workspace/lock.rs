@@ -9,7 +9,6 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::os::Identity;
 use crate::sync::{Condvar, Mutex, MutexGuard};
-use crate::workspace::recovery::recover;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How often a waiting call checks its deadline.
@@ -41,24 +40,8 @@ impl LockKey {
     }
 }
 
-/// Waits until no other call changes one of these entries, and locks them.
-pub(super) fn lock(
-    workspace: &Workspace,
-    paths: &[&WorkspacePath],
-    call: &Call,
-) -> Result<FileLock, Error> {
-    let mut keys = Vec::with_capacity(paths.len() * 2);
-    for path in paths {
-        keys.extend(LockKey::both(path)?);
-    }
-    let lock = lock_keys(workspace, keys, paths.first().map_or("", |path| path.as_str()), call)?;
-    // Costs one system call if there is no journal.
-    let recovery = recover(workspace, call)?;
-    recovery.check(workspace.journal_place(), paths.iter().map(|path| path.relative()))?;
-    Ok(lock)
-}
-
-/// Locks keys; `first` is the path that an error names.
+/// Waits until no other call changes one of these entries, and locks them; `first` is the path that an
+/// error names.
 pub(super) fn lock_keys(
     workspace: &Workspace,
     keys: Vec<LockKey>,

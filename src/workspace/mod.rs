@@ -7,13 +7,14 @@
 
 mod change;
 mod change_log;
+mod commit;
 mod copy_content;
-mod create_dirs;
 mod entry;
 mod fingerprint;
 mod in_place;
 mod journal;
 mod lock;
+mod make_directory;
 mod open_file;
 mod outer_ignores;
 mod path;
@@ -21,20 +22,19 @@ mod policy;
 mod recovery;
 mod remove;
 mod remove_tree;
-mod replace;
+mod rename;
 mod resolve;
 mod restore;
 #[cfg(all(unix, feature = "command"))]
 mod spool_file;
-mod stored_content;
 mod suggest;
 mod temp;
 #[cfg(test)]
 mod tests;
-mod transaction;
 mod transfer;
 mod undo;
 mod version;
+mod write_guard;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,7 @@ use change::ChangeHooks;
 pub use change::{Change, ChangeKind, Review};
 use change_log::ChangeLog;
 pub(crate) use change_log::{Before, LoggedChange, LoggedStep};
+pub use commit::Transaction;
 pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub(crate) use fingerprint::{Fingerprint, RecentFingerprint, now};
 use journal::JournalPlace;
@@ -64,14 +65,13 @@ pub use policy::{Access, Durability};
 pub(crate) use policy::{PathPolicy, as_path};
 pub(crate) use remove::Removed;
 pub(crate) use remove_tree::TreeCount;
-pub(crate) use replace::WriteGuard;
 #[cfg(all(unix, feature = "command"))]
 pub(crate) use spool_file::{SpoolFile, make_ignored_directory};
 pub(crate) use temp::{RandomNames, is_temporary};
-pub use transaction::Transaction;
 use transfer::Transferred;
 pub use version::Version;
 pub(crate) use version::{Expected, VersionHasher, VersionToken};
+pub(crate) use write_guard::WriteGuard;
 
 /// The maximum size of a file that [`Workspace::read`], [`Workspace::read_to_string`] and
 /// [`Workspace::update`] read, in bytes: 64 MiB, the default of
@@ -416,7 +416,7 @@ impl Workspace {
     /// other failures of the system, `TIMEOUT` and `CANCELLED` before the change began. After any
     /// error the old content is in place.
     pub fn write(&self, path: &str, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
-        Ok(self.lock_for_write(path, Access::Write, call)?.replace(content, call)?.notes)
+        self.lock_for_write(path, Access::Write, call)?.replace(content.to_vec(), call)
     }
 
     /// Replaces the content of a file, as [`Workspace::write`] does, by the result of `change`,
@@ -456,7 +456,7 @@ impl Workspace {
         if guard.content() == Some(content.as_slice()) {
             return Ok(Vec::new());
         }
-        Ok(guard.replace(&content, call)?.notes)
+        guard.replace(content, call)
     }
 
     /// Begins to change several files together, all or none: resolves the paths and locks them against
@@ -503,7 +503,7 @@ impl Workspace {
     /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `PERMISSION_DENIED` and
     /// other failures of the system, `TIMEOUT` and `CANCELLED` before it was removed.
     pub fn remove(&self, path: &str, call: &Call) -> Result<(), Error> {
-        remove::remove_file(self, path, None, call).map(drop)
+        remove::remove_file(self, path, call)
     }
 
     /// Renames a file, a directory, or a link but not its target, and creates the directories above
@@ -655,7 +655,7 @@ impl Workspace {
         path: &str,
         call: &Call,
     ) -> Result<(WorkspacePath, bool), Error> {
-        create_dirs::make_directory(self, path, call)
+        make_directory::make_directory(self, path, call)
     }
 
     /// The absolute path of an entry, for output.

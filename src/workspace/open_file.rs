@@ -203,9 +203,9 @@ impl OpenFile {
         Err(changed(path, &why))
     }
 
-    /// Whether a change right after it was opened could leave its times the same.
-    pub(super) fn is_racy(&self) -> bool {
-        self.is_racy
+    /// The version of its content, if a change right after it was opened could leave its times the same.
+    pub(super) fn racy_version(&self, content: &[u8]) -> Option<Version> {
+        self.is_racy.then(|| Version::of(content))
     }
 
     /// Whether this stat data is of the same file, unchanged since it was opened.
@@ -233,6 +233,18 @@ impl OpenFile {
             (None, None) => Ok(true),
         }
     }
+}
+
+/// Refuses a file without any write permission, even if permissions do not bind this user.
+pub(super) fn check_writable(path: &WorkspacePath, file: &OpenFile) -> Result<(), Error> {
+    if file.stat().is_read_only() {
+        let message = format!("cannot write {path}: the file is read-only");
+        return Err(Error::new(ErrorCode::PermissionDenied, message)
+            .at(path.as_str())
+            .with_hint("Ask for its permissions to be changed if it should be written."));
+    }
+    let (parent, name) = path.entry();
+    parent.check_writable(name).map_err(|error| Error::io("write", path.as_str(), error))
 }
 
 /// Whether a file has exactly this content.

@@ -5,6 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::hint::Hint;
 use crate::os::{Dir, File, Identity, Kind, Stat};
@@ -349,6 +350,28 @@ pub(crate) fn link_target(
     }
     let root = workspace.root().as_os_str().as_encoded_bytes();
     Some([root, b"/", directory.relative(), b"/", &text].concat())
+}
+
+/// The stat data of an entry, if it exists.
+pub(super) fn entry_at(parent: &Dir, name: &[u8]) -> io::Result<Option<Stat>> {
+    // If directories above it have been removed, these are several names.
+    if name.contains(&b'/') {
+        return Ok(None);
+    }
+    match parent.stat(name) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Marks the begin of an irrevocable change.
+///
+/// # Errors
+/// `TIMEOUT` and `CANCELLED` for a call that must stop; then nothing may be changed.
+pub(super) fn commit(path: &WorkspacePath, call: &Call) -> Result<(), Error> {
+    call.commit()
+        .map_err(|why| Error::stopped(why, &format!("{path} was changed")).at(path.as_str()))
 }
 
 /// `CONFLICT`: the file changed since it was resolved.

@@ -11,6 +11,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,9 +22,9 @@ use crate::workspace::journal::{
     FileId, FileMark, Journal, JournalPlace, Record, RecordedPath, append_to, end_last_line,
     is_ours, read,
 };
-use crate::workspace::path::{above, joined};
-use crate::workspace::replace::rename_exclusive;
-use crate::workspace::temp::{is_transaction_file, keep_aside, transaction_name};
+use crate::workspace::path::{above, entry_at, joined};
+use crate::workspace::rename::rename_exclusive;
+use crate::workspace::temp::{is_name_of_ours, is_transaction_file, keep_aside, transaction_name};
 use crate::workspace::{Workspace, WorkspacePath, in_place};
 
 /// How often a journal that is in use is looked at again.
@@ -58,39 +59,78 @@ pub(super) fn begin_journal(workspace: &Workspace, call: &Call) -> Result<Journa
     Err(Error::new(ErrorCode::IoError, message).at(shown))
 }
 
-/// Completes a transaction: its new state stays, and the old content is removed.
-///
-/// # Errors
-/// Failures to write the journal; then it is rolled back.
-pub(super) fn finish(journal: Journal) -> Result<(), Error> {
-    if let Err(error) = journal.mark_committed() {
-        return Err(roll_back_after(error, journal));
+/// A commit in progress, which is rolled back unless it is finished: also if it panics.
+pub(super) struct Rollback(Option<Journal>);
+
+impl Rollback {
+    pub(super) fn new(journal: Journal) -> Rollback {
+        Rollback(Some(journal))
     }
-    let records = journal.take_records();
-    let places = Places::new(journal.workspace(), &records);
-    if remove_temporary_files(&places, &records, &[]) {
-        journal.remove();
+
+    pub(super) fn journal(&self) -> &Journal {
+        self.0.as_ref().expect("it is taken only at the end")
     }
-    Ok(())
+
+    /// Completes the commit: its new state stays, and the old content is removed.
+    ///
+    /// # Errors
+    /// Failures to write the journal; then it is rolled back.
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        if let Err(error) = self.journal().mark_committed() {
+            return Err(self.roll_back_after(error));
+        }
+        let journal = self.0.take().expect("it is taken only here");
+        let records = journal.take_records();
+        let places = Places::of_journal(&journal, &records);
+        let renamed = records.iter().filter_map(|record| match record {
+            Record::Create { temp, .. } => Some(temp),
+            _ => None,
+        });
+        let renamed: Vec<&RecordedPath> = renamed.collect();
+        if remove_temporary_files(&places, &records, &renamed) {
+            journal.remove();
+        }
+        Ok(())
+    }
+
+    /// Rolls back after `error` and returns it, with what could not be rolled back.
+    pub(super) fn roll_back_after(mut self, error: Error) -> Error {
+        let journal = self.0.take().expect("it is taken only here");
+        let sentences = roll_back_journal(journal);
+        if sentences.is_empty() {
+            return error;
+        }
+        error.with_notes(&[format!("when it was rolled back: {}", sentences.join("; "))])
+    }
 }
 
-/// Rolls back a transaction after `error` and returns it, with what could not be rolled back.
-pub(super) fn roll_back_after(error: Error, journal: Journal) -> Error {
+impl Drop for Rollback {
+    fn drop(&mut self) {
+        if let Some(journal) = self.0.take() {
+            // The panic is what is reported.
+            drop(roll_back_journal(journal));
+        }
+    }
+}
+
+/// Rolls back a commit of this process; returns a sentence for each file that could not be restored.
+fn roll_back_journal(journal: Journal) -> Vec<String> {
     let records = journal.take_records();
-    let RolledBack { notes: mut sentences, pending } =
-        roll_back(journal.workspace(), &records, journal.file());
+    let places = Places::of_journal(&journal, &records);
+    let RolledBack { notes: mut sentences, pending } = roll_back(&places, &records, journal.file());
     let shown = journal.workspace().journal_place().shown();
     for (_, failure) in &pending {
         let failure = failure.message();
-        sentences.push(format!("{failure}; the next change tries again, by {shown}"));
+        sentences.push(if journal.is_durable() {
+            format!("{failure}; the next change tries again, by {shown}")
+        } else {
+            failure.to_owned()
+        });
     }
     if pending.is_empty() {
         journal.remove();
     }
-    if sentences.is_empty() {
-        return error;
-    }
-    error.with_notes(&[format!("when it was rolled back: {}", sentences.join("; "))])
+    sentences
 }
 
 /// What recovery did.
@@ -185,7 +225,7 @@ fn recover_from(
         remove_temporary_files(&Places::new(workspace, &records), &records, &[]);
         RolledBack::default()
     } else {
-        roll_back(workspace, &records, file)
+        roll_back(&Places::new(workspace, &records), &records, Some(file))
     };
     let RolledBack { mut notes, pending } = rolled_back;
     if !is_committed {
@@ -250,16 +290,16 @@ struct RolledBack {
     pending: Vec<(Vec<u8>, Error)>,
 }
 
-/// Reverses the steps, the last one first, and appends to the `journal` which files were restored. Steps that were not made, or were reversed before, are recognized by the files and
-/// skipped.
-fn roll_back(workspace: &Workspace, records: &[Record], journal: &File) -> RolledBack {
-    let (added, places) = (RefCell::default(), &Places::new(workspace, records));
+/// Reverses the steps, the last one first, and appends to the `journal` which files were restored. Steps
+/// that were not made, or were reversed before, are recognized by the files and skipped.
+fn roll_back(places: &Places<'_>, records: &[Record], journal: Option<&File>) -> RolledBack {
+    let added = RefCell::default();
     // If this fails, so does what is appended.
-    let _ = end_last_line(journal);
+    let _ = journal.map(end_last_line);
     let mut done = RolledBack::default();
     let mut needed: Vec<&RecordedPath> = Vec::new();
     for (index, record) in records.iter().enumerate().rev() {
-        let step = Step { workspace, places, later: &records[index..], journal, added: &added };
+        let step = Step { places, later: &records[index..], journal, added: &added };
         let (path, reversed) = match record {
             Record::Replace { path, temp, aside, old, new } => {
                 (path, step.reverse_replace(path, (temp, aside), (old, new)))
@@ -317,25 +357,26 @@ fn restoring_spares<'a>(records: &'a [Record], path: &RecordedPath) -> Vec<&'a R
     records.iter().flat_map(of_record).collect()
 }
 
-/// Removes the temporary files of a transaction but for those that are still `needed`. Returns whether
-/// none of them exists any more.
+/// Removes the temporary files of a transaction but for those that are still `needed`, or have other names
+/// by now. Returns whether none of the others exists any more.
 fn remove_temporary_files(
     places: &Places<'_>,
     records: &[Record],
     needed: &[&RecordedPath],
 ) -> bool {
+    let needed: HashSet<&[u8]> = needed.iter().map(|path| path.bytes()).collect();
     let mut all_removed = true;
     for record in records {
         let removed = match record {
             Record::Temp { path } | Record::Spare { name: path }
-                if needed.contains(&path) || !is_transaction_file(path.name()) =>
+                if needed.contains(path.bytes()) || !is_name_of_ours(path.name()) =>
             {
                 continue;
             }
-            Record::Temp { path } => places.reopen(path).and_then(|place| match place.stat() {
-                // Many have got their final names.
-                None => Ok(()),
-                Some(_) => place.entry().0.remove_file(place.entry().1),
+            // Many have got their final names.
+            Record::Temp { path } => places.reopen(path).and_then(|place| {
+                let (parent, name) = place.entry();
+                if name.contains(&b'/') { Ok(()) } else { parent.remove_file(name) }
             }),
             Record::Spare { name } => {
                 places.workspace.journal_place().dir().remove_file(name.bytes())
@@ -352,11 +393,11 @@ fn remove_temporary_files(
 
 /// A step that is reversed.
 struct Step<'a> {
-    workspace: &'a Workspace,
     places: &'a Places<'a>,
     /// The record of the step and those after it.
     later: &'a [Record],
-    journal: &'a File,
+    /// Nothing of a single step, which has no records of a file that was overwritten.
+    journal: Option<&'a File>,
     /// The records that were appended.
     added: &'a RefCell<Vec<Record>>,
 }
@@ -373,14 +414,14 @@ impl Step<'_> {
     ) -> Reversed {
         let place = self.places.reopen(path)?;
         let (parent, name) = place.entry();
-        let now = entry(parent, name)?;
+        let now = entry_at(parent, name)?;
         if old.is_of(now.as_ref()) {
             return Ok(None);
         }
         // What came out under one of these names had the target's name before. It may be the file of
         // another process that replaced the old one at the last moment.
         let came_out = |other: &RecordedPath| {
-            let found = entry(parent, other.name())?;
+            let found = entry_at(parent, other.name())?;
             io::Result::Ok(found.is_some() && !new.is_of(found.as_ref()))
         };
         let out = match (came_out(temp)?, came_out(aside)?) {
@@ -413,7 +454,7 @@ impl Step<'_> {
     fn reverse_create(&self, path: &RecordedPath, temp: &RecordedPath, new: &FileMark) -> Reversed {
         let place = self.places.reopen(path)?;
         let (parent, name) = place.entry();
-        let now = entry(parent, name)?;
+        let now = entry_at(parent, name)?;
         if !new.is_of(now.as_ref()) {
             return Ok(None);
         }
@@ -429,7 +470,7 @@ impl Step<'_> {
         let place = self.places.reopen(path)?;
         let (parent, name) = place.entry();
         let aside = aside.name();
-        if entry(parent, aside)?.is_none() {
+        if entry_at(parent, aside)?.is_none() {
             return Ok(None);
         }
         match rename_exclusive(parent, aside, (parent, name)) {
@@ -443,7 +484,7 @@ impl Step<'_> {
     fn reverse_rename(&self, from: &RecordedPath, to: &RecordedPath, old: &FileMark) -> Reversed {
         let moved = self.places.reopen(to)?;
         let (to_dir, to_name) = moved.entry();
-        if to_name.contains(&b'/') || !old.is_of(entry(to_dir, to_name)?.as_ref()) {
+        if to_name.contains(&b'/') || !old.is_of(entry_at(to_dir, to_name)?.as_ref()) {
             return Ok(None);
         }
         let place = self.places.reopen(from)?;
@@ -475,13 +516,13 @@ impl Step<'_> {
         if !self.later.iter().any(is_in) || self.later.iter().any(is_restored) {
             return Ok(None);
         }
-        let spares = self.workspace.journal_place().dir();
+        let spares = self.places.workspace.journal_place().dir();
         // Recovery removes the backups last, so without one it was complete before.
         let Some(saved) = opened(spares, backup)? else { return Ok(None) };
         let place = self.places.reopen(path)?;
         let (parent, name) = place.entry();
-        if !old.is_of(entry(parent, name)?.as_ref()) {
-            return Ok(Some(keep_spare(self.workspace, backup, path)));
+        if !old.is_of(entry_at(parent, name)?.as_ref()) {
+            return Ok(Some(keep_spare(self.places.workspace, backup, path)));
         }
         let file = parent.open_to_write(name)?;
         let (before, spare) = (in_place::whole(&saved)?, |name| {
@@ -504,7 +545,7 @@ impl Step<'_> {
         }
         let (from, wanted) = (from.as_ref().unwrap_or(&before), wanted.as_ref().unwrap_or(&before));
         let Some(appended) = in_place::appended(&now, from, to.as_ref().unwrap_or(from)) else {
-            return Ok(Some(keep_spare(self.workspace, backup, path)));
+            return Ok(Some(keep_spare(self.places.workspace, backup, path)));
         };
         let restored = [wanted, appended].concat();
         if now != restored {
@@ -519,29 +560,33 @@ impl Step<'_> {
         if restored == before {
             file.copy_times(&saved)?;
         }
-        self.workspace.durability().sync_file(&file)?;
+        self.places.workspace.durability().sync_file(&file)?;
         // If this fails, it is recognized by its content.
-        let _ = append_to(self.journal, &Record::Restored { path: path.clone() });
+        let _ = self.append(&Record::Restored { path: path.clone() });
         Ok(None)
     }
 
     /// Notes in the journal that a file is about to be overwritten, with both contents beside it.
     fn announce(&self, path: &RecordedPath, from: &[u8], to: &[u8]) -> io::Result<()> {
-        let durability = self.workspace.durability();
+        let durability = self.places.workspace.durability();
         let write = |content: &[u8]| {
             let name = transaction_name();
             let recorded = RecordedPath::new(name.clone());
             let record = Record::Spare { name: recorded.clone() };
-            append_to(self.journal, &record)?;
+            self.append(&record)?;
             self.added.borrow_mut().push(record);
-            let spare = self.workspace.journal_place().dir().create_file(&name, PRIVATE)?;
+            let spare = self.places.workspace.journal_place().dir().create_file(&name, PRIVATE)?;
             spare.write_at(content, 0)?;
             durability.sync_file(&spare)?;
             io::Result::Ok(recorded)
         };
         let (from, to) = (write(from)?, write(to)?);
-        append_to(self.journal, &Record::Restoring { path: path.clone(), from, to })?;
-        durability.sync_file(self.journal)
+        self.append(&Record::Restoring { path: path.clone(), from, to })?;
+        self.journal.map_or(Ok(()), |journal| durability.sync_file(journal))
+    }
+
+    fn append(&self, record: &Record) -> io::Result<()> {
+        self.journal.map_or(Ok(()), |journal| append_to(journal, record))
     }
 }
 
@@ -576,12 +621,15 @@ fn cannot_be_restored(
             Some((place.where_it_is(), keep_aside(place.dir(), backup.bytes())))
         }
         Record::Replace { temp, new, .. } => places.reopen(temp).ok().and_then(|place| {
+            let (parent, name) = place.entry();
+            let now = entry_at(parent, name).ok().flatten();
             // Otherwise the step was not made.
-            let is_old = place.stat().is_some_and(|stat| !new.is_of(Some(stat)));
+            let is_old = now.is_some() && !new.is_of(now.as_ref());
             is_old.then(|| ("beside it", keep_aside(place.entry().0, place.entry().1)))
         }),
         Record::Remove { aside, .. } => places.reopen(aside).ok().and_then(|place| {
-            let exists = place.stat().is_some();
+            let (parent, name) = place.entry();
+            let exists = entry_at(parent, name).ok().flatten().is_some();
             exists.then(|| ("beside it", keep_aside(place.entry().0, place.entry().1)))
         }),
         _ => None,
@@ -618,19 +666,6 @@ fn is_lasting(error: &io::Error) -> bool {
         .contains(&code)
 }
 
-/// The stat data of an entry, if it exists.
-fn entry(parent: &Dir, name: &[u8]) -> io::Result<Option<Stat>> {
-    // If directories above it have been removed, these are several names.
-    if name.contains(&b'/') {
-        return Ok(None);
-    }
-    match parent.stat(name) {
-        Ok(stat) => Ok(Some(stat)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 /// A file beside the journal, if it exists.
 fn opened(dir: &Dir, name: &RecordedPath) -> io::Result<Option<File>> {
     if !is_transaction_file(name.bytes()) {
@@ -646,6 +681,8 @@ fn opened(dir: &Dir, name: &RecordedPath) -> io::Result<Option<File>> {
 /// Where the files of a transaction are, although a directory may have got another name since.
 struct Places<'a> {
     workspace: &'a Workspace,
+    /// The directories of a commit of this process that are open.
+    open: Vec<(Vec<u8>, Arc<Dir>)>,
     /// The directories of the transaction.
     known: HashMap<&'a [u8], FileId>,
     /// Where they are now, if one is not at its place.
@@ -659,13 +696,24 @@ impl<'a> Places<'a> {
             _ => None,
         };
         let known = records.iter().filter_map(directory).collect();
-        Places { workspace, known, found: OnceCell::new() }
+        Places { workspace, open: Vec::new(), known, found: OnceCell::new() }
+    }
+
+    /// The same for a commit of this process.
+    fn of_journal(journal: &'a Journal, records: &'a [Record]) -> Places<'a> {
+        let open = journal.take_directories();
+        Places { open, ..Places::new(journal.workspace(), records) }
     }
 
     /// The place of a path: in the directory in which it was, or at its path if that one is gone.
     fn reopen(&self, path: &RecordedPath) -> io::Result<WorkspacePath> {
+        let above = above(path.bytes());
+        if let Some((_, dir)) = self.open.iter().find(|(directory, _)| directory == above) {
+            let (name, relative) = (path.name().to_vec(), path.bytes().to_vec());
+            return Ok(WorkspacePath::new(dir.clone(), name, relative, None));
+        }
         let place = WorkspacePath::reopen(self.workspace, path.bytes());
-        let Some(id) = self.known.get(above(path.bytes())) else { return place };
+        let Some(id) = self.known.get(above) else { return place };
         let is_it = |place: &WorkspacePath| {
             let (parent, name) = place.entry();
             let stat = parent.stat(b".");

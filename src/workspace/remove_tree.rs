@@ -16,15 +16,13 @@ use crate::os::{Dir, Identity, Kind, Obstacle, Rename};
 use crate::output::counted;
 use crate::text::escape;
 use crate::workspace::change_log::Before;
-use crate::workspace::create_dirs::commit;
-use crate::workspace::lock::lock;
 use crate::workspace::path::{changed, joined, stranded};
 use crate::workspace::policy::denied_within;
-use crate::workspace::replace::rename_exclusive;
+use crate::workspace::rename::rename_exclusive;
 use crate::workspace::resolve::names_of;
 use crate::workspace::restore::RemovedTree;
 use crate::workspace::temp::{keep_aside, random_name};
-use crate::workspace::{Durability, Workspace, WorkspacePath, entry};
+use crate::workspace::{Workspace, WorkspacePath, entry};
 
 /// How many entries of a directory are listed before they are removed.
 const BATCH: usize = 10_000;
@@ -57,83 +55,28 @@ impl fmt::Display for TreeCount {
     }
 }
 
-/// Removes a directory with everything in it, if that is wanted; see [`Workspace::remove_entry`]. Also
-/// returns what was removed, if it `keeps` it.
-pub(super) fn remove_directory(
+/// Refuses to remove a directory that is never removed, or is not to be removed with what is in it.
+///
+/// # Errors
+/// `INVALID_PATH`, `DIRECTORY_NOT_EMPTY`.
+pub(super) fn check_removable(
     workspace: &Workspace,
     path: &WorkspacePath,
     is_recursive: bool,
-    keeps: bool,
-    call: &Call,
-) -> Result<(TreeCount, Before), Error> {
+) -> Result<(), Error> {
     refuse_root(workspace, path, "delete")?;
     refuse_repository(path)?;
-    if !is_recursive {
-        let (code, what) = if is_filled(workspace, path) {
-            (ErrorCode::DirectoryNotEmpty, "a directory that is not empty")
-        } else {
-            (ErrorCode::InvalidPath, "a directory")
-        };
-        let message = format!("cannot delete {path}: it is {what}");
-        let hint =
-            Hint::argument("To delete it with everything in it, set ", "recursive", true, ".");
-        return Err(Error::new(code, message).at(path.as_str()).with_hint(hint));
+    if is_recursive {
+        return Ok(());
     }
-    let _lock = lock(workspace, &[path], call)?;
-    let removed = remove_with_entries(workspace, path, keeps, call)?;
-    if workspace.durability() == Durability::Full {
-        // The directory is gone and cannot be restored, so a failure is ignored.
-        let _ = path.entry().0.sync();
-    }
-    Ok(removed)
-}
-
-fn remove_with_entries(
-    workspace: &Workspace,
-    path: &WorkspacePath,
-    keeps: bool,
-    call: &Call,
-) -> Result<(TreeCount, Before), Error> {
-    let failed = |error| Error::io("delete", path.as_str(), error);
-    let tree = CheckedTree::check(workspace, path, Purpose::Delete, call)?;
-    // The lock keeps the tree from being swept under its temporary name.
-    if let Ok(false) = tree.top.try_lock() {
-        return Err(changed(path, "another process is using it"));
-    }
-    commit(path, call)?;
-    let (parent, name) = path.entry();
-    let aside = random_name();
-    parent.rename(name, (parent, &aside), Rename::Replace).map_err(failed)?;
-    let put_back = || {
-        let back = rename_exclusive(parent, &aside, (parent, name));
-        back.map_err(|error| (keep_aside(parent, &aside), error))
+    let (code, what) = if is_filled(workspace, path) {
+        (ErrorCode::DirectoryNotEmpty, "a directory that is not empty")
+    } else {
+        (ErrorCode::InvalidPath, "a directory")
     };
-    match parent.stat(&aside) {
-        Ok(now) if now.identity == tree.identity => {}
-        Ok(_) => {
-            put_back().map_err(|(kept, error)| stranded(path, &kept, error))?;
-            return Err(changed(path, "another process replaced it meanwhile"));
-        }
-        Err(error) => {
-            put_back().map_err(|(kept, error)| stranded(path, &kept, error))?;
-            return Err(failed(error));
-        }
-    }
-    let kept = if keeps { RemovedTree::keep(&tree.top) } else { Err("no log is kept") };
-    let mut removal = Removal::new(tree.top, tree.identity);
-    let Err(left) = removal.run(parent, &aside, |_| false) else {
-        let before = match kept {
-            Ok(kept) if kept.count() == removal.count => Before::Directory(Arc::new(kept)),
-            Ok(_) => Before::NotKept("another process wrote into the directory meanwhile"),
-            Err(why) => Before::NotKept(why),
-        };
-        return Ok((removal.count, before));
-    };
-    let rest = match put_back() {
-        Ok(()) => "is still there".to_owned(),
-        Err((kept, _)) => format!("is beside it, named {}", String::from_utf8_lossy(&kept)),
-    };
-    Err(removal.failed(path, left, &rest))
+    let message = format!("cannot delete {path}: it is {what}");
+    let hint = Hint::argument("To delete it with everything in it, set ", "recursive", true, ".");
+    Err(Error::new(code, message).at(path.as_str()).with_hint(hint))
 }
 
 /// Removes a tree that a killed process left under a temporary name, unless a process still removes
@@ -146,7 +89,7 @@ pub(super) fn remove_abandoned(parent: &Dir, name: &[u8], call: &Call) {
             count.files + count.directories > MAX_SWEPT || call.stop_reason().is_some()
         };
         // What cannot be removed stays.
-        let _ = Removal::new(top, stat.identity).run(parent, name, stop);
+        let _ = Removal::new(&top, stat.identity).run(parent, name, stop);
     }
 }
 
@@ -155,7 +98,7 @@ pub(super) fn discard(parent: &Dir, name: &[u8]) {
     let Ok(top) = parent.open_dir(name) else { return };
     if let Ok(stat) = top.stat(b".") {
         // What cannot be removed is left to a sweep.
-        let _ = Removal::new(top, stat.identity).run(parent, name, |_| false);
+        let _ = Removal::new(&top, stat.identity).run(parent, name, |_| false);
     }
 }
 
@@ -226,10 +169,11 @@ impl Purpose<'_> {
 }
 
 /// A tree of which nothing is denied, and nothing is known that prevents its change.
+#[derive(Debug)]
 pub(super) struct CheckedTree {
     top: Dir,
-    pub(super) identity: Identity,
-    pub(super) count: TreeCount,
+    identity: Identity,
+    count: TreeCount,
 }
 
 impl CheckedTree {
@@ -254,6 +198,61 @@ impl CheckedTree {
         check.refuse_obstacle(parent, name, || path.relative().to_vec())?;
         let count = check.run(cursor)?;
         Ok(CheckedTree { top, identity, count })
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    pub(super) fn count(&self) -> TreeCount {
+        self.count
+    }
+
+    /// Removes the tree; also returns what was removed, if it `keeps` it.
+    ///
+    /// # Errors
+    /// `CONFLICT`, and failures to remove an entry: then the rest has its name back.
+    pub(super) fn remove(
+        &self,
+        path: &WorkspacePath,
+        keeps: bool,
+    ) -> Result<(TreeCount, Before), Error> {
+        let failed = |error| Error::io("delete", path.as_str(), error);
+        // The lock keeps the tree from being swept under its temporary name.
+        if let Ok(false) = self.top.try_lock() {
+            return Err(changed(path, "another process is using it"));
+        }
+        let (parent, name) = path.entry();
+        let aside = random_name();
+        parent.rename(name, (parent, &aside), Rename::Replace).map_err(failed)?;
+        let put_back = || {
+            let back = rename_exclusive(parent, &aside, (parent, name));
+            back.map_err(|error| (keep_aside(parent, &aside), error))
+        };
+        let wrong = match parent.stat(&aside) {
+            Ok(now) if now.identity == self.identity => None,
+            Ok(_) => Some(changed(path, "another process replaced it meanwhile")),
+            Err(error) => Some(failed(error)),
+        };
+        if let Some(wrong) = wrong {
+            put_back().map_err(|(kept, error)| stranded(path, &kept, error))?;
+            return Err(wrong);
+        }
+        let kept = if keeps { RemovedTree::keep(&self.top) } else { Err("no log is kept") };
+        let mut removal = Removal::new(&self.top, self.identity);
+        let Err(left) = removal.run(parent, &aside, |_| false) else {
+            let before = match kept {
+                Ok(kept) if kept.count() == removal.count => Before::Directory(Arc::new(kept)),
+                Ok(_) => Before::NotKept("another process wrote into the directory meanwhile"),
+                Err(why) => Before::NotKept(why),
+            };
+            return Ok((removal.count, before));
+        };
+        let rest = match put_back() {
+            Ok(()) => "is still there".to_owned(),
+            Err((kept, _)) => format!("is beside it, named {}", String::from_utf8_lossy(&kept)),
+        };
+        Err(removal.failed(path, left, &rest))
     }
 }
 
@@ -521,15 +520,15 @@ impl TreeCursor {
 }
 
 /// The removal of a tree in progress.
-struct Removal {
-    top: Dir,
+struct Removal<'a> {
+    top: &'a Dir,
     identity: Identity,
     count: TreeCount,
     retries: usize,
 }
 
-impl Removal {
-    fn new(top: Dir, identity: Identity) -> Removal {
+impl<'a> Removal<'a> {
+    fn new(top: &'a Dir, identity: Identity) -> Removal<'a> {
         Removal { top, identity, count: TreeCount::default(), retries: RETRIES }
     }
 

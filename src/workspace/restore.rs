@@ -11,11 +11,11 @@ use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES};
 use crate::workspace::change::ChangeKind;
 use crate::workspace::change_log::MAX_FILES;
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
-use crate::workspace::create_dirs::commit;
 use crate::workspace::journal::FileMark;
+use crate::workspace::path::commit;
 use crate::workspace::path::{joined, split_name};
 use crate::workspace::remove_tree::{TreeCount, discard};
-use crate::workspace::replace::rename_exclusive;
+use crate::workspace::rename::rename_exclusive;
 use crate::workspace::temp::random_name;
 use crate::workspace::{Durability, MAX_FILE_BYTES, WorkspacePath};
 

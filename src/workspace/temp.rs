@@ -65,23 +65,10 @@ pub(super) struct TempFile<'a> {
 }
 
 impl<'a> TempFile<'a> {
-    /// Creates an empty file and locks it, so that [`sweep`] recognizes that it is in use. `mode`
-    /// is restricted by the umask.
+    /// Creates an empty file; see [`create_locked`].
     pub(super) fn create(dir: &'a Dir, mode: u32) -> io::Result<TempFile<'a>> {
-        for _ in 0..ATTEMPTS {
-            let name = random_name();
-            let file = match dir.create_file(&name, mode) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                created => created?,
-            };
-            let temp = TempFile { dir, name, file: Arc::new(file), has_name: true };
-            // Another process may have swept the file between its creation and its locking.
-            let is_locked = temp.file.try_lock().unwrap_or(true);
-            if is_locked && temp.file.stat()?.links > 0 {
-                return Ok(temp);
-            }
-        }
-        Err(io::Error::other("temporary files vanish as soon as they are made"))
+        let (name, file) = create_locked(dir, mode, |_| {})?;
+        Ok(TempFile { dir, name, file: Arc::new(file), has_name: true })
     }
 
     pub(super) fn file(&self) -> &File {
@@ -102,13 +89,6 @@ impl<'a> TempFile<'a> {
     pub(super) fn unnamed(self) -> Arc<File> {
         self.file.clone()
     }
-
-    /// Renames the entry that has the temporary name now to one that is never swept, and returns
-    /// that name.
-    pub(super) fn keep_aside(mut self) -> Vec<u8> {
-        self.has_name = false;
-        keep_aside(self.dir, &self.name)
-    }
 }
 
 impl Drop for TempFile<'_> {
@@ -120,9 +100,43 @@ impl Drop for TempFile<'_> {
     }
 }
 
+/// Creates an empty file with a temporary name, of which `note` is told first, and locks it, so that
+/// [`sweep`] recognizes that it is in use. `mode` is restricted by the umask.
+pub(super) fn create_locked(
+    dir: &Dir,
+    mode: u32,
+    note: impl Fn(&[u8]),
+) -> io::Result<(Vec<u8>, File)> {
+    for _ in 0..ATTEMPTS {
+        let name = random_name();
+        note(&name);
+        let file = match dir.create_file(&name, mode) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            created => created?,
+        };
+        // Another process may have swept the file between its creation and its locking.
+        let is_locked = file.try_lock().unwrap_or(true);
+        match file.stat() {
+            Ok(stat) if is_locked && stat.links > 0 => return Ok((name, file)),
+            Ok(_) => {}
+            Err(error) => {
+                // If this fails, a later sweep removes it.
+                let _ = dir.remove_file(&name);
+                return Err(error);
+            }
+        }
+    }
+    Err(io::Error::other("temporary files vanish as soon as they are made"))
+}
+
 /// Whether a name has the form of a temporary file's name, or is that of a journal.
 pub(crate) fn is_temporary(name: &[u8]) -> bool {
-    NAMES.include(name) || is_transaction_file(name) || is_journal(name)
+    is_name_of_ours(name) || is_journal(name)
+}
+
+/// Whether a name has the form of the name of a temporary file, and is not that of a journal.
+pub(super) fn is_name_of_ours(name: &[u8]) -> bool {
+    NAMES.include(name) || is_transaction_file(name)
 }
 
 /// Whether a name has the form of the name of a transaction's file.

@@ -6,16 +6,12 @@ use std::sync::Arc;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::text::escape;
-use crate::workspace::change::{Change, ChangeKind, Observer};
 use crate::workspace::change_log::{After, Before, LoggedChange, LoggedStep};
-use crate::workspace::copy_content::{check_stop, failed};
-use crate::workspace::create_dirs::commit;
+use crate::workspace::commit::prune;
 use crate::workspace::journal::FileMark;
 use crate::workspace::path::joined;
-use crate::workspace::replace::rename_exclusive;
-use crate::workspace::restore::{RemovedTree, shown_content};
 use crate::workspace::{
-    Access, Durability, File, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath,
+    Access, File, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath,
 };
 
 /// See [`Workspace::undo`].
@@ -29,15 +25,13 @@ pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Ve
         return Err(reason);
     }
     let found = found(step);
-    let notes = if step.changes.iter().any(is_of_directory) {
-        undo_directories(workspace, step, call)?
-    } else {
-        Undo::begin(workspace, step, call)?.commit(call)?
+    let notes = match step.changes.as_slice() {
+        [change] if is_of_directory(change) => {
+            undo_directory(workspace, (change, step.number), call)?
+        }
+        _ => Undo::begin(workspace, step, call)?.commit(call)?,
     };
-    for directory in step.changes.iter().flat_map(|change| &change.directories).rev() {
-        // One that others use by now stays.
-        let _ = remove_directory(workspace, directory);
-    }
+    prune(workspace, step.changes.iter().flat_map(|change| &change.directories));
     if let Some(log) = workspace.change_log() {
         let now = |path: &[u8]| match After::at(workspace, path) {
             After::Entry(now) => Some(now),
@@ -142,15 +136,15 @@ impl<'a> Undo<'a> {
                 // Followed by a change of the content of the same file, which is checked.
                 (Before::At { .. }, _) => {}
                 (Before::File(file), After::Nothing) => {
-                    self.transaction.restore(index, file.clone())?;
+                    self.transaction.restore(index, file.clone());
                 }
                 (Before::Link { text, .. }, After::Nothing) => {
-                    self.transaction.link(index, text.clone())?;
+                    self.transaction.link(index, text.clone());
                 }
                 _ => return Err(unexpected(self.transaction.path(index))),
             }
         }
-        self.transaction.commit_observed(call).map(|(notes, _)| notes)
+        self.transaction.commit_unlogged(call).map(|undone| undone.notes)
     }
 
     fn check_content(&mut self, index: usize, version: Version, call: &Call) -> Result<(), Error> {
@@ -169,156 +163,52 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// Undoes changes of directories, which are single steps: a directory was created, moved or deleted.
-fn undo_directories(
+/// Undoes a change of a directory, which is the only one of its step: it was created, moved or deleted.
+fn undo_directory(
     workspace: &Workspace,
-    step: &LoggedStep,
+    (change, number): (&LoggedChange, u64),
     call: &Call,
 ) -> Result<Vec<String>, Error> {
-    let mut notes = Vec::new();
-    for change in step.changes.iter().rev() {
-        let undo = DirectoryUndo { workspace, change, number: step.number, call };
-        notes.extend(match &change.before {
-            Before::Directory(tree) => undo.restore(tree)?,
-            Before::At { from, .. } => undo.move_back(from)?,
-            _ => undo.remove()?,
-        });
-    }
-    Ok(notes)
-}
-
-/// The undo of a change of a directory in progress.
-struct DirectoryUndo<'a> {
-    workspace: &'a Workspace,
-    change: &'a LoggedChange,
-    number: u64,
-    call: &'a Call,
-}
-
-impl DirectoryUndo<'_> {
-    /// Creates a deleted directory with everything in it. Returns notes.
-    fn restore(&self, tree: &RemovedTree) -> Result<Vec<String>, Error> {
-        let path = self.free(&self.change.path)?;
-        let read = |path: &str, file: &File| {
-            let content = check_stop(self.call).and_then(|()| shown_content(file));
-            content.map_err(|error| failed("read", path, error, self.call))
-        };
-        self.each_restored(tree, read, |change, observer| observer.review(change))?;
-        let lost = tree.restore(&path, self.workspace.durability(), self.call);
-        let lost = lost.map_err(|error| match error.code() {
-            ErrorCode::FileAlreadyExists => changed_since(path.as_str(), self.number),
-            _ => error,
-        })?;
-        let note = |(below, what): (&[u8], &str)| {
-            let path = joined(&self.change.path, below);
-            format!("the {what} of {} could not be kept", escape::display_path(&path))
-        };
-        let mut notes: Vec<String> = lost.into_iter().map(note).collect();
-        notes.extend(self.sync_names(&[&path]));
-        // The change is made: a file that cannot be read any more is reported without its content.
-        let read = |_: &str, file: &File| Ok(shown_content(file).unwrap_or(None));
-        self.each_restored(tree, read, |change, observer| {
-            observer.report(change);
-            Ok(())
-        })?;
-        Ok(notes)
-    }
-
-    /// Calls `each` with the changes by which a directory is restored, with the content of one file at
-    /// a time.
-    fn each_restored(
-        &self,
-        tree: &RemovedTree,
-        read: impl Fn(&str, &File) -> Result<Option<Vec<u8>>, Error>,
-        each: impl Fn(&Change<'_>, &Observer<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let observer = Observer::of(self.workspace).filter(Observer::shows_content);
-        let Some(observer) = observer else { return Ok(()) };
-        for (below, kind, file) in tree.changes() {
-            let path = joined(&self.change.path, below);
-            let path = escape::exact_path(&path);
-            let content = file.map(|file| read(&path, file)).transpose()?.flatten();
-            let change = Change::new(kind, &path, self.call);
-            each(&change.with_content(None, content.as_deref()), &observer)?;
-        }
-        Ok(())
-    }
-
-    /// Gives a directory that was moved its old path.
-    fn move_back(&self, from: &[u8]) -> Result<Vec<String>, Error> {
-        let path = self.present()?;
-        let from = self.free(from)?;
-        let change = Change::new(ChangeKind::Move, from.as_str(), self.call);
-        let change = change.with_from(path.as_str());
-        self.observed(&change, || {
-            commit(&path, self.call)?;
-            let (dir, name) = path.entry();
-            rename_exclusive(dir, name, (from.entry().0, from.entry().1))
-                .map_err(|error| Error::io("move", path.as_str(), error))?;
-            Ok(self.sync_names(&[&path, &from]))
-        })
-    }
-
-    /// Removes a directory that was created, which must be empty.
-    fn remove(&self) -> Result<Vec<String>, Error> {
-        let path = self.present()?;
-        let change = Change::new(ChangeKind::Delete, path.as_str(), self.call);
-        self.observed(&change, || {
-            commit(&path, self.call)?;
-            remove_directory(self.workspace, &self.change.path)
-                .map_err(|error| Error::io("remove", path.as_str(), error))?;
-            Ok(self.sync_names(&[&path]))
-        })
-    }
-
-    /// Makes changed names durable with [`Durability::Full`]. A failure is only a note, since the change
-    /// is undone.
-    fn sync_names(&self, paths: &[&WorkspacePath]) -> Option<String> {
-        if self.workspace.durability() != Durability::Full {
-            return None;
-        }
-        let error = paths.iter().find_map(|path| path.entry().0.sync().err())?;
-        Some(format!("the change is undone, but a power cut may bring it back: {error}"))
-    }
-
-    fn observed(
-        &self,
-        change: &Change<'_>,
-        make: impl FnOnce() -> Result<Option<String>, Error>,
-    ) -> Result<Vec<String>, Error> {
-        let observer = Observer::of(self.workspace);
-        observer.as_ref().map_or(Ok(()), |observer| observer.review(change))?;
-        let note = make()?;
-        if let Some(observer) = observer {
-            observer.report(change);
-        }
-        Ok(note.into_iter().collect())
-    }
-
-    /// The directory that the change left.
-    fn present(&self) -> Result<WorkspacePath, Error> {
-        let text = escape::exact_path(&self.change.path);
-        let path = self.workspace.resolve(&text, Access::Entry)?;
-        if path.is_directory() { Ok(path) } else { Err(changed_since(&text, self.number)) }
-    }
-
-    /// A path where nothing may be, in a directory that exists.
-    fn free(&self, path: &[u8]) -> Result<WorkspacePath, Error> {
-        let path = self.workspace.resolve(&escape::exact_path(path), Access::Create)?;
+    // The directory that the change left.
+    let present = || {
+        let text = escape::exact_path(&change.path);
+        let path = workspace.resolve(&text, Access::Entry)?;
+        if path.is_directory() { Ok(path) } else { Err(changed_since(&text, number)) }
+    };
+    // A path where nothing may be, in a directory that exists.
+    let free = |path: &[u8]| {
+        let path = workspace.resolve(&escape::exact_path(path), Access::Create)?;
         if path.exists() || path.entry().1.contains(&b'/') {
-            return Err(changed_since(path.as_str(), self.number));
+            return Err(changed_since(path.as_str(), number));
         }
         Ok(path)
-    }
-}
-
-fn remove_directory(workspace: &Workspace, path: &[u8]) -> std::io::Result<()> {
-    let place = WorkspacePath::reopen(workspace, path)?;
-    let (parent, name) = place.entry();
-    if name.contains(&b'/') {
-        return Ok(());
-    }
-    parent.remove_dir(name)
+    };
+    let begin = |paths| Transaction::lock(workspace, paths, call);
+    let transaction = match &change.before {
+        Before::Directory(tree) => {
+            let mut transaction = begin(vec![(free(&change.path)?, Access::Create)])?;
+            transaction.restore_tree(tree.clone());
+            transaction
+        }
+        Before::At { from, .. } => {
+            let present = present()?;
+            let tree = present.identity();
+            let paths = vec![(present, Access::Entry), (free(from)?, Access::Create)];
+            let mut transaction = begin(paths)?;
+            transaction.move_to(false, tree);
+            transaction
+        }
+        _ => {
+            let mut transaction = begin(vec![(present()?, Access::Entry)])?;
+            transaction.remove_directory(0);
+            transaction
+        }
+    };
+    let undone = transaction.commit_unlogged(call).map_err(|error| match error.code() {
+        ErrorCode::FileAlreadyExists => changed_since(error.path().unwrap_or_default(), number),
+        _ => error,
+    })?;
+    Ok(undone.notes)
 }
 
 fn is_of_directory(change: &LoggedChange) -> bool {

@@ -123,7 +123,7 @@ fn assert_done(workspace: &Workspace, base: &Path, before: &Tree, now: &Tree, pl
 fn write(workspace: &Workspace, path: &str, content: &str) -> Result<(), Error> {
     workspace
         .lock_for_write(path, Access::Write, &Call::default())?
-        .replace(content.as_bytes(), &Call::default())
+        .replace(content.into(), &Call::default())
         .map(drop)
 }
 
@@ -145,7 +145,7 @@ fn an_edit_is_whole_or_not_at_all() {
         guard.expect(Expected::Version(Version::of(OLD.as_bytes()).into()), &call)?;
         guard.read(1000)?;
         assert_eq!(guard.content(), Some(OLD.as_bytes()));
-        guard.replace(NEW.as_bytes(), &call).map(drop)
+        guard.replace(NEW.into(), &call).map(drop)
     });
 }
 
@@ -321,7 +321,7 @@ fn full_durability_waits_for_every_created_name_and_reports_if_it_cannot() {
         let workspace = Workspace::open(base.path()).unwrap().with_durability(Durability::Full);
         let (notes, _) = failing(all - 1, Errno::IO.raw_os_error(), || transfer(&workspace, to));
         assert_eq!(notes.len(), 1, "{to}");
-        let expected = "the file has its new name, but a power cut may take it back: ";
+        let expected = "the change is made, but may not survive a power cut: cannot sync ";
         assert!(notes[0].starts_with(expected), "{notes:?}");
     }
 }
@@ -345,7 +345,7 @@ fn full_durability_waits_for_what_an_undo_of_a_directory_makes() {
     let cases: [(Deed, u32); 3] = [
         // The directory, and the one above, which is opened for that.
         (|workspace, call| drop(workspace.remove_entry("d", None, true, call).unwrap()), 1 + 2),
-        (|workspace, call| drop(workspace.move_file("d", "moved", None, call).unwrap()), 2 * 2),
+        (|workspace, call| drop(workspace.move_file("d", "moved", None, call).unwrap()), 2),
         (|workspace, call| drop(workspace.make_directory("new", call).unwrap()), 2),
     ];
     for (number, (deed, wanted)) in cases.into_iter().enumerate() {
@@ -401,9 +401,10 @@ fn a_cancelled_call_copies_no_large_file_to_its_end() {
     let undo: Work = |workspace, call| workspace.undo(1, call).map(drop);
     let overwrite: Work = |workspace, call| {
         let mut transaction = workspace
-            .begin(&[("d/file", Access::Change)], call)
+            .begin(&[("d/file", Access::Change), ("new", Access::Create)], call)
             .map_err(|mut it| it.remove(0).1)?;
         transaction.write(0, NEW.into())?;
+        transaction.write(1, NEW.into())?;
         transaction.commit(call).map(drop)
     };
     let cases: [(&str, Option<&str>, Work); 3] = [
@@ -443,7 +444,7 @@ fn a_cancelled_call_copies_no_large_file_to_its_end() {
             }
         }
         println!("{what}: {cancelled} times cancelled, at most {most} calls after that");
-        assert!(cancelled > 4 && most < 25, "{what}: {cancelled} times, {most} calls");
+        assert!(cancelled > 4 && most < 40, "{what}: {cancelled} times, {most} calls");
     }
 }
 
@@ -491,6 +492,64 @@ fn all_directories_of_a_path_are_made_or_none() {
     }
 }
 
+#[test]
+fn a_panic_at_any_point_leaves_the_tree_as_it_was_or_the_change_made() {
+    type Deed = fn(&Workspace) -> Result<(), Error>;
+    let cases: [(&str, Deed); 7] = [
+        ("write", |workspace| write(workspace, "d/file", NEW)),
+        ("create", |workspace| write(workspace, "x/y/new", NEW)),
+        ("move", |workspace| {
+            workspace.move_file("d/file", "x/y/moved", None, &Call::default()).map(drop)
+        }),
+        ("copy", |workspace| {
+            workspace.copy_file("d/file", "x/copy", None, &Call::default()).map(drop)
+        }),
+        ("remove", |workspace| {
+            let version = Version::of(OLD.as_bytes()).into();
+            workspace.remove_entry("d/file", Some(version), false, &Call::default()).map(drop)
+        }),
+        ("make", |workspace| workspace.make_directory("x/y", &Call::default()).map(drop)),
+        ("several", |workspace| {
+            let (call, paths) =
+                (Call::default(), [("d/file", Access::Write), ("x/new", Access::Write)]);
+            let mut transaction =
+                workspace.begin(&paths, &call).map_err(|mut it| it.remove(0).1)?;
+            transaction.write(0, NEW.into())?;
+            transaction.write(1, NEW.into())?;
+            transaction.commit(&call).map(drop)
+        }),
+    ];
+    for (what, deed) in cases {
+        let made = quick_directory();
+        fixture(made.path());
+        deed(&Workspace::open(made.path()).unwrap()).unwrap();
+        let (made, mut panics) = (tree(made.path()), 0);
+        for after in 0.. {
+            let base = quick_directory();
+            fixture(base.path());
+            let before = tree(base.path());
+            let workspace = Workspace::open(base.path()).unwrap();
+            let panicked = || {
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| deed(&workspace).unwrap()))
+            };
+            let (done, reached) = disturbed(after, || panic!("on purpose"), panicked);
+            // What several changes leave is left to the next writer.
+            workspace.recover(&Call::default()).unwrap();
+            let (mut now, place) = (tree(base.path()), format!("{what}, call {after}: {done:?}"));
+            let left: Vec<String> = leftovers(&now).into_iter().cloned().collect();
+            assert!(left.len() <= 1, "{place}: {now:?}");
+            now.retain(|path, _| !left.contains(path));
+            // The last calls only remove what is left over.
+            assert!(now == made || (done.is_err() && now == before), "{place}: {now:?}");
+            panics += u32::from(now == before);
+            if !reached {
+                break;
+            }
+        }
+        assert!(panics > 3, "{what}: {panics} panics");
+    }
+}
+
 /// What another process appends while the file is edited.
 const APPENDED: &str = "appended\n";
 
@@ -501,7 +560,7 @@ fn edit_first_line(workspace: &Workspace, line: &str) -> Result<Vec<String>, Err
     guard.read(1 << 20)?;
     let content = String::from_utf8(guard.content().unwrap().to_vec()).unwrap();
     let (_, rest) = content.split_once('\n').unwrap();
-    guard.replace(format!("{line}\n{rest}").as_bytes(), &call).map(|replaced| replaced.notes)
+    guard.replace(format!("{line}\n{rest}").into(), &call)
 }
 
 /// Edits the log while `disturb` appends to it before each system call in turn. Returns for how

@@ -16,8 +16,8 @@ use crate::context::Call;
 use crate::error::ErrorCode;
 use crate::workspace::Durability;
 
-/// The first line of a journal of the present format.
-const FORMAT_LINE: &str = "{\"ripkit_journal\":2}\n";
+/// How the first line of a journal of the present format ends.
+const FORMAT: &str = ",\"format\":2}}\n";
 
 /// The error for a journal of the next format.
 const REFUSAL: &str = "nothing can be changed here: .ripkit-journal~ was written by another version of \
@@ -26,13 +26,13 @@ const REFUSAL: &str = "nothing can be changed here: .ripkit-journal~ was written
                        first restores the files. Do not remove .ripkit-journal~, which holds what is \
                        needed for that.";
 
-/// The journal of an interrupted transaction: its path and what follows its first line.
-fn interrupted_journal(place: &Place) -> (PathBuf, String) {
+/// The journal of an interrupted transaction: its path, its first line up to the format, and the rest.
+fn interrupted_journal(place: &Place) -> (PathBuf, String, String) {
     interrupted(place);
     let path = place.root().join(".ripkit-journal~");
     let text = fs::read_to_string(&path).unwrap();
-    let records = text.strip_prefix(FORMAT_LINE).expect("a journal begins with its format");
-    (path, records.to_owned())
+    let (first, records) = text.split_once(FORMAT).expect("the first line ends with the format");
+    (path, first.to_owned(), records.to_owned())
 }
 
 #[test]
@@ -42,14 +42,14 @@ fn a_journal_of_a_newer_version_is_left_alone_and_named() {
         place.make();
         tree(&place.root())
     };
-    let (path, records) = interrupted_journal(&place);
+    let (path, first, records) = interrupted_journal(&place);
     let unknown = "{\"moved_blocks\":{\"path\":\"a\",\"blocks\":[7]}}\n";
     let newer = [
-        format!("{{\"ripkit_journal\":3}}\n{records}"),
-        format!("{{\"ripkit_journal\":3,\"written_by\":\"0.9\"}}\n{records}{unknown}"),
-        format!("{{\"ripkit_journal\":3}}\n{unknown}"),
-        "{\"ripkit_journal\":3}\nno JSON at all".to_owned(),
-        "{\"ripkit_journal\":3}".to_owned(),
+        format!("{first},\"format\":3}}}}\n{records}"),
+        format!("{first},\"format\":3,\"written_by\":\"0.9\"}},\"more\":[]}}\n{records}{unknown}"),
+        format!("{first},\"format\":3}}}}\n{unknown}"),
+        format!("{first},\"format\":3}}}}\nno JSON at all"),
+        format!("{first},\"format\":3}}}}"),
     ];
     for text in newer {
         fs::write(&path, &text).unwrap();
@@ -68,7 +68,7 @@ fn a_journal_of_a_newer_version_is_left_alone_and_named() {
         assert!(place.open().read("a").is_ok(), "reading goes on");
     }
     // For the version that wrote it, everything is still there.
-    fs::write(&path, [FORMAT_LINE, &records].concat()).unwrap();
+    fs::write(&path, [&first, FORMAT, &records].concat()).unwrap();
     assert!(place.open().recover(&Call::default()).unwrap());
     assert_eq!(settled(tree(&place.root())), before);
 }
@@ -76,8 +76,8 @@ fn a_journal_of_a_newer_version_is_left_alone_and_named() {
 #[test]
 fn a_newer_version_that_is_at_work_is_waited_for() {
     let place = Place::new(Durability::File);
-    let (path, records) = interrupted_journal(&place);
-    fs::write(&path, format!("{{\"ripkit_journal\":3}}\n{records}")).unwrap();
+    let (path, first, records) = interrupted_journal(&place);
+    fs::write(&path, format!("{first},\"format\":3}}}}\n{records}")).unwrap();
     let held = fs::File::open(&path).unwrap();
     held.lock().unwrap();
     let hurried = Call::default().with_timeout(Duration::from_millis(30));
@@ -95,10 +95,24 @@ fn a_journal_of_the_format_without_a_version_is_recovered() {
         place.make();
         tree(&place.root())
     };
-    let (path, records) = interrupted_journal(&place);
-    fs::write(&path, records).unwrap();
+    let (path, first, records) = interrupted_journal(&place);
+    fs::write(&path, format!("{first}}}}}\n{records}")).unwrap();
     let call = Call::default();
     assert!(place.open().recover(&call).unwrap());
     assert_eq!(call.take_notes(), [ROLLED_BACK]);
     assert_eq!(settled(tree(&place.root())), before);
+}
+
+#[test]
+fn a_journal_of_a_newer_version_that_came_with_a_copy_blocks_no_change_of_a_file() {
+    let (place, other) = (Place::new(Durability::File), Place::new(Durability::File));
+    let (path, first, records) = interrupted_journal(&other);
+    let text = format!("{first},\"format\":3}}}}\n{records}");
+    fs::write(path, &text).unwrap();
+    place.make();
+    let copied = place.root().join(".ripkit-journal~");
+    fs::write(&copied, &text).unwrap();
+    place.open().write("a", b"x\n", &Call::default()).unwrap();
+    assert!(!place.open().recover(&Call::default()).unwrap());
+    assert_eq!(fs::read_to_string(copied).unwrap(), text);
 }

@@ -474,9 +474,10 @@ fn the_lock_of_a_file_that_is_no_journal_is_not_waited_for() {
     for held in others.into_iter().flatten() {
         let started = Instant::now();
         place.open().write("unrelated", b"x\n", &Call::default()).unwrap();
-        let errors = place.open().begin(&[("a", Access::Change)], &Call::default());
-        let mut transaction = errors.unwrap();
+        let paths = [("a", Access::Change), ("b", Access::Change)];
+        let mut transaction = place.open().begin(&paths, &Call::default()).unwrap();
         transaction.write(0, b"x\n".to_vec()).unwrap();
+        transaction.write(1, b"x\n".to_vec()).unwrap();
         let error = transaction.commit(&Call::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::Conflict, "{error}");
         assert!(

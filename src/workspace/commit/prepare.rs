@@ -1,0 +1,591 @@
+//! The first phase of a commit: everything is written beside its target, and nothing is visible yet.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::error::{Error, ErrorCode};
+use crate::os::{Dir, File, Kind, Leased};
+use crate::sync::lock as lock_mutex;
+use crate::workspace::WorkspacePath;
+use crate::workspace::commit::apply::Committing;
+use crate::workspace::commit::entry::{Entry, Rename, Seen, Staged};
+use crate::workspace::commit::stored_content::StoredContent;
+use crate::workspace::copy_content::{CopySource, check_stop, copy_content, copy_file, failed};
+use crate::workspace::journal::{FileMark, Record, RecordedPath};
+use crate::workspace::open_file::{OpenFile, check_writable};
+use crate::workspace::path::{changed, gone, written};
+use crate::workspace::temp::{create_locked, random_name, sweep, transaction_name};
+
+/// The permissions of a new file, before the umask.
+const NEW_FILE: u32 = 0o666;
+
+/// The permissions of a temporary file until it gets those of the target.
+const PRIVATE: u32 = 0o600;
+
+/// With so many files for each, files are prepared by several threads, because most of the time is
+/// spent waiting for the disk.
+const FILES_PER_THREAD: usize = 16;
+
+/// The maximum number of such threads.
+const MAX_THREADS: usize = 8;
+
+/// The most bytes of content that they load at the same time, if one file is not larger.
+const MAX_LOADED: usize = 64 << 20;
+
+/// A prepared step, and what is needed to apply it.
+pub(super) struct Prepared<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) seen: Seen,
+    pub(super) facts: Facts,
+    pub(super) action: Action<'a>,
+    /// The new content of a file that exists.
+    pub(super) content: Option<&'a StoredContent>,
+    /// The file as it was seen, open and locked, of a single step.
+    pub(super) old: Option<OpenFile>,
+    /// Keeps its name from being swept, of a single step.
+    _temp: Option<File>,
+    pub(super) notes: Vec<String>,
+}
+
+/// What a step does.
+pub(super) enum Action<'a> {
+    /// What the journal says.
+    Recorded(Record),
+    /// The same, with what it does not say.
+    Rename(Record, &'a Entry, &'a Rename),
+    /// Overwrites the file in place, as a single step.
+    Overwrite,
+    /// Makes a link to this text under its name.
+    Link(Vec<u8>),
+    /// Removes what nobody looks at, under its name.
+    Unlink,
+    /// A change of a directory, as it is staged.
+    Directory,
+}
+
+/// Which facts of a file must be those that were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Facts {
+    All,
+    /// Not the time of the last change of its metadata, which a rename before this step sets.
+    OfContent,
+    /// Only which file it is: a directory, whose times others may change.
+    Identity,
+}
+
+impl Facts {
+    /// For a file that is replaced; one without a change of its own is the target of a move.
+    fn of_replaced(entry: &Entry) -> Facts {
+        if entry.is_changed() { Facts::All } else { Facts::OfContent }
+    }
+}
+
+impl<'a> Prepared<'a> {
+    /// A step at a path where nothing is.
+    fn new(entry: &'a Entry, action: Action<'a>) -> Prepared<'a> {
+        Prepared {
+            entry,
+            seen: Seen::Nothing,
+            facts: Facts::All,
+            action,
+            content: None,
+            old: None,
+            _temp: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The file as it was seen, if it is open.
+    pub(super) fn open_file(&self) -> Option<&OpenFile> {
+        self.old.as_ref().or(self.entry.file.as_ref())
+    }
+
+    /// What is noted in the journal before it is made.
+    pub(super) fn record(&self) -> Option<&Record> {
+        match &self.action {
+            // The file is found by the new name before it is renamed.
+            Action::Rename(_, _, rename) if rename.is_own_name => None,
+            Action::Recorded(record) | Action::Rename(record, ..) => Some(record),
+            Action::Overwrite | Action::Link(_) | Action::Unlink | Action::Directory => None,
+        }
+    }
+}
+
+/// A file that was opened before, or now.
+pub(super) enum Opened<'a> {
+    Before(&'a OpenFile),
+    Now(OpenFile),
+}
+
+impl std::ops::Deref for Opened<'_> {
+    type Target = OpenFile;
+
+    fn deref(&self) -> &OpenFile {
+        match self {
+            Opened::Before(file) => file,
+            Opened::Now(file) => file,
+        }
+    }
+}
+
+impl<'a> Committing<'a> {
+    /// Prepares all changes, in the order of the files.
+    pub(super) fn prepare_all(&self) -> Result<Vec<Prepared<'a>>, Error> {
+        let entries = &self.transaction.entries;
+        let sizes = entries.iter().map(|entry| entry.change.size());
+        let largest = sizes.max().unwrap_or(0).max(1);
+        let threads = (entries.len() / FILES_PER_THREAD).clamp(1, MAX_THREADS);
+        let threads = threads.min((MAX_LOADED / largest).max(1));
+        let next = AtomicUsize::new(0);
+        let results: Vec<_> = entries.iter().map(|_| Mutex::new(Ok(Vec::new()))).collect();
+        let work = || {
+            // Relaxed: the counter only hands out numbers; the results are behind locks.
+            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed))
+                && let (Some(entry), Some(result)) = (entries.get(index), results.get(index))
+            {
+                let done = self.check_stop(entry).and_then(|()| self.prepare(entry));
+                let is_failed = done.is_err();
+                *lock_mutex(result) = done;
+                if is_failed {
+                    next.store(entries.len(), Ordering::Relaxed);
+                }
+            }
+        };
+        if threads == 1 {
+            work();
+        } else {
+            thread::scope(|scope| {
+                for _ in 1..threads {
+                    // Without another thread, this one prepares all.
+                    drop(thread::Builder::new().spawn_scoped(scope, work));
+                }
+                work();
+            });
+        }
+        let mut prepared = Vec::new();
+        for result in results {
+            let done = result.into_inner();
+            prepared.extend(done.unwrap_or_else(PoisonError::into_inner)?);
+        }
+        Ok(prepared)
+    }
+
+    fn prepare(&self, entry: &'a Entry) -> Result<Vec<Prepared<'a>>, Error> {
+        let step = match &entry.change {
+            Staged::None | Staged::MakeDirectory => return Ok(Vec::new()),
+            Staged::Write(content) => self.prepare_content(entry, content)?,
+            Staged::Remove => self.prepare_removal(entry, None)?,
+            Staged::Rename(rename) => return self.prepare_rename(entry, rename),
+            Staged::Copy(source) => self.prepare_copy(entry, source)?,
+            Staged::Restore(old) => self.prepare_restored(entry, old)?,
+            Staged::Link(text) => self.prepare_link(entry, text)?,
+            Staged::RemoveDirectory | Staged::RemoveTree(_) | Staged::RestoreTree(_) => {
+                Prepared::new(entry, Action::Directory)
+            }
+        };
+        Ok(vec![step])
+    }
+
+    /// Prepares new content of a file, or a new file.
+    fn prepare_content(
+        &self,
+        entry: &'a Entry,
+        content: &'a StoredContent,
+    ) -> Result<Prepared<'a>, Error> {
+        let path = entry.place(self.workspace())?;
+        let seen = entry.seen_at(&path)?;
+        if let Seen::Nothing = seen {
+            let loaded = content.load().map_err(|error| Error::io("read", &entry.text, error))?;
+            return self.prepare_new(entry, &path, NEW_FILE, |temp| {
+                temp.write_at(&loaded, 0).map(|()| Vec::new()).map_err(NotWritten::Io)
+            });
+        }
+        let old = self.open_seen(entry, &path, seen, Facts::All)?;
+        if let Opened::Now(old) = &old {
+            check_writable(&path, old)?;
+        }
+        self.prepare_replacement(entry, (path.entry().0, seen), old, content)
+    }
+
+    /// Prepares new content of an existing file, in the directory of the target if another file can take
+    /// its place.
+    fn prepare_replacement(
+        &self,
+        target: &'a Entry,
+        (dir, seen): (&Dir, Seen),
+        old: Opened<'_>,
+        content: &'a StoredContent,
+    ) -> Result<Prepared<'a>, Error> {
+        let why = match old.stat().links {
+            // A single step looks at the exchange, as late as possible.
+            0 | 1 if self.is_journaled() && matches!(old.lease(self.call), Leased::Busy) => {
+                "another process has it open for writing".to_owned()
+            }
+            0 | 1 => match self.prepare_exchange(target, (dir, seen), &old, content) {
+                Err(error) if error.code() == ErrorCode::PermissionDenied => {
+                    "its directory cannot be written".to_owned()
+                }
+                Err(error) => return Err(error),
+                Ok(step) => return Ok(self.keeping(step, old)),
+            },
+            links => format!("it has {links} hard links"),
+        };
+        let step = self.prepare_overwrite(target, seen, &old, content, &why)?;
+        Ok(self.keeping(step, old))
+    }
+
+    /// Keeps the old file of a single step open; of many there may be more than descriptors.
+    fn keeping(&self, step: Prepared<'a>, old: Opened<'_>) -> Prepared<'a> {
+        match old {
+            Opened::Now(old) if !self.is_journaled() => Prepared { old: Some(old), ..step },
+            _ => step,
+        }
+    }
+
+    /// Writes the old and the new content of a file that will be written in place beside the journal, if
+    /// there is one.
+    pub(super) fn prepare_overwrite(
+        &self,
+        target: &'a Entry,
+        seen: Seen,
+        old: &OpenFile,
+        content: &'a StoredContent,
+        why: &str,
+    ) -> Result<Prepared<'a>, Error> {
+        let subject = self.subject(target);
+        let note = format!("{subject} was written in place, not atomically, because {why}");
+        let action = if self.is_journaled() {
+            let backup = self.write_spare(target, |spare| {
+                copy_content(old.file(), spare, old.stat().size, |_| check_stop(self.call))?;
+                // Recovery gives the file these.
+                spare.copy_times(old.file())?;
+                spare.set_mode(old.stat().mode)
+            })?;
+            let new = self.write_spare(target, |spare| spare.write_at(&content.load()?, 0))?;
+            let (path, old) = (target.recorded(), old.stat().into());
+            Action::Recorded(Record::Overwrite { path, backup, new, old })
+        } else {
+            Action::Overwrite
+        };
+        let facts = Facts::of_replaced(target);
+        let (content, notes) = (Some(content), vec![note]);
+        Ok(Prepared { seen, facts, content, notes, ..Prepared::new(target, action) })
+    }
+
+    /// Writes a temporary file beside the journal, and puts it on stable storage.
+    fn write_spare(
+        &self,
+        target: &Entry,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<RecordedPath, Error> {
+        let (dir, name) = (self.workspace().journal_place().dir(), transaction_name());
+        let record = RecordedPath::new(name.clone());
+        self.journal.append(Record::Spare { name: record.clone() })?;
+        let written = check_stop(self.call)
+            .and_then(|()| dir.create_file(&name, PRIVATE))
+            .and_then(|spare| write(&spare).and_then(|()| self.durability().sync_file(&spare)));
+        written.map_err(|error| failed("write", &target.text, error, self.call))?;
+        Ok(record)
+    }
+
+    /// Writes the file that will exchange its name with the old one, in the directory of the target.
+    fn prepare_exchange(
+        &self,
+        target: &'a Entry,
+        (dir, seen): (&Dir, Seen),
+        old: &OpenFile,
+        content: &'a StoredContent,
+    ) -> Result<Prepared<'a>, Error> {
+        let loaded = content.load().map_err(|error| Error::io("read", &target.text, error))?;
+        let temp = self.write_temp(target, dir, PRIVATE, |temp| {
+            temp.write_at(&loaded, 0)?;
+            Ok(self.not_kept(target, &temp.copy_attributes(old.file())?))
+        })?;
+        let aside = target.beside(&transaction_name());
+        let (path, old, new) = (target.recorded(), old.stat().into(), temp.mark);
+        let record = Record::Replace { path, temp: temp.path, aside, old, new };
+        let step = Prepared {
+            seen,
+            facts: Facts::of_replaced(target),
+            content: Some(content),
+            _temp: temp.file,
+            notes: temp.notes,
+            ..Prepared::new(target, Action::Recorded(record))
+        };
+        Ok(step)
+    }
+
+    /// Makes a temporary file beside a target, lets `write` fill it, and puts it on stable storage.
+    fn write_temp(
+        &self,
+        target: &Entry,
+        dir: &Dir,
+        mode: u32,
+        write: impl FnOnce(&File) -> Result<Vec<String>, NotWritten>,
+    ) -> Result<Temp, Error> {
+        let failed = |error| failed("write", &target.text, error, self.call);
+        let note = |name: &[u8]| self.journal.append(Record::Temp { path: target.beside(name) });
+        let (name, file) = if self.is_journaled() {
+            let name = transaction_name();
+            note(&name)?;
+            let file = dir.create_file(&name, mode).map_err(failed)?;
+            (name, file)
+        } else {
+            sweep(dir, self.call);
+            let note = |name: &[u8]| note(name).expect("a journal in memory takes everything");
+            create_locked(dir, mode, note).map_err(failed)?
+        };
+        let path = target.beside(&name);
+        let notes = write(&file).map_err(|error| match error {
+            NotWritten::Io(error) => failed(error),
+            NotWritten::Refused(error) => error,
+        })?;
+        self.durability().sync_file(&file).map_err(failed)?;
+        let mark = FileMark::from(&file.stat().map_err(failed)?);
+        Ok(Temp { path, mark, file: (!self.is_journaled()).then_some(file), notes })
+    }
+
+    /// Prepares a new file.
+    fn prepare_new(
+        &self,
+        entry: &'a Entry,
+        path: &WorkspacePath,
+        mode: u32,
+        write: impl FnOnce(&File) -> Result<Vec<String>, NotWritten>,
+    ) -> Result<Prepared<'a>, Error> {
+        let (parent, name) = path.entry();
+        if name.contains(&b'/') {
+            return Err(changed(path, "another process removed its directory meanwhile"));
+        }
+        let temp = self.write_temp(entry, parent, mode, write)?;
+        let record = Record::Create { path: entry.recorded(), temp: temp.path, new: temp.mark };
+        let action = Action::Recorded(record);
+        Ok(Prepared { _temp: temp.file, notes: temp.notes, ..Prepared::new(entry, action) })
+    }
+
+    fn prepare_copy(&self, entry: &'a Entry, source: &CopySource) -> Result<Prepared<'a>, Error> {
+        let path = entry.place(self.workspace())?;
+        self.prepare_new(entry, &path, source.mode(), |temp| {
+            let note = match &entry.content {
+                // What the host has seen.
+                Some(content) => {
+                    temp.write_at(&content.load()?, 0)?;
+                    source.check()?
+                }
+                None => source.copy_to(temp, self.call)?,
+            };
+            Ok(Vec::from_iter(note))
+        })
+    }
+
+    /// Prepares a deleted file under a temporary name.
+    fn prepare_restored(&self, entry: &'a Entry, old: &File) -> Result<Prepared<'a>, Error> {
+        let path = entry.place(self.workspace())?;
+        let (dir, name) = (path.entry().0, transaction_name());
+        let temp = entry.beside(&name);
+        self.journal.append(Record::Temp { path: temp.clone() })?;
+        let failed = |error| failed("write", path.as_str(), error, self.call);
+        // Files are restored one by one, so that further names of one find the first.
+        let mut restorer = lock_mutex(&self.restorer);
+        let lost = restorer.restore_file(old, (dir, &name), self.call).map_err(failed)?;
+        drop(restorer);
+        let stat = dir.stat(&name).map_err(failed)?;
+        let record = Record::Create { path: entry.recorded(), temp, new: (&stat).into() };
+        let notes = self.not_kept(entry, &lost);
+        Ok(Prepared { notes, ..Prepared::new(entry, Action::Recorded(record)) })
+    }
+
+    fn prepare_link(&self, entry: &'a Entry, text: &[u8]) -> Result<Prepared<'a>, Error> {
+        if !self.is_journaled() {
+            return Ok(Prepared::new(entry, Action::Link(text.to_vec())));
+        }
+        let path = entry.place(self.workspace())?;
+        let (dir, name) = (path.entry().0, transaction_name());
+        let temp = entry.beside(&name);
+        self.journal.append(Record::Temp { path: temp.clone() })?;
+        let made = dir.make_link(text, &name).and_then(|()| dir.stat(&name));
+        let stat = made.map_err(|error| Error::io("write", path.as_str(), error))?;
+        let record = Record::Create { path: entry.recorded(), temp, new: (&stat).into() };
+        Ok(Prepared::new(entry, Action::Recorded(record)))
+    }
+
+    /// Prepares the removal of a file or link; `opened` is the file if it is open.
+    fn prepare_removal(
+        &self,
+        entry: &'a Entry,
+        opened: Option<Opened<'a>>,
+    ) -> Result<Prepared<'a>, Error> {
+        let path = entry.place(self.workspace())?;
+        let seen = entry.seen_at(&path)?;
+        if let Seen::Nothing = seen {
+            return Err(gone(&path));
+        }
+        let facts = self.facts_of(&seen);
+        let is_open = opened.is_some() || entry.file.is_some();
+        let action = if self.is_journaled() {
+            self.check_seen(&path, seen, facts)?;
+            let aside = entry.beside(&transaction_name());
+            self.journal.append(Record::Temp { path: aside.clone() })?;
+            Action::Recorded(Record::Remove { path: entry.recorded(), aside })
+        } else if is_open {
+            // The lock of the file keeps it from being swept under its temporary name.
+            let aside = entry.beside(&random_name());
+            self.journal.append(Record::Temp { path: aside.clone() })?;
+            Action::Recorded(Record::Remove { path: entry.recorded(), aside })
+        } else {
+            Action::Unlink
+        };
+        let step = Prepared { seen, facts, ..Prepared::new(entry, action) };
+        Ok(match opened {
+            Some(opened) => self.keeping(step, opened),
+            None => step,
+        })
+    }
+
+    fn prepare_rename(
+        &self,
+        entry: &'a Entry,
+        rename: &'a Rename,
+    ) -> Result<Vec<Prepared<'a>>, Error> {
+        let to = &self.transaction.entries[rename.to];
+        let (path, place) = (entry.place(self.workspace())?, to.place(self.workspace())?);
+        let seen = match rename.tree {
+            Some(_) => Seen::of(path.stat()),
+            None => entry.seen_at(&path)?,
+        };
+        let Seen::Entry { stat, .. } = seen else { return Err(gone(&path)) };
+        let (to_dir, _) = place.entry();
+        let failed = |error| Error::io("move", path.as_str(), error);
+        if rename.content.is_some() || self.is_journaled() {
+            let device = to_dir.stat(b".").map_err(failed)?.identity.device;
+            if device != stat.identity.device {
+                return self.prepare_far_rename(entry, rename);
+            }
+        }
+        let facts = match (&rename.content, rename.tree) {
+            (_, Some(_)) => Facts::Identity,
+            (None, None) => self.facts_of(&seen),
+            (Some(_), None) => Facts::All,
+        };
+        let old = FileMark::from(&stat);
+        let record = Record::Rename { from: entry.recorded(), to: to.recorded(), old };
+        let action = Action::Rename(record, to, rename);
+        let renamed = Prepared { seen, facts, ..Prepared::new(entry, action) };
+        let Some(content) = &rename.content else { return Ok(vec![renamed]) };
+        // The replacement is prepared in the directory of the new name.
+        self.check_seen(&path, seen, facts)?;
+        let old_file = self.open_seen(entry, &path, seen, Facts::All)?;
+        check_writable(&path, &old_file)?;
+        let replaced = self.prepare_replacement(to, (to_dir, seen), old_file, content)?;
+        Ok(vec![renamed, replaced])
+    }
+
+    /// Prepares a move to another file system: a copy with attributes and times, and the removal of the
+    /// original.
+    pub(super) fn prepare_far_rename(
+        &self,
+        entry: &'a Entry,
+        rename: &'a Rename,
+    ) -> Result<Vec<Prepared<'a>>, Error> {
+        let to = &self.transaction.entries[rename.to];
+        let (path, place) = (entry.place(self.workspace())?, to.place(self.workspace())?);
+        let seen = entry.seen_at(&path)?;
+        let failed = |error| Error::io("move", path.as_str(), error);
+        if seen.stat().is_some_and(|stat| stat.kind == Kind::Link) {
+            let (parent, name) = path.entry();
+            let text = parent.read_link(name).map_err(failed)?;
+            return Ok(vec![self.prepare_link(to, &text)?, self.prepare_removal(entry, None)?]);
+        }
+        let old = self.open_seen(entry, &path, seen, Facts::All)?;
+        let content = rename.content.as_ref().map(StoredContent::load);
+        let content = content.transpose().map_err(failed)?;
+        let created = self.prepare_new(to, &place, PRIVATE, |temp| {
+            match &content {
+                Some(content) => temp.write_at(content, 0)?,
+                None => copy_file(old.file(), temp, old.stat().size, (&path, self.call))?,
+            }
+            let lost = temp.copy_attributes(old.file())?;
+            temp.copy_times(old.file())?;
+            Ok(self.not_kept(to, &lost))
+        })?;
+        Ok(vec![created, self.prepare_removal(entry, Some(old))?])
+    }
+
+    /// The file, as it was seen: as it was opened before, or opened and compared now.
+    pub(super) fn open_seen<'e>(
+        &self,
+        entry: &'e Entry,
+        path: &WorkspacePath,
+        seen: Seen,
+        facts: Facts,
+    ) -> Result<Opened<'e>, Error> {
+        if let Some(file) = &entry.file {
+            return Ok(Opened::Before(file));
+        }
+        let mut file = OpenFile::open(path, self.call)?.ok_or_else(|| gone(path))?;
+        self.check_opened(path, &mut file, seen, facts)?;
+        Ok(Opened::Now(file))
+    }
+
+    /// Refuses a file that is not what was seen.
+    pub(super) fn check_opened(
+        &self,
+        path: &WorkspacePath,
+        file: &mut OpenFile,
+        seen: Seen,
+        facts: Facts,
+    ) -> Result<(), Error> {
+        let Seen::Entry { stat, racy_version } = seen else {
+            return Err(changed(path, "another process created it meanwhile"));
+        };
+        if !facts.are_same(file.stat(), &stat) {
+            return Err(written(path));
+        }
+        if let Some(version) = racy_version
+            && file.version(self.call, path)? != version
+        {
+            return Err(written(path));
+        }
+        Ok(())
+    }
+
+    /// Notes on attributes that could not be kept.
+    fn not_kept(&self, entry: &Entry, lost: &[&str]) -> Vec<String> {
+        let subject = self.subject(entry);
+        lost.iter().map(|what| format!("the {what} of {subject} could not be kept")).collect()
+    }
+
+    /// How notes name a file: the caller of a single step knows which one it is.
+    fn subject<'e>(&self, entry: &'e Entry) -> Cow<'e, str> {
+        if self.is_single { "the file".into() } else { entry.text.as_str().into() }
+    }
+}
+
+/// A temporary file that is complete.
+struct Temp {
+    path: RecordedPath,
+    mark: FileMark,
+    file: Option<File>,
+    notes: Vec<String>,
+}
+
+/// Why a temporary file is not complete.
+enum NotWritten {
+    Io(io::Error),
+    Refused(Error),
+}
+
+impl From<io::Error> for NotWritten {
+    fn from(error: io::Error) -> NotWritten {
+        NotWritten::Io(error)
+    }
+}
+
+impl From<Error> for NotWritten {
+    fn from(error: Error) -> NotWritten {
+        NotWritten::Refused(error)
+    }
+}
