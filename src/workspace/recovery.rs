@@ -178,7 +178,8 @@ impl Recovery {
 /// journal that is none is left alone.
 ///
 /// # Errors
-/// `TIMEOUT` and `CANCELLED` while waiting, and failures to read the journal.
+/// `TIMEOUT` and `CANCELLED` while waiting, `CONFLICT` for a journal of a newer format, and failures to read
+/// it.
 pub(super) fn recover(workspace: &Workspace, call: &Call) -> Result<Recovery, Error> {
     let place = workspace.journal_place();
     let failed = |error| Error::io("examine", &place.shown(), error);

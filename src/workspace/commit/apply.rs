@@ -203,7 +203,10 @@ impl<'a> Committing<'a> {
                 self.journal.append(Record::Create { path, temp, new })
             }
             Action::Unlink => {
-                self.check_seen(&path, step.seen, step.facts)?;
+                // What was reviewed or logged is what is removed; otherwise nobody expects a certain file.
+                if step.entry.removed.is_some() {
+                    self.check_seen(&path, step.seen, step.facts)?;
+                }
                 let removed = parent.remove_file(name);
                 removed.map_err(|error| Error::io("delete", path.as_str(), error))
             }
@@ -391,8 +394,11 @@ impl<'a> Committing<'a> {
     ) -> Result<(), Error> {
         let failed = |error| Error::io("move", path.as_str(), error);
         let (parent, name) = path.entry();
+        let is_any = !self.is_journaled() && step.open_file().is_none() && rename.tree.is_none();
         match step.open_file() {
             Some(old) => check_unchanged(path, old, Facts::OfContent)?,
+            // Nobody expects a certain file.
+            None if is_any => {}
             None => self.check_seen(path, step.seen, step.facts)?,
         }
         let place = to.place(self.workspace())?;
@@ -424,8 +430,7 @@ impl<'a> Committing<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(gone(path)),
             Err(error) => return Err(failed(error)),
         }
-        if !self.is_journaled() && step.open_file().is_none() && rename.tree.is_none() {
-            // Nobody expects a certain file.
+        if is_any {
             return Ok(());
         }
         check_moved(step, path, (to_dir, to_name)).inspect_err(|_| {
