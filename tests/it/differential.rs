@@ -989,7 +989,7 @@ fn real_trees() -> Vec<PathBuf> {
         return vec![tree.into()];
     }
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version=1", "--offline"])
+        .args(["metadata", "--format-version=1", "--locked"])
         // Crates for other systems are not downloaded.
         .args(["--filter-platform", &format!("{}-unknown-linux-gnu", std::env::consts::ARCH)])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
