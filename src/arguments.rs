@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::context::PATTERN_BYTES;
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
 use crate::text::placeholder;
+use ripkit_fs::{Hint, MAX_PATH_BYTES};
 
 /// Implements `Display` for an enum by its names on the wire, and with `parse` also `FromStr`.
 macro_rules! impl_wire_names {
@@ -60,9 +60,6 @@ pub(crate) fn parse_wire_name<T: DeserializeOwned>(name: &str) -> Result<T, Erro
 
 /// The maximum number of distinct paths of one call.
 pub(crate) const MAX_PATHS: usize = 10_000;
-
-/// The maximum length of a path in bytes; a longer one is `INVALID_PATH`.
-pub(crate) const MAX_PATH_BYTES: usize = 32 * 1024;
 
 /// The maximum length of a path argument in characters, as in schemas.
 pub(crate) const MAX_PATH_CHARS: usize = 8 * MAX_PATH_BYTES;

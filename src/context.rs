@@ -1,35 +1,11 @@
 //! The conditions of a call (cancellation, deadline, progress, streaming) and the limits of a host.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::sync::AtomicUsize;
-
-/// A flag that stops every call that has a clone of it.
-///
-/// A tokio `CancellationToken` is bridged by one task:
-/// `async move { token.cancelled().await; cancel.cancel() }`.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// Creates a flag that is not yet raised.
-    pub fn new() -> Cancel {
-        Cancel::default()
-    }
-
-    /// Raises the flag for all clones; it cannot be lowered.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    /// Whether the flag was raised.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
+pub use ripkit_fs::{Cancel, Incomplete};
 
 /// The progress of a call, as passed to the callback of [`Call::with_progress`].
 #[non_exhaustive]
@@ -100,29 +76,9 @@ impl fmt::Write for ClosableText {
     }
 }
 
-/// Decides between a thread that is about to make its change and a caller that is about to leave
-/// the call. The first one wins, and the decision is final.
-#[derive(Debug, Default)]
-struct CommitPoint(AtomicUsize);
-
-/// Undecided.
-const OPEN: usize = 0;
-/// The change has begun.
-const COMMITTING: usize = 1;
-/// The caller has left; the change must not begin.
-const LEFT: usize = 2;
-
-impl CommitPoint {
-    /// Moves to `wanted` if undecided, and returns whether that is the decision.
-    fn decide(&self, wanted: usize) -> bool {
-        let decided = self.0.compare_exchange(OPEN, wanted, Ordering::AcqRel, Ordering::Acquire);
-        decided.is_ok() || decided == Err(wanted)
-    }
-}
-
 /// The caller's side of a call that runs on another thread.
 pub(crate) struct CallHandle {
-    commit: Arc<CommitPoint>,
+    change: ripkit_fs::CallHandle,
     text: Option<Arc<Mutex<ClosableText>>>,
     progress_closed: Option<Arc<Mutex<bool>>>,
 }
@@ -130,7 +86,7 @@ pub(crate) struct CallHandle {
 impl CallHandle {
     /// Forbids the change. Returns false if it has begun.
     pub(crate) fn leave(&self) -> bool {
-        self.commit.decide(LEFT)
+        self.change.leave()
     }
 
     /// Whether text is being written to the host at this moment, which the host may delay.
@@ -155,7 +111,8 @@ impl CallHandle {
 /// The conditions of one call: cancel flag, deadline, progress callback and text stream.
 ///
 /// By default a call is not cancelled, has no deadline beyond the tool's own `timeout_ms`, reports
-/// no progress and keeps its text.
+/// no progress and keeps its text. When it stops is known to the [`ripkit_fs::Call`] in it, as which it
+/// is passed to a [`Workspace`](crate::Workspace).
 ///
 /// ```
 /// use ripkit::{Call, Cancel};
@@ -167,8 +124,7 @@ impl CallHandle {
 /// ```
 #[derive(Clone, Default)]
 pub struct Call {
-    cancel: Cancel,
-    deadline: Option<Instant>,
+    change: ripkit_fs::Call,
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
     /// Receives the results as JSON.
@@ -177,43 +133,39 @@ pub struct Call {
     counted_matches: bool,
     searched_files: bool,
     globs_in_order: bool,
-    id: Option<Arc<str>>,
-    /// `None` if the caller waits until the call returns.
-    commit: Option<Arc<CommitPoint>>,
-    /// What the user should know besides the result of the call, for its answer.
-    notes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Deref for Call {
+    type Target = ripkit_fs::Call;
+
+    fn deref(&self) -> &ripkit_fs::Call {
+        &self.change
+    }
 }
 
 impl Call {
     /// Gives the call an id of the host, which reviews and reports of its changes have. Default: none.
     pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Call {
-        self.id = Some(id.into());
+        self.change = self.change.with_id(id);
         self
-    }
-
-    /// The id that the host gave it.
-    pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
     }
 
     /// Stops the call when `cancel` is raised. Default: never.
     pub fn with_cancel(mut self, cancel: Cancel) -> Call {
-        self.cancel = cancel;
+        self.change = self.change.with_cancel(cancel);
         self
     }
 
     /// Stops the call when `timeout` from now has passed; an earlier deadline stays in force.
     /// Default: none.
-    pub fn with_timeout(self, timeout: Duration) -> Call {
-        match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.with_deadline(deadline),
-            None => self,
-        }
+    pub fn with_timeout(mut self, timeout: Duration) -> Call {
+        self.change = self.change.with_timeout(timeout);
+        self
     }
 
     /// Stops the call at `deadline`; an earlier one stays in force. Default: none.
     pub fn with_deadline(mut self, deadline: Instant) -> Call {
-        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        self.change = self.change.with_deadline(deadline);
         self
     }
 
@@ -301,52 +253,9 @@ impl Call {
         self.text.as_ref()
     }
 
-    /// The time at which the call stops, if there is one.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
-    /// Why the call should stop now, or `None` to continue. Long loops must check this.
-    pub fn stop_reason(&self) -> Option<Incomplete> {
-        if self.cancel.is_cancelled() {
-            return Some(Incomplete::Cancelled);
-        }
-        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        late.then_some(Incomplete::Timeout)
-    }
-
-    /// Begins a change. A tool calls this before the first visible step of its change, and makes the
-    /// change only after `Ok`. The caller then waits for the change to finish, even beyond the
-    /// deadline. After `Err` the caller may have left, and has then reported that nothing was
-    /// changed. After one `Ok`, further calls return `Ok`.
-    ///
-    /// # Errors
-    /// The reason to stop, if the call was cancelled or its deadline passed.
-    pub fn commit(&self) -> Result<(), Incomplete> {
-        let Some(commit) = &self.commit else {
-            return self.stop_reason().map_or(Ok(()), Err);
-        };
-        let began = commit.0.load(Ordering::Acquire) == COMMITTING;
-        match self.stop_reason() {
-            Some(why) if !began => Err(why),
-            _ if commit.decide(COMMITTING) => Ok(()),
-            why => Err(why.unwrap_or(Incomplete::Timeout)),
-        }
-    }
-
-    /// Adds sentences to the answer of the call, whatever its result is.
-    pub(crate) fn add_notes(&self, notes: impl IntoIterator<Item = String>) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes);
-    }
-
-    /// The sentences that were added since they were taken last.
-    pub(crate) fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// The same call for another thread, and the handle by which its caller can leave it.
     pub(crate) fn detached(&self) -> (Call, CallHandle) {
-        let commit = Arc::new(CommitPoint::default());
+        let (change, handle) = self.change.detached();
         let text = self
             .text
             .clone()
@@ -354,8 +263,7 @@ impl Call {
         let progress_closed = self.on_progress.as_ref().map(|_| Arc::new(Mutex::new(false)));
         let on_progress = self.on_progress.clone().zip(progress_closed.clone());
         let call = Call {
-            cancel: self.cancel.clone(),
-            deadline: self.deadline,
+            change,
             on_progress: on_progress.map(|(report, closed)| -> OnProgress {
                 Arc::new(move |progress| {
                     let closed = closed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -365,17 +273,10 @@ impl Call {
                 })
             }),
             text: text.clone().map(TextStream::new),
-            // It needs no closing, unlike the text: only the program sets it, which waits for the call.
-            results: self.results.clone(),
-            exact_lines: self.exact_lines,
-            counted_matches: self.counted_matches,
-            searched_files: self.searched_files,
-            globs_in_order: self.globs_in_order,
-            id: self.id.clone(),
-            commit: Some(commit.clone()),
-            notes: Arc::default(),
+            // The rest needs no closing: only the program streams results, and it waits for the call.
+            ..self.clone()
         };
-        (call, CallHandle { commit, text, progress_closed })
+        (call, CallHandle { change: handle, text, progress_closed })
     }
 
     /// The same call, whose reports are added to `before`, the progress of earlier work.
@@ -406,32 +307,11 @@ impl Call {
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
-            .field("cancel", &self.cancel)
-            .field("deadline", &self.deadline)
+            .field("change", &self.change)
             .field("on_progress", &self.on_progress.is_some())
             .field("text", &self.text.is_some())
             .field("exact_lines", &self.exact_lines)
             .finish_non_exhaustive()
-    }
-}
-
-/// Why a call returned before it was complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Incomplete {
-    /// The caller raised the cancel flag.
-    Cancelled,
-    /// The deadline or the tool's own time limit passed.
-    Timeout,
-}
-
-impl fmt::Display for Incomplete {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Incomplete::Cancelled => "cancelled",
-            Incomplete::Timeout => "out of time",
-        })
     }
 }
 

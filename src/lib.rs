@@ -112,11 +112,10 @@ pub mod context;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 pub mod error;
-mod hint;
 mod index;
 #[cfg(feature = "mcp")]
 pub mod mcp;
-mod os;
+mod next_step;
 pub mod output;
 mod patch;
 mod pool;
@@ -146,13 +145,13 @@ pub use arguments::{OneOrMany, Sort};
 pub use command::CommandPolicy;
 pub use context::{Call, Cancel, Incomplete, Limits, Progress, TextStream};
 pub use error::{Error, ErrorCode};
-pub use hint::Hint;
 pub use index::{Index, IndexOptions, IndexStatus, OtherIndex};
 pub use output::{Content, IndexUse, Outcome, Output, ReadError, ScanStats, Skipped, Truncation};
+pub use ripkit_fs::escape::{path_text, printable};
+pub use ripkit_fs::{Hint, HintNames, NextStep, OwnNames};
 pub use schemars;
 pub use serde_json::{Value, json};
 pub use skills::SkillCatalog;
-pub use text::escape::{path_text, printable};
 pub use text_format::{Syntax, TextFormat, TextStyle};
 pub use tool::{Effect, Tool, ToolContext, ToolSpec};
 pub use toolkit::{Answer, Toolkit};

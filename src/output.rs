@@ -1,13 +1,14 @@
 //! The parts of every answer: outcome, content, scan statistics and truncation.
 
+use ripkit_edit::text::counted;
 use std::fmt::{self, Display};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Incomplete;
-use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat};
+use ripkit_fs::escape;
 
 /// The output of a tool: `Display` is the text for a model, `Serialize` the data for a program.
 pub trait Output: Serialize + JsonSchema + Display + Send + 'static {
@@ -367,11 +368,6 @@ pub(crate) fn continuation(format: &TextFormat, cursor: &str) -> String {
         Syntax::Json => format!("To go on, pass cursor: {cursor:?}"),
         Syntax::Shell => format!("To go on, pass --cursor {cursor}"),
     }
-}
-
-/// "1 file", "12 files".
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Refused edits as errors: their codes, their words, and the names of tools and arguments in them.
 
-use ripkit_edit::{NextStep, Options, Refusal, RefusalKind, explain};
+use ripkit_edit::{Options, Refusal, RefusalKind, explain};
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
+use crate::next_step;
 
 /// The error of a refused edit of the file at `path`, from the content and the options of the edit.
 pub(crate) fn error_of(
@@ -16,7 +16,7 @@ pub(crate) fn error_of(
 ) -> Error {
     let Ok(explanation) = explain(content, options, refusal) else { return stopped(call) };
     let error = Error::new(code_of(refusal), explanation.message).at(path);
-    explanation.next_steps.into_iter().map(hint_of).fold(error, Error::with_hint)
+    explanation.next_steps.into_iter().map(next_step::of_edit).fold(error, Error::with_hint)
 }
 
 /// The code of the error of a refused edit.
@@ -35,24 +35,4 @@ pub(crate) fn code_of(refusal: &Refusal) -> ErrorCode {
 pub(crate) fn stopped(call: &Call) -> Error {
     let why = call.stop_reason().expect("a call that stops stays stopped");
     Error::stopped(why, "anything was changed")
-}
-
-fn hint_of(step: NextStep) -> Hint {
-    match step {
-        NextStep::WriteFile => {
-            Hint::tool("To create a file or replace all of it, use ", "write_file", ".")
-        }
-        NextStep::ReadFile(path) => {
-            Hint::tool("Tip: Use ", "read_file", format!(" to see contents of {path}."))
-        }
-        NextStep::Search => Hint::tool("It has long lines: ", "search", " shows windows of them."),
-        NextStep::MatchSafely => Hint::argument("With ", "match", "safe", " it would be found."),
-        NextStep::MatchExactly(purpose) => {
-            Hint::argument(format!("{purpose}, use "), "match", "exact", ".")
-        }
-        NextStep::ReplaceAll => {
-            Hint::argument_name("To replace every one, set ", "replace_all", ".")
-        }
-        sentence => Hint::from(sentence.to_string()),
-    }
 }

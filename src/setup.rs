@@ -9,7 +9,7 @@ use crate::index::IndexOptions;
 use crate::skills::{CLIENT_DIRECTORIES, SkillCatalog, SkillLoader};
 use crate::text_format::TextStyle;
 use crate::toolkit::Toolkit;
-use crate::workspace::{OuterIgnores, Workspace};
+use ripkit_fs::{OuterIgnores, Workspace};
 
 /// Which tools are opened, and how. The default is what `ripkit mcp --root DIR` serves, without the
 /// home directory, which only the host may look up.

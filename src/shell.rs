@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::context::{Call, TextStream};
-use crate::text::escape;
 use crate::toolkit::Answer;
 use crate::tools::find_files::FindFilesOutput;
 use crate::tools::list_files::ListFilesOutput;
@@ -16,6 +15,7 @@ use crate::tools::read_file::ReadFileOutput;
 #[cfg(all(unix, feature = "command"))]
 use crate::tools::run_command::RunCommandOutput;
 use crate::tools::search::SearchOutput;
+use ripkit_fs::escape;
 
 /// Whether the body is exactly the content of a file or the output of a command, so that no line end
 /// is added to it.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
-use crate::workspace::{Version, WorkspacePath};
+use ripkit_fs::Hint;
+use ripkit_fs::{Version, WorkspacePath};
 
 /// The maximum number of files that are recorded; beyond it the least recently shown one is
 /// dropped.

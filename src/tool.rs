@@ -17,7 +17,7 @@ use crate::pool::Pool;
 use crate::shown_files::ShownFiles;
 use crate::text_format::TextFormat;
 use crate::walk::DirSource;
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 /// A tool: a name, typed arguments, typed output and a function between them.
 ///

@@ -8,9 +8,10 @@ use memchr::{memchr, memrchr};
 
 use super::policy::OutputFile;
 use super::process::{Process, Received, Until};
+use crate::command::spool_file::{SpoolFile, make_ignored_directory};
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
-use crate::workspace::{self, SpoolFile, Workspace};
+use ripkit_fs::Workspace;
 
 /// How often a running command is checked for cancellation.
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
@@ -292,11 +293,7 @@ impl<'a> OutputSpool<'a> {
 }
 
 fn create_file(workspace: &Workspace, settings: &OutputFile) -> Result<SpoolFile, Error> {
-    workspace::make_ignored_directory(
-        workspace,
-        &settings.ignored_directory,
-        settings.ignore_existing,
-    )?;
+    make_ignored_directory(workspace, &settings.ignored_directory, settings.ignore_existing)?;
     SpoolFile::create(workspace, &settings.directory, MAX_FILES)
 }
 

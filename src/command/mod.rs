@@ -5,6 +5,7 @@ mod policy;
 mod process;
 mod process_tree;
 mod run;
+mod spool_file;
 
 pub use self::policy::CommandPolicy;
 pub(crate) use self::process::{Ending, signal_name};

@@ -18,11 +18,11 @@ use rustix::io::{Errno, FdFlags};
 pub(crate) use rustix::process::Signal;
 use rustix::process::{Pid, Resource, WaitId, WaitIdOptions};
 
-use crate::os::{Dir, split_at_count};
 #[cfg(target_os = "linux")]
 pub(crate) use control_group::ControlGroup;
 #[cfg(target_os = "linux")]
 pub(crate) use descendants::{Descendant, descendants};
+use ripkit_fs::os::{Dir, split_at_count};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported::{Descendant, descendants};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::index::file_table::Slot;
 use crate::index::snapshot_dir::SnapshotDir;
-use crate::workspace::Kind;
+use ripkit_fs::os::Kind;
 
 /// Estimated memory of a directory besides its names, in bytes.
 const DIRECTORY_BYTES: usize = 512;
@@ -100,7 +100,7 @@ fn names(cached: &SnapshotDir) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::walk::{DirListing, IgnoreFiles};
-    use crate::workspace::{Identity, Volume};
+    use ripkit_fs::os::{Identity, Volume};
 
     fn dir(prefix: &str, inode: u64, entries: &[(&str, Kind)]) -> Arc<SnapshotDir> {
         let mut listing = DirListing::default();

@@ -5,7 +5,9 @@ use std::io;
 use crate::index::file_table::{Content, KnownFile};
 use crate::index::signatures::SignatureBuilder;
 use crate::text::decode;
-use crate::workspace::{Dir, File, Fingerprint, Kind, ReadBuffer, Stat, now};
+use ripkit_fs::Fingerprint;
+use ripkit_fs::os::now;
+use ripkit_fs::os::{Dir, File, Kind, ReadBuffer, Stat};
 
 /// Larger files get no filter, in bytes.
 const MAX_FILE: u64 = 64 << 20;

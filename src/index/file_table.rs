@@ -11,7 +11,8 @@ use crate::index::query::FilterQuery;
 use crate::index::signatures::{BitsPerByte, BlockFilters, FileSet, Signatures};
 use crate::index::status::IndexStatus;
 use crate::walk::{DirListing, FileId, FileTotals};
-use crate::workspace::{Fingerprint, Kind, Stat};
+use ripkit_fs::Fingerprint;
+use ripkit_fs::os::{Kind, Stat};
 
 /// What is known of the content of a file, for as long as its fingerprint is the same.
 #[derive(Debug)]

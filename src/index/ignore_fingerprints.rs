@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::walk::{IgnoreFiles, OpenDir};
-use crate::workspace::{Dir, Fingerprint, IgnoreSource, Workspace, exclude_below, now};
+use ripkit_fs::os::Dir;
+use ripkit_fs::os::now;
+use ripkit_fs::{Fingerprint, IgnoreSource, Workspace};
 
 /// The fingerprints of the ignore files of one directory.
 #[derive(Debug)]
@@ -131,7 +133,7 @@ fn exclude(directory: &Dir) -> Option<Fingerprint> {
 }
 
 fn linked(workspace: &Workspace, prefix: &[u8]) -> Option<(Vec<u8>, Fingerprint)> {
-    let path = exclude_below(workspace, prefix)?;
+    let path = workspace.exclude_file(prefix)?;
     let (directory, name) = path.entry();
     let stat = directory.stat(name).ok()?;
     Some((path.relative().to_vec(), Fingerprint::of(&stat)))
@@ -153,7 +155,7 @@ mod tests {
 
     use super::*;
     use crate::walk::OpenCount;
-    use crate::workspace::Kind;
+    use ripkit_fs::os::Kind;
 
     fn wait_until_not_racy() {
         thread::sleep(Duration::from_millis(130));

@@ -14,7 +14,7 @@ use crate::pool::{Pool, lock};
 use crate::walk::{
     Batch, DirectoryReport, FileId, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
-use crate::workspace::ReadBuffer;
+use ripkit_fs::os::ReadBuffer;
 
 /// How indexed files and calls under way are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

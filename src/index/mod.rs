@@ -63,7 +63,7 @@ pub(crate) use crate::index::stored_snapshot::round_trip;
 use crate::index::stored_snapshot::{DecodedSnapshot, EncodedSnapshot};
 use crate::pool::Pool;
 use crate::walk::FileId;
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 /// The index is written when one part in this many is new.
 const WORTH: u64 = 20;

@@ -14,7 +14,7 @@ use crate::index::signatures::SignatureBuilder;
 use crate::index::snapshot::IndexView;
 use crate::pool::lock;
 use crate::walk::{FileId, FileTotals, SelectedFiles};
-use crate::workspace::{File, Stat};
+use ripkit_fs::os::{File, Stat};
 
 /// One part in this many of a search's time goes into indexing.
 const SHARE: u64 = 16;
@@ -163,7 +163,7 @@ impl IndexReader {
 mod tests {
     use super::*;
     use crate::index::IndexOptions;
-    use crate::workspace::Workspace;
+    use ripkit_fs::Workspace;
 
     const TIME_PER_FILE: Duration = Duration::from_millis(3);
 

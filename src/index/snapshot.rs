@@ -17,9 +17,9 @@ use crate::walk::{
     IgnoreRules, InitialTask, MemoryBudget, OpenCount, OpenDir, PendingDir, ReadContext, Selection,
     SelectionLookup, WalkOptions,
 };
-use crate::workspace::{
-    Dir, Fingerprint, Kind, RecentFingerprint, Stat, Volume, Workspace, split_name,
-};
+use ripkit_fs::byte_path::split_name;
+use ripkit_fs::os::{Dir, Kind, Stat, Volume};
+use ripkit_fs::{Fingerprint, RecentFingerprint, Workspace};
 
 /// How many entries are read at most of a directory above the root of a walk, whose entries the walk
 /// does not need.

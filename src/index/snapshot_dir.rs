@@ -11,7 +11,8 @@ use crate::walk::{
     DirListing, FilteredDir, IgnoreFiles, IgnoreRules, MemoryBudget, OpenDir, Reservation,
     WalkOptions,
 };
-use crate::workspace::{Fingerprint, Identity, Volume, Workspace};
+use ripkit_fs::os::{Identity, Volume};
+use ripkit_fs::{Fingerprint, Workspace};
 
 /// How many filter results are kept of a directory, each for walks with other options.
 const MAX_FILTERED: usize = 4;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Incomplete;
-use crate::output::counted;
+use ripkit_edit::text::counted;
 
 /// A stored index of the same workspace that another version of ripkit wrote in another format. It is
 /// neither used nor replaced nor removed.

@@ -12,7 +12,8 @@ use crate::index::snapshot_dir::SnapshotDir;
 use crate::index::store::byte_reader::ByteReader;
 use crate::index::store::{is_name, is_prefix};
 use crate::walk::{DirListing, FileId, IgnoreFiles};
-use crate::workspace::{Fingerprint, Identity, Kind, Volume};
+use ripkit_fs::Fingerprint;
+use ripkit_fs::os::{Identity, Kind, Volume};
 
 /// What is recorded of a directory besides its entries.
 const HAS_IDENTITY: u8 = 1;

@@ -10,7 +10,7 @@ use super::uri;
 use crate::error::Error;
 use crate::skills::SkillCatalog;
 use crate::toolkit::Toolkit;
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 type Open = dyn Fn(&[PathBuf]) -> Result<(Toolkit, SkillCatalog), Error> + Send + Sync;
 

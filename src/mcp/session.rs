@@ -25,8 +25,8 @@ use super::protocol::{Action, Negotiated, Service, SkillRead, ToolCall};
 use super::roots::{ClientRoots, RootsHandler};
 use crate::context::{Call, Cancel, Progress};
 use crate::error::{Error, ErrorCode};
-use crate::output::counted;
 use crate::pool::lock;
+use ripkit_edit::text::counted;
 
 /// How many requests of one client may be open or have an answer that waits; more are refused.
 const MAX_OPEN: usize = 1024;
@@ -866,7 +866,7 @@ mod tests {
     use crate::mcp::Server;
     use crate::mcp::jsonrpc::MAX_ID_BYTES;
     use crate::toolkit::{FunctionOutput, FunctionTool, Toolkit};
-    use crate::workspace::Workspace;
+    use ripkit_fs::Workspace;
 
     /// What a request of a whole mebibyte takes besides.
     const OVERHEAD: usize = 4096;

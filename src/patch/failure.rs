@@ -7,11 +7,12 @@ use ripkit_edit::hunks::MAX_REFUSED;
 use ripkit_edit::{Options, Refusal};
 
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
-use crate::hint::Hint;
 use crate::patch::plan::PlanOptions;
 use crate::patch::{Action, FilePatch, PatchHunk};
 use crate::refusal;
-use crate::text::{clip, escape};
+use crate::text::clip;
+use ripkit_fs::Hint;
+use ripkit_fs::escape;
 
 /// Failures that are reported with what would apply, and further ones that are named.
 const MAX_EXPLAINED: usize = 4;
@@ -27,15 +28,18 @@ pub(super) struct Failure<'p> {
     pub(super) cause: Cause,
 }
 
+/// Why a part cannot be applied: one reason, or those of its hunks.
+pub(super) struct Causes(pub(super) Vec<Cause>);
+
+impl From<Error> for Causes {
+    fn from(error: Error) -> Causes {
+        Causes(vec![Cause::File(error)])
+    }
+}
+
 pub(super) enum Cause {
     File(Error),
     Hunk { path: String, content: Arc<Vec<u8>>, refusal: Refusal },
-}
-
-impl From<Error> for Vec<Cause> {
-    fn from(error: Error) -> Vec<Cause> {
-        vec![Cause::File(error)]
-    }
 }
 
 impl<'p> Failure<'p> {

@@ -4,7 +4,7 @@
 use crate::error::{Error, ErrorCode};
 use crate::patch::lines::PatchLines;
 use crate::patch::{FilePatch, blocks, envelope, unified};
-use crate::text::escape;
+use ripkit_fs::escape;
 
 /// The first lines of a patch in each format.
 const SAMPLES: &str = "\n*** Begin Patch\n*** Update File: src/a.rs\nor a unified diff:\n\

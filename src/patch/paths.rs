@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::patch::{Action, FilePatch};
-use crate::workspace::{Access, Transaction, Workspace};
+use ripkit_fs::{Access, Transaction, Workspace};
 
 /// The paths that a part of the patch uses, by their index.
 #[derive(Clone, Copy)]

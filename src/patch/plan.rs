@@ -10,13 +10,13 @@ use ripkit_edit::{Edited, MatchKind, Options, Refusal, RefusalKind, Splice};
 use crate::arguments;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::patch::failure::{Cause, Failure, Report, shown};
+use crate::patch::failure::{Cause, Causes, Failure, Report, shown};
 use crate::patch::paths::{LockedPaths, PatchPaths, Uses, no_such_path};
 use crate::patch::{Action, FilePatch, PatchHunk, hunk_rules};
 use crate::refusal;
 use crate::text::placeholder;
 use crate::text_format::TextFormat;
-use crate::workspace::{Transaction, Workspace};
+use ripkit_fs::{Transaction, Workspace};
 
 /// All contents together may have so many times the bytes of one file.
 const MAX_FILES_BYTES: usize = 4;
@@ -166,7 +166,7 @@ impl Planner<'_> {
                 self.notes.extend(part.notes.iter().map(|note| format!("{path}: {note}")));
                 Ok(Vec::new())
             }
-            Err(causes) => {
+            Err(Causes(causes)) => {
                 let mut failures = Vec::with_capacity(causes.len());
                 for cause in causes {
                     failures.push(match cause {
@@ -186,7 +186,7 @@ impl Planner<'_> {
         }
     }
 
-    fn create(&mut self, part: &FilePatch, path: usize, content: &str) -> Result<(), Vec<Cause>> {
+    fn create(&mut self, part: &FilePatch, path: usize, content: &str) -> Result<(), Causes> {
         self.look(path, false)?;
         if self.state(path)?.now.exists() {
             let message = format!("{} exists already", shown(&part.path));
@@ -208,12 +208,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn delete(
-        &mut self,
-        part: &FilePatch,
-        path: usize,
-        hunks: &[PatchHunk],
-    ) -> Result<(), Vec<Cause>> {
+    fn delete(&mut self, part: &FilePatch, path: usize, hunks: &[PatchHunk]) -> Result<(), Causes> {
         match self.look(path, true) {
             // What cannot be read can be removed.
             Err(error)
@@ -247,7 +242,7 @@ impl Planner<'_> {
         uses: Uses,
         hunks: &[PatchHunk],
         are_blocks: bool,
-    ) -> Result<(), Vec<Cause>> {
+    ) -> Result<(), Causes> {
         self.look(uses.path, !hunks.is_empty())?;
         if !self.state(uses.path)?.now.exists() {
             return Err(missing(part).into());
@@ -348,7 +343,7 @@ impl Planner<'_> {
         content: &Arc<Vec<u8>>,
         hunks: &[PatchHunk],
         are_blocks: bool,
-    ) -> Result<Edited, Vec<Cause>> {
+    ) -> Result<Edited, Causes> {
         let path = self.locked.path(path)?;
         let found: Vec<_> = hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
         let (call, max_bytes) = (self.options.call, self.options.file_bytes);
@@ -363,7 +358,7 @@ impl Planner<'_> {
                 }
                 _ => Cause::Hunk { path: path.clone(), content: content.clone(), refusal },
             };
-            refusals.into_iter().map(cause).collect()
+            Causes(refusals.into_iter().map(cause).collect())
         })
     }
 

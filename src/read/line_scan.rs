@@ -4,7 +4,8 @@
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::read::encoding::{CodeUnits, Encoding, LineEnding, Utf8Check};
-use crate::workspace::{File, ReadBuffer, Version, VersionHasher, WorkspacePath};
+use ripkit_fs::os::{File, ReadBuffer};
+use ripkit_fs::{Version, VersionHasher, WorkspacePath};
 
 /// Bytes of one read; even, so that a UTF-16 code unit is never split.
 pub(super) const BLOCK: usize = 256 * 1024;

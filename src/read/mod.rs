@@ -16,12 +16,13 @@ mod tests;
 
 use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
-use crate::output::counted;
 use crate::read::encoding::CodeUnits;
 use crate::read::image::{Image, ImageFormat};
 use crate::read::line_scan::{BLOCK, Extent, LineScan, SourceFile, TailStart, find_last_lines};
 use crate::read::page::{CutLine, LineReader, Page, PageLimits, line_number};
-use crate::workspace::{File, ReadBuffer, Version, WorkspacePath};
+use ripkit_edit::text::counted;
+use ripkit_fs::os::{File, ReadBuffer};
+use ripkit_fs::{Version, WorkspacePath};
 
 pub use encoding::{Encoding, LineEnding};
 

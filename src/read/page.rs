@@ -8,7 +8,7 @@ use crate::read::encoding::{CodeUnits, decoded};
 use crate::read::line_scan::{BLOCK, SourceFile};
 use crate::text::clip;
 use crate::text::line_number::LineNumber;
-use crate::workspace::ReadBuffer;
+use ripkit_fs::os::ReadBuffer;
 
 /// The maximum size of a page.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 use crate::context::Cancel;
 use crate::test_rng::is_thorough;
-use crate::workspace::{Access, Workspace};
+use ripkit_fs::{Access, Workspace};
 
 fn options(offset: i64, max_lines: u64, max_bytes: usize) -> PageOptions {
     PageOptions {

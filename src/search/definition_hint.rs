@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::search::lines::FileMatches;
-use crate::text::escape;
+use ripkit_fs::escape;
 
 /// The maximum number of definitions in a report.
 const MAX_DEFINITIONS: usize = 3;

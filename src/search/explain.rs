@@ -14,20 +14,21 @@ use serde::Serialize;
 use crate::arguments::Sort;
 use crate::context::Call;
 use crate::error::Error;
-use crate::hint::Hint;
 use crate::pool::Pool;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::{Pattern, PatternOptions};
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
-use crate::text::{clip, escape};
+use crate::text::clip;
 use crate::text_format::{Syntax, TextFormat};
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
     Batch, DirectoryReport, GlobBase, OpenCount, Pass, PathFilter, ResultSink, SelectedFiles,
     SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
-use crate::workspace::Workspace;
+use ripkit_fs::Hint;
+use ripkit_fs::Workspace;
+use ripkit_fs::escape;
 
 /// How many files each reading is tried on, however few were searched.
 const MIN_FILES: u64 = 256;

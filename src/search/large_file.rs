@@ -19,7 +19,8 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
 use crate::walk::WalkControl;
-use crate::workspace::{File, ReadBuffer, Version};
+use ripkit_fs::Version;
+use ripkit_fs::os::{File, ReadBuffer};
 
 /// The size of a block in bytes, small enough for the processor's cache.
 const BLOCK: usize = 256 << 10;

@@ -18,8 +18,9 @@ use crate::search::enclosing::Definitions;
 use crate::search::options::OutputMode;
 use crate::search::spans::LineSpans;
 use crate::search::values::ValueCounts;
-use crate::text::{clip, escape};
-use crate::workspace::Version;
+use crate::text::clip;
+use ripkit_fs::Version;
+use ripkit_fs::escape;
 
 /// The initial capacity for the text of a file, in bytes.
 const TEXT_CAPACITY: usize = 4096;

@@ -38,7 +38,7 @@ use crate::search::options::SearchOptions;
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::FileSearcher;
 use crate::walk::{Cursor, Pass, ResumePoint, SkippedEntry, Walk};
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 /// The note on results that were found by ignoring case.
 const IGNORES_CASE: &str = "No match with this case; these ignore case.";

@@ -9,7 +9,7 @@ use crate::pool::Pool;
 use crate::search::options::SearchOptions;
 use crate::walk::list::{self, ListEntry, ListOptions};
 use crate::walk::{Cursor, WalkOptions};
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 /// How many files are searched in one walk, in which each takes half a kilobyte.
 const CHUNK: usize = 4096;

@@ -5,7 +5,7 @@ use regex_syntax::hir;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
+use ripkit_fs::Hint;
 
 /// How many characters of the pattern a message shows.
 const EXCERPT_CHARS: usize = 48;

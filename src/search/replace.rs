@@ -9,8 +9,6 @@ use std::sync::{Arc, Mutex};
 
 use crate::context::{Call, Incomplete, Limits, Progress};
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
-use crate::output::counted;
 use crate::pool::{Job, Pool, lock};
 use crate::search;
 use crate::search::explain::Reading;
@@ -19,8 +17,10 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::report::SearchOutput;
 use crate::search::rewrite::{ChangedLine, RewriteError, Rewriter, Rewritten, line_searcher};
 use crate::search::template::Template;
-use crate::text::escape;
-use crate::workspace::{Access, Transaction, Version, Workspace};
+use ripkit_edit::text::counted;
+use ripkit_fs::Hint;
+use ripkit_fs::escape;
+use ripkit_fs::{Access, Transaction, Version, Workspace};
 
 /// The maximum number of files of one call, unless the host allows fewer results.
 const MAX_FILES: usize = 10_000;

@@ -1,6 +1,7 @@
 //! The report of a search: collects results in path order until its limits are reached, and formats
 //! them.
 
+use ripkit_edit::text::counted;
 use std::fmt;
 use std::ops::ControlFlow;
 #[cfg(feature = "cli")]
@@ -12,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::context::{Incomplete, Progress, TextStream};
-use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
+use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
 use crate::search::definition_hint::DefinitionLine;
 use crate::search::explain::{Alternative, NoFiles, Reading};
 use crate::search::json::{self, MatchStats};
@@ -22,9 +23,9 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::searcher::BatchMatches;
 use crate::search::spread::{Counts, Spread};
 use crate::search::values::{ValueCount, ValueCounts};
-use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::walk::{Cursor, DirectoryReport, Pass, QueryId, ResultSink, SkippedEntry};
+use ripkit_fs::escape;
 
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
 const MAX_SKIPPED_ENTRIES: usize = 1000;

@@ -19,7 +19,7 @@ use crate::search::pattern::Pattern;
 use crate::search::spans::SpanFinder;
 use crate::search::template::Template;
 use crate::text::clip;
-use crate::workspace::Version;
+use ripkit_fs::Version;
 
 /// How many changed lines of a file are kept.
 const MAX_LINES: usize = 3;

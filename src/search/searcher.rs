@@ -19,11 +19,13 @@ use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::Pattern;
 use crate::search::sink::LineSink;
 use crate::search::spans::SpanFinder;
-use crate::text::{decode, escape};
+use crate::text::decode;
 use crate::walk::{
     Batch, EntryRef, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
 };
-use crate::workspace::{File, Kind, PathPolicy, ReadBuffer, Version, Volume, Workspace};
+use ripkit_fs::escape;
+use ripkit_fs::os::{File, Kind, ReadBuffer, Volume};
+use ripkit_fs::{PathPolicy, Version, Workspace};
 
 /// The size of the first read of a file, which contains most source files.
 const FIRST_READ: usize = 256 * 1024;

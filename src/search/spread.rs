@@ -27,8 +27,8 @@ use crate::output::Truncation;
 use crate::search::definition_hint::{DefinitionHint, DefinitionLine};
 use crate::search::lines::FileMatches;
 use crate::search::options::{FIRST_LINES, OutputMode, SearchOptions};
-use crate::text::escape;
 use crate::walk::Pass;
+use ripkit_fs::escape;
 
 /// Bytes of the line between groups of lines.
 const SEPARATOR: usize = "--\n".len();

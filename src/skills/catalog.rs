@@ -8,8 +8,8 @@ use crate::skills::finding::{Finding, Severity, SkillFinding, quoted_name};
 use crate::skills::frontmatter::MAX_NAME_LEN;
 use crate::skills::prompt;
 use crate::skills::skill::Skill;
-use crate::text::escape::display_path;
-use crate::text::similar::most_similar;
+use ripkit_fs::escape::display_path;
+use ripkit_fs::names::most_similar;
 
 /// How many names an error lists.
 const NAMED_SKILLS: usize = 20;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, ErrorCode};
 use crate::text::clip;
-use crate::text::escape::{self, is_unsafe};
+use ripkit_fs::escape::{self, is_unsafe};
 
 /// The severity of a [`SkillFinding`], the worst first.
 ///

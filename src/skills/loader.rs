@@ -11,7 +11,9 @@ use crate::skills::root::{MAX_ENTRIES, SkillFile, SkillRoot, absolute_bytes, lis
 use crate::skills::skill::Skill;
 use crate::text::clip;
 use crate::walk::VERSION_CONTROL;
-use crate::workspace::{DirectoryEntry, Kind, Workspace, WorkspacePath, joined, link_target};
+use ripkit_fs::byte_path::joined;
+use ripkit_fs::os::Kind;
+use ripkit_fs::{DirectoryEntry, Workspace, WorkspacePath};
 
 /// Loads skills from several directories. Of two skills with the same name, the later one takes
 /// precedence.
@@ -514,7 +516,7 @@ impl<'a> SkillScan<'a> {
         directory: &WorkspacePath,
         name: &[u8],
     ) -> Option<(SkillRoot, Vec<u8>)> {
-        let target = link_target(&root.workspace, directory, name)?;
+        let target = root.workspace.link_target(directory, name)?;
         self.allowed.iter().find_map(|other| {
             let found = other.look_up(&target).ok()??;
             Some((other.clone(), found.relative().to_vec()))

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::output::counted;
 use crate::skills::finding::one_line;
 use crate::skills::frontmatter::MAX_DESCRIPTION_LEN;
 use crate::skills::skill::Skill;
 use crate::skills::xml::xml;
-use crate::text::escape::display_path;
+use ripkit_edit::text::counted;
+use ripkit_fs::escape::display_path;
 
 /// The maximum size of the list in bytes. Descriptions are shortened until it fits, all to the same
 /// length and at least 40 characters; then the last skills are left out, and a comment gives their

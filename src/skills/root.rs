@@ -4,8 +4,9 @@ use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 
 use crate::error::{Error, ErrorCode};
-use crate::text::escape;
-use crate::workspace::{DirectoryEntry, File, Workspace, WorkspacePath, entries};
+use ripkit_fs::escape;
+use ripkit_fs::os::File;
+use ripkit_fs::{DirectoryEntry, Workspace, WorkspacePath};
 
 /// A workspace with skills, and optionally a directory in it that links must not leave.
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ pub(super) fn list_entries(
     workspace: &Workspace,
     path: &WorkspacePath,
 ) -> Result<(Vec<DirectoryEntry>, bool), Error> {
-    let mut listed = entries(workspace, path, |so_far| {
+    let mut listed = workspace.list(path, |so_far| {
         if so_far <= MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     let is_whole = listed.len() <= MAX_ENTRIES;

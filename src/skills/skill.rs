@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use crate::error::{Error, ErrorCode};
-use crate::output::counted;
 use crate::skills::frontmatter::{Frontmatter, ParsedFrontmatter};
 use crate::skills::root::{SkillFile, SkillRoot, list_entries, read_rest, rest_below};
 use crate::skills::xml::xml;
-use crate::text::escape::{self, display_path};
-use crate::workspace::{Kind, WorkspacePath, joined};
+use ripkit_edit::text::counted;
+use ripkit_fs::WorkspacePath;
+use ripkit_fs::byte_path::joined;
+use ripkit_fs::escape::{self, display_path};
+use ripkit_fs::os::Kind;
 
 /// The maximum number of listed files of a skill.
 pub const MAX_RESOURCES: usize = 100;

@@ -1,11 +1,8 @@
-//! Text without files: decoding, names that look alike, similar names. What edits need too is in
-//! `ripkit_edit`.
+//! Text without files: decoding, line numbers, placeholders. What edits need too is in `ripkit_edit`,
+//! names and their escapes in `ripkit_fs`.
 
-pub(crate) mod confusable;
 pub(crate) mod decode;
-pub(crate) mod escape;
 pub(crate) mod line_number;
 pub(crate) mod placeholder;
-pub(crate) mod similar;
 
 pub(crate) use ripkit_edit::text::clip;

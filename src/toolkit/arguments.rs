@@ -10,8 +10,8 @@ use serde_json::{Map, Number, Value};
 use crate::arguments::too_many;
 use crate::error::{Error, ErrorCode};
 use crate::text::clip;
-use crate::text::similar::most_similar;
 use crate::toolkit::dialects::Dialect;
+use ripkit_fs::names::most_similar;
 
 /// The maximum length of a refused value in a message, in bytes.
 const MAX_SHOWN_BYTES: usize = 80;

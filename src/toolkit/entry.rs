@@ -136,7 +136,7 @@ impl Entry {
         };
         let what = match why {
             Incomplete::Cancelled => "was cancelled",
-            Incomplete::Timeout => "ran out of time",
+            _ => "ran out of time",
         };
         let reason = "the file system does not answer, or the work is too much";
         let (message, hint) = match (self.effect, committing) {

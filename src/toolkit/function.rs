@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::context::Call;
     use crate::toolkit::Toolkit;
-    use crate::workspace::Workspace;
+    use ripkit_fs::Workspace;
 
     fn echo(schema: &Value) -> Result<FunctionTool, Error> {
         FunctionTool::new("echo", "Returns its arguments.", schema, |_, args| {

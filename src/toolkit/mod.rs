@@ -22,7 +22,7 @@ use crate::skills::SkillCatalog;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
 use crate::tools::{self, Register};
-use crate::workspace::{Change, Review, Workspace};
+use ripkit_fs::{Change, Review, Workspace};
 
 pub use self::answer::Answer;
 use self::entry::{Entry, panicked};

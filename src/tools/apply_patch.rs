@@ -1,5 +1,6 @@
 //! `apply_patch`: changes several files together.
 
+use ripkit_edit::text::counted;
 use std::fmt;
 
 use ripkit_edit::{MatchKind, diff};
@@ -8,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{impl_wire_names, impl_with_fields};
 use crate::error::{Error, ErrorCode};
-use crate::output::{Output, counted};
+use crate::output::Output;
 use crate::patch::{self, PlanOptions, PlannedChange};
-use crate::text::escape;
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Access, Version};
+use ripkit_fs::escape;
+use ripkit_fs::{Access, Version};
 
 /// Changes, makes, deletes and moves several files together: all or none.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::MAX_PATH_CHARS;
 use crate::error::Error;
 use crate::output::Output;
-use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
+use ripkit_fs::escape;
 
 /// Makes a directory, with those above it; that it exists already is no error.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -12,13 +12,14 @@ pub use ripkit_edit::{LineRange, MatchKind, Matching};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
 use crate::output::Output;
 use crate::refusal;
-use crate::text::{escape, placeholder};
+use crate::text::placeholder;
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Access, Expected, Version, WriteGuard};
+use ripkit_fs::Hint;
+use ripkit_fs::escape;
+use ripkit_fs::{Access, Expected, Version, WriteGuard};
 
 /// Replaces `old_text`, which must be in the file exactly once, or `lines`, by `new_text`; or several
 /// of them, with `edits`.

@@ -12,7 +12,6 @@ use crate::arguments::{
 };
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
-use crate::text::escape;
 use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{ListStatus, cursor, default_timeout};
@@ -20,7 +19,8 @@ use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::{ListOptions, MAX_COUNTED};
 use crate::walk::unmatched;
 use crate::walk::{GlobBase, PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
-use crate::workspace::{Access, Workspace, WorkspacePath};
+use ripkit_fs::escape;
+use ripkit_fs::{Access, Workspace, WorkspacePath};
 
 /// Finds files at any depth by a glob. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
-use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{
-    Access, Before, ChangeKind, File, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace, joined,
-};
+use ripkit_fs::byte_path::joined;
+use ripkit_fs::escape;
+use ripkit_fs::os::File;
+use ripkit_fs::{Access, Before, ChangeKind, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace};
 
 /// Lists the changes that these tools made, newest first.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

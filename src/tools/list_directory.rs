@@ -1,5 +1,6 @@
 //! `list_directory`: lists the entries of one directory.
 
+use ripkit_edit::text::counted;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -11,15 +12,16 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, impl_with_fields, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
-use crate::output::{Outcome, Output, Truncation, continuation, counted};
-use crate::text::escape;
+use crate::output::{Outcome, Output, Truncation, continuation};
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::of_total;
 use crate::walk::{Cursor, OutputBudget, QueryId};
-pub use crate::workspace::EntryType;
-use crate::workspace::{self, Access, DirectoryEntry, Kind, Workspace, WorkspacePath};
+pub use ripkit_fs::EntryType;
+use ripkit_fs::Hint;
+use ripkit_fs::escape;
+use ripkit_fs::os::Kind;
+use ripkit_fs::{self, Access, DirectoryEntry, Workspace, WorkspacePath};
 
 /// Lists the entries of one directory, ignored and hidden ones too. Directories end in `/`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -180,7 +182,7 @@ fn sorted_entries(
     directory: &WorkspacePath,
 ) -> Result<(Vec<DirectoryEntry>, u64, Option<Incomplete>), Error> {
     let mut incomplete = None;
-    let mut entries = workspace::entries(context.workspace, directory, |_| {
+    let mut entries = context.workspace.list(directory, |_| {
         incomplete = context.call.stop_reason();
         if incomplete.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
@@ -247,11 +249,11 @@ fn describe(
 ) -> ListedEntry {
     let kind = EntryType::from(entry.kind);
     let size = match entry.kind {
-        Kind::File => workspace::size(directory, &entry.name),
+        Kind::File => directory.size_of(&entry.name),
         _ => 0,
     };
-    let links_to_directory = entry.kind == Kind::Link
-        && workspace::links_to_directory(workspace, directory, &entry.name);
+    let links_to_directory =
+        entry.kind == Kind::Link && workspace.links_to_directory(directory, &entry.name);
     let name = escape::exact_path(&entry.name).into_owned();
     ListedEntry { name, kind, size, links_to_directory }
 }

@@ -1,5 +1,6 @@
 //! `list_files`: lists the files below a directory.
 
+use ripkit_edit::text::counted;
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
@@ -13,15 +14,15 @@ use crate::arguments::{
 };
 use crate::context::Incomplete;
 use crate::error::Error;
-use crate::hint::Hint;
-use crate::output::{Outcome, Output, ScanStats, Truncation, continuation, counted};
-use crate::text::escape;
+use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::{ListEntry, ListOptions, ListReport, MAX_COUNTED};
 use crate::walk::unmatched::{self, EmptyListing};
 use crate::walk::{Cursor, FileCount, GlobBase, PathFilter, QueryId, WalkOptions, WalkRoot};
+use ripkit_fs::Hint;
+use ripkit_fs::escape;
 
 /// How many bytes of paths are written at once.
 const PIECE: usize = 8 << 10;

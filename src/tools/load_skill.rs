@@ -13,9 +13,9 @@ use crate::output::{Outcome, Output};
 use crate::read::{self, FileContent, PageOptions};
 use crate::skills::{Skill, SkillCatalog, wrap_body};
 use crate::text::clip;
-use crate::text::escape::display_path;
 use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
+use ripkit_fs::escape::display_path;
 
 /// How many names the schema lists, and bytes of all of them; beyond, any text is taken.
 const MAX_NAMES: usize = 250;

@@ -17,11 +17,11 @@ use crate::read::page::CutLine;
 use crate::read::{self, PageOptions, TextPage, TotalLines, page};
 pub use crate::read::{Encoding, LineEnding};
 use crate::shown_files::{ShownFiles, ShownPage};
-use crate::text::escape;
 use crate::text::line_number::LineNumber;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::workspace::{Version, WorkspacePath};
+use ripkit_fs::escape;
+use ripkit_fs::{Version, WorkspacePath};
 
 /// Reads a page of a text file, with line numbers, or an image.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

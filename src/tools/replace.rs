@@ -1,5 +1,6 @@
 //! `replace`: replaces the matches of a pattern in many files.
 
+use ripkit_edit::text::counted;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -8,17 +9,17 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_with_fields, yes};
 use crate::context::Limits;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Outcome, Output, counted};
+use crate::output::{Outcome, Output};
 use crate::search::line_ends::LineEnds;
 use crate::search::options::OutputMode;
 use crate::search::replace::{self, ChangedFile, ReplaceOptions, Replacements};
 use crate::search::report::SearchOutput;
 pub use crate::search::rewrite::ChangedLine;
 use crate::search::template::Template;
-use crate::text::escape;
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::search::{self, SearchArgs};
+use ripkit_fs::escape;
 
 /// The part of the text limit that an answer takes: it confirms a change and is not read for its own
 /// sake.

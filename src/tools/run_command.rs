@@ -1,5 +1,6 @@
 //! `run_command`: runs a command in a shell, if the host allows it.
 
+use ripkit_edit::text::counted;
 use std::fmt;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, impl_with_fields, root
 use crate::command::{self, CommandPolicy, CommandReport, CommandRequest, Ending};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
-use crate::output::{Outcome, Output, counted};
+use crate::output::{Outcome, Output};
 use crate::tool::{Effect, Tool, ToolContext};
 
 /// Time for starting a command, in addition to its own time limit.

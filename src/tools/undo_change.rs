@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_changes::{ListedChange, no_log};
-use crate::workspace::LoggedStep;
+use ripkit_fs::Hint;
+use ripkit_fs::LoggedStep;
 
 /// Undoes the last change that these tools made, another one, or all. A file that changed since is
 /// left alone, with an error.

@@ -1,5 +1,6 @@
 //! `write_file`: creates a file or replaces its whole content.
 
+use ripkit_edit::text::counted;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -9,14 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
-use crate::output::{Output, counted};
+use crate::output::Output;
 use crate::read::pasted_page::{self, PageSign};
-use crate::text::{decode, escape, placeholder};
+use crate::text::{decode, placeholder};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::edit_file::CopyLines;
-use crate::workspace::{Access, Expected, Version, WorkspacePath, WriteGuard};
+use ripkit_fs::Hint;
+use ripkit_fs::escape;
+use ripkit_fs::{Access, Expected, Version, WorkspacePath, WriteGuard};
 
 /// Writes a whole file, and makes the directories above it. To change a part, use `edit_file`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

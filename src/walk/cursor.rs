@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::arguments::MAX_CURSOR_CHARS;
 use crate::error::{Error, ErrorCode};
-use crate::text::{clip, escape};
+use crate::text::clip;
+use ripkit_fs::escape;
 
 /// How much of a cursor that is refused is repeated, in bytes.
 const MAX_SHOWN_BYTES: usize = 80;

@@ -12,7 +12,8 @@ use crate::walk::ignore_rules::IgnoreRules;
 use crate::walk::roots::{DirContents, DirSource, InitialTask, ReadContext, WalkOptions};
 use crate::walk::selection::{SelectedDir, SelectedFiles, Selection, SelectionLookup};
 use crate::walk::visitor::{BATCH, Batch};
-use crate::workspace::{Kind, Volume, Workspace};
+use ripkit_fs::Workspace;
+use ripkit_fs::os::{Kind, Volume};
 
 /// What a directory holds.
 #[derive(Debug, Default)]

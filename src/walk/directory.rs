@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::output::ScanStats;
 use crate::pool::lock;
 use crate::walk::ignore_rules::IgnoreRules;
-use crate::workspace::{Dir, Kind, Volume};
+use ripkit_fs::os::{Dir, Kind, Volume};
 
 /// How many entries a directory may have, and how many bytes their names, for its listing to be made
 /// without growing.

@@ -4,12 +4,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::text::escape;
 use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, OpenDir, PendingDir};
 use crate::walk::entry_filter::EntryFilter;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 use crate::walk::roots::{DirContents, DirSource, ReadContext};
-use crate::workspace::{Dir, Volume};
+use ripkit_fs::escape;
+use ripkit_fs::os::{Dir, Volume};
 
 /// How many entries of a directory are read between two checks of the clock, which cost more than
 /// reading an entry.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::walk::directory::{DirListing, DirectoryReport, FilteredDir, SkippedEntry};
 use crate::walk::ignore_rules::{IgnoreRules, RuleMatch};
 use crate::walk::roots::WalkOptions;
-use crate::workspace::{Kind, Volume, Workspace, is_temporary};
+use ripkit_fs::os::{Kind, Volume};
+use ripkit_fs::{Workspace, is_temporary};
 
 /// How many skipped entries a directory reports.
 const MAX_SKIPPED: usize = 200;

@@ -6,14 +6,15 @@ use std::sync::Mutex;
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::output::counted;
 use crate::pool::{Pool, lock};
 use crate::walk::directory::{DirectoryReport, OpenCount};
 use crate::walk::list::ListEntry;
 use crate::walk::parallel::Walk;
 use crate::walk::roots::{WalkOptions, WalkRoot};
 use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};
-use crate::workspace::{Kind, Workspace};
+use ripkit_edit::text::counted;
+use ripkit_fs::Workspace;
+use ripkit_fs::os::Kind;
 
 /// How many entries are counted for one page in all.
 const MAX_ENTRIES: u64 = 20_000;

@@ -7,7 +7,7 @@ use ignore::types::{FileTypeDef, TypesBuilder};
 
 use crate::arguments::{MAX_FILE_TYPES, distinct};
 use crate::error::{Error, ErrorCode};
-use crate::hint::Hint;
+use ripkit_fs::Hint;
 
 /// The name that stands for every type.
 const ALL: &str = "all";

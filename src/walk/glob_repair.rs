@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::text::clip;
 use crate::walk::globs::{GlobBase, PathGlobs};
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 /// How much of a glob a note repeats, in bytes.
 const MAX_SHOWN_BYTES: usize = 200;

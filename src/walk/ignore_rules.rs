@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::text::escape;
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
 use crate::walk::rule_names::{Candidate, RuleNames};
-use crate::workspace::{
-    Dir, IgnoreSource, Kind, MAX_IGNORE_BYTES, OuterIgnores, Workspace, as_path, exclude_below,
-};
+use ripkit_fs::byte_path::as_path;
+use ripkit_fs::escape;
+use ripkit_fs::os::{Dir, Kind};
+use ripkit_fs::{IgnoreSource, MAX_IGNORE_BYTES, OuterIgnores, Workspace};
 
 /// The maximum number of rules that are used of one ignore file.
 const MAX_RULES: usize = 10_000;
@@ -373,7 +373,7 @@ fn read_linked_exclude(
     prefix: &[u8],
     warnings: &mut Vec<String>,
 ) -> Option<RuleFile> {
-    let path = exclude_below(workspace, prefix)?;
+    let path = workspace.exclude_file(prefix)?;
     let (directory, _) = path.entry();
     // A link leads to a file of another name; links are not followed here.
     let prefix = path.relative().strip_suffix(b"exclude")?;

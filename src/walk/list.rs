@@ -9,7 +9,6 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::output::{ScanStats, Truncation};
 use crate::pool::{Pool, lock};
-use crate::text::escape;
 use crate::walk::cursor::Cursor;
 use crate::walk::directory::{DirectoryReport, SkippedEntry};
 use crate::walk::file_count::{self, FileCount, MAX_COUNT_BYTES};
@@ -19,7 +18,9 @@ use crate::walk::roots::PathAliases;
 use crate::walk::roots::{ResumePoint, WalkOptions};
 use crate::walk::visitor::Batch;
 use crate::walk::visitor::{ResultSink, Visitor, WalkControl};
-use crate::workspace::{Kind, Workspace};
+use ripkit_fs::Workspace;
+use ripkit_fs::escape;
+use ripkit_fs::os::Kind;
 
 /// The time of an entry that vanished or cannot be examined. It sorts last, and a cursor at such an
 /// entry is valid like any other.

@@ -14,7 +14,7 @@ use crate::walk::roots::{InitialTask, WalkOptions};
 use crate::walk::selection::{SelectedItem, Selection, SelectionChunk};
 use crate::walk::visitor::{Batch, ResultSink, SharedWork, Visitor, WalkControl};
 use crate::walk::work_queue::{Task, WorkQueue};
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 /// How much memory results may take, in bytes, while they wait for earlier ones. Without a limit,
 /// everything else would pile up behind one slow file.

@@ -9,7 +9,6 @@ use crate::arguments::{MAX_PATHS, distinct};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::output::{ReadError, ScanStats};
-use crate::text::escape;
 use crate::walk::directory::{
     DirHandle, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
 };
@@ -17,7 +16,9 @@ use crate::walk::globs::PathFilter;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
 use crate::walk::selection::{Selection, SelectionLookup};
 use crate::walk::visitor::Batch;
-use crate::workspace::{Access, Dir, Kind, Volume, Workspace, WorkspacePath};
+use ripkit_fs::escape;
+use ripkit_fs::os::{Dir, Kind, Volume};
+use ripkit_fs::{Access, Workspace, WorkspacePath};
 
 /// How many of the exact files are prepared between two checks of the clock.
 const FILES_PER_CHECK: usize = 1024;

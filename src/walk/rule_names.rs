@@ -256,7 +256,7 @@ mod tests {
 
     use super::*;
     use crate::test_rng::TestRng;
-    use crate::workspace::as_path;
+    use ripkit_fs::byte_path::as_path;
 
     /// The condition of one rule, as text.
     fn test_of(line: &str) -> String {

@@ -7,17 +7,17 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::hint::Hint;
 use crate::pool::Pool;
-use crate::text::escape;
-use crate::text::similar::most_similar;
 use crate::walk::directory::{OpenCount, SkippedEntry};
 use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
 use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
 use crate::walk::list::{self, ListOptions, ListReport};
 use crate::walk::roots::{WalkOptions, WalkRoot};
-use crate::workspace::Workspace;
+use ripkit_fs::Hint;
+use ripkit_fs::Workspace;
+use ripkit_fs::escape;
+use ripkit_fs::names::most_similar;
 
 /// How many entries are compared with globs that match nothing.
 const MAX_COMPARED: usize = 100_000;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, EntryRef, FileId};
 use crate::walk::selection::SelectedFiles;
-use crate::workspace::Kind;
+use ripkit_fs::os::Kind;
 
 /// The maximum number of entries in a batch: few enough to distribute over threads, and enough to be
 /// worth it.

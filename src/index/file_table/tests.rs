@@ -1,6 +1,6 @@
 use super::*;
 use crate::index::signatures::SignatureBuilder;
-use crate::workspace::Identity;
+use ripkit_fs::os::Identity;
 
 const OLD: Generation = Generation { current: 1, min_valid: 1 };
 

@@ -18,7 +18,7 @@ use crate::index::signatures::BitsPerByte;
 use crate::index::snapshot::Snapshot;
 use crate::pool::Pool;
 use crate::walk::{Batch, DirectoryReport, ResultSink, Visitor, Walk, WalkControl, WalkRoot};
-use crate::workspace::Workspace;
+use ripkit_fs::Workspace;
 
 /// Counts the files that a walk visits.
 struct FileCounter;

@@ -16,7 +16,8 @@ use crate::index::file_table::FileTable;
 use crate::index::signatures::BitsPerByte;
 use crate::index::snapshot::Snapshot;
 use crate::walk::{DirectoryReport, OpenCount, RuleMatch};
-use crate::workspace::{Dir, RecentFingerprint};
+use ripkit_fs::RecentFingerprint;
+use ripkit_fs::os::Dir;
 
 /// A call of this epoch that believes what was looked at from `min_valid` on.
 fn at(current: u64, min_valid: u64) -> Generation {

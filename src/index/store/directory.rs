@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::error::{Error, ErrorCode};
-use crate::os::{self, Dir};
+use ripkit_fs::os::{self, Dir};
 
 /// A directory outside the workspace, which may not exist yet.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use super::{IndexFileKey, Unusable};
 use crate::error::Error;
 use crate::index::signatures::Signatures;
 use crate::index::status::OtherIndex;
-use crate::os::{Dir, File, Kind};
 use crate::walk::FileId;
+use ripkit_fs::os::{Dir, File, Kind};
 
 /// What the name of an index ends with.
 const SUFFIX: &str = ".ripkit-index";

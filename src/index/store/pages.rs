@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::Unusable;
-use crate::os::File;
+use ripkit_fs::os::File;
 
 /// Bytes of a page that has its own checksum: what the system reads at a time.
 pub(super) const PAGE: usize = 4096;

@@ -3,11 +3,12 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use crate::os::{Dir, File, Kind, Rename};
-use crate::workspace::{RandomNames, now};
+use ripkit_fs::RandomNames;
+use ripkit_fs::os::now;
+use ripkit_fs::os::{Dir, File, Kind, Rename};
 
 /// Such names, unlike those of edited files, which have other rules.
-pub(super) const NAMES: RandomNames = RandomNames { prefix: ".", suffix: ".ripkit-index~" };
+pub(super) const NAMES: RandomNames = RandomNames::new(".", ".ripkit-index~");
 
 /// How many names are tried.
 const ATTEMPTS: usize = 16;

@@ -2,6 +2,7 @@
 //! messages show parts of them.
 
 pub mod clip;
+mod counted;
 mod decoded;
 mod line_ends;
 pub mod line_number;
@@ -9,6 +10,7 @@ mod lines;
 mod names;
 mod undecodable;
 
+pub use self::counted::counted;
 pub use self::decoded::{DecodedText, UTF8_MARK};
 pub(crate) use self::line_ends::LineEndings;
 pub(crate) use self::lines::{

@@ -295,7 +295,7 @@ fn of_two_writers_one_wins_and_readers_see_one_or_the_other() {
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod failing_calls {
     use super::*;
-    use crate::os::faults::failing;
+    use ripkit_fs::os::faults::failing;
 
     const DENIED: i32 = 13;
     const NO_SPACE: i32 = 28;

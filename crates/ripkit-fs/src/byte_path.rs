@@ -1,0 +1,34 @@
+//! Relative paths as bytes, with `/` between their names.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// The directory of a path, if the path has several names, and the last name.
+pub fn split_name(path: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let mut parts = path.rsplitn(2, |byte| *byte == b'/');
+    let name = parts.next().expect("a split has at least one part");
+    (parts.next(), name)
+}
+
+/// A path of two parts, of which either may be empty.
+pub fn joined(above: &[u8], below: &[u8]) -> Vec<u8> {
+    match (above, below) {
+        (b"", path) | (path, b"") => path.to_vec(),
+        _ => [above, b"/", below].concat(),
+    }
+}
+
+/// A system path from bytes; lossy on systems whose names are not bytes.
+#[cfg(unix)]
+pub fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
+    use std::os::unix::ffi::OsStrExt;
+    Path::new(OsStr::from_bytes(bytes)).into()
+}
+
+/// A system path from bytes; lossy on systems whose names are not bytes.
+#[cfg(not(unix))]
+pub fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    Path::new(OsStr::new(&text)).to_path_buf().into()
+}

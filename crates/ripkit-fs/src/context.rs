@@ -1,0 +1,203 @@
+//! The conditions of a call: when it stops, and whether its change has begun.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::sync::{AtomicUsize, lock};
+
+/// A flag that stops every call that has a clone of it.
+///
+/// A tokio `CancellationToken` is bridged by one task:
+/// `async move { token.cancelled().await; cancel.cancel() }`.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Creates a flag that is not yet raised.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Raises the flag for all clones; it cannot be lowered.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether the flag was raised.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Decides between a thread that is about to make its change and a caller that is about to leave
+/// the call. The first one wins, and the decision is final.
+#[derive(Debug, Default)]
+struct CommitPoint(AtomicUsize);
+
+/// Undecided.
+const OPEN: usize = 0;
+/// The change has begun.
+const COMMITTING: usize = 1;
+/// The caller has left; the change must not begin.
+const LEFT: usize = 2;
+
+impl CommitPoint {
+    /// Moves to `wanted` if undecided, and returns whether that is the decision.
+    fn decide(&self, wanted: usize) -> bool {
+        let decided = self.0.compare_exchange(OPEN, wanted, Ordering::AcqRel, Ordering::Acquire);
+        decided.is_ok() || decided == Err(wanted)
+    }
+}
+
+/// The caller's side of a call that runs on another thread, from [`Call::detached`].
+#[derive(Debug)]
+pub struct CallHandle(Arc<CommitPoint>);
+
+impl CallHandle {
+    /// Forbids the change. Returns false if it has begun; then the caller should wait for its end.
+    pub fn leave(&self) -> bool {
+        self.0.decide(LEFT)
+    }
+}
+
+/// The conditions of one call: cancel flag, deadline, and the host's id.
+///
+/// By default a call is not cancelled and has no deadline.
+///
+/// ```
+/// use ripkit_fs::{Call, Cancel};
+/// use std::time::Duration;
+///
+/// let cancel = Cancel::new();
+/// let call = Call::default().with_cancel(cancel.clone()).with_timeout(Duration::from_secs(5));
+/// assert_eq!(call.stop_reason(), None);
+/// ```
+#[derive(Clone, Default)]
+pub struct Call {
+    cancel: Cancel,
+    deadline: Option<Instant>,
+    id: Option<Arc<str>>,
+    /// `None` if the caller waits until the call returns.
+    commit: Option<Arc<CommitPoint>>,
+    /// What the user should know besides the result of the call.
+    notes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Call {
+    /// Gives the call an id of the host, which reviews and reports of its changes have. Default: none.
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Call {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The id that the host gave it.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Stops the call when `cancel` is raised. Default: never.
+    pub fn with_cancel(mut self, cancel: Cancel) -> Call {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Stops the call when `timeout` from now has passed; an earlier deadline stays in force.
+    /// Default: none.
+    pub fn with_timeout(self, timeout: Duration) -> Call {
+        match Instant::now().checked_add(timeout) {
+            Some(deadline) => self.with_deadline(deadline),
+            None => self,
+        }
+    }
+
+    /// Stops the call at `deadline`; an earlier one stays in force. Default: none.
+    pub fn with_deadline(mut self, deadline: Instant) -> Call {
+        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        self
+    }
+
+    /// The time at which the call stops, if there is one.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Why the call should stop now, or `None` to continue. Long loops must check this.
+    pub fn stop_reason(&self) -> Option<Incomplete> {
+        if self.cancel.is_cancelled() {
+            return Some(Incomplete::Cancelled);
+        }
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        late.then_some(Incomplete::Timeout)
+    }
+
+    /// Begins a change. Whoever makes one calls this before its first visible step, and makes it
+    /// only after `Ok`. The caller then waits for the change to finish, even beyond the
+    /// deadline. After `Err` the caller may have left, and has then reported that nothing was
+    /// changed. After one `Ok`, further calls return `Ok`.
+    ///
+    /// # Errors
+    /// The reason to stop, if the call was cancelled or its deadline passed.
+    pub fn commit(&self) -> Result<(), Incomplete> {
+        let Some(commit) = &self.commit else {
+            return self.stop_reason().map_or(Ok(()), Err);
+        };
+        let began = commit.0.load(Ordering::Acquire) == COMMITTING;
+        match self.stop_reason() {
+            Some(why) if !began => Err(why),
+            _ if commit.decide(COMMITTING) => Ok(()),
+            why => Err(why.unwrap_or(Incomplete::Timeout)),
+        }
+    }
+
+    /// Adds sentences to the answer of the call, whatever its result is: what recovery did before it,
+    /// and why a change cannot be undone.
+    pub fn add_notes(&self, notes: impl IntoIterator<Item = String>) {
+        lock(&self.notes).extend(notes);
+    }
+
+    /// The sentences that were added since they were taken last.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.notes))
+    }
+
+    /// The same call for another thread, with no notes yet, and the handle by which its caller can leave
+    /// it: where [`CallHandle::leave`] returns true, the change was not made and never will be.
+    pub fn detached(&self) -> (Call, CallHandle) {
+        let commit = Arc::new(CommitPoint::default());
+        let call = Call { commit: Some(commit.clone()), notes: Arc::default(), ..self.clone() };
+        (call, CallHandle(commit))
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("cancel", &self.cancel)
+            .field("deadline", &self.deadline)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a call returned before it was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Incomplete {
+    /// The caller raised the cancel flag.
+    Cancelled,
+    /// The deadline or the tool's own time limit passed.
+    Timeout,
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Incomplete::Cancelled => "cancelled",
+            Incomplete::Timeout => "out of time",
+        })
+    }
+}

@@ -1,0 +1,362 @@
+//! The error type of the crate and its stable codes.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+use std::{fmt, io};
+
+use crate::context::Incomplete;
+use ripkit_edit::text::clip;
+
+use crate::escape;
+use crate::hint::{Hint, HintNames, OwnNames};
+
+/// The longest message that [`Error`] shows, in bytes.
+pub const MAX_MESSAGE_BYTES: usize = 2048;
+
+/// An error: a stable code, a message, and optionally a path, hints on the next step and a source.
+///
+/// `Display` is the message and the hints, at most [`MAX_MESSAGE_BYTES`] long, with every tool under
+/// its own name; [`Error::text`] writes them for what a host offers.
+///
+/// ```
+/// use ripkit_fs::{Error, ErrorCode};
+///
+/// let error = Error::new(ErrorCode::FileNotFound, "no such file: src/mian.rs")
+///     .at("src/mian.rs")
+///     .with_hint("Did you mean src/main.rs?");
+/// assert_eq!(error.code().as_str(), "FILE_NOT_FOUND");
+/// assert_eq!(error.to_string(), "no such file: src/mian.rs. Did you mean src/main.rs?");
+/// ```
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    code: ErrorCode,
+    message: String,
+    path: Option<String>,
+    hints: Vec<Hint>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// Creates an error with a sentence on what failed and why.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner {
+            code,
+            message: message.into(),
+            path: None,
+            hints: Vec::new(),
+            source: None,
+        }))
+    }
+
+    /// Records the workspace-relative path that the error is about.
+    pub fn at(mut self, path: impl Into<String>) -> Error {
+        self.0.path = Some(path.into());
+        self
+    }
+
+    /// Adds a hint on the next step, a sentence of its own.
+    pub fn with_hint(mut self, next_step: impl Into<Hint>) -> Error {
+        self.0.hints.push(next_step.into());
+        self
+    }
+
+    /// Puts the label of a part of the input, such as `edits[2]: `, before the message.
+    pub fn labelled(mut self, label: &str) -> Error {
+        self.0.message.insert_str(0, label);
+        self
+    }
+
+    /// Adds sentences to the message, on what else the call did.
+    pub fn with_notes(mut self, notes: &[String]) -> Error {
+        for note in notes {
+            self.0.message.push_str("; ");
+            self.0.message.push_str(note);
+        }
+        self
+    }
+
+    /// Keeps the underlying error as [`source`](std::error::Error::source).
+    pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The stable code, part of the crate's semantic version.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// The message without the hint.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The path that the error is about, relative to the workspace, if there is one.
+    pub fn path(&self) -> Option<&str> {
+        self.0.path.as_deref()
+    }
+
+    /// The hints on the next step.
+    pub fn hints(&self) -> &[Hint] {
+        &self.0.hints
+    }
+
+    /// The hints as text, for the tools that are offered; `None` if there are none.
+    pub fn hint(&self, names: &dyn HintNames) -> Option<String> {
+        let hints: Vec<String> = self.0.hints.iter().filter_map(|hint| hint.text(names)).collect();
+        (!hints.is_empty()).then(|| hints.join(" "))
+    }
+
+    /// The message and the hints, at most [`MAX_MESSAGE_BYTES`] long, for the tools that are offered.
+    pub fn text(&self, names: &dyn HintNames) -> String {
+        let message = &self.0.message;
+        let Some(hint) = self.hint(names) else {
+            return bounded(message.trim_end_matches('\n'), MAX_MESSAGE_BYTES).into_owned();
+        };
+        // Cuts the message rather than the hint.
+        let room = MAX_MESSAGE_BYTES - ". ".len();
+        let hint = bounded(&hint, room.saturating_sub(message.len()).max(room / 2));
+        let message = bounded(message, room - hint.len());
+        let separator = match message.chars().next_back() {
+            Some('\n') => "",
+            Some('.' | '?' | '!') => " ",
+            _ => ". ",
+        };
+        format!("{message}{separator}{hint}")
+    }
+
+    /// An error of the operating system: "cannot {action} {path}: {reason}".
+    pub fn io(action: &str, path: &str, error: io::Error) -> Error {
+        let code = ErrorCode::of_io(&error);
+        let message = format!("cannot {action} {}: {error}", escape::display_path(path.as_bytes()));
+        Error::new(code, message).at(path).because(error)
+    }
+
+    /// The error of a call that stopped before `done` and has changed nothing.
+    pub fn stopped(why: Incomplete, done: &str) -> Error {
+        let what = match why {
+            Incomplete::Cancelled => "the call was cancelled",
+            Incomplete::Timeout => "the call ran out of time",
+        };
+        Error::new(why.into(), format!("{what} before {done}"))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(&OwnNames))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+fn bounded(text: &str, room: usize) -> Cow<'_, str> {
+    if text.len() <= room {
+        return Cow::Borrowed(text);
+    }
+    clip::ellipsize(text, room.saturating_sub('…'.len_utf8()))
+}
+
+macro_rules! error_codes {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// What kind of failure an [`Error`] is; the names are stable.
+        #[non_exhaustive]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ErrorCode {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &[ErrorCode] = &[$(ErrorCode::$variant,)*];
+
+            /// The stable name, such as `FILE_NOT_FOUND`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(ErrorCode::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// The file or directory does not exist.
+    FileNotFound = "FILE_NOT_FOUND",
+    /// The operating system refuses the access.
+    PermissionDenied = "PERMISSION_DENIED",
+    /// The destination exists already.
+    FileAlreadyExists = "FILE_ALREADY_EXISTS",
+    /// A directory that should be empty is not.
+    DirectoryNotEmpty = "DIRECTORY_NOT_EMPTY",
+    /// The text to replace is not in the file.
+    PatternNotFound = "PATTERN_NOT_FOUND",
+    /// The text to replace is in the file more than once.
+    PatternNotUnique = "PATTERN_NOT_UNIQUE",
+    /// The path is empty, malformed, outside the workspace, or of the wrong type.
+    InvalidPath = "INVALID_PATH",
+    /// An argument is missing, unknown, of the wrong type or out of range.
+    InvalidArgument = "INVALID_ARGUMENT",
+    /// A regular expression or a glob cannot be compiled.
+    InvalidPattern = "INVALID_PATTERN",
+    /// The file is not text.
+    NotText = "NOT_TEXT",
+    /// The file or the argument is over a documented size limit.
+    TooLarge = "TOO_LARGE",
+    /// The target changed since it was read, or is not what the call expects.
+    Conflict = "CONFLICT",
+    /// The device or the quota is full.
+    NoSpace = "NO_SPACE",
+    /// The file system or the workspace is read-only.
+    ReadOnly = "READ_ONLY",
+    /// Descriptors, memory or threads ran out.
+    ResourceExhausted = "RESOURCE_EXHAUSTED",
+    /// Any other failure of the operating system.
+    IoError = "IO_ERROR",
+    /// The caller cancelled.
+    Cancelled = "CANCELLED",
+    /// The deadline passed before there was anything to return.
+    Timeout = "TIMEOUT",
+    /// A file that should begin with front matter does not.
+    NoFrontmatter = "NO_FRONTMATTER",
+    /// The front matter is not terminated.
+    UnterminatedFrontmatter = "UNTERMINATED_FRONTMATTER",
+    /// The front matter is not YAML, or violates a rule of the standard.
+    InvalidFrontmatter = "INVALID_FRONTMATTER",
+    /// The front matter lacks a required field.
+    MissingField = "MISSING_FIELD",
+    /// A rule of the host refuses the path or the operation.
+    PolicyDenied = "POLICY_DENIED",
+    /// The toolkit has no tool of that name.
+    UnknownTool = "UNKNOWN_TOOL",
+    /// A bug in this crate or in a host's tool; only this call is affected.
+    Internal = "INTERNAL",
+}
+
+impl ErrorCode {
+    /// The code for a failure of the operating system.
+    pub fn of_io(error: &io::Error) -> ErrorCode {
+        use io::ErrorKind as Kind;
+        match error.kind() {
+            Kind::NotFound => ErrorCode::FileNotFound,
+            Kind::PermissionDenied => ErrorCode::PermissionDenied,
+            Kind::AlreadyExists => ErrorCode::FileAlreadyExists,
+            Kind::DirectoryNotEmpty => ErrorCode::DirectoryNotEmpty,
+            Kind::NotADirectory
+            | Kind::IsADirectory
+            | Kind::InvalidFilename
+            | Kind::InvalidInput => ErrorCode::InvalidPath,
+            Kind::ReadOnlyFilesystem => ErrorCode::ReadOnly,
+            Kind::StorageFull | Kind::QuotaExceeded => ErrorCode::NoSpace,
+            Kind::FileTooLarge => ErrorCode::TooLarge,
+            Kind::OutOfMemory | Kind::WouldBlock => ErrorCode::ResourceExhausted,
+            _ => ErrorCode::of_number(error.raw_os_error()),
+        }
+    }
+
+    /// Numbers for which the standard library has no stable kind: ENFILE, EMFILE, and ELOOP, which
+    /// is EMLINK on FreeBSD.
+    fn of_number(number: Option<i32>) -> ErrorCode {
+        match number {
+            Some(23 | 24) if cfg!(unix) => ErrorCode::ResourceExhausted,
+            Some(40) if cfg!(target_os = "linux") => ErrorCode::InvalidPath,
+            Some(31 | 62) if cfg!(all(unix, not(target_os = "linux"))) => ErrorCode::InvalidPath,
+            _ => ErrorCode::IoError,
+        }
+    }
+}
+
+impl From<Incomplete> for ErrorCode {
+    fn from(why: Incomplete) -> ErrorCode {
+        match why {
+            Incomplete::Cancelled => ErrorCode::Cancelled,
+            Incomplete::Timeout => ErrorCode::Timeout,
+        }
+    }
+}
+
+impl serde::Serialize for ErrorCode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl FromStr for ErrorCode {
+    type Err = Error;
+
+    /// # Errors
+    /// `INVALID_ARGUMENT` for an unknown name.
+    fn from_str(name: &str) -> Result<ErrorCode, Error> {
+        let code = ErrorCode::ALL.iter().find(|code| code.as_str() == name);
+        code.copied().ok_or_else(|| {
+            Error::new(ErrorCode::InvalidArgument, format!("unknown error code {name:?}"))
+        })
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_is_cut_at_a_character() {
+        let shown = Error::new(ErrorCode::IoError, "é".repeat(5000)).to_string();
+        assert!(shown.len() <= MAX_MESSAGE_BYTES && shown.ends_with("é…"), "{}", shown.len());
+    }
+
+    #[test]
+    fn a_long_message_leaves_room_for_its_hint() {
+        let table = [(5000, "Try again."), (2048, "Try again."), (5000, &"hint ".repeat(1000))]
+            .map(|(length, hint)| (length, hint.to_owned()));
+        for (length, hint) in table {
+            let error = Error::new(ErrorCode::IoError, "é".repeat(length)).with_hint(hint.clone());
+            let shown = error.to_string();
+            assert!(shown.len() <= MAX_MESSAGE_BYTES, "{} bytes", shown.len());
+            let (message, kept) = shown.split_once("…. ").expect("a message that was cut");
+            assert!(message.len() > MAX_MESSAGE_BYTES / 3 && kept.len() >= hint.len().min(1000));
+        }
+        let short = Error::new(ErrorCode::IoError, "short").with_hint("h".repeat(2000));
+        assert_eq!(short.to_string().len(), "short. ".len() + 2000);
+    }
+
+    #[test]
+    fn failures_of_the_system_have_their_codes() {
+        use io::ErrorKind as Kind;
+        let table = [
+            (Kind::NotFound, ErrorCode::FileNotFound),
+            (Kind::PermissionDenied, ErrorCode::PermissionDenied),
+            (Kind::AlreadyExists, ErrorCode::FileAlreadyExists),
+            (Kind::DirectoryNotEmpty, ErrorCode::DirectoryNotEmpty),
+            (Kind::NotADirectory, ErrorCode::InvalidPath),
+            (Kind::ReadOnlyFilesystem, ErrorCode::ReadOnly),
+            (Kind::QuotaExceeded, ErrorCode::NoSpace),
+            (Kind::FileTooLarge, ErrorCode::TooLarge),
+            (Kind::OutOfMemory, ErrorCode::ResourceExhausted),
+            (Kind::BrokenPipe, ErrorCode::IoError),
+        ];
+        for (kind, code) in table {
+            assert_eq!(ErrorCode::of_io(&io::Error::from(kind)), code, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_hint_is_a_sentence_of_its_own() {
+        let plain = Error::new(ErrorCode::IoError, "disk on fire").with_hint("Leave.");
+        assert_eq!(plain.to_string(), "disk on fire. Leave.");
+        let ended = Error::new(ErrorCode::IoError, "Disk on fire.").with_hint("Leave.");
+        assert_eq!(ended.to_string(), "Disk on fire. Leave.");
+    }
+}

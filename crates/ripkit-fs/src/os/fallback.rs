@@ -1,0 +1,100 @@
+//! What is known or done only on Linux, on all other systems.
+
+#![expect(
+    clippy::unnecessary_wraps,
+    clippy::unused_self,
+    reason = "the same signatures as on Linux"
+)]
+
+use std::io;
+use std::marker::PhantomData;
+
+use crate::os::{Dir, File, Leased, Obstacle, Volume};
+
+/// Whether [`Dir::link_file`] is supported.
+pub const LINKS_HANDLES: bool = false;
+
+impl Dir {
+    /// A child directory for listing if it is on the same mount, which is known only on Linux.
+    pub fn open_dir_of_mount(&self, _name: &[u8]) -> io::Result<Option<Dir>> {
+        Ok(None)
+    }
+
+    /// Why a child cannot be removed, which is known only on Linux.
+    pub fn obstacle(&self, _name: &[u8]) -> io::Result<Option<Obstacle>> {
+        Ok(None)
+    }
+
+    /// Opens a descendant directory as a base for other calls. Symbolic links are not followed.
+    pub fn descend(&self, path: &[u8]) -> io::Result<Dir> {
+        self.descend_by_name(path)
+    }
+
+    /// The kind of file system, known only on Linux.
+    pub fn volume(&self) -> Volume {
+        Volume::Other
+    }
+
+    /// Gives an open file another name; never supported.
+    pub fn link_file(&self, _file: &File, _name: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl File {
+    /// The kind of file system, known only on Linux.
+    pub fn volume(&self) -> Volume {
+        Volume::Other
+    }
+
+    /// Start and end of the next data at or after `offset`; `None` after the last. The whole file is
+    /// data here.
+    pub fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
+        let size = self.stat()?.size;
+        Ok((offset < size).then_some((offset, size)))
+    }
+
+    /// Appends all of `bytes` and returns their offset. Concurrent appends of other processes may be
+    /// overwritten.
+    pub fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        let end = self.stat()?.size;
+        self.write_at(bytes, end)?;
+        Ok(end)
+    }
+
+    /// Does nothing: not every system can reserve space without changing the size.
+    pub fn reserve(&self, _size: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Never makes a reflink copy.
+    pub fn share_blocks(&self, _from: &File) -> bool {
+        false
+    }
+
+    /// It cannot be known.
+    pub fn lock_holder(&self) -> Option<u32> {
+        None
+    }
+
+    /// Takes no lease.
+    pub fn lease_exclusively(&self) -> Option<Lease<'_>> {
+        None
+    }
+
+    /// Takes no lease.
+    pub fn lease(&self) -> Leased<'_> {
+        Leased::Unknown
+    }
+}
+
+/// A read lease, which only Linux has: never created.
+#[derive(Debug)]
+pub struct Lease<'a>(PhantomData<&'a File>);
+
+impl Lease<'_> {
+    /// Whether another process waits to open the file for writing.
+    pub fn is_awaited(&self) -> bool {
+        false
+    }
+}

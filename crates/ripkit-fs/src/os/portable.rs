@@ -1,0 +1,363 @@
+//! All systems but Linux, through `cap-std`, which uses the containment of the system where there is
+//! one and resolves paths name by name elsewhere.
+//!
+//! `--cfg ripkit_portable` replaces `linux` by this module on Linux, for tests.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
+use std::ffi::OsStr;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Component, Path, Prefix};
+use std::time::SystemTime;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{FileType, Metadata, OpenOptions};
+
+use crate::os::{Identity, Kind, Rename, Stat, canonical, checked_count, not_regular};
+
+/// How often a call is repeated that was interrupted by a signal.
+const RETRIES: usize = 64;
+
+/// A directory handle.
+#[derive(Debug)]
+pub struct Dir(cap_std::fs::Dir);
+
+impl Dir {
+    /// Opens a directory by a path from the host, following links.
+    pub fn open_ambient(path: &Path) -> io::Result<Dir> {
+        Dir::ambient(path)?.open_dir(b".")
+    }
+
+    /// Opens the root of the file system, or of the current drive on Windows.
+    pub fn root_of_host() -> io::Result<Dir> {
+        Dir::ambient(Path::new("/"))
+    }
+
+    /// Opens a child directory as a base for other calls. It need not be readable where the system
+    /// has such handles.
+    pub fn traverse(&self, name: &[u8]) -> io::Result<Dir> {
+        let name = checked(name)?;
+        retry(|| self.0.open_dir_nofollow(name)).map(Dir)
+    }
+
+    /// Opens a child directory for listing; `.` reopens this one.
+    pub fn open_dir(&self, name: &[u8]) -> io::Result<Dir> {
+        let name = checked(name)?;
+        retry(|| system::open_dir(&self.0, name)).map(Dir)
+    }
+
+    /// Opens the directory above. The caller must check which one that is, since this one may have
+    /// been moved.
+    pub fn parent(&self) -> io::Result<Dir> {
+        retry(|| self.0.open_parent_dir(ambient_authority())).map(Dir)
+    }
+
+    /// Opens a child for reading. Opening a FIFO or device does not block; check [`File::stat`].
+    pub fn open_file(&self, name: &[u8]) -> io::Result<File> {
+        let options = reading();
+        let path = checked(name)?;
+        match retry(|| self.0.open_with(path, &options)) {
+            Ok(file) => Ok(File::new(file)),
+            // Unix opens directories like files; there the caller checks the type.
+            Err(_) if cfg!(windows) && self.is_directory(name) => Err(not_regular()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The metadata of a child.
+    pub fn stat(&self, name: &[u8]) -> io::Result<Stat> {
+        Ok(to_stat(&self.0.symlink_metadata(checked(name)?)?))
+    }
+
+    /// The target of a symbolic link, with `/` between names; `InvalidInput` if the child is not one.
+    pub fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
+        match self.0.read_link_contents(checked(name)?) {
+            Ok(text) => Ok(system::link_text(text)),
+            Err(_) if self.stat(name).is_ok_and(|stat| stat.kind != Kind::Link) => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "not a symbolic link"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Calls `each` with the name and kind of every entry, unordered, until it breaks.
+    pub fn list(&self, mut each: impl FnMut(&[u8], Kind) -> ControlFlow<()>) -> io::Result<()> {
+        for entry in retry(|| self.0.entries())? {
+            let entry = entry?;
+            let name = system::bytes(entry.file_name());
+            let kind = match entry.file_type() {
+                Ok(known) if known != FileType::unknown() => kind(known),
+                // Some file systems do not report the type. Entries removed meanwhile are skipped.
+                _ => match self.stat(&name) {
+                    Ok(stat) => stat.kind,
+                    Err(_) => continue,
+                },
+            };
+            if each(&name, kind).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates a file that must not exist, with `mode` restricted by the umask of the process, if any.
+    pub fn create_file(&self, name: &[u8], mode: u32) -> io::Result<File> {
+        let name = checked(name)?;
+        let mut options = writing();
+        options.create_new(true);
+        system::create_with(&mut options, mode);
+        retry(|| self.0.open_with(name, &options)).map(File::new)
+    }
+
+    /// Opens an existing file for writing in place.
+    pub fn open_to_write(&self, name: &[u8]) -> io::Result<File> {
+        let name = checked(name)?;
+        retry(|| self.0.open_with(name, &writing())).map(File::new)
+    }
+
+    /// Returns an error if this process may not write to a child.
+    pub fn check_writable(&self, name: &[u8]) -> io::Result<()> {
+        self.open_to_write(name).map(drop)
+    }
+
+    /// Returns an error if this process may not add and remove entries, as far as the system says so.
+    pub fn check_changeable(&self) -> io::Result<()> {
+        system::check_changeable(&self.0)
+    }
+
+    /// Takes the advisory lock of the directory, as [`File::try_lock`] does. It must have been opened
+    /// for listing.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        system::try_lock_dir(&self.0)
+    }
+
+    /// Creates a directory, with permissions restricted by the umask of the process.
+    pub fn make_dir(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| self.0.create_dir(name))
+    }
+
+    /// Creates a symbolic link with the target `text`.
+    pub fn make_link(&self, text: &[u8], name: &[u8]) -> io::Result<()> {
+        system::make_link(&self.0, text, checked(name)?)
+    }
+
+    /// Removes an entry that is not a directory.
+    pub fn remove_file(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| self.0.remove_file(name))
+    }
+
+    /// Removes an empty directory.
+    pub fn remove_dir(&self, name: &[u8]) -> io::Result<()> {
+        let name = checked(name)?;
+        retry(|| self.0.remove_dir(name))
+    }
+
+    /// Renames an entry, within this directory or to another one. `Unsupported` unless `how` is
+    /// `Replace`.
+    pub fn rename(&self, from: &[u8], to: (&Dir, &[u8]), how: Rename) -> io::Result<()> {
+        let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
+        match how {
+            Rename::Replace => retry(|| self.0.rename(from, &to_dir.0, to)),
+            Rename::Exclusive | Rename::Exchange => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Creates a hard link; fails if the new name exists.
+    pub fn link(&self, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
+        let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
+        retry(|| self.0.hard_link(from, &to_dir.0, to))
+    }
+
+    /// Waits until the entries of this directory are on stable storage, where the system can.
+    pub fn sync(&self) -> io::Result<()> {
+        system::sync_directory(&self.0)
+    }
+
+    fn ambient(path: &Path) -> io::Result<Dir> {
+        if cfg!(windows) && !on_drive(path) {
+            let why = "a directory that is not on a drive, such as a network share";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        retry(|| cap_std::fs::Dir::open_ambient_dir(path, ambient_authority())).map(Dir)
+    }
+
+    fn is_directory(&self, name: &[u8]) -> bool {
+        self.stat(name).is_ok_and(|stat| stat.kind == Kind::Directory)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for Dir {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// An opened file.
+#[derive(Debug)]
+pub struct File(system::Handle);
+
+impl File {
+    fn new(file: cap_std::fs::File) -> File {
+        File(system::Handle::new(file))
+    }
+
+    /// Reads at the current position; returns 0 at the end.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = retry(|| self.0.read(buffer))?;
+        checked_count(count, buffer)
+    }
+
+    /// Reads at `offset` without moving the position; returns 0 at the end.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let count = retry(|| self.0.read_at(buffer, offset))?;
+        checked_count(count, buffer)
+    }
+
+    /// The metadata of the file.
+    pub fn stat(&self) -> io::Result<Stat> {
+        Ok(to_stat(&self.0.file().metadata()?))
+    }
+
+    /// Whether it belongs to the user of this process or to root. Always true on Windows, where the
+    /// permissions of the directory apply.
+    pub fn is_own(&self) -> io::Result<bool> {
+        system::is_own(self.0.file())
+    }
+
+    /// Writes at `offset`; returns how many bytes were written, which may be fewer.
+    pub(super) fn write_some_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        retry(|| self.0.write_at(bytes, offset))
+    }
+
+    /// Truncates or extends the file.
+    pub fn set_size(&self, size: u64) -> io::Result<()> {
+        retry(|| self.0.file().set_len(size))
+    }
+
+    /// Waits until content and size are on stable storage.
+    pub fn sync(&self) -> io::Result<()> {
+        retry(|| self.0.file().sync_all())
+    }
+
+    /// Sets the permission bits, as far as the system has them.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        system::set_mode(self.0.file(), mode)
+    }
+
+    /// Copies owner, extended attributes and permissions, as far as the system has them; returns the
+    /// names of those that could not be copied.
+    pub fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
+        system::copy_attributes(self.0.file(), from.0.file())
+    }
+
+    /// Copies the times of the last access and modification.
+    pub fn copy_times(&self, from: &File) -> io::Result<()> {
+        system::copy_times(self.0.file(), from.0.file())
+    }
+
+    /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
+    /// released with the handle. `Unsupported` where the system has no such locks.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        system::try_lock(self.0.file())
+    }
+
+    /// Releases the advisory lock before the handle is closed. It cannot fail if the lock is held.
+    pub fn unlock(&self) {
+        system::unlock(self.0.file());
+    }
+}
+
+/// The options of every open: read, never follow the last link, never block.
+fn reading() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No);
+    system::never_block(&mut options);
+    options
+}
+
+/// The options of opening for writing; the same restrictions.
+fn writing() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).follow(FollowSymlinks::No);
+    system::never_block(&mut options);
+    options
+}
+
+/// Rejects everything that the system would not take as a single name.
+fn checked(name: &[u8]) -> io::Result<&OsStr> {
+    if name == b".." || name.iter().any(|byte| system::SPECIAL.contains(byte)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a single name"));
+    }
+    system::name(name)
+}
+
+/// Whether a path is on a drive or does not exist. On Windows, `cap-std` lists directories by path
+/// and does so wrongly for paths with other prefixes.
+fn on_drive(path: &Path) -> bool {
+    let Ok(canonical) = canonical(path) else { return true };
+    match canonical.components().next() {
+        Some(Component::Prefix(prefix)) => {
+            matches!(prefix.kind(), Prefix::Disk(_) | Prefix::VerbatimDisk(_))
+        }
+        _ => false,
+    }
+}
+
+/// Makes a call, and repeats it when a signal interrupted it.
+fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..RETRIES {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+    Err(io::ErrorKind::Interrupted.into())
+}
+
+fn to_stat(metadata: &Metadata) -> Stat {
+    // A file system without times is treated as one that never changes.
+    let modified = metadata.modified().map_or(0, |time| nanoseconds(time.into_std()));
+    Stat {
+        kind: kind(metadata.file_type()),
+        size: metadata.len(),
+        modified,
+        changed: system::changed(metadata).unwrap_or(modified),
+        identity: Identity { device: metadata.dev(), inode: metadata.ino() },
+        links: metadata.nlink(),
+        mode: system::mode(metadata),
+    }
+}
+
+/// Nanoseconds since 1970; negative before.
+fn nanoseconds(time: SystemTime) -> i128 {
+    let (sign, apart) = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => (1, after),
+        Err(before) => (-1, before.duration()),
+    };
+    sign * (i128::from(apart.as_secs()) * 1_000_000_000 + i128::from(apart.subsec_nanos()))
+}
+
+fn kind(file_type: FileType) -> Kind {
+    if file_type.is_symlink() {
+        Kind::Link
+    } else if file_type.is_dir() {
+        Kind::Directory
+    } else if file_type.is_file() {
+        Kind::File
+    } else {
+        Kind::Special
+    }
+}

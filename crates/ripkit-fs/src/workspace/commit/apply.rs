@@ -1,0 +1,625 @@
+//! The second phase of a commit: the prepared steps become visible, one after the other.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use crate::byte_path::joined;
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::os::{Dir, Identity, Lease, Leased, Rename as Onto, Stat};
+use crate::workspace::commit::entry::{Entry, Rename, Seen, Staged};
+use crate::workspace::commit::prepare::{Action, Facts, Prepared};
+use crate::workspace::commit::{Committed, Made, Transaction};
+use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath};
+use crate::workspace::open_file::OpenFile;
+use crate::workspace::path::{above, changed, commit, entry_at, gone, taken, written};
+use crate::workspace::rename::{is_unsupported, rename_exclusive};
+use crate::workspace::restore::Restorer;
+use crate::workspace::temp::random_name;
+use crate::workspace::{Access, Durability, Workspace, WorkspacePath, in_place};
+
+/// Why a file is spared that another process has open for writing, or will have.
+const BUSY: &str = "another process has opened it to write it";
+const MAYBE_BUSY: &str = "another process may have opened it to write it";
+const AWAITED: &str = "another process is about to write it";
+
+/// A commit in progress.
+pub(super) struct Committing<'a> {
+    pub(super) transaction: &'a Transaction,
+    pub(super) journal: &'a Journal,
+    pub(super) call: &'a Call,
+    /// Whether it is the only change of its call.
+    pub(super) is_single: bool,
+    pub(super) restorer: Mutex<Restorer>,
+    /// The files of which several names are removed, moved or restored. Each of these steps sets a time
+    /// by which the file is recognized at the next one.
+    several: HashSet<Identity>,
+}
+
+/// The result of an exchange of names.
+enum Exchanged {
+    Done,
+    /// No other file can take the name of the target, for this reason.
+    InPlace(&'static str),
+}
+
+impl Facts {
+    /// Whether an entry has the facts that were seen.
+    pub(super) fn are_same(self, now: &Stat, seen: &Stat) -> bool {
+        match self {
+            Facts::All => now.is_alike(seen) && now.changed == seen.changed,
+            Facts::OfContent => now.is_alike(seen),
+            Facts::Identity => now.identity == seen.identity && now.kind == seen.kind,
+        }
+    }
+}
+
+impl<'a> Committing<'a> {
+    pub(super) fn new(
+        transaction: &'a Transaction,
+        journal: &'a Journal,
+        call: &'a Call,
+        is_single: bool,
+    ) -> Result<Committing<'a>, Error> {
+        let (mut known, mut several) = (HashSet::new(), HashSet::new());
+        for entry in transaction.entries.iter().filter(|_| !is_single) {
+            let identity = match &entry.change {
+                Staged::Remove | Staged::Rename(Rename { content: None, .. }) => {
+                    entry.seen.and_then(|seen| Some(seen.stat()?.identity))
+                }
+                Staged::Restore(old) => {
+                    let stat = old.stat();
+                    let stat = stat.map_err(|error| Error::io("examine", &entry.text, error))?;
+                    Some(stat.identity)
+                }
+                _ => None,
+            };
+            several.extend(identity.filter(|identity| !known.insert(*identity)));
+        }
+        let restorer = Mutex::new(Restorer::new(transaction.workspace.durability()));
+        Ok(Committing { transaction, journal, call, is_single, restorer, several })
+    }
+
+    pub(super) fn run(&self, made: Made) -> Result<Committed, Error> {
+        self.record_directories()?;
+        let mut prepared = self.prepare_all()?;
+        for step in &prepared {
+            self.record(step)?;
+        }
+        self.journal.sync()?;
+        let mut committed = Committed::default();
+        for step in &mut prepared {
+            self.begin(step.entry)?;
+            self.apply(step, &mut committed)?;
+            committed.notes.append(&mut step.notes);
+        }
+        self.sync_directories(&made, &mut committed)?;
+        if self.transaction.spares_writers {
+            self.check_spared(&prepared)?;
+        }
+        Ok(Committed { made: made.paths.len(), directories: made.paths, ..committed })
+    }
+
+    /// Notes a step in the journal before it is made.
+    fn record(&self, step: &Prepared<'_>) -> Result<(), Error> {
+        step.record().map_or(Ok(()), |record| self.journal.append(record.clone()))
+    }
+
+    /// Marks the begin of the change, or goes on with it.
+    fn begin(&self, entry: &Entry) -> Result<(), Error> {
+        commit(&*entry.place(self.workspace())?, self.call)?;
+        self.check_stop(entry)
+    }
+
+    /// Refuses files that a process has opened at the last moment, which may have found their names before
+    /// they were taken away.
+    fn check_spared(&self, prepared: &[Prepared<'a>]) -> Result<(), Error> {
+        /// Longer than such a process takes, unless it does not run at all.
+        const PAUSE: Duration = Duration::from_millis(1);
+        thread::sleep(PAUSE);
+        for step in prepared {
+            let out = match step.record() {
+                Some(Record::Replace { temp, new, .. }) => (temp, Some(new)),
+                Some(Record::Remove { aside, .. }) => (aside, None),
+                _ => continue,
+            };
+            let path = step.entry.place(self.workspace())?;
+            let dir = path.entry().0;
+            // Where names cannot be exchanged, another one has come out.
+            let Ok(file) = dir.open_file(out.0.name()) else { continue };
+            let failed = |error| Error::io("examine", path.as_str(), error);
+            let (stat, Some(seen)) = (file.stat().map_err(failed)?, step.seen.stat()) else {
+                continue;
+            };
+            if out.1.is_some_and(|new| new.is_of(Some(&stat))) {
+                continue;
+            }
+            if !stat.is_alike(seen) || matches!(file.lease(), Leased::Busy) {
+                return Err(changed(&path, BUSY));
+            }
+        }
+        Ok(())
+    }
+
+    /// Records which directories these are, so that recovery finds one that gets another name.
+    fn record_directories(&self) -> Result<(), Error> {
+        let mut known = HashSet::new();
+        for entry in &self.transaction.entries {
+            let directory = above(&entry.relative);
+            if !known.insert(directory) {
+                continue;
+            }
+            let path = entry.place(self.workspace())?;
+            let dir = path.entry().0;
+            if self.is_journaled() {
+                let stat = dir.stat(b".");
+                let stat = stat.map_err(|error| Error::io("examine", &entry.text, error))?;
+                self.journal.append_directory(directory, stat.identity)?;
+            } else {
+                self.journal.keep_directory(directory, dir);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the change of a step visible.
+    fn apply(&self, step: &mut Prepared<'a>, committed: &mut Committed) -> Result<(), Error> {
+        let path = step.entry.place(self.workspace())?;
+        let (parent, name) = path.entry();
+        match &step.action {
+            Action::Recorded(Record::Replace { temp, aside, new, .. }) => {
+                let (temp, aside, new) = (temp.clone(), aside.clone(), *new);
+                self.replace(step, &path, (temp.name(), &aside, &new), committed)
+            }
+            Action::Recorded(Record::Create { temp, .. }) => {
+                let created = rename_exclusive(parent, temp.name(), (parent, name));
+                created.map_err(|error| not_created(step.entry, &path, error))
+            }
+            Action::Recorded(Record::Remove { aside, .. }) => {
+                self.remove(step, &path, aside.name())
+            }
+            Action::Recorded(Record::Overwrite { .. }) | Action::Overwrite => {
+                self.overwrite(step, &path, committed)
+            }
+            Action::Recorded(_) => unreachable!("a step has one of the records above"),
+            Action::Rename(_, to, rename) => {
+                let (to, rename) = (*to, *rename);
+                self.rename(step, &path, (to, rename), committed)
+            }
+            Action::Link(text) => {
+                let made = parent.make_link(text, name);
+                made.map_err(|error| not_created(step.entry, &path, error))?;
+                let failed = |error| Error::io("examine", path.as_str(), error);
+                let made = parent.stat(name).inspect_err(|_| {
+                    // Without its identity it could not be removed safely later.
+                    let _ = parent.remove_file(name);
+                });
+                let new = (&made.map_err(failed)?).into();
+                let (path, temp) = (step.entry.recorded(), step.entry.beside(&random_name()));
+                self.journal.append(Record::Temp { path: temp.clone() })?;
+                self.journal.append(Record::Create { path, temp, new })
+            }
+            Action::Unlink => {
+                // What was reviewed or logged is what is removed; otherwise nobody expects a certain file.
+                if step.entry.removed.is_some() {
+                    self.check_seen(&path, step.seen, step.facts)?;
+                }
+                let removed = parent.remove_file(name);
+                removed.map_err(|error| Error::io("delete", path.as_str(), error))
+            }
+            Action::Directory => self.change_directory(step.entry, &path, committed),
+        }
+    }
+
+    /// Gives a file new content: another file takes its name, or else it is overwritten.
+    fn replace(
+        &self,
+        step: &mut Prepared<'a>,
+        path: &WorkspacePath,
+        names: (&[u8], &RecordedPath, &FileMark),
+        committed: &mut Committed,
+    ) -> Result<(), Error> {
+        let now = match step.open_file() {
+            Some(old) => {
+                check_unchanged(path, old, step.facts)?;
+                None
+            }
+            None => Some(self.open_seen(step.entry, path, step.seen, step.facts)?),
+        };
+        let old = now.as_deref().or(step.open_file()).expect("the file is open, or was opened");
+        let why = match self.exchange(path, old, names)? {
+            Exchanged::Done => return Ok(()),
+            Exchanged::InPlace(why) => why,
+        };
+        let content = step.content.expect("a replaced file has new content");
+        let mut in_place = self.prepare_overwrite(step.entry, step.seen, old, content, why)?;
+        in_place.facts = step.facts;
+        // Its lock would be waited for.
+        drop(now);
+        in_place.old = step.old.take();
+        self.record(&in_place)?;
+        self.journal.sync()?;
+        self.overwrite(&mut in_place, path, committed)?;
+        committed.notes.append(&mut in_place.notes);
+        Ok(())
+    }
+
+    /// Exchanges the names of the old and the new file.
+    fn exchange(
+        &self,
+        path: &WorkspacePath,
+        old: &OpenFile,
+        (temp, aside, new): (&[u8], &RecordedPath, &FileMark),
+    ) -> Result<Exchanged, Error> {
+        let failed = |error| Error::io("write", path.as_str(), error);
+        let (parent, name) = path.entry();
+        let out = {
+            let lease = match old.lease(self.call) {
+                Leased::Held(lease) => Some(lease),
+                Leased::Unknown => None,
+                Leased::Busy if self.transaction.spares_writers => return Err(changed(path, BUSY)),
+                // After an exchange, the other process would go on to write to the old file.
+                Leased::Busy => {
+                    return Ok(Exchanged::InPlace("another process has it open for writing"));
+                }
+            };
+            let out = match parent.rename(temp, (parent, name), Onto::Exchange) {
+                Ok(()) => temp,
+                Err(error) if is_unsupported(&error) && self.is_journaled() => {
+                    self.journal.append(Record::Temp { path: aside.clone() })?;
+                    let aside = aside.name();
+                    rename_exclusive(parent, name, (parent, aside)).map_err(failed)?;
+                    rename_exclusive(parent, temp, (parent, name)).map_err(failed)?;
+                    aside
+                }
+                Err(error) if is_unsupported(&error) => {
+                    // At any time there is a file. Here a change between the check and the rename goes
+                    // unnoticed.
+                    parent.rename(temp, (parent, name), Onto::Replace).map_err(failed)?;
+                    return Ok(Exchanged::Done);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(changed(path, "another process removed it meanwhile"));
+                }
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    return Ok(Exchanged::InPlace("something is mounted on it"));
+                }
+                Err(error) => return Err(failed(error)),
+            };
+            // A process that waits for the lease has opened the old file, and would write to it.
+            let is_awaited = lease.as_ref().is_some_and(Lease::is_awaited);
+            let wrong = match old.is_at(parent, out) {
+                Ok(true) if is_awaited => Some(changed(path, AWAITED)),
+                Ok(true) => None,
+                Ok(false) => Some(written(path)),
+                Err(error) => Some(failed(error)),
+            };
+            if let Some(wrong) = wrong {
+                // Before the end of the lease: who waits for it is not to find the new file.
+                take_back((parent, name), out, new);
+                return Err(wrong);
+            }
+            out
+        };
+        // Another one may have found the name before the exchange, and waited for the end of the lease.
+        if matches!(old.lease(self.call), Leased::Busy) {
+            take_back((parent, name), out, new);
+            return Err(changed(path, BUSY));
+        }
+        match old.is_at(parent, out) {
+            Ok(true) => Ok(Exchanged::Done),
+            Ok(false) => Err(written(path)),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Gives a file new content in place.
+    fn overwrite(
+        &self,
+        step: &mut Prepared<'a>,
+        path: &WorkspacePath,
+        committed: &mut Committed,
+    ) -> Result<(), Error> {
+        let failed = |error| Error::io("write", path.as_str(), error);
+        let content = step.content.expect("an overwritten file has new content");
+        let content = content.load().map_err(failed)?;
+        if let Some(old) = step.open_file() {
+            let (parent, name) = path.entry();
+            let writable = parent.open_to_write(name).map_err(failed)?;
+            let files = (old, &writable);
+            let note = in_place::write(path, files, &content, self.durability(), self.call)?;
+            committed.notes.extend(note);
+            return Ok(());
+        }
+        let opened = OpenFile::open_to_write(path, self.call)?;
+        let mut old = opened.ok_or_else(|| gone(path))?;
+        self.check_opened(path, &mut old, step.seen, step.facts)?;
+        self.check_stop(step.entry)?;
+        // Then nobody can append while it is cut.
+        let lease = old.file().lease_exclusively();
+        let is_cut = (content.len() as u64) < old.stat().size;
+        if self.transaction.spares_writers && is_cut && lease.is_none() {
+            return Err(changed(path, MAYBE_BUSY));
+        }
+        self.journal.append(Record::Overwriting { path: step.entry.recorded() })?;
+        let (files, durability) = ((&old, old.file()), self.durability());
+        committed.notes.extend(in_place::write(path, files, &content, durability, self.call)?);
+        Ok(())
+    }
+
+    /// Gives a file or link that is to be removed a temporary name.
+    fn remove(&self, step: &Prepared<'a>, path: &WorkspacePath, aside: &[u8]) -> Result<(), Error> {
+        let is_moved = matches!(step.entry.change, Staged::Rename(_));
+        let verb = if is_moved { "move" } else { "delete" };
+        let failed = |error| Error::io(verb, path.as_str(), error);
+        let (parent, name) = path.entry();
+        let spares = self.transaction.spares_writers && path.is_file();
+        let mut opened = None;
+        match step.open_file() {
+            // A file that was replaced already is not renamed: it is not locked by this call, so a sweep
+            // would remove it as abandoned.
+            Some(old) if !old.is_at(parent, name).map_err(failed)? => return Err(written(path)),
+            Some(_) => {}
+            None => {
+                self.check_seen(path, step.seen, step.facts)?;
+                opened = if spares { OpenFile::open(path, self.call)? } else { None };
+            }
+        }
+        let old = step.open_file().or(opened.as_ref()).filter(|_| spares);
+        let lease = match old.map(|old| old.lease(self.call)) {
+            Some(Leased::Busy) => return Err(changed(path, BUSY)),
+            Some(Leased::Held(lease)) => Some(lease),
+            Some(Leased::Unknown) | None => None,
+        };
+        rename_exclusive(parent, name, (parent, aside)).map_err(failed)?;
+        check_moved(step, path, (parent, aside))?;
+        if !self.is_journaled() {
+            return parent.remove_file(aside).map_err(failed);
+        }
+        if lease.is_some_and(|lease| lease.is_awaited()) {
+            return Err(changed(path, AWAITED));
+        }
+        Ok(())
+    }
+
+    fn rename(
+        &self,
+        step: &Prepared<'a>,
+        path: &WorkspacePath,
+        (to, rename): (&'a Entry, &'a Rename),
+        committed: &mut Committed,
+    ) -> Result<(), Error> {
+        let failed = |error| Error::io("move", path.as_str(), error);
+        let (parent, name) = path.entry();
+        let is_any = !self.is_journaled() && step.open_file().is_none() && rename.tree.is_none();
+        match step.open_file() {
+            Some(old) => check_unchanged(path, old, Facts::OfContent)?,
+            // Nobody expects a certain file.
+            None if is_any => {}
+            None => self.check_seen(path, step.seen, step.facts)?,
+        }
+        let place = to.place(self.workspace())?;
+        let (to_dir, to_name) = place.entry();
+        let renamed = if rename.is_own_name {
+            parent.rename(name, (to_dir, to_name), Onto::Replace)
+        } else {
+            rename_exclusive(parent, name, (to_dir, to_name))
+        };
+        match renamed {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                if rename.tree.is_some() {
+                    let message = format!("cannot move {path}: {place} is on another file system");
+                    let error = Error::new(ErrorCode::InvalidPath, message).at(path.as_str());
+                    return Err(error.with_hint("Move its files one by one."));
+                }
+                for mut step in self.prepare_far_rename(step.entry, rename)? {
+                    self.record(&step)?;
+                    self.journal.sync()?;
+                    self.apply(&mut step, committed)?;
+                    committed.notes.append(&mut step.notes);
+                }
+                return Ok(());
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(taken(&place));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(gone(path)),
+            Err(error) => return Err(failed(error)),
+        }
+        if is_any {
+            return Ok(());
+        }
+        check_moved(step, path, (to_dir, to_name)).inspect_err(|_| {
+            // It is another file than the journal says, so rolling back would leave it there. If this
+            // fails, there is a newer file, which stays.
+            let _ = rename_exclusive(to_dir, to_name, (parent, name));
+        })
+    }
+
+    /// Makes a change of a directory, which is the only one.
+    fn change_directory(
+        &self,
+        entry: &Entry,
+        path: &WorkspacePath,
+        committed: &mut Committed,
+    ) -> Result<(), Error> {
+        let (parent, name) = path.entry();
+        match &entry.change {
+            Staged::RemoveDirectory => {
+                let removed = parent.remove_dir(name);
+                removed.map_err(|error| Error::io("remove", path.as_str(), error))
+            }
+            Staged::RemoveTree(tree) => {
+                let keeps = self.workspace().change_log().is_some();
+                let (count, removed) = tree.remove(path, keeps)?;
+                (committed.tree, committed.removed) = (Some(count), Some(removed));
+                Ok(())
+            }
+            Staged::RestoreTree(tree) => {
+                let lost = tree.restore(path, self.durability(), self.call)?;
+                committed.notes.extend(lost.into_iter().map(|(below, what)| {
+                    let path = joined(&entry.relative, below);
+                    format!("the {what} of {} could not be kept", escape::display_path(&path))
+                }));
+                Ok(())
+            }
+            _ => unreachable!("the others are no changes of directories"),
+        }
+    }
+
+    /// Which facts a file to be removed or moved must have.
+    pub(super) fn facts_of(&self, seen: &Seen) -> Facts {
+        match seen.stat() {
+            Some(stat) if self.several.contains(&stat.identity) => Facts::OfContent,
+            _ => Facts::All,
+        }
+    }
+
+    /// Refuses an entry that is not what was seen.
+    pub(super) fn check_seen(
+        &self,
+        path: &WorkspacePath,
+        seen: Seen,
+        facts: Facts,
+    ) -> Result<(), Error> {
+        let (parent, name) = path.entry();
+        let now = entry_at(parent, name);
+        let now = now.map_err(|error| Error::io("examine", path.as_str(), error))?;
+        match (now, seen) {
+            (None, Seen::Nothing) => Ok(()),
+            (None, Seen::Entry { .. }) => Err(gone(path)),
+            (Some(_), Seen::Nothing) => Err(changed(path, "another process created it meanwhile")),
+            (Some(now), Seen::Entry { stat, racy_version }) => {
+                if !facts.are_same(&now, &stat) {
+                    return Err(written(path));
+                }
+                if racy_version.is_some() {
+                    let opened = OpenFile::open(path, self.call)?;
+                    let mut file = opened.ok_or_else(|| gone(path))?;
+                    self.check_opened(path, &mut file, seen, facts)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts the new names on stable storage: those of a journaled commit, so that it survives a power cut
+    /// as a whole; those of a single step with [`Durability::Full`], and then a failure is only a note,
+    /// since the change is made.
+    fn sync_directories(&self, made: &Made, committed: &mut Committed) -> Result<(), Error> {
+        let is_wanted = match self.durability() {
+            Durability::Fast => false,
+            Durability::File => self.is_journaled(),
+            Durability::Full => true,
+        };
+        if !is_wanted {
+            return Ok(());
+        }
+        // Also those of destinations, which have no change of their own. A path outside of the root is
+        // absolute; one in the root of the host has nothing above it.
+        let directory = |path: &'a [u8]| (path.starts_with(b"/"), above(path));
+        let entries = &self.transaction.entries;
+        let directories: BTreeMap<_, _> =
+            entries.iter().map(|entry| (directory(&entry.relative), entry)).collect();
+        let mut synced = directories.into_values().try_for_each(|entry| {
+            let path = entry.place(self.workspace())?;
+            path.entry()
+                .0
+                .sync()
+                .map_err(|error| Error::io("sync the directory of", &entry.text, error))
+        });
+        if self.durability() == Durability::Full {
+            synced = synced.and_then(|()| {
+                let mut parents = made.parents.iter();
+                parents.try_for_each(|parent| parent.sync()).map_err(|error| {
+                    let path = made.paths.first().map_or(Vec::new(), Clone::clone);
+                    Error::io("sync the directory of", &escape::display_path(&path), error)
+                })
+            });
+        }
+        match synced {
+            Err(error) if self.is_journaled() => Err(error),
+            Err(error) => {
+                let error = error.message();
+                let note = format!("the change is made, but may not survive a power cut: {error}");
+                committed.notes.push(note);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    pub(super) fn check_stop(&self, entry: &Entry) -> Result<(), Error> {
+        let Some(why) = self.call.stop_reason() else { return Ok(()) };
+        Err(Error::stopped(why, &format!("{} was changed", entry.text)).at(&entry.text))
+    }
+
+    pub(super) fn workspace(&self) -> &'a Workspace {
+        &self.transaction.workspace
+    }
+
+    pub(super) fn durability(&self) -> Durability {
+        self.workspace().durability()
+    }
+
+    /// Whether the steps are in a journal that survives this process.
+    pub(super) fn is_journaled(&self) -> bool {
+        self.journal.is_durable()
+    }
+}
+
+/// Refuses an open file that was changed or replaced since it was opened.
+fn check_unchanged(path: &WorkspacePath, file: &OpenFile, facts: Facts) -> Result<(), Error> {
+    let (parent, name) = path.entry();
+    match parent.stat(name) {
+        Ok(now) if facts.are_same(&now, file.stat()) => Ok(()),
+        Ok(_) => Err(written(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(changed(path, "another process removed it meanwhile"))
+        }
+        Err(error) => Err(Error::io("write", path.as_str(), error)),
+    }
+}
+
+/// Refuses a file that is not what was seen, after it got another name.
+fn check_moved(
+    step: &Prepared<'_>,
+    path: &WorkspacePath,
+    (dir, name): (&Dir, &[u8]),
+) -> Result<(), Error> {
+    let failed = |error| Error::io("move", path.as_str(), error);
+    let is_it = match (step.open_file(), step.seen.stat()) {
+        (Some(file), _) => file.is_at(dir, name).map_err(failed)?,
+        (None, Some(seen)) => {
+            let facts = if step.facts == Facts::All { Facts::OfContent } else { step.facts };
+            facts.are_same(&dir.stat(name).map_err(failed)?, seen)
+        }
+        (None, None) => true,
+    };
+    if is_it { Ok(()) } else { Err(written(path)) }
+}
+
+/// Gives the file that came `out` of an exchange its name back, so that what others write to it is in place.
+/// If that fails, rolling back tries again.
+fn take_back((parent, name): (&Dir, &[u8]), out: &[u8], new: &FileMark) {
+    let exchange = || parent.rename(out, (parent, name), Onto::Exchange);
+    if exchange().is_ok() && !new.is_of(parent.stat(out).ok().as_ref()) {
+        // The new file was replaced meanwhile: its replacement is the newest and gets the name back. If
+        // this fails, it is beside the old file.
+        let _ = exchange();
+    }
+}
+
+/// The error for a new entry that could not get its name.
+fn not_created(entry: &Entry, path: &WorkspacePath, error: io::Error) -> Error {
+    match (error.kind(), entry.access) {
+        (io::ErrorKind::AlreadyExists, Access::Create) => taken(path),
+        (io::ErrorKind::AlreadyExists, _) => changed(path, "another process created it meanwhile"),
+        _ => Error::io("write", path.as_str(), error),
+    }
+}

@@ -1,0 +1,191 @@
+//! The paths of a transaction: what was seen there, and what is staged for them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::byte_path::split_name;
+use crate::error::Error;
+use crate::os::{File, Identity, Stat};
+use crate::workspace::change_log::Before;
+use crate::workspace::commit::stored_content::StoredContent;
+use crate::workspace::copy_content::CopySource;
+use crate::workspace::journal::RecordedPath;
+use crate::workspace::open_file::OpenFile;
+use crate::workspace::path::check_file_or_link;
+use crate::workspace::remove_tree::CheckedTree;
+use crate::workspace::restore::RemovedTree;
+use crate::workspace::{Access, Version, Workspace, WorkspacePath};
+
+/// A path of a transaction.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The real path, without links.
+    pub(super) relative: Vec<u8>,
+    /// The same for messages.
+    pub(super) text: String,
+    pub(super) access: Access,
+    /// The resolved path, in a transaction of few. Of many it is opened again for each step, since there
+    /// may be more files than descriptors.
+    pub(super) path: Option<WorkspacePath>,
+    /// The open and locked file, if it was opened before the commit.
+    pub(super) file: Option<OpenFile>,
+    pub(super) seen: Option<Seen>,
+    /// The content that was read or is restored, if a host observes changes.
+    pub(super) content: Option<StoredContent>,
+    /// What will be removed, if a host observes changes.
+    pub(super) removed: Option<Before>,
+    pub(super) change: Staged,
+}
+
+/// What was at a path when it was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Seen {
+    Nothing,
+    Entry {
+        stat: Stat,
+        /// The content, if it must be compared because the file had just been changed.
+        racy_version: Option<Version>,
+    },
+}
+
+/// A staged change.
+#[derive(Debug)]
+pub(super) enum Staged {
+    None,
+    /// New content of a file, or a new file.
+    Write(StoredContent),
+    /// The removal of a file or link.
+    Remove,
+    Rename(Rename),
+    /// A copy of this file, at a path that must not exist.
+    Copy(Box<CopySource>),
+    /// A copy of a file that was deleted, with its attributes.
+    Restore(Arc<File>),
+    /// A link to this text.
+    Link(Vec<u8>),
+    /// A directory and those above it.
+    MakeDirectory,
+    /// The removal of an empty directory.
+    RemoveDirectory,
+    /// The removal of a directory with everything in it.
+    RemoveTree(Box<CheckedTree>),
+    /// A directory that was deleted with everything in it.
+    RestoreTree(Arc<RemovedTree>),
+}
+
+/// A staged move to the path of another entry of the transaction.
+#[derive(Debug)]
+pub(super) struct Rename {
+    pub(super) to: usize,
+    pub(super) content: Option<StoredContent>,
+    /// The new name is the old one with another case, on a file system that ignores case.
+    pub(super) is_own_name: bool,
+    /// The directory that is moved, if it is one.
+    pub(super) tree: Option<Identity>,
+}
+
+impl Staged {
+    /// The bytes of new content.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Staged::Write(content) | Staged::Rename(Rename { content: Some(content), .. }) => {
+                content.len()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether it is one atomic step, before which nothing needs to be noted: a process that is killed
+    /// leaves the old state or the new one.
+    pub(super) fn is_atomic(&self) -> bool {
+        match self {
+            Staged::Rename(Rename { content, .. }) => content.is_none(),
+            // What they prepare could not be locked, and would be taken for abandoned.
+            Staged::Restore(_) | Staged::Link(_) => false,
+            _ => true,
+        }
+    }
+}
+
+impl Seen {
+    /// What is at a path that was not read.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for anything but a file or a link.
+    pub(super) fn at(path: &WorkspacePath) -> Result<Seen, Error> {
+        if path.exists() {
+            check_file_or_link(path, "change")?;
+        }
+        Ok(Seen::of(path.stat()))
+    }
+
+    pub(super) fn of(stat: Option<&Stat>) -> Seen {
+        match stat {
+            None => Seen::Nothing,
+            Some(stat) => Seen::Entry { stat: *stat, racy_version: None },
+        }
+    }
+
+    pub(super) fn stat(&self) -> Option<&Stat> {
+        match self {
+            Seen::Nothing => None,
+            Seen::Entry { stat, .. } => Some(stat),
+        }
+    }
+}
+
+impl Entry {
+    pub(super) fn new(path: WorkspacePath, access: Access, is_kept: bool) -> Entry {
+        Entry {
+            relative: path.relative().to_vec(),
+            text: path.as_str().to_owned(),
+            access,
+            path: is_kept.then_some(path),
+            file: None,
+            seen: None,
+            content: None,
+            removed: None,
+            change: Staged::None,
+        }
+    }
+
+    pub(super) fn is_changed(&self) -> bool {
+        !matches!(self.change, Staged::None)
+    }
+
+    /// The path, with a handle of its directory.
+    pub(super) fn place(&self, workspace: &Workspace) -> Result<Cow<'_, WorkspacePath>, Error> {
+        match &self.path {
+            Some(path) => Ok(Cow::Borrowed(path)),
+            None => self.reopened(workspace).map(Cow::Owned),
+        }
+    }
+
+    pub(super) fn reopened(&self, workspace: &Workspace) -> Result<WorkspacePath, Error> {
+        let opened = WorkspacePath::reopen(workspace, &self.relative);
+        opened.map_err(|error| Error::io("open", &self.text, error))
+    }
+
+    /// What was at the path, as the last one who looked saw it.
+    pub(super) fn seen_at(&self, path: &WorkspacePath) -> Result<Seen, Error> {
+        self.seen.map_or_else(|| Seen::at(path), Ok)
+    }
+
+    /// Whether there was a file when it was read.
+    pub(super) fn existed(&self) -> bool {
+        matches!(self.seen, Some(Seen::Entry { .. }))
+    }
+
+    pub(super) fn recorded(&self) -> RecordedPath {
+        RecordedPath::new(self.relative.clone())
+    }
+
+    /// The path of another name in the same directory.
+    pub(super) fn beside(&self, name: &[u8]) -> RecordedPath {
+        RecordedPath::new(match split_name(&self.relative) {
+            // Empty for an entry of the root of the system.
+            (Some(above), _) => [above, b"/", name].concat(),
+            (None, _) => name.to_vec(),
+        })
+    }
+}

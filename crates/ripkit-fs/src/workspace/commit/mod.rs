@@ -1,0 +1,545 @@
+//! The one way to change the tree: a transaction locks paths, takes the changes of them, and makes all of
+//! them or none.
+//!
+//! Its commit asks the host ([`observed`]), and then has three phases:
+//!
+//! 1. **Prepare** ([`prepare`]): directories are made, and every new content is written beside its target
+//!    as a temporary file, with the attributes of the old file, and put on stable storage. A file that
+//!    another one cannot replace (several hard links, open for writing elsewhere) is to be overwritten.
+//! 2. **Apply** ([`apply`]): one after the other, the new files exchange their names with the old ones.
+//!    Each old file is compared with what was read; if another process changed one, everything is rolled
+//!    back.
+//! 3. **Finish**: the journal is marked as committed, and the old files are removed.
+//!
+//! Each step is in the [journal](super::journal) before it is made, so a killed process leaves nothing half
+//! done after recovery. While a transaction is applied, other readers may see some files with their old
+//! content and others with their new one. A single atomic step is recorded in memory alone, from which it
+//! is rolled back if it fails: what a killed process leaves of it is a temporary file, which the next
+//! writer in that directory removes.
+
+mod apply;
+mod entry;
+mod observed;
+mod prepare;
+mod stored_content;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use crate::byte_path::split_name;
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::os::{Dir, File, Identity, Kind};
+use crate::workspace::change_log::Before;
+use crate::workspace::commit::apply::Committing;
+use crate::workspace::commit::entry::{Entry, Rename, Seen, Staged};
+use crate::workspace::commit::stored_content::{ContentStore, StoredContent};
+use crate::workspace::copy_content::CopySource;
+use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath};
+use crate::workspace::lock::{FileLock, LockKey, lock_keys};
+use crate::workspace::open_file::{OpenFile, check_writable};
+use crate::workspace::path::{commit, exists, not_a_file, taken};
+use crate::workspace::policy::denied;
+use crate::workspace::recovery::{Rollback, begin_journal, recover};
+use crate::workspace::remove_tree::{CheckedTree, TreeCount};
+use crate::workspace::resolve::names_directory;
+use crate::workspace::restore::RemovedTree;
+use crate::workspace::{Access, VersionToken, Workspace, WorkspacePath};
+
+/// Of so many paths the handles are kept; a move has two.
+const MAX_KEPT: usize = 2;
+
+/// Changes of several files that are made together or not at all; see [`Workspace::begin`].
+///
+/// The files are locked against other calls of this process until it is dropped. Dropping it without
+/// [`Transaction::commit`] changes nothing. Files are named by their index in the list of paths.
+///
+/// A process that is killed leaves a journal in the root, from which the next change of any file, or
+/// [`Workspace::recover`], restores the old state. Other readers may see some files with their new
+/// content and others with their old one while it is committed.
+#[derive(Debug)]
+pub struct Transaction {
+    workspace: Workspace,
+    entries: Vec<Entry>,
+    /// Where new and old content waits.
+    store: ContentStore,
+    /// Whether a file that another process may be appending to is refused if it would be cut or removed.
+    spares_writers: bool,
+    _lock: FileLock,
+}
+
+/// The result of a commit.
+#[derive(Debug, Default)]
+pub(super) struct Committed {
+    /// What could not be preserved, one sentence each.
+    pub(super) notes: Vec<String>,
+    /// What was in a directory that was removed.
+    pub(super) tree: Option<TreeCount>,
+    /// How many directories were created.
+    pub(super) made: usize,
+    /// Their paths, from the top.
+    directories: Vec<Vec<u8>>,
+    /// What was removed, if it could be kept.
+    removed: Option<Before>,
+}
+
+impl Transaction {
+    /// See [`Workspace::begin`].
+    pub(super) fn begin(
+        workspace: &Workspace,
+        paths: &[(impl AsRef<str>, Access)],
+        call: &Call,
+    ) -> Result<Transaction, Vec<(usize, Error)>> {
+        let first = |error| vec![(0, error)];
+        // Before the paths are resolved: a file that an interrupted transaction moved comes back.
+        recover(workspace, call)
+            .and_then(|recovery| recovery.check_all(workspace.journal_place()))
+            .map_err(first)?;
+        let (mut resolved, mut errors) = (Vec::new(), Vec::new());
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (index, (text, access)) in paths.iter().enumerate() {
+            let text = text.as_ref();
+            match resolve(workspace, text, *access) {
+                Ok(path) => {
+                    if let Some(earlier) = known.insert(path.relative().to_vec(), index) {
+                        let (earlier, _) = &paths[earlier];
+                        errors.push((index, same_file(&path, text, earlier.as_ref())));
+                    }
+                    resolved.push((path, *access));
+                }
+                Err(error) => errors.push((index, error)),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        Transaction::lock(workspace, resolved, call).map_err(first)
+    }
+
+    /// Locks resolved paths.
+    ///
+    /// # Errors
+    /// `TIMEOUT` and `CANCELLED` while waiting for other calls; those of recovery.
+    pub(super) fn lock(
+        workspace: &Workspace,
+        paths: Vec<(WorkspacePath, Access)>,
+        call: &Call,
+    ) -> Result<Transaction, Error> {
+        let mut keys = Vec::with_capacity(paths.len() * 2);
+        for (path, _) in &paths {
+            keys.extend(LockKey::both(path)?);
+        }
+        let text = paths.first().map_or("", |(path, _)| path.as_str());
+        let lock = lock_keys(workspace, keys, text, call)?;
+        // Costs one system call if there is no journal.
+        let recovery = recover(workspace, call)?;
+        let relative = paths.iter().map(|(path, _)| path.relative());
+        recovery.check(workspace.journal_place(), relative)?;
+        let is_kept = paths.len() <= MAX_KEPT;
+        let entry = |(path, access)| Entry::new(path, access, is_kept);
+        let mut entries: Vec<Entry> = paths.into_iter().map(entry).collect();
+        for entry in &mut entries {
+            // While this call waited, another one may have made the directories that were missing.
+            let is_deep = |path: &WorkspacePath| path.entry().1.contains(&b'/');
+            if entry.path.as_ref().is_some_and(|path| is_deep(path) || recovery.is_rolled_back()) {
+                entry.path = Some(entry.reopened(workspace)?);
+            }
+        }
+        let workspace = workspace.clone();
+        let store = ContentStore::default();
+        Ok(Transaction { workspace, entries, store, spares_writers: false, _lock: lock })
+    }
+
+    /// Locks one file to create or to change it, and opens it.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::lock_for_write`].
+    pub(super) fn of_file(
+        workspace: &Workspace,
+        text: &str,
+        access: Access,
+        call: &Call,
+    ) -> Result<Transaction, Error> {
+        let path = resolve(workspace, text, access)?;
+        let mut transaction = Transaction::lock(workspace, vec![(path, access)], call)?;
+        transaction.open(0, None, call)?;
+        if let (path, Some(file)) = transaction.opened(0) {
+            check_writable(path, file)?;
+        }
+        Ok(transaction)
+    }
+
+    /// Refuses with `CONFLICT` to cut or to remove a file that another process may have open for
+    /// writing, since what it appends at that moment would be lost.
+    pub(super) fn sparing_writers(self) -> Transaction {
+        Transaction { spares_writers: true, ..self }
+    }
+
+    /// The path of a file relative to the workspace, as in messages; empty for an index that
+    /// [`Workspace::begin`] did not get.
+    pub fn path(&self, index: usize) -> &str {
+        self.entries.get(index).map_or("", |entry| entry.text.as_str())
+    }
+
+    /// Reads a file; `None` if it does not exist. The commit fails with `CONFLICT` if it is another
+    /// one by then.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for anything but a regular file, `POLICY_DENIED` for a hard link if these are
+    /// denied, `PERMISSION_DENIED` for a file that must not be written, `TOO_LARGE` over `limit`
+    /// bytes, and failures to read.
+    pub fn read(
+        &mut self,
+        index: usize,
+        limit: usize,
+        call: &Call,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.entry(index)?.place(&self.workspace)?.into_owned();
+        let read = read(&self.workspace, &path, limit, call)?;
+        let (seen, content) = match read {
+            None => (Seen::Nothing, None),
+            Some((seen, content)) => (seen, Some(content)),
+        };
+        let kept = match &content {
+            Some(content) if self.is_observed() => Some(self.store(index, Cow::Borrowed(content))?),
+            _ => None,
+        };
+        let entry = self.entry_mut(index)?;
+        (entry.seen, entry.content) = (Some(seen), kept);
+        Ok(content)
+    }
+
+    /// Opens a file and keeps it open and locked until the end; nothing if it does not exist. With
+    /// `expected`, another version is refused.
+    pub(super) fn open(
+        &mut self,
+        index: usize,
+        expected: Option<VersionToken>,
+        call: &Call,
+    ) -> Result<(), Error> {
+        let path = self.entries[index].place(&self.workspace)?;
+        let file = match expected {
+            None => OpenFile::open(&path, call)?,
+            Some(expected) => Some(OpenFile::open_version(&path, expected, call)?),
+        };
+        let seen = Seen::of(file.as_ref().map(OpenFile::stat));
+        let entry = &mut self.entries[index];
+        (entry.file, entry.seen) = (file, Some(seen));
+        Ok(())
+    }
+
+    /// The path of one of few files, and the file if [`Transaction::open`] found one.
+    pub(super) fn opened(&self, index: usize) -> (&WorkspacePath, Option<&OpenFile>) {
+        let entry = &self.entries[index];
+        (entry.path.as_ref().expect("the paths of few files are kept"), entry.file.as_ref())
+    }
+
+    /// The same, to read it.
+    pub(super) fn opened_mut(&mut self, index: usize) -> (&WorkspacePath, Option<&mut OpenFile>) {
+        let entry = &mut self.entries[index];
+        (entry.path.as_ref().expect("the paths of few files are kept"), entry.file.as_mut())
+    }
+
+    /// Requires that a path, at which nothing is, stays free.
+    pub(super) fn expect_none(&mut self, index: usize) {
+        self.entries[index].access = Access::Create;
+    }
+
+    /// Identifies the file that was read, whatever its name; `None` if none was.
+    pub fn identity(&self, index: usize) -> Option<Identity> {
+        Some(self.entries.get(index)?.seen?.stat()?.identity)
+    }
+
+    /// Remembers what is at a path, like [`Transaction::read`], but for the content; `None` if there is
+    /// nothing.
+    pub(super) fn mark(&mut self, index: usize) -> Result<Option<FileMark>, Error> {
+        let seen = Seen::at(&*self.entry(index)?.place(&self.workspace)?)?;
+        self.entry_mut(index)?.seen = Some(seen);
+        Ok(seen.stat().map(FileMark::from))
+    }
+
+    /// Stages new content of a file, which is created with the directories above it if it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// `INTERNAL` for an index that [`Workspace::begin`] did not get.
+    pub fn write(&mut self, index: usize, content: Vec<u8>) -> Result<(), Error> {
+        let content = self.store(index, Cow::Owned(content))?;
+        self.entry_mut(index)?.change = Staged::Write(content);
+        Ok(())
+    }
+
+    /// Stages new content of a single file, which stays in memory.
+    pub(super) fn write_single(&mut self, content: Vec<u8>) {
+        self.entries[0].change = Staged::Write(StoredContent::Memory(Arc::new(content)));
+    }
+
+    /// Stages the removal of a file or link.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::write`].
+    pub fn remove(&mut self, index: usize) -> Result<(), Error> {
+        self.entry_mut(index)?.change = Staged::Remove;
+        Ok(())
+    }
+
+    /// Stages a move of a file or link to another path of the transaction, which must not exist, with
+    /// new content or unchanged.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::write`].
+    pub fn rename(
+        &mut self,
+        from: usize,
+        to: usize,
+        content: Option<Vec<u8>>,
+    ) -> Result<(), Error> {
+        self.entry(to)?;
+        let content = content.map(|content| self.store(from, Cow::Owned(content))).transpose()?;
+        let rename = Rename { to, content, is_own_name: false, tree: None };
+        self.entry_mut(from)?.change = Staged::Rename(rename);
+        Ok(())
+    }
+
+    /// Stages a move of the first path to the second: of a file or link, or of a directory of this
+    /// identity. `is_own_name` if the second is the first with another case.
+    pub(super) fn move_to(&mut self, is_own_name: bool, tree: Option<Identity>) {
+        let rename = Rename { to: 1, content: None, is_own_name, tree };
+        self.entries[0].change = Staged::Rename(rename);
+    }
+
+    /// Stages a copy of a file, at a path that must not exist.
+    pub(super) fn copy(&mut self, index: usize, source: CopySource) {
+        self.entries[index].change = Staged::Copy(Box::new(source));
+    }
+
+    /// Stages a copy of a file that was deleted, at a path that must not exist.
+    pub(super) fn restore(&mut self, index: usize, file: Arc<File>) {
+        self.entries[index].change = Staged::Restore(file);
+    }
+
+    /// Stages a link to `text`, at a path that must not exist.
+    pub(super) fn link(&mut self, index: usize, text: Vec<u8>) {
+        self.entries[index].change = Staged::Link(text);
+    }
+
+    /// Stages a directory and those above it.
+    pub(super) fn make_directory(&mut self, index: usize) {
+        self.entries[index].change = Staged::MakeDirectory;
+    }
+
+    /// Stages the removal of an empty directory.
+    pub(super) fn remove_directory(&mut self, index: usize) {
+        self.entries[index].change = Staged::RemoveDirectory;
+    }
+
+    /// Stages the removal of a directory with everything in it, as the only change.
+    pub(super) fn remove_tree(&mut self, tree: CheckedTree) {
+        self.entries[0].change = Staged::RemoveTree(Box::new(tree));
+    }
+
+    /// Stages a directory that was deleted with everything in it, as the only change, at a path that must
+    /// not exist.
+    pub(super) fn restore_tree(&mut self, tree: Arc<RemovedTree>) {
+        self.entries[0].change = Staged::RestoreTree(tree);
+    }
+
+    /// Makes all staged changes, or none. Returns notes on what could not be preserved, one sentence
+    /// each.
+    ///
+    /// # Errors
+    /// `CONFLICT` if a file is not what was read, or appeared where none was; `FILE_ALREADY_EXISTS`,
+    /// `NO_SPACE`, `PERMISSION_DENIED` and other failures of the system; `TIMEOUT` and `CANCELLED`.
+    /// After any error all files are as they were, except those that another process changed at the
+    /// same time; the message names these.
+    pub fn commit(self, call: &Call) -> Result<Vec<String>, Error> {
+        self.commit_steps(call).map(|committed| committed.notes)
+    }
+
+    /// The same, and what else is known of it.
+    pub(super) fn commit_steps(self, call: &Call) -> Result<Committed, Error> {
+        self.commit_observed(true, call)
+    }
+
+    /// The same, without an entry in the log.
+    pub(super) fn commit_unlogged(self, call: &Call) -> Result<Committed, Error> {
+        self.commit_observed(false, call)
+    }
+
+    /// Makes the changes visible.
+    fn apply(&mut self, call: &Call) -> Result<Committed, Error> {
+        let changed = self.entries.iter().filter(|entry| entry.is_changed());
+        let steps: Vec<&Staged> = changed.map(|entry| &entry.change).collect();
+        let (is_single, is_atomic) = match steps.as_slice() {
+            [] => return Ok(Committed::default()),
+            [step] => (true, step.is_atomic() && !self.spares_writers),
+            _ => (false, false),
+        };
+        let journal = if is_atomic {
+            Journal::in_memory(&self.workspace)
+        } else {
+            begin_journal(&self.workspace, call)?
+        };
+        let rollback = Rollback::new(journal);
+        let applied = self
+            .make_directories(rollback.journal(), call)
+            .and_then(|made| Committing::new(self, rollback.journal(), call, is_single)?.run(made));
+        match applied {
+            Err(error) => Err(rollback.roll_back_after(error)),
+            Ok(committed) => rollback.finish().map(|()| committed),
+        }
+    }
+
+    /// Creates the missing directories above new entries, and those that are staged.
+    fn make_directories(&mut self, journal: &Journal, call: &Call) -> Result<Made, Error> {
+        let mut made = Made::default();
+        for index in 0..self.entries.len() {
+            let (target, is_directory) = match &self.entries[index].change {
+                Staged::Write(_) | Staged::Copy(_) | Staged::Restore(_) | Staged::Link(_) => {
+                    (index, false)
+                }
+                Staged::Rename(rename) => (rename.to, false),
+                Staged::MakeDirectory => (index, true),
+                _ => continue,
+            };
+            let target = &mut self.entries[target];
+            let path = target.place(&self.workspace)?.into_owned();
+            let (parent, names) = path.entry();
+            let (missing, name) = match split_name(names) {
+                _ if is_directory => (names, None),
+                (Some(missing), name) => (missing, Some(name.to_vec())),
+                (None, _) => continue,
+            };
+            commit(&path, call)?;
+            let existing = &target.relative[..target.relative.len() - names.len()];
+            let (mut dir, mut below) = (parent.clone(), existing.to_vec());
+            let failed = |error: io::Error| match error.kind() {
+                // Something else was created in its place meanwhile.
+                io::ErrorKind::NotADirectory if is_directory => {
+                    exists(&path, " and is not a directory")
+                }
+                _ if is_directory => Error::io("make the directory", path.as_str(), error),
+                _ => Error::io("make the directories of", path.as_str(), error),
+            };
+            for name in missing.split(|byte| *byte == b'/') {
+                below.extend(name);
+                let record = Record::MakeDirectory { path: RecordedPath::new(below.clone()) };
+                journal.append(record)?;
+                match dir.make_dir(name) {
+                    Ok(()) => made.add(below.clone(), &dir),
+                    // `traverse` does not follow a link in its place.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    Err(error) => return Err(failed(error)),
+                }
+                dir = Arc::new(dir.traverse(name).map_err(failed)?);
+                below.push(b'/');
+            }
+            if target.path.is_some()
+                && let Some(name) = name
+            {
+                let relative = target.relative.clone();
+                target.path = Some(WorkspacePath::new(dir, name, relative, None));
+            }
+        }
+        Ok(made)
+    }
+
+    fn store(&mut self, index: usize, content: Cow<'_, [u8]>) -> Result<StoredContent, Error> {
+        let stored = self.store.keep(&self.workspace, content);
+        let text = self.path(index);
+        stored.map_err(|error| Error::io("keep the content of", text, error))
+    }
+
+    fn entry(&self, index: usize) -> Result<&Entry, Error> {
+        self.entries.get(index).ok_or_else(no_such_file)
+    }
+
+    fn entry_mut(&mut self, index: usize) -> Result<&mut Entry, Error> {
+        self.entries.get_mut(index).ok_or_else(no_such_file)
+    }
+}
+
+/// The directories that were made, from the top.
+#[derive(Default)]
+struct Made {
+    paths: Vec<Vec<u8>>,
+    /// Those that they are in, of the first of them.
+    parents: Vec<Arc<Dir>>,
+}
+
+impl Made {
+    fn add(&mut self, path: Vec<u8>, parent: &Arc<Dir>) {
+        /// There may be more directories than descriptors.
+        const MAX_PARENTS: usize = 100;
+        self.paths.push(path);
+        if self.parents.len() < MAX_PARENTS {
+            self.parents.push(parent.clone());
+        }
+    }
+}
+
+/// Removes directories that were created for a change which is undone, from the bottom. One that others use
+/// by now stays.
+pub(super) fn prune<'a>(
+    workspace: &Workspace,
+    directories: impl DoubleEndedIterator<Item = &'a Vec<u8>>,
+) {
+    for directory in directories.rev() {
+        let Ok(place) = WorkspacePath::reopen(workspace, directory) else { continue };
+        let (parent, name) = place.entry();
+        if !name.contains(&b'/') {
+            let _ = parent.remove_dir(name);
+        }
+    }
+}
+
+/// Resolves the path of a file and checks that it can be used in this way.
+fn resolve(workspace: &Workspace, text: &str, access: Access) -> Result<WorkspacePath, Error> {
+    let path = workspace.resolve(text, access)?;
+    if names_directory(text) || path.relative().is_empty() {
+        return Err(not_a_file(&path, "names a directory"));
+    }
+    match (path.kind(), access) {
+        (Some(Kind::Directory), _) => Err(not_a_file(&path, "is a directory")),
+        (Some(Kind::Special), _) => Err(not_a_file(&path, "is a FIFO, socket or device")),
+        (Some(_), Access::Create) => Err(taken(&path)),
+        _ => Ok(path),
+    }
+}
+
+fn read(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    limit: usize,
+    call: &Call,
+) -> Result<Option<(Seen, Vec<u8>)>, Error> {
+    let Some(file) = OpenFile::open(path, call)? else { return Ok(None) };
+    if workspace.policy().denies_links_of(file.stat()) {
+        return Err(denied(path.as_str()));
+    }
+    check_writable(path, &file)?;
+    let content = file.read_content(limit, path)?;
+    Ok(Some((
+        Seen::Entry { stat: *file.stat(), racy_version: file.racy_version(&content) },
+        content,
+    )))
+}
+
+fn same_file(path: &WorkspacePath, text: &str, earlier: &str) -> Error {
+    let text = escape::display_path(text.as_bytes());
+    let message = if earlier == text {
+        format!("{text} is named twice")
+    } else {
+        format!("{text} and {} are the same file", escape::display_path(earlier.as_bytes()))
+    };
+    Error::new(ErrorCode::InvalidArgument, message)
+        .at(path.as_str())
+        .with_hint("Make one change of the two.")
+}
+
+fn no_such_file() -> Error {
+    Error::new(ErrorCode::Internal, "the transaction has no such file; nothing was changed")
+}

@@ -1,0 +1,537 @@
+//! The journal of a transaction: a write-ahead log from which an interrupted transaction is rolled
+//! back.
+//!
+//! The journal is a file in the root, or in the directory that the host configures, and exists only
+//! while a transaction is committed. Each line is a [`Record`] in JSON, appended before the step that it
+//! describes; the first one has the version of the format. The process that commits holds the
+//! lock of the file. A journal without a holder belongs to a process that ended: whoever writes to the
+//! workspace next rolls its transaction back, or removes the old content if it was complete
+//! ([`Record::Committed`]); see [`recovery`](super::recovery).
+//!
+//! Recovery never trusts names alone. Every file is identified by device, inode, size and time, and
+//! the journal contains its own inode number, so that a journal that came with a repository or an
+//! archive is not applied.
+//!
+//! A journal of a newer format cannot be understood, and may be all that can restore the files. So it is
+//! left alone, and until the version that wrote it has recovered, nothing in the workspace is changed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+
+use crate::byte_path::split_name;
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::os::{Dir, File, Identity, Kind, Stat};
+use crate::sync::lock;
+use crate::workspace::rename::rename_exclusive;
+use crate::workspace::temp::TempFile;
+use crate::workspace::{Durability, Workspace};
+
+/// The version of the format, counted up with every change by which older programs would misread a
+/// journal. All formats up to this one are read.
+const FORMAT: u64 = 2;
+
+/// The name of the journal in the root of a workspace, and the end of its name elsewhere.
+const NAME: &str = ".ripkit-journal~";
+
+/// The largest journal that is read, in bytes: some 300,000 records.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The first line is shorter, in bytes.
+const BEGINNING: usize = 4096;
+
+/// The permissions of a journal.
+const PRIVATE: u32 = 0o600;
+
+/// The first line of a journal, by which every version of ripkit knows the journals of all others: in newer
+/// formats, whatever else changes, it keeps these fields, may only have more, and fits in [`BEGINNING`].
+#[derive(Deserialize)]
+struct FirstLine {
+    begin: Beginning,
+}
+
+#[derive(Deserialize)]
+struct Beginning {
+    journal: FileId,
+    root: FileId,
+    #[serde(default = "first_format")]
+    format: u64,
+}
+
+/// The format whose journals do not name it.
+fn first_format() -> u64 {
+    1
+}
+
+/// A line of a journal. Paths are real paths relative to the root, without links.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Record {
+    /// The first record: the journal itself and the root, so that neither a copy of the journal nor
+    /// another workspace is taken for the original.
+    Begin {
+        journal: FileId,
+        root: FileId,
+        #[serde(default = "first_format")]
+        format: u64,
+    },
+    /// A temporary file that may exist from now on.
+    Temp { path: RecordedPath },
+    /// A temporary file in the directory of the journal that may exist from now on.
+    Spare { name: RecordedPath },
+    /// A directory in which something is changed, by which it is found under another name too.
+    Directory { path: RecordedPath, id: FileId },
+    /// A directory that may have been created.
+    MakeDirectory { path: RecordedPath },
+    /// The content `new`, prepared as `temp`, takes the name. The old file then is `temp` too, or
+    /// `aside` where two files cannot exchange their names.
+    Replace {
+        path: RecordedPath,
+        temp: RecordedPath,
+        aside: RecordedPath,
+        old: FileMark,
+        new: FileMark,
+    },
+    /// The file `new`, prepared as `temp`, gets a name that does not exist.
+    Create { path: RecordedPath, temp: RecordedPath, new: FileMark },
+    /// A file or link is renamed to `aside`, to be removed at the end.
+    Remove { path: RecordedPath, aside: RecordedPath },
+    /// A file or link is renamed.
+    Rename { from: RecordedPath, to: RecordedPath, old: FileMark },
+    /// A file is overwritten in place, whose old content is in `backup` and whose new content in `new`.
+    /// Both are spares: a directory that cannot be written may have files that can.
+    Overwrite { path: RecordedPath, backup: RecordedPath, new: RecordedPath, old: FileMark },
+    /// Overwriting the file of the latest record with this path begins.
+    Overwriting { path: RecordedPath },
+    /// Recovery begins to overwrite the file, whose content is in `from`, with the content in `to`. Both
+    /// are spares.
+    Restoring { path: RecordedPath, from: RecordedPath, to: RecordedPath },
+    /// Recovery has restored the file that was overwritten.
+    Restored { path: RecordedPath },
+    /// All steps are done.
+    Committed,
+}
+
+impl Record {
+    /// The temporary files that the step needs.
+    pub(super) fn temporaries(&self) -> Vec<&RecordedPath> {
+        match self {
+            Record::Replace { temp, aside, .. } => vec![temp, aside],
+            Record::Create { temp, .. } => vec![temp],
+            Record::Remove { aside, .. } => vec![aside],
+            Record::Overwrite { backup, new, .. } => vec![backup, new],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A path; names that are not UTF-8 are stored as bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum RecordedPath {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl RecordedPath {
+    pub(super) fn new(path: Vec<u8>) -> RecordedPath {
+        match String::from_utf8(path) {
+            Ok(text) => RecordedPath::Text(text),
+            Err(error) => RecordedPath::Bytes(error.into_bytes()),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            RecordedPath::Text(text) => text.as_bytes(),
+            RecordedPath::Bytes(bytes) => bytes,
+        }
+    }
+
+    pub(super) fn shown(&self) -> String {
+        escape::display_path(self.bytes()).into_owned()
+    }
+
+    /// The last name.
+    pub(super) fn name(&self) -> &[u8] {
+        split_name(self.bytes()).1
+    }
+}
+
+/// A file or directory, independent of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl From<Identity> for FileId {
+    fn from(identity: Identity) -> FileId {
+        FileId { device: identity.device, inode: identity.inode }
+    }
+}
+
+/// A file and the state of its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileMark {
+    id: FileId,
+    size: u64,
+    /// Seconds and nanoseconds since 1970.
+    modified: (i64, u32),
+}
+
+impl From<&Stat> for FileMark {
+    fn from(stat: &Stat) -> FileMark {
+        const SECOND: i128 = 1_000_000_000;
+        let seconds = i64::try_from(stat.modified.div_euclid(SECOND)).unwrap_or(i64::MAX);
+        let nanoseconds = u32::try_from(stat.modified.rem_euclid(SECOND)).unwrap_or(0);
+        FileMark { id: stat.identity.into(), size: stat.size, modified: (seconds, nanoseconds) }
+    }
+}
+
+impl FileMark {
+    /// Whether both are of the same file, whatever its content.
+    pub(super) fn is_same_file(&self, other: &FileMark) -> bool {
+        self.id == other.id
+    }
+
+    /// Whether it is of this file, whatever its content.
+    pub(super) fn is_of_file(&self, identity: Identity) -> bool {
+        self.id == identity.into()
+    }
+
+    /// Whether the entry is this file, whatever its content.
+    pub(super) fn is_of(&self, entry: Option<&Stat>) -> bool {
+        entry.is_some_and(|stat| FileId::from(stat.identity) == self.id)
+    }
+
+    /// Whether the entry is this file, and its content has not changed.
+    pub(super) fn is_unchanged(&self, entry: Option<&Stat>) -> bool {
+        entry.is_some_and(|stat| FileMark::from(stat) == *self)
+    }
+}
+
+/// The journal of a transaction that is being committed by this process, which holds its lock.
+#[derive(Debug)]
+pub(super) struct Journal {
+    workspace: Workspace,
+    /// Nothing for a single step, which is rolled back by this process or was atomic.
+    file: Option<Arc<File>>,
+    records: Mutex<Vec<Record>>,
+    /// The directories in which a single step changes something.
+    directories: Mutex<Vec<(Vec<u8>, Arc<Dir>)>>,
+}
+
+impl Journal {
+    /// A journal of a single step, which is kept in memory.
+    pub(super) fn in_memory(workspace: &Workspace) -> Journal {
+        Journal::new(workspace, None)
+    }
+
+    fn new(workspace: &Workspace, file: Option<Arc<File>>) -> Journal {
+        let (records, directories) = (Mutex::default(), Mutex::default());
+        Journal { workspace: workspace.clone(), file, records, directories }
+    }
+
+    /// Creates the journal; `None` if there is one, of a transaction of another process.
+    ///
+    /// # Errors
+    /// `CONFLICT` if there is a file with the name of the journal that is none; failures to create it.
+    pub(super) fn create(workspace: &Workspace) -> Result<Option<Journal>, Error> {
+        let place = workspace.journal_place();
+        let failed = |error| failed_to_create(workspace, error);
+        let temp = TempFile::create(&place.dir, PRIVATE).map_err(failed)?;
+        let journal = temp.file().stat().map_err(failed)?.identity.into();
+        let root = root_id(workspace).map_err(failed)?;
+        let begin = Record::Begin { journal, root, format: FORMAT };
+        temp.file().write_at(&line(&begin), 0).map_err(failed)?;
+        workspace.durability().sync_file(temp.file()).map_err(failed)?;
+        match rename_exclusive(&place.dir, temp.name(), (&place.dir, &place.name)) {
+            Ok(()) => Ok(Some(Journal::new(workspace, Some(temp.renamed())))),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                refuse_other_file(workspace).map(|()| None)
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Appends a record, before the step that it describes is made.
+    pub(super) fn append(&self, record: Record) -> Result<(), Error> {
+        let mut records = lock(&self.records);
+        let appended = self.file.as_ref().map_or(Ok(()), |file| append_to(file, &record));
+        // Also one that may have been written partly is rolled back.
+        records.push(record);
+        appended.map_err(|error| self.failed("append to", error))
+    }
+
+    /// Records a directory in which something is changed.
+    pub(super) fn append_directory(&self, path: &[u8], identity: Identity) -> Result<(), Error> {
+        let path = RecordedPath::new(path.to_vec());
+        self.append(Record::Directory { path, id: identity.into() })
+    }
+
+    /// Keeps a directory in which a single step changes something.
+    pub(super) fn keep_directory(&self, path: &[u8], dir: &Arc<Dir>) {
+        lock(&self.directories).push((path.to_vec(), dir.clone()));
+    }
+
+    pub(super) fn take_directories(&self) -> Vec<(Vec<u8>, Arc<Dir>)> {
+        std::mem::take(&mut *lock(&self.directories))
+    }
+
+    /// Whether it is a file, from which another process can recover.
+    pub(super) fn is_durable(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Puts all records on stable storage.
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let durability = self.workspace.durability();
+        let synced = durability.sync_file(file).and_then(|()| match durability {
+            Durability::Fast => Ok(()),
+            Durability::File | Durability::Full => self.workspace.journal_place().dir.sync(),
+        });
+        synced.map_err(|error| self.failed("sync", error))
+    }
+
+    /// Marks the transaction as complete. After this succeeds, the new state stays, even if the process
+    /// is killed.
+    pub(super) fn mark_committed(&self) -> Result<(), Error> {
+        if self.file.is_none() {
+            return Ok(());
+        }
+        self.append(Record::Committed).and_then(|()| self.sync())
+    }
+
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub(super) fn file(&self) -> Option<&File> {
+        self.file.as_deref()
+    }
+
+    pub(super) fn take_records(&self) -> Vec<Record> {
+        std::mem::take(&mut *lock(&self.records))
+    }
+
+    /// Removes the journal. If this fails, the next writer does so, after finding nothing left to do.
+    pub(super) fn remove(self) {
+        let place = self.workspace.journal_place();
+        if self.file.is_some() {
+            let _ = place.dir.remove_file(&place.name);
+        }
+    }
+
+    fn failed(&self, verb: &str, error: io::Error) -> Error {
+        Error::io(verb, &self.workspace.journal_place().shown(), error)
+    }
+}
+
+/// Where the journal of a workspace is.
+#[derive(Clone, Debug)]
+pub(super) struct JournalPlace {
+    dir: Arc<Dir>,
+    name: Vec<u8>,
+    /// The path of the directory if it is another one than the root.
+    elsewhere: Option<PathBuf>,
+}
+
+impl JournalPlace {
+    pub(super) fn in_root(root: Arc<Dir>) -> JournalPlace {
+        JournalPlace { dir: root, name: NAME.into(), elsewhere: None }
+    }
+
+    /// In another directory, which several roots may share.
+    pub(super) fn of_root_elsewhere(root: &Dir, path: &Path) -> io::Result<JournalPlace> {
+        let dir = Arc::new(Dir::open_ambient(path)?);
+        let path = std::path::absolute(path)?;
+        let Identity { device, inode } = root.stat(b".")?.identity;
+        let name = format!(".{device:x}-{inode:x}{NAME}").into();
+        Ok(JournalPlace { dir, name, elsewhere: Some(path) })
+    }
+
+    /// Whether its directory is another one than the root, and was removed.
+    pub(super) fn is_removed(&self) -> bool {
+        self.elsewhere.is_some() && is_removed(&self.dir)
+    }
+
+    /// The same place for a root that was opened again.
+    pub(super) fn reopened(&self, root: &Arc<Dir>) -> io::Result<JournalPlace> {
+        match &self.elsewhere {
+            Some(path) => JournalPlace::of_root_elsewhere(root, path),
+            None => Ok(JournalPlace::in_root(root.clone())),
+        }
+    }
+
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// Where the files beside the journal are, for messages.
+    pub(super) fn where_it_is(&self) -> &'static str {
+        if self.name == NAME.as_bytes() { "in the root" } else { "in the directory of the journal" }
+    }
+
+    pub(super) fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.name).into_owned()
+    }
+}
+
+/// Whether an open directory has no name any more.
+pub(super) fn is_removed(dir: &Dir) -> bool {
+    match dir.stat(b".") {
+        Ok(stat) => stat.links == 0,
+        Err(error) => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::StaleNetworkFileHandle)
+        }
+    }
+}
+
+/// Whether a file has the name of a journal.
+pub(super) fn is_journal(name: &[u8]) -> bool {
+    name.starts_with(b".") && name.ends_with(NAME.as_bytes())
+}
+
+/// What a file with the name of a journal is.
+enum Origin {
+    /// A journal of this workspace, which this user or root wrote.
+    Ours,
+    /// The same of this newer format.
+    Newer(u64),
+    /// Neither.
+    Foreign,
+}
+
+/// Reads what a file with the name of a journal is. Its beginning was written before it got its name.
+fn origin(workspace: &Workspace, file: &File, stat: &Stat) -> Result<Origin, Error> {
+    let failed = |error| Error::io("read", &workspace.journal_place().shown(), error);
+    let is_alone = stat.kind == Kind::File && stat.links == 1;
+    if !is_alone || !file.is_own().map_err(failed)? {
+        return Ok(Origin::Foreign);
+    }
+    let text = file.read_range(0, BEGINNING, BEGINNING).map_err(failed)?;
+    let root = root_id(workspace).map_err(failed)?;
+    let first = text.split(|byte| *byte == b'\n').next().expect("a split has a first part");
+    let begin = match serde_json::from_slice(first) {
+        Ok(FirstLine { begin }) if begin.journal == stat.identity.into() && begin.root == root => {
+            begin
+        }
+        _ => return Ok(Origin::Foreign),
+    };
+    Ok(match begin.format {
+        newer if newer > FORMAT => Origin::Newer(newer),
+        _ if stat.size <= MAX_BYTES as u64 => Origin::Ours,
+        _ => Origin::Foreign,
+    })
+}
+
+/// Whether a file is a journal of this workspace, of whatever format, which this user or root wrote.
+pub(super) fn is_ours(workspace: &Workspace, file: &File, stat: &Stat) -> Result<bool, Error> {
+    Ok(!matches!(origin(workspace, file, stat)?, Origin::Foreign))
+}
+
+/// The records of a journal; `None` if the file is not a journal of this workspace.
+///
+/// # Errors
+/// `CONFLICT` if it is a journal of a newer format; failures to read it.
+pub(super) fn read(
+    workspace: &Workspace,
+    file: &File,
+    stat: &Stat,
+) -> Result<Option<Vec<Record>>, Error> {
+    match origin(workspace, file, stat)? {
+        Origin::Ours => {}
+        Origin::Newer(format) => return Err(newer(workspace.journal_place(), format)),
+        Origin::Foreign => return Ok(None),
+    }
+    let size = usize::try_from(stat.size).expect("its size is at most MAX_BYTES");
+    let text = file
+        .read_range(0, size, size)
+        .map_err(|error| Error::io("read", &workspace.journal_place().shown(), error))?;
+    let mut records = Vec::new();
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice(line) {
+            Ok(record) => records.push(record),
+            // It was written partly; then its step was not made.
+            Err(error) if error.is_eof() => {}
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(records))
+}
+
+/// The error for each change while there is a journal of a newer format.
+fn newer(place: &JournalPlace, format: u64) -> Error {
+    let shown = place.shown();
+    let message = format!(
+        "nothing can be changed here: {shown} was written by another version of ripkit (format \
+         {format}; this program knows formats up to {FORMAT}), which was interrupted while it changed \
+         several files together"
+    );
+    let hint = format!(
+        "Make a change with that version: it first restores the files. Do not remove {shown}, which \
+         holds what is needed for that."
+    );
+    Error::new(ErrorCode::Conflict, message).at(shown).with_hint(hint)
+}
+
+/// Refuses to begin a transaction while a file that is no journal has its name.
+fn refuse_other_file(workspace: &Workspace) -> Result<(), Error> {
+    let place = workspace.journal_place();
+    let Ok(file) = place.dir.open_to_write(&place.name) else { return Ok(()) };
+    let Ok(stat) = file.stat() else { return Ok(()) };
+    let is_placed = place.dir.stat(&place.name).is_ok_and(|now| now.identity == stat.identity);
+    // Of one that was written here, its holder or recovery takes care.
+    if !is_placed || is_ours(workspace, &file, &stat)? {
+        return Ok(());
+    }
+    let shown = place.shown();
+    let message = format!(
+        "cannot change several files together: {shown} is not a journal that was written here"
+    );
+    Err(Error::new(ErrorCode::Conflict, message)
+        .at(shown)
+        .with_hint("Ask for it to be removed; it may have come with a copy of these files."))
+}
+
+fn failed_to_create(workspace: &Workspace, error: io::Error) -> Error {
+    let shown = workspace.journal_place().shown();
+    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+    let failed = Error::io("create the journal", &shown, error);
+    if !is_denied {
+        return failed;
+    }
+    failed
+        .with_hint("The host can set another directory for it: Workspace::with_journal_directory.")
+}
+
+fn root_id(workspace: &Workspace) -> io::Result<FileId> {
+    workspace.root_handle().stat(b".").map(|stat| stat.identity.into())
+}
+
+/// Ends a last line that was written partly, so that records can be appended.
+pub(super) fn end_last_line(file: &File) -> io::Result<()> {
+    let size = file.stat()?.size;
+    let last = file.read_range(size.saturating_sub(1), 1, 1)?;
+    if last == b"\n" { Ok(()) } else { file.append(b"\n").map(drop) }
+}
+
+/// Appends a record to the file of a journal.
+pub(super) fn append_to(file: &File, record: &Record) -> io::Result<()> {
+    file.append(&line(record)).map(drop)
+}
+
+fn line(content: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(content).expect("lines have no maps and cannot fail");
+    line.push(b'\n');
+    line
+}

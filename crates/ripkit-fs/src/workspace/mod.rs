@@ -1,0 +1,823 @@
+//! Access to the files of a workspace. Tools resolve text to a [`WorkspacePath`] with
+//! [`Workspace::resolve`] and then work on its handles; nothing else opens files.
+//!
+//! A host's own tools use [`Workspace::read`], [`entries`](Workspace::entries),
+//! [`write`](Workspace::write), [`update`](Workspace::update) and the methods beside them, which are
+//! as safe as the tools of this crate.
+
+mod change;
+mod change_log;
+mod commit;
+mod copy_content;
+mod entry;
+mod fingerprint;
+mod in_place;
+mod journal;
+mod lock;
+mod make_directory;
+mod open_file;
+mod outer_ignores;
+mod path;
+mod policy;
+mod recovery;
+mod remove;
+mod remove_tree;
+mod rename;
+mod resolve;
+mod restore;
+mod suggest;
+mod temp;
+#[cfg(test)]
+mod tests;
+mod transfer;
+mod undo;
+mod version;
+mod write_guard;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::byte_path::as_path;
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::os::{self, Dir, Kind};
+use change::ChangeHooks;
+pub use change::{Change, ChangeKind, Review};
+use change_log::ChangeLog;
+pub use change_log::{Before, LoggedChange, LoggedStep};
+pub use commit::Transaction;
+pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
+pub use fingerprint::{Fingerprint, RecentFingerprint};
+use journal::JournalPlace;
+use lock::FileLocks;
+pub use outer_ignores::{IgnoreSource, MAX_IGNORE_BYTES, OuterIgnores};
+pub use path::{DirectoryEntry, WorkspacePath};
+pub use policy::{Access, Durability, PathPolicy};
+pub use remove::Removed;
+pub use remove_tree::TreeCount;
+pub use resolve::MAX_PATH_BYTES;
+pub use temp::{RandomNames, is_temporary};
+use transfer::Transferred;
+pub use version::{Expected, Version, VersionHasher, VersionToken};
+pub use write_guard::WriteGuard;
+
+/// The maximum size of a file that [`Workspace::read`], [`Workspace::read_to_string`] and
+/// [`Workspace::update`] read, in bytes: 64 MiB, the default of
+/// [`Limits::file_bytes`](crate::Limits::file_bytes).
+pub const MAX_FILE_BYTES: usize = 64 << 20;
+
+/// A directory tree that tools may access, and its access rules.
+///
+/// Cheap to clone. The root is kept open as a directory handle: a later rename of the directory
+/// does not move the workspace. No link, `..` or absolute path leads out of it. Where the root is removed
+/// and made again, a [`Toolkit`](crate::Toolkit) goes on in the new one; a workspace does not.
+///
+/// ```
+/// use ripkit_fs::{Workspace, workspace::Access};
+///
+/// # fn main() -> Result<(), ripkit_fs::Error> {
+/// let workspace = Workspace::open(".")?.deny([".env", "*.pem"])?.read_only();
+/// let path = workspace.resolve("./src/../Cargo.toml", Access::Read)?;
+/// assert_eq!(path.as_str(), "Cargo.toml");
+/// assert!(workspace.resolve("../elsewhere", Access::Read).is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Workspace(Arc<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    root: Arc<Dir>,
+    /// The path of the root without links; relative paths in messages start here.
+    canonical: PathBuf,
+    /// The path of the root as the host spelled it, made absolute. A model may use either.
+    given: PathBuf,
+    policy: PathPolicy,
+    outer: OuterIgnores,
+    durability: Durability,
+    /// Where transactions write their journal.
+    journal: JournalPlace,
+    hooks: ChangeHooks,
+    /// Shared by all clones, whatever their policy.
+    locks: Arc<FileLocks>,
+}
+
+impl Workspace {
+    /// Opens a directory as a sandbox: nothing outside is read or written, links included.
+    ///
+    /// # Errors
+    /// `FILE_NOT_FOUND`, `PERMISSION_DENIED`, or `INVALID_PATH` if it is not a directory.
+    pub fn open(root: impl AsRef<Path>) -> Result<Workspace, Error> {
+        let root = root.as_ref();
+        let failed = |error| Error::io("open the workspace", &root.to_string_lossy(), error);
+        let handle = Dir::open_ambient(root).map_err(failed)?;
+        let canonical = os::canonical(root).map_err(failed)?;
+        let given = std::path::absolute(root).map_err(failed)?;
+        let root = resolve::names_of(&canonical).join(&b'/');
+        let handle = Arc::new(handle);
+        let journal = JournalPlace::in_root(handle.clone());
+        Ok(Workspace(Arc::new(Inner {
+            root: handle,
+            canonical,
+            given,
+            policy: PathPolicy::new(root),
+            outer: OuterIgnores::default(),
+            durability: Durability::default(),
+            journal,
+            hooks: ChangeHooks::default(),
+            locks: Arc::default(),
+        })))
+    }
+
+    /// Opens several directories as one sandbox. The root is the deepest directory above all of
+    /// them; what lies in none of them is denied, so that walks leave it out and other uses fail
+    /// with `POLICY_DENIED`. Two directories of which one contains the other are one.
+    ///
+    /// Files can be moved and copied from one to another. [`Workspace::relaxed`] allows all.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ripkit_fs::Error> {
+    /// let workspace = ripkit_fs::Workspace::open_all(["src/walk", "src/search", "src/walk/."])?;
+    /// assert!(workspace.root().ends_with("src"));
+    /// assert!(workspace.read("walk/mod.rs").is_ok());
+    /// assert!(workspace.read("lib.rs").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`], and `INVALID_PATH` if no directory is above all of them, as on
+    /// different drives, or if the list is empty.
+    pub fn open_all<P: AsRef<Path>>(
+        directories: impl IntoIterator<Item = P>,
+    ) -> Result<Workspace, Error> {
+        let opened = directories.into_iter().map(Workspace::open);
+        let mut opened: Vec<Workspace> = opened.collect::<Result<_, _>>()?;
+        // Parents come first.
+        opened.sort_by(|one, other| one.root().cmp(other.root()));
+        opened.dedup_by(|one, kept| one.root().starts_with(kept.root()));
+        let above = opened.first().and_then(|first| {
+            let mut above = first.root().ancestors();
+            above.find(|above| opened.iter().all(|one| one.root().starts_with(above)))
+        });
+        let Some(above) = above.map(Path::to_path_buf) else {
+            return Err(Error::new(ErrorCode::InvalidPath, "the roots are below no one directory"));
+        };
+        if let [one] = opened.as_slice() {
+            return Ok(one.clone());
+        }
+        let names = |one: &Workspace| resolve::names_of(one.root());
+        let depth = resolve::names_of(&above).len();
+        let relative = opened.iter().map(|one| names(one).split_off(depth).join(&b'/'));
+        let mut workspace =
+            Workspace::open(above)?.with_policy(|policy| policy.allow_only(relative));
+        // The directory above the roots may not be writable.
+        if let Some(first) = opened.first() {
+            let journal = JournalPlace::of_root_elsewhere(workspace.root_handle(), first.root())
+                .map_err(|error| Error::io("examine", ".", error))?;
+            Arc::make_mut(&mut workspace.0).journal = journal;
+        }
+        Ok(workspace)
+    }
+
+    /// Removes the sandbox: absolute paths and `..` may lead to anything the process can access.
+    ///
+    /// Relative paths still start at the root. Default: sandboxed.
+    pub fn relaxed(self) -> Workspace {
+        self.with_policy(|policy| policy.relaxed = true)
+    }
+
+    /// Refuses all writes with `READ_ONLY`. Default: writing is allowed.
+    pub fn read_only(self) -> Workspace {
+        self.with_policy(|policy| policy.read_only = true)
+    }
+
+    /// Refuses paths that match one of these globs, in the syntax of `.gitignore`, with
+    /// `POLICY_DENIED`; searches and listings leave them out.
+    ///
+    /// The globs are matched against the path as it was given and against the real path, each with
+    /// all directories above it. No answer reveals whether a denied path exists: reading and changing
+    /// it fail with the same error, and no statistics count it. Ignore files and `.git` are applied
+    /// by walks even if they are denied. A directory in which something is denied is neither moved nor
+    /// removed; that error reveals that there is something, but not what.
+    ///
+    /// A `/` after a plain name is ignored: `private/` denies any entry with that name. After a
+    /// wildcard it keeps its meaning: `*/` denies directories, and names that do not exist.
+    ///
+    /// Calls accumulate: a path is denied if the globs of any call deny it. A glob that begins with
+    /// `!` makes an exception from earlier globs of the same call. Default: none.
+    ///
+    /// ```
+    /// use ripkit_fs::{ErrorCode, Workspace, workspace::Access};
+    ///
+    /// # fn main() -> Result<(), ripkit_fs::Error> {
+    /// let workspace = Workspace::open(".")?.deny([".env"])?.deny(["private/"])?;
+    /// for path in [".env", "private/missing.txt"] {
+    ///     let error = workspace.resolve(path, Access::Read).expect_err("it is denied");
+    ///     assert_eq!(error.code(), ErrorCode::PolicyDenied);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `INVALID_PATTERN` for a glob that does not compile.
+    pub fn deny<'a>(self, globs: impl IntoIterator<Item = &'a str>) -> Result<Workspace, Error> {
+        let denied = self.0.policy.compile_deny(globs)?;
+        Ok(self.with_policy(|policy| policy.add_deny(denied)))
+    }
+
+    /// Refuses files with more than one name (hard links) with `POLICY_DENIED`; searches leave
+    /// them out and count them.
+    ///
+    /// A hard link inside the root may be a second name of a file outside; that cannot be detected.
+    /// Default: they are allowed.
+    pub fn deny_hard_links(self) -> Workspace {
+        self.with_policy(|policy| policy.deny_hard_links = true)
+    }
+
+    /// Sets what is on stable storage when a write succeeds. Default: [`Durability::File`].
+    pub fn with_durability(mut self, durability: Durability) -> Workspace {
+        Arc::make_mut(&mut self.0).durability = durability;
+        self
+    }
+
+    /// Sets the directory of the journal that is written while several files are changed together. All
+    /// processes that change this tree should use the same one, and it must be on a local file system.
+    /// Default: the root, where the journal is named `.ripkit-journal~`.
+    ///
+    /// # Errors
+    /// `FILE_NOT_FOUND`, `PERMISSION_DENIED`, or `INVALID_PATH` if it is not a directory.
+    pub fn with_journal_directory(
+        mut self,
+        directory: impl AsRef<Path>,
+    ) -> Result<Workspace, Error> {
+        let shown = directory.as_ref().to_string_lossy().into_owned();
+        let failed = |error| Error::io("open the directory of the journal", &shown, error);
+        let journal = JournalPlace::of_root_elsewhere(self.root_handle(), directory.as_ref());
+        let journal = journal.map_err(failed)?;
+        Arc::make_mut(&mut self.0).journal = journal;
+        Ok(self)
+    }
+
+    /// Rolls back a change of several files that was interrupted because its process ended. The next
+    /// change of any file does the same; call this to have a consistent tree for reading. Returns
+    /// whether there was such a change.
+    ///
+    /// # Errors
+    /// `TIMEOUT` and `CANCELLED` while another process makes such a change; `CONFLICT` if a newer version
+    /// of ripkit was interrupted, which alone can restore the files; failures of the system, after which
+    /// it can be tried again.
+    pub fn recover(&self, call: &Call) -> Result<bool, Error> {
+        recovery::recover(self, call).map(|recovery| recovery.is_rolled_back())
+    }
+
+    /// Adds ignore rules from outside the root to searches and listings. Default: none.
+    pub fn with_outer_ignores(mut self, outer: OuterIgnores) -> Workspace {
+        Arc::make_mut(&mut self.0).outer = outer;
+        self
+    }
+
+    /// The exclude file (`info/exclude`) of the repository whose `.git` file is in the directory
+    /// `prefix`, which is empty or ends in `/`. `None` if there is none, or if it is outside the workspace
+    /// or denied.
+    pub fn exclude_file(&self, prefix: &[u8]) -> Option<WorkspacePath> {
+        outer_ignores::exclude_below(self, prefix)
+    }
+
+    /// The absolute path of the root, without links.
+    pub fn root(&self) -> &Path {
+        &self.0.canonical
+    }
+
+    /// Checks a path that came from a model and resolves it to a handle.
+    ///
+    /// `.` and `..` are normalised in the text. Links are followed as long as they stay in the root;
+    /// a final link is not followed for [`Access::Entry`] and [`Access::Create`]. `~` and variables
+    /// are not expanded.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` (empty, malformed, too long, outside the root, too many links),
+    /// `FILE_NOT_FOUND` with similar names (not for [`Access::Write`] and [`Access::Create`]),
+    /// `PERMISSION_DENIED`, `READ_ONLY`, `POLICY_DENIED`.
+    pub fn resolve(&self, path: &str, access: Access) -> Result<WorkspacePath, Error> {
+        if access != Access::Read && self.is_read_only() {
+            return Err(Error::new(
+                ErrorCode::ReadOnly,
+                format!("cannot write {path}: the workspace is read-only"),
+            )
+            .at(path));
+        }
+        let resolved = self.permitted(path, resolve::resolve(self, path, access)?)?;
+        if resolve::names_directory(path)
+            && resolved.kind().is_some_and(|kind| kind != Kind::Directory)
+        {
+            return Err(resolve::invalid(path, "names a directory, but there is something else"));
+        }
+        let is_new = matches!(access, Access::Write | Access::Create) && !resolved.exists();
+        if is_new && resolved.entry().1.split(|byte| *byte == b'/').any(is_temporary) {
+            return Err(resolve::invalid(path, "has a name that is kept for temporary files"));
+        }
+        Ok(resolved)
+    }
+
+    /// Lists a directory without denied entries and temporary files, until `check` breaks. `check` is
+    /// called after every entry that was read, with the number of entries kept so far.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` or another failure to read the directory.
+    pub fn list(
+        &self,
+        directory: &WorkspacePath,
+        mut check: impl FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Vec<DirectoryEntry>, Error> {
+        let mut entries: Vec<DirectoryEntry> = Vec::new();
+        let listed = directory.open_dir()?.list(|name, kind| {
+            let path = directory.child(name);
+            if !is_temporary(name) && !self.policy().denies(&path, kind == Kind::Directory) {
+                entries.push(DirectoryEntry { name: name.to_vec(), kind });
+            }
+            // After every entry: a slow file system may need seconds for the next one.
+            check(entries.len())
+        });
+        listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
+        Ok(entries)
+    }
+
+    /// Whether a link in a directory leads to a directory inside the workspace.
+    pub fn links_to_directory(&self, directory: &WorkspacePath, name: &[u8]) -> bool {
+        let path = escape::exact_path(&directory.child(name)).into_owned();
+        self.resolve(&path, Access::Read).is_ok_and(|target| target.is_directory())
+    }
+
+    /// The text of a link in a directory, made absolute but not resolved; `None` if it cannot be read.
+    pub fn link_target(&self, directory: &WorkspacePath, name: &[u8]) -> Option<Vec<u8>> {
+        let text = directory.enter().ok()?.read_link(name).ok()?;
+        if text.starts_with(b"/") {
+            return Some(text);
+        }
+        let root = self.root().as_os_str().as_encoded_bytes();
+        Some([root, b"/", directory.relative(), b"/", &text].concat())
+    }
+
+    /// Reads a whole file, of at most [`MAX_FILE_BYTES`]; [`WorkspacePath::read`] takes another
+    /// limit. Links are followed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ripkit_fs::Error> {
+    /// let workspace = ripkit_fs::Workspace::open(".")?;
+    /// assert!(workspace.read("src/lib.rs")?.starts_with(b"//! "));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file, `TOO_LARGE`
+    /// and failures to read, such as `PERMISSION_DENIED`.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
+        self.resolve(path, Access::Read)?.read(MAX_FILE_BYTES)
+    }
+
+    /// Reads a whole file as UTF-8, as [`Workspace::read`]. A byte order mark is kept.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::read`]; `NOT_TEXT` if the content is not UTF-8.
+    pub fn read_to_string(&self, path: &str) -> Result<String, Error> {
+        String::from_utf8(self.read(path)?).map_err(|error| {
+            let shown = escape::display_path(path.as_bytes());
+            Error::new(ErrorCode::NotText, format!("{shown} is not UTF-8")).at(path).because(error)
+        })
+    }
+
+    /// Lists a directory, in byte order of the names. Denied entries and the temporary files of
+    /// writes in progress are left out; ignored and hidden entries are not.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ripkit_fs::Error> {
+    /// let workspace = ripkit_fs::Workspace::open(".")?;
+    /// let entries = workspace.entries("src")?;
+    /// let lib = entries.iter().find(|entry| entry.name == "lib.rs");
+    /// assert!(lib.is_some_and(|lib| lib.size > Some(0)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a directory, `TOO_LARGE` for
+    /// more than [`MAX_ENTRIES`], and failures to list, such as `PERMISSION_DENIED`.
+    pub fn entries(&self, path: &str) -> Result<Vec<Entry>, Error> {
+        entry::list(self, &self.resolve(path, Access::Read)?)
+    }
+
+    /// The kind, size and modification time of an entry. Links are followed.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`].
+    pub fn metadata(&self, path: &str) -> Result<Metadata, Error> {
+        let metadata = self.resolve(path, Access::Read)?.metadata();
+        let missing = || Error::new(ErrorCode::Internal, "a path to read was resolved to nothing");
+        metadata.ok_or_else(missing)
+    }
+
+    /// Replaces the content of a file, entirely or not at all; [`Workspace::with_durability`] sets
+    /// what is then on stable storage. Creates the file and the directories above it if they do not
+    /// exist; keeps owner, permissions and attributes if it does. Links are followed.
+    ///
+    /// Returns notes, one sentence each: on attributes that could not be preserved, and on a write
+    /// in place, for instance because the file has several hard links. A write in place is not
+    /// atomic for readers, but undone if it fails.
+    ///
+    /// A tool passes the call of its [`ToolContext`](crate::ToolContext): then nothing is written
+    /// after the caller has left, since the write calls [`Call::commit`] before the change begins.
+    /// Other code can pass `Call::default()`.
+    ///
+    /// ```
+    /// use ripkit_fs::{Call, Workspace};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// let workspace = Workspace::open(directory.path())?;
+    /// workspace.write("notes/today.md", b"buy milk\n", &Call::default())?;
+    /// assert_eq!(workspace.read_to_string("notes/today.md")?, "buy milk\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file, `CONFLICT` if
+    /// another process changes or creates it at the same time, `PERMISSION_DENIED`, `NO_SPACE` and
+    /// other failures of the system, `TIMEOUT` and `CANCELLED` before the change began. After any
+    /// error the old content is in place.
+    pub fn write(&self, path: &str, content: &[u8], call: &Call) -> Result<Vec<String>, Error> {
+        self.lock_for_write(path, Access::Write, call)?.replace(content.to_vec(), call)
+    }
+
+    /// Replaces the content of a file, as [`Workspace::write`] does, by the result of `change`,
+    /// which gets the current content, or `None` if the file does not exist. Other calls that
+    /// change the file wait, and a change by another process is a `CONFLICT`, so that no update is
+    /// lost. Nothing is written if the content stays the same.
+    ///
+    /// `change` must not write the same file by another call, which would wait for this one.
+    ///
+    /// ```
+    /// use ripkit_fs::{Call, Workspace};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// let workspace = Workspace::open(directory.path())?;
+    /// for line in ["one\n", "two\n"] {
+    ///     let append = |old: Option<&[u8]>| Ok([old.unwrap_or_default(), line.as_bytes()].concat());
+    ///     workspace.update("log.txt", &Call::default(), append)?;
+    /// }
+    /// assert_eq!(workspace.read("log.txt")?, b"one\ntwo\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::write`] and of `change`; `TOO_LARGE` for a file of more than
+    /// [`MAX_FILE_BYTES`].
+    pub fn update(
+        &self,
+        path: &str,
+        call: &Call,
+        change: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, Error>,
+    ) -> Result<Vec<String>, Error> {
+        let mut guard = self.lock_for_write(path, Access::Write, call)?;
+        guard.read(MAX_FILE_BYTES)?;
+        let content = change(guard.content())?;
+        if guard.content() == Some(content.as_slice()) {
+            return Ok(Vec::new());
+        }
+        guard.replace(content, call)
+    }
+
+    /// Begins to change several files together, all or none: resolves the paths and locks them against
+    /// other calls of this process.
+    ///
+    /// ```
+    /// use ripkit_fs::{Call, Workspace, workspace::Access};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+    /// # std::fs::write(directory.path().join("b.txt"), "one\n")?;
+    /// let (workspace, call) = (Workspace::open(directory.path())?, Call::default());
+    /// let paths = [("a.txt", Access::Change), ("b.txt", Access::Change), ("c.txt", Access::Create)];
+    /// let mut transaction = workspace.begin(&paths, &call).map_err(|mut errors| errors.remove(0).1)?;
+    /// for index in 0..2 {
+    ///     let old = transaction.read(index, 1 << 20, &call)?.unwrap_or_default();
+    ///     transaction.write(index, old.to_ascii_uppercase())?;
+    /// }
+    /// transaction.write(2, b"new\n".to_vec())?;
+    /// transaction.commit(&call)?;
+    /// assert_eq!(workspace.read("b.txt")?, b"ONE\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// One for each path that cannot be used, with its index: those of [`Workspace::resolve`];
+    /// `INVALID_PATH` for a directory; `FILE_ALREADY_EXISTS` for [`Access::Create`];
+    /// `INVALID_ARGUMENT` for a path that leads to the same file as an earlier one. `TIMEOUT` and
+    /// `CANCELLED` while waiting for other calls, and failures to recover an interrupted transaction,
+    /// at index 0.
+    pub fn begin(
+        &self,
+        paths: &[(impl AsRef<str>, Access)],
+        call: &Call,
+    ) -> Result<Transaction, Vec<(usize, Error)>> {
+        Transaction::begin(self, paths, call)
+    }
+
+    /// Removes a regular file, or a link but not its target. For `call` see [`Workspace::write`].
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `PERMISSION_DENIED` and
+    /// other failures of the system, `TIMEOUT` and `CANCELLED` before it was removed.
+    pub fn remove(&self, path: &str, call: &Call) -> Result<(), Error> {
+        remove::remove_file(self, path, call)
+    }
+
+    /// Renames a file, a directory, or a link but not its target, and creates the directories above
+    /// the new name. Never replaces an existing entry. Between file systems a file is copied, and
+    /// removed when the copy is complete; a directory is refused. Returns notes, one sentence each, on attributes that could not be
+    /// preserved. For `call` see [`Workspace::write`].
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for a FIFO, socket or device, for the root, and
+    /// for a directory in which a file system is mounted, `POLICY_DENIED` for one in which an entry is
+    /// denied, `FILE_ALREADY_EXISTS` if there is an entry with the new name, `CONFLICT` if the file
+    /// changes or disappears at the same time, `PERMISSION_DENIED`, `NO_SPACE` and other failures of the
+    /// system, `TIMEOUT` and `CANCELLED` before the change began. After any error both names are as
+    /// they were.
+    pub fn rename(&self, from: &str, to: &str, call: &Call) -> Result<Vec<String>, Error> {
+        Ok(self.move_file(from, to, None, call)?.notes)
+    }
+
+    /// Resolves the bytes of a path for reading; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
+    pub fn look_up(&self, path: &[u8]) -> Result<Option<WorkspacePath>, Error> {
+        let found = resolve::look_up(self, path)?;
+        found.map(|found| self.permitted(&escape::exact_path(path), found)).transpose()
+    }
+
+    /// Resolves the only existing path that is confusable with this one, which does not exist: for
+    /// example, its names differ in Unicode composition or in kinds of spaces. The deny rules apply
+    /// to the result.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
+    pub fn find_lookalike(&self, path: &str) -> Result<Option<WorkspacePath>, Error> {
+        let found = resolve::find_lookalike(self, path)?;
+        found.map(|found| self.permitted(path, found)).transpose()
+    }
+
+    /// The path that `text` spells, without `.` and `..`, if it leads to `path` through links.
+    pub fn spelling(&self, text: &str, path: &WorkspacePath) -> Option<Vec<u8>> {
+        let plain = resolve::spelled(self, text, text.as_bytes())?;
+        if plain == path.relative() {
+            return None;
+        }
+        let escaped = escape::unescape(text).and_then(|path| resolve::spelled(self, text, &path));
+        if escaped.as_deref() == Some(path.relative()) {
+            return None;
+        }
+        let leads = |spelling: &Vec<u8>| {
+            let found = self.look_up(spelling).ok().flatten();
+            found.is_some_and(|found| found.relative() == path.relative())
+        };
+        [Some(plain), escaped].into_iter().flatten().find(leads)
+    }
+
+    /// What follows the path of the root in an absolute path or glob.
+    pub fn below_root<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let roots = [&self.0.canonical, &self.0.given];
+        let below = roots.into_iter().filter_map(|root| text.strip_prefix(root.to_str()?));
+        below.filter_map(|rest| rest.strip_prefix('/')).find(|rest| !rest.is_empty())
+    }
+
+    /// Applies the deny rules to the real path.
+    fn permitted(&self, path: &str, resolved: WorkspacePath) -> Result<WorkspacePath, Error> {
+        let policy = &self.0.policy;
+        let denial = policy.denial(resolved.relative());
+        let denied = match resolved.stat() {
+            Some(stat) => denial.of(resolved.is_directory()) || policy.denies_links_of(stat),
+            None => denial.is_possible(),
+        };
+        if denied { Err(policy::denied(path)) } else { Ok(resolved) }
+    }
+
+    /// Locks a file to create or change it ([`Access::Write`]), or to change it ([`Access::Change`]).
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file,
+    /// `PERMISSION_DENIED` for a file that must not be written, `TIMEOUT` and `CANCELLED` while
+    /// waiting for other calls.
+    pub fn lock_for_write(
+        &self,
+        path: &str,
+        access: Access,
+        call: &Call,
+    ) -> Result<WriteGuard, Error> {
+        WriteGuard::lock(self, path, access, call)
+    }
+
+    /// Removes a regular file, a link but not its target, or with `is_recursive` a directory with
+    /// everything in it. That is refused entirely, before anything is changed,
+    /// if a rule denies an entry, a file system is mounted in it, or something is known to prevent the
+    /// removal of an entry.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else and for the root;
+    /// `POLICY_DENIED`; `CONFLICT` if the content is not of the
+    /// `expected` version, which only files have; `TIMEOUT` and `CANCELLED` before it was removed. Of a
+    /// directory of which an entry cannot be removed, the rest gets its name back.
+    pub fn remove_entry(
+        &self,
+        path: &str,
+        expected: Option<VersionToken>,
+        is_recursive: bool,
+        call: &Call,
+    ) -> Result<Removed, Error> {
+        remove::remove_entry(self, path, expected, is_recursive, call)
+    }
+
+    /// Renames a file, a link or a directory. To another file system a file or link is copied, and
+    /// removed when the copy is on stable storage.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, for the root, for a directory
+    /// to another file system or into itself, or in which a file system is mounted; `POLICY_DENIED` if
+    /// a rule denies an entry of a directory; `FILE_ALREADY_EXISTS`; `CONFLICT` if the content is not
+    /// of the `expected` version, which only files have. After any error, source and destination are
+    /// as they were.
+    pub fn move_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<VersionToken>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        transfer::move_file(self, source, destination, expected, call)
+    }
+
+    /// Copies the content and the permissions of a file; links are followed.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::move_file`].
+    pub fn copy_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<VersionToken>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        transfer::copy_file(self, source, destination, expected, call)
+    }
+
+    /// Creates a directory and its parents; also returns whether it existed.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `FILE_ALREADY_EXISTS` for another kind of entry, `TIMEOUT`
+    /// and `CANCELLED` before anything was created.
+    pub fn make_directory(&self, path: &str, call: &Call) -> Result<(WorkspacePath, bool), Error> {
+        make_directory::make_directory(self, path, call)
+    }
+
+    /// The absolute path of an entry, for output.
+    pub fn absolute(&self, path: &WorkspacePath) -> String {
+        let full = match path.relative() {
+            b"" => self.0.canonical.clone(),
+            // In a relaxed workspace, a path outside begins with `/`, so that `join` replaces the root.
+            relative => self.0.canonical.join(as_path(relative)),
+        };
+        escape::exact_path(full.as_os_str().as_encoded_bytes()).into_owned()
+    }
+
+    /// Whether paths may lead out of the root; see [`Workspace::relaxed`].
+    pub fn is_relaxed(&self) -> bool {
+        self.0.policy.relaxed
+    }
+
+    /// Asks `review` before every change, on the thread that makes it.
+    pub fn with_review(
+        mut self,
+        review: impl Fn(&Change<'_>) -> Review + Send + Sync + 'static,
+    ) -> Workspace {
+        Arc::make_mut(&mut self.0).hooks.set_review(Arc::new(review));
+        self
+    }
+
+    /// Calls `on_change` after every change, on the thread that made it.
+    pub fn with_on_change(
+        mut self,
+        on_change: impl Fn(&Change<'_>) + Send + Sync + 'static,
+    ) -> Workspace {
+        Arc::make_mut(&mut self.0).hooks.set_on_change(Arc::new(on_change));
+        self
+    }
+
+    /// Keeps a log of the changes from now on, from which they can be listed and undone.
+    pub fn with_change_log(mut self) -> Workspace {
+        Arc::make_mut(&mut self.0).hooks.set_log(ChangeLog::default());
+        self
+    }
+
+    /// The log of changes, if one is kept.
+    pub fn change_log(&self) -> Option<&ChangeLog> {
+        self.0.hooks.log().map(|log| &**log)
+    }
+
+    /// Undoes the step of the log with this number. Returns notes.
+    ///
+    /// # Errors
+    /// `CONFLICT` if one of its files was changed since; `INVALID_ARGUMENT` if it cannot be undone or is
+    /// not in the log; and those of [`Transaction::commit`]. Then nothing is changed.
+    pub fn undo(&self, number: u64, call: &Call) -> Result<Vec<String>, Error> {
+        undo::undo(self, number, call)
+    }
+
+    fn hooks(&self) -> &ChangeHooks {
+        &self.0.hooks
+    }
+
+    fn journal_place(&self) -> &JournalPlace {
+        &self.0.journal
+    }
+
+    /// Whether nothing may be changed; see [`Workspace::read_only`].
+    pub fn is_read_only(&self) -> bool {
+        self.0.policy.read_only
+    }
+
+    /// The deny rules, for walks, whose paths contain no links.
+    pub fn policy(&self) -> &PathPolicy {
+        &self.0.policy
+    }
+
+    /// The ignore rules from outside the root.
+    pub fn outer(&self) -> &OuterIgnores {
+        &self.0.outer
+    }
+
+    /// Whether the root directory, or the one of the journal, was removed since it was opened. One that
+    /// was moved was not: the workspace stays with it.
+    pub fn is_root_removed(&self) -> bool {
+        self.0.journal.is_removed() || (journal::is_removed(&self.0.root) && !self.is_at_its_path())
+    }
+
+    /// Some systems count no links of directories.
+    fn is_at_its_path(&self) -> bool {
+        let identity = |dir: &Dir| dir.stat(b".").ok().map(|stat| stat.identity);
+        let there = Dir::open_ambient(&self.0.canonical).ok();
+        there.and_then(|dir| identity(&dir)).is_some_and(|now| identity(&self.0.root) == Some(now))
+    }
+
+    /// The same workspace over the directory that is at the path of the root now: with the same
+    /// rules, hooks and locks.
+    ///
+    /// # Errors
+    /// `FILE_NOT_FOUND` if there is none, `INVALID_PATH` if there is something else or a link, and
+    /// failures of the system.
+    pub fn reopened(&self) -> Result<Workspace, Error> {
+        let path = &self.0.canonical;
+        let shown = path.to_string_lossy();
+        let failed = |error: io::Error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                let message = format!("the root directory {shown} was removed");
+                let hint = "Once it is made again, the tools work in it.";
+                return Error::new(ErrorCode::FileNotFound, message).with_hint(hint);
+            }
+            Error::io("open the root directory again at", &shown, error)
+        };
+        let root = Arc::new(Dir::open_ambient(path).map_err(failed)?);
+        // Where a link leads was not the host's choice.
+        if os::canonical(path).map_err(failed)? != *path {
+            let message = format!("the root directory {shown} was removed, and is a link now");
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        let journal = self.0.journal.reopened(&root).map_err(failed)?;
+        Ok(Workspace(Arc::new(Inner { root, journal, ..Inner::clone(&self.0) })))
+    }
+
+    /// The open root. What is below it is not checked by the policy.
+    pub fn root_handle(&self) -> &Arc<Dir> {
+        &self.0.root
+    }
+
+    fn durability(&self) -> Durability {
+        self.0.durability
+    }
+
+    fn with_policy(mut self, change: impl FnOnce(&mut PathPolicy)) -> Workspace {
+        change(&mut Arc::make_mut(&mut self.0).policy);
+        self
+    }
+}

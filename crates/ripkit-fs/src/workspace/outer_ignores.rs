@@ -1,0 +1,270 @@
+//! Ignore rules from outside the root, and the `info/exclude` files to which `.git` files lead.
+//!
+//! A linked worktree has a file `.git` that names its git directory, `<common>/worktrees/<id>`. The
+//! exclude file lies in the common directory, which `commondir` in the git directory names. The git
+//! directory of a submodule, `<repository>/modules/<name>`, has no `commondir` and its own exclude
+//! file.
+//!
+//! The tree that contains a `.git` file may be hostile. [`exclude_below`] therefore resolves each
+//! path in the workspace like one from a model. [`exclude_ambient`], for paths that the host named,
+//! follows a `.git` file only to a git directory that refers back to it.
+
+use std::path::{Path, PathBuf};
+
+use crate::byte_path::as_path;
+use crate::os;
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// The maximum size of a `.git`, `commondir` or `gitdir` file, in bytes: a path and a few words.
+const MAX_GIT_FILE_BYTES: usize = 8192;
+
+/// How many bytes of an ignore file are used.
+pub const MAX_IGNORE_BYTES: usize = 1 << 20;
+
+/// The kind of ignore file that a rule comes from, in order of precedence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IgnoreSource {
+    /// `.rgignore`
+    Ripgrep,
+    /// `.ignore`
+    Ignore,
+    /// `.gitignore`
+    Git,
+    /// `.git/info/exclude`
+    Exclude,
+}
+
+impl IgnoreSource {
+    /// Every source that lies in a directory, by its file name.
+    pub const FILES: [(IgnoreSource, &'static str); 3] = [
+        (IgnoreSource::Ripgrep, ".rgignore"),
+        (IgnoreSource::Ignore, ".ignore"),
+        (IgnoreSource::Git, ".gitignore"),
+    ];
+}
+
+/// The ignore files above a workspace, the exclude file of its repository, and the user's global
+/// excludes.
+///
+/// A workspace reads nothing above its root by itself. A host that wants the results of `rg` reads
+/// these once and passes them to
+/// [`Workspace::with_outer_ignores`](crate::Workspace::with_outer_ignores).
+///
+/// ```
+/// use ripkit_fs::tools::list_files::{ListFilesArgs, ListFiles};
+/// use ripkit_fs::workspace::OuterIgnores;
+/// use ripkit_fs::{Call, Toolkit, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let repository = directory.path();
+/// # std::fs::create_dir(repository.join(".git"))?;
+/// # std::fs::create_dir(repository.join("core"))?;
+/// # std::fs::write(repository.join(".gitignore"), "*.log\n")?;
+/// # std::fs::write(repository.join("core/app.log"), "")?;
+/// # std::fs::write(repository.join("core/lib.rs"), "")?;
+/// let workspace = Workspace::open(repository.join("core"))?;
+/// let outer = OuterIgnores::above(workspace.root());
+/// let tools = Toolkit::new(workspace.with_outer_ignores(outer));
+/// let list = tools.run::<ListFiles>(ListFilesArgs::default(), &Call::default())?;
+/// assert_eq!(list.files, ["lib.rs"]); // and not app.log
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OuterIgnores {
+    /// Directories above the root, outermost first.
+    pub directories: Vec<OuterDirectory>,
+    /// The content of `info/exclude` for the root itself, if the root has a `.git` file.
+    pub exclude: Vec<u8>,
+    /// Global excludes, of the lowest precedence, relative to the root.
+    pub global: Vec<u8>,
+}
+
+/// One directory above the root.
+#[derive(Clone, Debug)]
+pub struct OuterDirectory {
+    /// The path from there to the root, ending in `/`.
+    pub path_to_root: Vec<u8>,
+    /// The contents of its ignore files.
+    pub files: Vec<(IgnoreSource, Vec<u8>)>,
+    /// Whether it is the root of the repository that the workspace lies in.
+    pub is_repository: bool,
+}
+
+impl OuterIgnores {
+    /// Reads the ignore files above `root`, an absolute path without links, as `rg` would: `.ignore`
+    /// and `.rgignore` of all directories above it, and `.gitignore` and `.git/info/exclude` up to
+    /// the root of the repository that it lies in, if any.
+    ///
+    /// If `root` or a directory above it is a linked worktree or a submodule, its exclude file is
+    /// read from where git keeps it, provided that the repository there refers back to it. The
+    /// exclude file of a linked worktree below the root is read by the workspace, if that file is
+    /// below the root too.
+    ///
+    /// Files that cannot be read or are not regular are skipped, and only the first mebibyte of a
+    /// file is used.
+    pub fn above(root: &Path) -> OuterIgnores {
+        let has_git = |directory: &Path| os::exists_ambient(&directory.join(".git"));
+        // Where `.git` is a directory, the workspace reads the exclude file in it.
+        let has_git_file = has_git(root) && !os::is_directory_ambient(&root.join(".git"));
+        let exclude = has_git_file.then(|| exclude_ambient(root)).flatten();
+        let mut in_repository = !has_git(root) && root.ancestors().any(has_git);
+        let mut directories = Vec::new();
+        for directory in root.ancestors().skip(1) {
+            let Some(outer) = OuterDirectory::read(directory, root, in_repository) else { break };
+            in_repository &= !outer.is_repository;
+            if outer.is_repository || !outer.files.is_empty() {
+                directories.push(outer);
+            }
+        }
+        directories.reverse();
+        OuterIgnores { directories, exclude: exclude.unwrap_or_default(), global: Vec::new() }
+    }
+
+    /// Adds a file of excludes in the syntax of `.gitignore`, such as git's
+    /// `core.excludesFile`; nothing happens if it cannot be read. Default: none.
+    pub fn with_global_excludes(mut self, file: &Path) -> OuterIgnores {
+        self.global = os::read_ambient(file, MAX_IGNORE_BYTES).unwrap_or_default();
+        self
+    }
+
+    /// Whether the root lies in a repository that begins above it.
+    pub fn in_repository(&self) -> bool {
+        self.directories.iter().any(|directory| directory.is_repository)
+    }
+}
+
+impl OuterDirectory {
+    /// Reads the ignore files of a directory above the root. Those of git are read only if
+    /// `in_repository`: the root lies in a repository that extends up to here.
+    fn read(directory: &Path, root: &Path, in_repository: bool) -> Option<OuterDirectory> {
+        let below = root.strip_prefix(directory).ok()?;
+        let mut path_to_root = below.as_os_str().as_encoded_bytes().to_vec();
+        path_to_root.push(b'/');
+        let read = |name: &str| os::read_ambient(&directory.join(name), MAX_IGNORE_BYTES).ok();
+        let has_git = in_repository && os::exists_ambient(&directory.join(".git"));
+        let mut files: Vec<_> = IgnoreSource::FILES
+            .iter()
+            .filter(|(source, _)| in_repository || *source != IgnoreSource::Git)
+            .filter_map(|(source, name)| Some((*source, read(name)?)))
+            .collect();
+        if has_git {
+            let exclude = exclude_ambient(directory);
+            files.extend(exclude.map(|text| (IgnoreSource::Exclude, text)));
+        }
+        Some(OuterDirectory { path_to_root, files, is_repository: has_git })
+    }
+}
+
+/// See [`Workspace::exclude_file`].
+pub(super) fn exclude_below(workspace: &Workspace, prefix: &[u8]) -> Option<WorkspacePath> {
+    let text = read_below(workspace, &[prefix, b".git"].concat())?;
+    let git_directory = from_directory(prefix, git_directory(&text)?);
+    let common = match read_below(workspace, &from_directory(&git_directory, b"commondir")) {
+        Some(text) => from_directory(&git_directory, line(&text)),
+        None => git_directory,
+    };
+    let exclude = workspace.look_up(&from_directory(&common, b"info/exclude")).ok()??;
+    exclude.is_file().then_some(exclude)
+}
+
+/// The content of `info/exclude` of the repository with the root `directory`, an absolute path
+/// without links. Opens nothing that only a `.git` file names: the git directory of a linked
+/// worktree must refer back to it, and the git directory of a submodule must be inside that of the
+/// enclosing repository.
+fn exclude_ambient(directory: &Path) -> Option<Vec<u8>> {
+    let git_directory = git_directory_ambient(directory)?;
+    let common = match git_directory.parent() {
+        Some(parent) if parent.ends_with("worktrees") => parent.parent()?,
+        _ => &git_directory,
+    };
+    os::read_ambient(&common.join("info/exclude"), MAX_IGNORE_BYTES).ok()
+}
+
+/// The git directory of the repository whose root is `directory`, without links.
+fn git_directory_ambient(directory: &Path) -> Option<PathBuf> {
+    let dot_git = os::canonical(&directory.join(".git")).ok()?;
+    if os::is_directory_ambient(&dot_git) {
+        return Some(dot_git);
+    }
+    let text = os::read_ambient(&dot_git, MAX_GIT_FILE_BYTES).ok()?;
+    let named = os::canonical(&directory.join(&*as_path(git_directory(&text)?))).ok()?;
+    if is_worktree(&named, &dot_git) {
+        return Some(named);
+    }
+    let around =
+        directory.ancestors().skip(1).find(|above| os::exists_ambient(&above.join(".git")));
+    let around = git_directory_ambient(around?)?;
+    named.starts_with(around.join("modules")).then_some(named)
+}
+
+/// Whether a git directory is that of a linked worktree with this `.git` file.
+fn is_worktree(git_directory: &Path, dot_git: &Path) -> bool {
+    let is_linked = git_directory.parent().is_some_and(|parent| parent.ends_with("worktrees"));
+    let text = || os::read_ambient(&git_directory.join("gitdir"), MAX_GIT_FILE_BYTES).ok();
+    let back = is_linked.then(text).flatten();
+    let back =
+        back.and_then(|text| os::canonical(&git_directory.join(&*as_path(line(&text)))).ok());
+    back.is_some_and(|back| back == dot_git)
+}
+
+fn read_below(workspace: &Workspace, path: &[u8]) -> Option<Vec<u8>> {
+    let path = workspace.look_up(path).ok()??;
+    path.open_file().ok()?.read_up_to(MAX_GIT_FILE_BYTES).ok()
+}
+
+/// The path in the text of a `.git` file.
+fn git_directory(text: &[u8]) -> Option<&[u8]> {
+    let path = line(text).strip_prefix(b"gitdir: ")?;
+    (!path.is_empty()).then_some(path)
+}
+
+/// The text without line terminators at its end, as git reads its one-line files.
+fn line(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    text.get(..end).unwrap_or(text)
+}
+
+/// `path`, taken from the directory `base`, which may be empty.
+fn from_directory(base: &[u8], path: &[u8]) -> Vec<u8> {
+    let base = base.strip_suffix(b"/").unwrap_or(base);
+    if base.is_empty() || path.first() == Some(&b'/') {
+        return path.to_vec();
+    }
+    [base, b"/", path].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_git_file_names_a_directory_on_its_one_line() {
+        let cases: [(&[u8], Option<&[u8]>); 7] = [
+            (b"gitdir: ../.git/modules/sub\n", Some(b"../.git/modules/sub")),
+            (b"gitdir: /a b/c\r\n", Some(b"/a b/c")),
+            (b"gitdir: a", Some(b"a")),
+            (b"gitdir: \n", None),
+            (b"gitdir:a\n", None),
+            (b" gitdir: a\n", None),
+            (b"", None),
+        ];
+        for (text, path) in cases {
+            assert_eq!(git_directory(text), path, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_taken_from_its_directory() {
+        let cases: [(&[u8], &[u8], &[u8]); 4] = [
+            (b"", b"a/b", b"a/b"),
+            (b"x/", b"../a", b"x/../a"),
+            (b"x", b"a", b"x/a"),
+            (b"x/", b"/a", b"/a"),
+        ];
+        for (base, path, whole) in cases {
+            assert_eq!(from_directory(base, path), whole);
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Resolved paths, which the tools pass around instead of text.
+
+use std::fmt;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::byte_path::{joined, split_name};
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::hint::NextStep;
+use crate::os::{Dir, File, Identity, Kind, Stat};
+use crate::workspace::{Metadata, VersionToken, Workspace};
+
+/// The proof that a path was resolved inside a workspace, with a handle for operations on it.
+///
+/// Only [`Workspace::resolve`](crate::Workspace::resolve) creates one. It keeps the parent
+/// directory open, so a later rename or swapped link does not change which entry it refers to.
+///
+/// ```
+/// use ripkit_fs::Workspace;
+/// use ripkit_fs::workspace::Access;
+///
+/// # fn main() -> Result<(), ripkit_fs::Error> {
+/// let path = Workspace::open(".")?.resolve("src/lib.rs", Access::Read)?;
+/// assert!(path.is_file());
+/// assert_eq!(path.to_string(), "src/lib.rs");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct WorkspacePath {
+    parent: Arc<Dir>,
+    /// The last name, `.` for the root. If parents are missing too, the path from the last
+    /// directory that exists, with `/` between the names.
+    name: Vec<u8>,
+    /// The real path relative to the root, without links; empty for the root.
+    relative: Vec<u8>,
+    /// `None` for an entry that does not exist yet.
+    stat: Option<Stat>,
+    /// `relative` as text.
+    text: String,
+}
+
+impl WorkspacePath {
+    pub(super) fn new(
+        parent: Arc<Dir>,
+        name: Vec<u8>,
+        relative: Vec<u8>,
+        stat: Option<Stat>,
+    ) -> WorkspacePath {
+        let text = match relative.as_slice() {
+            b"" => ".".to_owned(),
+            bytes => escape::exact_path(bytes).into_owned(),
+        };
+        WorkspacePath { parent, name, relative, stat, text }
+    }
+
+    /// Opens an entry again by the real path at which it was resolved before. No link is followed, so
+    /// that the policy, which was applied to this path, still holds.
+    pub(super) fn reopen(workspace: &Workspace, relative: &[u8]) -> io::Result<WorkspacePath> {
+        let (base, below) = match relative.strip_prefix(b"/") {
+            None => (workspace.root_handle().clone(), relative),
+            Some(below) if workspace.is_relaxed() => (Arc::new(Dir::root_of_host()?), below),
+            Some(_) => return Err(io::ErrorKind::PermissionDenied.into()),
+        };
+        let mut names = below.split(|byte| *byte == b'/');
+        if names.any(|name| matches!(name, b"" | b"." | b"..")) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // From the parent upwards, until a directory exists.
+        let mut end = memchr::memrchr(b'/', below);
+        loop {
+            let (above, name) = match end {
+                None => (None, below),
+                Some(at) => (below.get(..at), below.get(at + 1..).unwrap_or_default()),
+            };
+            let parent = match above {
+                None => base.clone(),
+                Some(above) => match base.descend(above) {
+                    Ok(parent) => Arc::new(parent),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        end = memchr::memrchr(b'/', above);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                },
+            };
+            let stat = match parent.stat(name) {
+                _ if name.contains(&b'/') => None,
+                Ok(stat) => Some(stat),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            };
+            return Ok(WorkspacePath::new(parent, name.to_vec(), relative.to_vec(), stat));
+        }
+    }
+
+    /// The path relative to the root, `.` for the root itself. A name that is not UTF-8 is
+    /// escaped; [`Workspace::resolve`](crate::Workspace::resolve) accepts the escaped form.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the path existed when it was resolved.
+    pub fn exists(&self) -> bool {
+        self.stat.is_some()
+    }
+
+    /// Whether it was a directory when it was resolved.
+    pub fn is_directory(&self) -> bool {
+        self.kind() == Some(Kind::Directory)
+    }
+
+    /// Whether it was a regular file when it was resolved.
+    pub fn is_file(&self) -> bool {
+        self.kind() == Some(Kind::File)
+    }
+
+    /// Its kind, size and time when it was resolved; `None` if it did not exist.
+    pub fn metadata(&self) -> Option<Metadata> {
+        self.stat().map(Metadata::from)
+    }
+
+    /// Reads the whole file, of at most `max_bytes`. Only a regular file is opened, and opening never
+    /// blocks.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for a directory, a link, a FIFO, a socket or a device; `TOO_LARGE`,
+    /// `FILE_NOT_FOUND`, `PERMISSION_DENIED` and other failures of the system.
+    pub fn read(&self, max_bytes: usize) -> Result<Vec<u8>, Error> {
+        if self.name.contains(&b'/') {
+            // Its parents are missing too, so that there is no handle to open it from.
+            return Err(Error::io("read", &self.text, io::ErrorKind::NotFound.into()));
+        }
+        let file = self.open_file()?;
+        let size = file.stat().map_err(|error| Error::io("read", &self.text, error))?.size;
+        self.read_whole(&file, size, max_bytes, "read")
+    }
+
+    /// Reads this file, whose stat data reports `size` bytes; `verb` is the purpose, for messages.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` over `limit` bytes, and failures to read.
+    pub(super) fn read_whole(
+        &self,
+        file: &File,
+        size: u64,
+        limit: usize,
+        verb: &str,
+    ) -> Result<Vec<u8>, Error> {
+        let too_large = |size: u64| {
+            let message =
+                format!("{self} is too large to {verb}: {size} bytes, the limit is {limit}");
+            Error::new(ErrorCode::TooLarge, message).at(self.as_str())
+        };
+        if size > limit as u64 {
+            return Err(too_large(size));
+        }
+        let expected = usize::try_from(size).unwrap_or(limit);
+        // One byte over the limit shows that the file grew beyond it.
+        let content = file.read_range(0, limit.saturating_add(1), expected);
+        let content = content.map_err(|error| Error::io("read", &self.text, error))?;
+        if content.len() > limit {
+            return Err(too_large(content.len() as u64));
+        }
+        Ok(content)
+    }
+
+    /// The bytes of the path relative to the root; empty for the root.
+    pub fn relative(&self) -> &[u8] {
+        &self.relative
+    }
+
+    pub(super) fn stat(&self) -> Option<&Stat> {
+        self.stat.as_ref()
+    }
+
+    /// What it was when the path was resolved; `None` if nothing was there.
+    pub fn kind(&self) -> Option<Kind> {
+        self.stat.map(|stat| stat.kind)
+    }
+
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.stat.map(|stat| stat.identity)
+    }
+
+    /// The directory that contains the entry, and the entry's name.
+    pub fn entry(&self) -> (&Arc<Dir>, &[u8]) {
+        (&self.parent, &self.name)
+    }
+
+    /// The path of a child, relative to the root.
+    pub(super) fn child(&self, name: &[u8]) -> Vec<u8> {
+        joined(self.relative(), name)
+    }
+
+    /// Whether the parent directory lists exactly this name. Where the file system ignores case, an
+    /// entry is also found by other spellings of its name.
+    pub(super) fn is_listed(&self) -> bool {
+        let mut found = false;
+        let listed = self.parent.open_dir(b".").and_then(|dir| {
+            dir.list(|name, _| {
+                found = name == self.name;
+                if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+        });
+        // If the listing fails, assume that the name is taken, so that nothing is overwritten.
+        found || listed.is_err()
+    }
+
+    /// Opens it as a directory to list.
+    pub fn open_dir(&self) -> Result<Dir, Error> {
+        self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
+    }
+
+    /// Bytes of a file in this directory; 0 if it vanished or its stat data cannot be read.
+    pub fn size_of(&self, name: &[u8]) -> u64 {
+        let stat = self.enter().ok().and_then(|directory| directory.stat(name).ok());
+        stat.map_or(0, |stat| stat.size)
+    }
+
+    /// Opens it as the working directory of a command; it need not be readable.
+    pub fn enter(&self) -> Result<Dir, Error> {
+        self.parent.traverse(&self.name).map_err(|error| Error::io("enter", &self.text, error))
+    }
+
+    /// Opens it for reading. Only a regular file is opened, and opening never blocks.
+    ///
+    /// # Errors
+    /// `INVALID_PATH` for a directory, a FIFO, a socket or a device; `PERMISSION_DENIED` and the
+    /// like.
+    pub fn open_file(&self) -> Result<File, Error> {
+        self.check_regular(self.kind())?;
+        let failed = |error| Error::io("read", &self.text, error);
+        let file = self.parent.open_file(&self.name).map_err(failed)?;
+        // Another entry may have taken the name since it was resolved.
+        self.check_regular(Some(file.stat().map_err(failed)?.kind))?;
+        Ok(file)
+    }
+
+    fn check_regular(&self, kind: Option<Kind>) -> Result<(), Error> {
+        let refused = |why: &str| {
+            Error::new(ErrorCode::InvalidPath, format!("{self} is {why}")).at(self.as_str())
+        };
+        match kind {
+            Some(Kind::Directory) => Err(refused("a directory").with_hint(NextStep::ListDirectory)),
+            Some(Kind::Special) => {
+                Err(refused("a FIFO, socket or device, and only regular files are read"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it can be opened for listing or reading.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` and the like.
+    pub fn check_readable(&self) -> Result<(), Error> {
+        if self.is_directory() {
+            return self.open_dir().map(drop);
+        }
+        let opened = self.parent.open_file(&self.name);
+        opened.map(drop).map_err(|error| Error::io("open", &self.text, error))
+    }
+}
+
+impl fmt::Display for WorkspacePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escape::display_path(self.text.as_bytes()))
+    }
+}
+
+/// The path of the directory of an entry; empty for the root.
+pub(super) fn above(relative: &[u8]) -> &[u8] {
+    split_name(relative).0.unwrap_or(b"")
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug)]
+pub struct DirectoryEntry {
+    /// Its name, which need not be UTF-8.
+    pub name: Vec<u8>,
+    /// Its kind; links are not followed.
+    pub kind: Kind,
+}
+
+/// The stat data of an entry, if it exists.
+pub(super) fn entry_at(parent: &Dir, name: &[u8]) -> io::Result<Option<Stat>> {
+    // If directories above it have been removed, these are several names.
+    if name.contains(&b'/') {
+        return Ok(None);
+    }
+    match parent.stat(name) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Marks the begin of an irrevocable change.
+///
+/// # Errors
+/// `TIMEOUT` and `CANCELLED` for a call that must stop; then nothing may be changed.
+pub(super) fn commit(path: &WorkspacePath, call: &Call) -> Result<(), Error> {
+    call.commit()
+        .map_err(|why| Error::stopped(why, &format!("{path} was changed")).at(path.as_str()))
+}
+
+/// `CONFLICT`: the file changed since it was resolved.
+pub(super) fn changed(path: &WorkspacePath, why: &str) -> Error {
+    Error::new(ErrorCode::Conflict, format!("{path} has changed: {why}; it was left as it is"))
+        .at(path.as_str())
+        .with_hint("Read it again before you change it.")
+}
+
+/// `CONFLICT`: another process changed the content.
+pub(super) fn written(path: &WorkspacePath) -> Error {
+    changed(path, "another process wrote it meanwhile")
+}
+
+/// `CONFLICT`: the file of another process could not get its name back, and is kept as `aside`.
+pub(super) fn stranded(path: &WorkspacePath, aside: &[u8], error: io::Error) -> Error {
+    let aside = String::from_utf8_lossy(aside);
+    let message = format!(
+        "{path} was changed by another process meanwhile and could not be put back: {error}; it is \
+         beside it, named {aside}"
+    );
+    Error::new(ErrorCode::Conflict, message).at(path.as_str()).because(error)
+}
+
+/// Refuses anything but a file or a link.
+pub(super) fn check_file_or_link(path: &WorkspacePath, verb: &str) -> Result<(), Error> {
+    let what = match path.kind() {
+        Some(Kind::File | Kind::Link) => return Ok(()),
+        Some(Kind::Directory) => "a directory",
+        _ => "a FIFO, socket or device",
+    };
+    let message = format!("cannot {verb} {path}: it is {what}, not a file");
+    Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()).with_hint("Name a file."))
+}
+
+/// Refuses an expected version of a directory.
+pub(super) fn refuse_version(
+    path: &WorkspacePath,
+    expected: Option<VersionToken>,
+) -> Result<(), Error> {
+    if expected.is_none() {
+        return Ok(());
+    }
+    let message = format!("expected_version is for files, and {path} is a directory");
+    Err(Error::new(ErrorCode::InvalidArgument, message).at(path.as_str()))
+}
+
+/// `CONFLICT`: the file was removed or renamed.
+pub(super) fn gone(path: &WorkspacePath) -> Error {
+    Error::new(ErrorCode::Conflict, format!("{path} does not exist any more"))
+        .at(path.as_str())
+        .with_hint(NextStep::FindMovedFile)
+}
+
+/// `FILE_ALREADY_EXISTS`; `more` is appended to the message.
+pub(super) fn exists(path: &WorkspacePath, more: &str) -> Error {
+    Error::new(ErrorCode::FileAlreadyExists, format!("{path} exists already{more}"))
+        .at(path.as_str())
+}
+
+/// `FILE_ALREADY_EXISTS`, with the hint to choose another name.
+pub(super) fn taken(place: &WorkspacePath) -> Error {
+    exists(place, "").with_hint("Choose another name.")
+}
+
+/// `INVALID_PATH`: the entry is of another kind.
+pub(super) fn not_a_file(path: &WorkspacePath, what: &str) -> Error {
+    Error::new(ErrorCode::InvalidPath, format!("{path} {what}, not a file"))
+        .at(path.as_str())
+        .with_hint("Name a file.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_split_at_its_last_slash() {
+        assert_eq!(split_name(b""), (None, &b""[..]));
+        assert_eq!(split_name(b"a"), (None, &b"a"[..]));
+        assert_eq!(split_name(b"a/b/c"), (Some(&b"a/b"[..]), &b"c"[..]));
+        assert_eq!(split_name(b"/a"), (Some(&b""[..]), &b"a"[..]));
+    }
+
+    #[test]
+    fn an_empty_part_of_a_path_adds_no_slash() {
+        let cases: [(&[u8], &[u8], &[u8]); 4] =
+            [(b"", b"", b""), (b"", b"a/b", b"a/b"), (b"a", b"", b"a"), (b"a/b", b"c", b"a/b/c")];
+        for (above, below, whole) in cases {
+            assert_eq!(joined(above, below), whole);
+        }
+    }
+}

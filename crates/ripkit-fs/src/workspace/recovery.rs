@@ -1,0 +1,763 @@
+//! Rolling back: of a transaction that failed, and of one that was interrupted, by its journal.
+//!
+//! Recovery may itself be killed, run beside other writers, and find a tree in which anything was
+//! changed since. So each step looks at the files first and is made only if it is still to be made;
+//! what others wrote since always stays; and a file that cannot be restored keeps its old content under
+//! another name, is named in a note, and stops nothing else. Only a failure that may pass (a full disk,
+//! too many open files) leaves the journal in place: then the next writer tries again, and until then
+//! the files concerned cannot be changed.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::byte_path::joined;
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::{Dir, File, Kind, Rename, Stat};
+use crate::workspace::journal::{
+    FileId, FileMark, Journal, JournalPlace, Record, RecordedPath, append_to, end_last_line,
+    is_ours, read,
+};
+use crate::workspace::path::{above, entry_at};
+use crate::workspace::rename::rename_exclusive;
+use crate::workspace::temp::{is_name_of_ours, is_transaction_file, keep_aside, transaction_name};
+use crate::workspace::{Workspace, WorkspacePath, in_place};
+
+/// How often a journal that is in use is looked at again.
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
+
+/// How many directories are looked at for one that has another name.
+const MAX_DIRECTORIES: usize = 100_000;
+
+/// The permissions of a spare.
+const PRIVATE: u32 = 0o600;
+
+/// How long to wait for a transaction of another process, which may have been stopped.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// How often a journal may appear and disappear while another one is to be created.
+const ATTEMPTS: usize = 1000;
+
+/// Waits until no other transaction is being committed, recovers an interrupted one, and creates the
+/// journal of the next.
+///
+/// # Errors
+/// Those of [`recover`] and [`Journal::create`]; that of a file that is still to be restored.
+pub(super) fn begin_journal(workspace: &Workspace, call: &Call) -> Result<Journal, Error> {
+    for _ in 0..ATTEMPTS {
+        recover(workspace, call)?.check_all(workspace.journal_place())?;
+        if let Some(journal) = Journal::create(workspace)? {
+            return Ok(journal);
+        }
+    }
+    let shown = workspace.journal_place().shown();
+    let message = format!("cannot create {shown}: others create and remove it all the time");
+    Err(Error::new(ErrorCode::IoError, message).at(shown))
+}
+
+/// A commit in progress, which is rolled back unless it is finished: also if it panics.
+pub(super) struct Rollback(Option<Journal>);
+
+impl Rollback {
+    pub(super) fn new(journal: Journal) -> Rollback {
+        Rollback(Some(journal))
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        self.0.as_ref().expect("it is taken only at the end")
+    }
+
+    /// Completes the commit: its new state stays, and the old content is removed.
+    ///
+    /// # Errors
+    /// Failures to write the journal; then it is rolled back.
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        if let Err(error) = self.journal().mark_committed() {
+            return Err(self.roll_back_after(error));
+        }
+        let journal = self.0.take().expect("it is taken only here");
+        let records = journal.take_records();
+        let places = Places::of_journal(&journal, &records);
+        let renamed = records.iter().filter_map(|record| match record {
+            Record::Create { temp, .. } => Some(temp),
+            _ => None,
+        });
+        let renamed: Vec<&RecordedPath> = renamed.collect();
+        if remove_temporary_files(&places, &records, &renamed) {
+            journal.remove();
+        }
+        Ok(())
+    }
+
+    /// Rolls back after `error` and returns it, with what could not be rolled back.
+    pub(super) fn roll_back_after(mut self, error: Error) -> Error {
+        let journal = self.0.take().expect("it is taken only here");
+        let sentences = roll_back_journal(journal);
+        if sentences.is_empty() {
+            return error;
+        }
+        error.with_notes(&[format!("when it was rolled back: {}", sentences.join("; "))])
+    }
+}
+
+impl Drop for Rollback {
+    fn drop(&mut self) {
+        if let Some(journal) = self.0.take() {
+            // The panic is what is reported.
+            drop(roll_back_journal(journal));
+        }
+    }
+}
+
+/// Rolls back a commit of this process; returns a sentence for each file that could not be restored.
+fn roll_back_journal(journal: Journal) -> Vec<String> {
+    let records = journal.take_records();
+    let places = Places::of_journal(&journal, &records);
+    let RolledBack { notes: mut sentences, pending } = roll_back(&places, &records, journal.file());
+    let shown = journal.workspace().journal_place().shown();
+    for (_, failure) in &pending {
+        let failure = failure.message();
+        sentences.push(if journal.is_durable() {
+            format!("{failure}; the next change tries again, by {shown}")
+        } else {
+            failure.to_owned()
+        });
+    }
+    if pending.is_empty() {
+        journal.remove();
+    }
+    sentences
+}
+
+/// What recovery did.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    /// Whether an interrupted transaction was rolled back, if only in part.
+    is_rolled_back: bool,
+    /// Files that could not be restored yet, and why.
+    pending: Vec<(Vec<u8>, Error)>,
+}
+
+impl Recovery {
+    pub(super) fn is_rolled_back(&self) -> bool {
+        self.is_rolled_back
+    }
+
+    /// Refuses a change of files that are still to be restored.
+    ///
+    /// # Errors
+    /// That of restoring the file.
+    pub(super) fn check<'a>(
+        &self,
+        place: &JournalPlace,
+        paths: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<(), Error> {
+        let is_pending = |path: &[u8]| self.pending.iter().find(|(pending, _)| pending == path);
+        match paths.into_iter().find_map(is_pending) {
+            Some((_, error)) => Err(not_restored(place, error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a transaction while files are still to be restored, since its journal would take the
+    /// place of the one that they need.
+    ///
+    /// # Errors
+    /// That of restoring the first of them.
+    pub(super) fn check_all(&self, place: &JournalPlace) -> Result<(), Error> {
+        self.pending.first().map_or(Ok(()), |(_, error)| Err(not_restored(place, error)))
+    }
+}
+
+/// Waits for a transaction that another process is committing, and rolls back one that was
+/// interrupted; what the user should know of that becomes notes of the call. A file with the name of a
+/// journal that is none is left alone.
+///
+/// # Errors
+/// `TIMEOUT` and `CANCELLED` while waiting, `CONFLICT` for a journal of a newer format, and failures to read
+/// it.
+pub(super) fn recover(workspace: &Workspace, call: &Call) -> Result<Recovery, Error> {
+    let place = workspace.journal_place();
+    let failed = |error| Error::io("examine", &place.shown(), error);
+    let until = Instant::now() + MAX_WAIT;
+    loop {
+        let file = match place.dir().open_to_write(place.name()) {
+            Ok(file) => file,
+            // Usually there is none. A link, a directory or another user's file is no journal.
+            Err(error) if is_lasting(&error) => return Ok(Recovery::default()),
+            Err(error) => return Err(failed(error)),
+        };
+        // Before its lock is waited for, which another user could hold for ever. The first record was
+        // written before the file got its name.
+        let stat = file.stat().map_err(failed)?;
+        if !is_ours(workspace, &file, &stat)? {
+            return Ok(Recovery::default());
+        }
+        if file.try_lock().map_err(failed)? {
+            // It may have been removed, or its last records appended, since it was read.
+            let stat = file.stat().map_err(failed)?;
+            let now = place.dir().stat(place.name());
+            if now.is_ok_and(|now| now.identity == stat.identity) {
+                return recover_from(workspace, &file, &stat, call);
+            }
+        } else if call.stop_reason().is_some() || Instant::now() >= until {
+            return Err(in_use(place, &file, call));
+        } else {
+            thread::sleep(CHECK_INTERVAL);
+        }
+    }
+}
+
+/// Recovers from a journal whose lock this process holds.
+fn recover_from(
+    workspace: &Workspace,
+    file: &File,
+    stat: &Stat,
+    call: &Call,
+) -> Result<Recovery, Error> {
+    let Some(records) = read(workspace, file, stat)? else { return Ok(Recovery::default()) };
+    let is_committed = matches!(records.last(), Some(Record::Committed));
+    let rolled_back = if is_committed {
+        // What cannot be removed now either stays under its hidden name.
+        remove_temporary_files(&Places::new(workspace, &records), &records, &[]);
+        RolledBack::default()
+    } else {
+        roll_back(&Places::new(workspace, &records), &records, Some(file))
+    };
+    let RolledBack { mut notes, pending } = rolled_back;
+    if !is_committed {
+        let beginning = "a change of several files that had been interrupted was rolled back";
+        notes.insert(0, beginning.to_owned());
+    }
+    for (_, error) in &pending {
+        notes.push(format!("{}; the next change tries again", error.message()));
+    }
+    if pending.is_empty() {
+        let place = workspace.journal_place();
+        match place.dir().remove_file(place.name()) {
+            // A journal that stays is harmless: its steps are recognized as reversed.
+            Err(error) if !is_lasting(&error) => {
+                return Err(Error::io("remove", &place.shown(), error));
+            }
+            _ => {}
+        }
+    }
+    call.add_notes(notes);
+    Ok(Recovery { is_rolled_back: !is_committed, pending })
+}
+
+/// The error for a journal whose lock another process holds.
+fn in_use(place: &JournalPlace, file: &File, call: &Call) -> Error {
+    let shown = place.shown();
+    let holder = match file.lock_holder() {
+        Some(process) => format!("process {process}"),
+        None => "another process".to_owned(),
+    };
+    let message = match call.stop_reason() {
+        Some(why) => {
+            let waited = format!("{holder} released {shown}");
+            Error::stopped(why, &waited).message().to_owned()
+        }
+        None => format!("{holder} has held the lock of {shown} for {} s", MAX_WAIT.as_secs()),
+    };
+    let code = call.stop_reason().map_or(ErrorCode::Timeout, ErrorCode::from);
+    Error::new(code, format!("{message}; it changes several files together, or has been stopped"))
+        .at(shown)
+        .with_hint("Let it go on, or end it: then the next change restores the files.")
+}
+
+fn not_restored(place: &JournalPlace, error: &Error) -> Error {
+    let shown = place.shown();
+    let message = format!(
+        "{}; this is tried again with each change, and until then {shown} keeps what is needed",
+        error.message()
+    );
+    Error::new(error.code(), message).at(error.path().unwrap_or_default()).with_hint(
+        "Remove the cause; or remove that journal, which leaves the file as it is and its old content \
+         in a file named .*.ripkit-transaction~.",
+    )
+}
+
+/// What rolling back did.
+#[derive(Debug, Default)]
+struct RolledBack {
+    /// A sentence for each file that others changed since, or that cannot be restored.
+    notes: Vec<String>,
+    /// Files that could not be restored yet, by failures that may pass.
+    pending: Vec<(Vec<u8>, Error)>,
+}
+
+/// Reverses the steps, the last one first, and appends to the `journal` which files were restored. Steps
+/// that were not made, or were reversed before, are recognized by the files and skipped.
+fn roll_back(places: &Places<'_>, records: &[Record], journal: Option<&File>) -> RolledBack {
+    let added = RefCell::default();
+    // If this fails, so does what is appended.
+    let _ = journal.map(end_last_line);
+    let mut done = RolledBack::default();
+    let mut needed: Vec<&RecordedPath> = Vec::new();
+    for (index, record) in records.iter().enumerate().rev() {
+        let step = Step { places, later: &records[index..], journal, added: &added };
+        let (path, reversed) = match record {
+            Record::Replace { path, temp, aside, old, new } => {
+                (path, step.reverse_replace(path, (temp, aside), (old, new)))
+            }
+            Record::Create { path, temp, new } => (path, step.reverse_create(path, temp, new)),
+            Record::Remove { path, aside } => (path, step.reverse_remove(path, aside)),
+            Record::Rename { from, to, old } => (from, step.reverse_rename(from, to, old)),
+            Record::Overwrite { path, backup, new, old } => {
+                (path, step.reverse_overwrite(path, (backup, new), old))
+            }
+            Record::Begin { .. }
+            | Record::Temp { .. }
+            | Record::Spare { .. }
+            | Record::Directory { .. }
+            | Record::MakeDirectory { .. }
+            | Record::Overwriting { .. }
+            | Record::Restoring { .. }
+            | Record::Restored { .. }
+            | Record::Committed => continue,
+        };
+        match reversed {
+            Ok(note) => done.notes.extend(note),
+            Err(error) if is_lasting(&error) => {
+                done.notes.push(cannot_be_restored(places, record, path, &error));
+            }
+            Err(error) => {
+                done.pending
+                    .push((path.bytes().to_vec(), Error::io("restore", &path.shown(), error)));
+                needed.extend(record.temporaries());
+                needed.extend(restoring_spares(records, path));
+            }
+        }
+    }
+    remove_temporary_files(places, records, &needed);
+    if done.pending.is_empty() {
+        remove_temporary_files(places, &added.take(), &[]);
+    }
+    for record in records.iter().rev() {
+        let Record::MakeDirectory { path } = record else { continue };
+        if let Ok(place) = places.reopen(path) {
+            let (parent, name) = place.entry();
+            // This fails if it was not created, or if it is not empty, because others use it by now.
+            let _ = parent.remove_dir(name);
+        }
+    }
+    done
+}
+
+/// The spares by which an earlier recovery was restoring a file.
+fn restoring_spares<'a>(records: &'a [Record], path: &RecordedPath) -> Vec<&'a RecordedPath> {
+    let of_record = |record: &'a Record| match record {
+        Record::Restoring { path: its, from, to } if its == path => vec![from, to],
+        _ => Vec::new(),
+    };
+    records.iter().flat_map(of_record).collect()
+}
+
+/// Removes the temporary files of a transaction but for those that are still `needed`, or have other names
+/// by now. Returns whether none of the others exists any more.
+fn remove_temporary_files(
+    places: &Places<'_>,
+    records: &[Record],
+    needed: &[&RecordedPath],
+) -> bool {
+    let needed: HashSet<&[u8]> = needed.iter().map(|path| path.bytes()).collect();
+    let mut all_removed = true;
+    for record in records {
+        let removed = match record {
+            Record::Temp { path } | Record::Spare { name: path }
+                if needed.contains(path.bytes()) || !is_name_of_ours(path.name()) =>
+            {
+                continue;
+            }
+            // Many have got their final names.
+            Record::Temp { path } => places.reopen(path).and_then(|place| {
+                let (parent, name) = place.entry();
+                if name.contains(&b'/') { Ok(()) } else { parent.remove_file(name) }
+            }),
+            Record::Spare { name } => {
+                places.workspace.journal_place().dir().remove_file(name.bytes())
+            }
+            _ => continue,
+        };
+        all_removed &= match removed {
+            Ok(()) => true,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+    }
+    all_removed
+}
+
+/// A step that is reversed.
+struct Step<'a> {
+    places: &'a Places<'a>,
+    /// The record of the step and those after it.
+    later: &'a [Record],
+    /// Nothing of a single step, which has no records of a file that was overwritten.
+    journal: Option<&'a File>,
+    /// The records that were appended.
+    added: &'a RefCell<Vec<Record>>,
+}
+
+/// Nothing, or a sentence on a file that others changed.
+type Reversed = io::Result<Option<String>>;
+
+impl Step<'_> {
+    fn reverse_replace(
+        &self,
+        path: &RecordedPath,
+        (temp, aside): (&RecordedPath, &RecordedPath),
+        (old, new): (&FileMark, &FileMark),
+    ) -> Reversed {
+        let place = self.places.reopen(path)?;
+        let (parent, name) = place.entry();
+        let now = entry_at(parent, name)?;
+        if old.is_of(now.as_ref()) {
+            return Ok(None);
+        }
+        // What came out under one of these names had the target's name before. It may be the file of
+        // another process that replaced the old one at the last moment.
+        let came_out = |other: &RecordedPath| {
+            let found = entry_at(parent, other.name())?;
+            io::Result::Ok(found.is_some() && !new.is_of(found.as_ref()))
+        };
+        let out = match (came_out(temp)?, came_out(aside)?) {
+            (true, _) => temp.name(),
+            (false, true) => aside.name(),
+            (false, false) if new.is_unchanged(now.as_ref()) => {
+                let path = path.shown();
+                return Ok(Some(format!(
+                    "{path} keeps its new content, since the file with its old content is gone"
+                )));
+            }
+            // Another process replaced it before the step was made.
+            (false, false) => return Ok(None),
+        };
+        match now {
+            None => rename_exclusive(parent, out, (parent, name))?,
+            Some(now) if new.is_unchanged(Some(&now)) => {
+                // The new file is removed with its temporary name, or by being replaced.
+                match parent.rename(out, (parent, name), Rename::Exchange) {
+                    Ok(()) if out == temp.name() => {}
+                    Ok(()) => parent.remove_file(out)?,
+                    Err(_) => parent.rename(out, (parent, name), Rename::Replace)?,
+                }
+            }
+            Some(_) => return Ok(Some(keep(parent, out, path))),
+        }
+        Ok(None)
+    }
+
+    fn reverse_create(&self, path: &RecordedPath, temp: &RecordedPath, new: &FileMark) -> Reversed {
+        let place = self.places.reopen(path)?;
+        let (parent, name) = place.entry();
+        let now = entry_at(parent, name)?;
+        if !new.is_of(now.as_ref()) {
+            return Ok(None);
+        }
+        if !new.is_unchanged(now.as_ref()) {
+            return Ok(Some(format!("{} was changed since, and stays", path.shown())));
+        }
+        // It is removed with its temporary name.
+        rename_exclusive(parent, name, (parent, temp.name()))?;
+        Ok(None)
+    }
+
+    fn reverse_remove(&self, path: &RecordedPath, aside: &RecordedPath) -> Reversed {
+        let place = self.places.reopen(path)?;
+        let (parent, name) = place.entry();
+        let aside = aside.name();
+        if entry_at(parent, aside)?.is_none() {
+            return Ok(None);
+        }
+        match rename_exclusive(parent, aside, (parent, name)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Ok(Some(keep(parent, aside, path)))
+            }
+            renamed => renamed.map(|()| None),
+        }
+    }
+
+    fn reverse_rename(&self, from: &RecordedPath, to: &RecordedPath, old: &FileMark) -> Reversed {
+        let moved = self.places.reopen(to)?;
+        let (to_dir, to_name) = moved.entry();
+        if to_name.contains(&b'/') || !old.is_of(entry_at(to_dir, to_name)?.as_ref()) {
+            return Ok(None);
+        }
+        let place = self.places.reopen(from)?;
+        let (parent, name) = place.entry();
+        let stays =
+            |why| Ok(Some(format!("{} {why}, so it stays at {}", from.shown(), to.shown())));
+        if name.contains(&b'/') {
+            return stays("is in a directory that is gone");
+        }
+        match rename_exclusive(to_dir, to_name, (parent, name)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => stays("exists again"),
+            renamed => renamed.map(|()| None),
+        }
+    }
+
+    /// Gives a file that was overwritten its old content, and keeps what others appended to it.
+    fn reverse_overwrite(
+        &self,
+        path: &RecordedPath,
+        (backup, new): (&RecordedPath, &RecordedPath),
+        old: &FileMark,
+    ) -> Reversed {
+        let is_in = |record: &Record| match record {
+            Record::Overwriting { path: its } => its == path,
+            _ => false,
+        };
+        let is_restored =
+            |record: &Record| matches!(record, Record::Restored { path: its } if its == path);
+        if !self.later.iter().any(is_in) || self.later.iter().any(is_restored) {
+            return Ok(None);
+        }
+        let spares = self.places.workspace.journal_place().dir();
+        // Recovery removes the backups last, so without one it was complete before.
+        let Some(saved) = opened(spares, backup)? else { return Ok(None) };
+        let place = self.places.reopen(path)?;
+        let (parent, name) = place.entry();
+        if !old.is_of(entry_at(parent, name)?.as_ref()) {
+            return Ok(Some(keep_spare(self.places.workspace, backup, path)));
+        }
+        let file = parent.open_to_write(name)?;
+        let (before, spare) = (in_place::whole(&saved)?, |name| {
+            opened(spares, name)?.map(|spare| in_place::whole(&spare)).transpose()
+        });
+        // What was to become what, the last time that the file was overwritten, and what it is to be.
+        let latest = self.later.iter().rev().find_map(|record| match record {
+            Record::Restoring { path: its, from, to } if its == path => Some((from, to)),
+            _ => None,
+        });
+        let (from, to, wanted) = match latest {
+            Some((from, to)) => (spare(from)?, spare(to)?, spare(to)?),
+            None => (Some(before.clone()), spare(new)?, Some(before.clone())),
+        };
+        // While it is held, nobody else can open the file.
+        let _lease = file.lease_exclusively();
+        let now = in_place::whole(&file)?;
+        if now == before && old.is_unchanged(Some(&file.stat()?)) {
+            return Ok(None);
+        }
+        let (from, wanted) = (from.as_ref().unwrap_or(&before), wanted.as_ref().unwrap_or(&before));
+        let Some(appended) = in_place::appended(&now, from, to.as_ref().unwrap_or(from)) else {
+            return Ok(Some(keep_spare(self.places.workspace, backup, path)));
+        };
+        let restored = [wanted, appended].concat();
+        if now != restored {
+            // Without anything behind, what a recovery leaves that is killed here is a state between
+            // the same two contents.
+            if latest.is_some() || !appended.is_empty() {
+                self.announce(path, &now, &restored)?;
+            }
+            in_place::overwrite(&file, &now, &restored)?;
+        }
+        file.set_mode(saved.stat()?.mode)?;
+        if restored == before {
+            file.copy_times(&saved)?;
+        }
+        self.places.workspace.durability().sync_file(&file)?;
+        // If this fails, it is recognized by its content.
+        let _ = self.append(&Record::Restored { path: path.clone() });
+        Ok(None)
+    }
+
+    /// Notes in the journal that a file is about to be overwritten, with both contents beside it.
+    fn announce(&self, path: &RecordedPath, from: &[u8], to: &[u8]) -> io::Result<()> {
+        let durability = self.places.workspace.durability();
+        let write = |content: &[u8]| {
+            let name = transaction_name();
+            let recorded = RecordedPath::new(name.clone());
+            let record = Record::Spare { name: recorded.clone() };
+            self.append(&record)?;
+            self.added.borrow_mut().push(record);
+            let spare = self.places.workspace.journal_place().dir().create_file(&name, PRIVATE)?;
+            spare.write_at(content, 0)?;
+            durability.sync_file(&spare)?;
+            io::Result::Ok(recorded)
+        };
+        let (from, to) = (write(from)?, write(to)?);
+        self.append(&Record::Restoring { path: path.clone(), from, to })?;
+        self.journal.map_or(Ok(()), |journal| durability.sync_file(journal))
+    }
+
+    fn append(&self, record: &Record) -> io::Result<()> {
+        self.journal.map_or(Ok(()), |journal| append_to(journal, record))
+    }
+}
+
+/// Gives the old file a name that is never removed, because others wrote the new one.
+fn keep(parent: &Dir, out: &[u8], path: &RecordedPath) -> String {
+    let kept = keep_aside(parent, out);
+    let (path, kept) = (path.shown(), String::from_utf8_lossy(&kept));
+    format!("{path} was changed since, and stays; its old content is beside it, named {kept}")
+}
+
+/// The same for a file that was overwritten, whose old content is beside the journal.
+fn keep_spare(workspace: &Workspace, backup: &RecordedPath, path: &RecordedPath) -> String {
+    let place = workspace.journal_place();
+    let kept = keep_aside(place.dir(), backup.bytes());
+    let (path, kept) = (path.shown(), String::from_utf8_lossy(&kept));
+    format!(
+        "{path} was changed since, and stays; its old content is {}, named {kept}",
+        place.where_it_is()
+    )
+}
+
+/// The sentence for a file that cannot be restored where it is. Its old content is kept.
+fn cannot_be_restored(
+    places: &Places<'_>,
+    record: &Record,
+    path: &RecordedPath,
+    error: &io::Error,
+) -> String {
+    let kept = match record {
+        Record::Overwrite { backup, .. } => {
+            let place = places.workspace.journal_place();
+            Some((place.where_it_is(), keep_aside(place.dir(), backup.bytes())))
+        }
+        Record::Replace { temp, new, .. } => places.reopen(temp).ok().and_then(|place| {
+            let (parent, name) = place.entry();
+            let now = entry_at(parent, name).ok().flatten();
+            // Otherwise the step was not made.
+            let is_old = now.is_some() && !new.is_of(now.as_ref());
+            is_old.then(|| ("beside it", keep_aside(place.entry().0, place.entry().1)))
+        }),
+        Record::Remove { aside, .. } => places.reopen(aside).ok().and_then(|place| {
+            let (parent, name) = place.entry();
+            let exists = entry_at(parent, name).ok().flatten().is_some();
+            exists.then(|| ("beside it", keep_aside(place.entry().0, place.entry().1)))
+        }),
+        _ => None,
+    };
+    let sentence = format!("{} could not be restored: {error}", path.shown());
+    match kept {
+        Some((place, kept)) => {
+            let kept = String::from_utf8_lossy(&kept);
+            format!("{sentence}; its old content is {place}, named {kept}")
+        }
+        None => sentence,
+    }
+}
+
+/// Whether a failure is one of the place and not of the moment, so that it would be the same the next
+/// time.
+fn is_lasting(error: &io::Error) -> bool {
+    use ErrorCode::{
+        DirectoryNotEmpty, FileAlreadyExists, FileNotFound, InvalidPath, PermissionDenied,
+        ReadOnly, TooLarge,
+    };
+    let code = ErrorCode::of_io(error);
+    let kind = error.kind();
+    matches!(kind, io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy)
+        || [
+            DirectoryNotEmpty,
+            FileAlreadyExists,
+            FileNotFound,
+            InvalidPath,
+            PermissionDenied,
+            ReadOnly,
+            TooLarge,
+        ]
+        .contains(&code)
+}
+
+/// A file beside the journal, if it exists.
+fn opened(dir: &Dir, name: &RecordedPath) -> io::Result<Option<File>> {
+    if !is_transaction_file(name.bytes()) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    match dir.open_file(name.bytes()) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Where the files of a transaction are, although a directory may have got another name since.
+struct Places<'a> {
+    workspace: &'a Workspace,
+    /// The directories of a commit of this process that are open.
+    open: Vec<(Vec<u8>, Arc<Dir>)>,
+    /// The directories of the transaction.
+    known: HashMap<&'a [u8], FileId>,
+    /// Where they are now, if one is not at its place.
+    found: OnceCell<HashMap<FileId, Vec<u8>>>,
+}
+
+impl<'a> Places<'a> {
+    fn new(workspace: &'a Workspace, records: &'a [Record]) -> Places<'a> {
+        let directory = |record: &'a Record| match record {
+            Record::Directory { path, id } => Some((path.bytes(), *id)),
+            _ => None,
+        };
+        let known = records.iter().filter_map(directory).collect();
+        Places { workspace, open: Vec::new(), known, found: OnceCell::new() }
+    }
+
+    /// The same for a commit of this process.
+    fn of_journal(journal: &'a Journal, records: &'a [Record]) -> Places<'a> {
+        let open = journal.take_directories();
+        Places { open, ..Places::new(journal.workspace(), records) }
+    }
+
+    /// The place of a path: in the directory in which it was, or at its path if that one is gone.
+    fn reopen(&self, path: &RecordedPath) -> io::Result<WorkspacePath> {
+        let above = above(path.bytes());
+        if let Some((_, dir)) = self.open.iter().find(|(directory, _)| directory == above) {
+            let (name, relative) = (path.name().to_vec(), path.bytes().to_vec());
+            return Ok(WorkspacePath::new(dir.clone(), name, relative, None));
+        }
+        let place = WorkspacePath::reopen(self.workspace, path.bytes());
+        let Some(id) = self.known.get(above) else { return place };
+        let is_it = |place: &WorkspacePath| {
+            let (parent, name) = place.entry();
+            let stat = parent.stat(b".");
+            !name.contains(&b'/') && stat.is_ok_and(|stat| FileId::from(stat.identity) == *id)
+        };
+        if place.as_ref().is_ok_and(is_it) {
+            return place;
+        }
+        match self.found.get_or_init(|| self.find()).get(id) {
+            Some(directory) => {
+                WorkspacePath::reopen(self.workspace, &joined(directory, path.name()))
+            }
+            None => place,
+        }
+    }
+
+    /// Looks for the directories in the tree, from the top.
+    fn find(&self) -> HashMap<FileId, Vec<u8>> {
+        let wanted: HashSet<FileId> = self.known.values().copied().collect();
+        let mut found = HashMap::new();
+        let mut ahead = VecDeque::from([Vec::new()]);
+        for _ in 0..MAX_DIRECTORIES {
+            let Some(path) = ahead.pop_front().filter(|_| found.len() < wanted.len()) else {
+                break;
+            };
+            let root = self.workspace.root_handle();
+            let dir = if path.is_empty() { root.open_dir(b".") } else { root.descend(&path) };
+            // One that cannot be read is passed over.
+            let Ok(dir) = dir.and_then(|dir| dir.open_dir(b".")) else { continue };
+            if let Ok(stat) = dir.stat(b".") {
+                let id = FileId::from(stat.identity);
+                if wanted.contains(&id) {
+                    found.insert(id, path.clone());
+                }
+            }
+            let _ = dir.list(|name, kind| {
+                if kind == Kind::Directory {
+                    ahead.push_back(joined(&path, name));
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        found
+    }
+}

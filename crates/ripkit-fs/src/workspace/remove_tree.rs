@@ -1,0 +1,669 @@
+//! Removing a directory with everything in it.
+//!
+//! The tree is checked first, so that it is refused entirely or not at all. Then it is renamed to a
+//! temporary name beside it, and removed from there, bottom up. Trees of any depth are walked with few
+//! handles and no recursion: on the way up `..` is opened, and must be the directory that was left.
+
+use std::fmt;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use ripkit_edit::text::counted;
+
+use crate::byte_path::joined;
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::hint::NextStep;
+use crate::os::{Dir, Identity, Kind, Obstacle, Rename};
+use crate::workspace::change_log::Before;
+use crate::workspace::path::{changed, stranded};
+use crate::workspace::policy::denied_within;
+use crate::workspace::rename::rename_exclusive;
+use crate::workspace::resolve::names_of;
+use crate::workspace::restore::RemovedTree;
+use crate::workspace::temp::{keep_aside, random_name};
+use crate::workspace::{Workspace, WorkspacePath, entry};
+
+/// How many entries of a directory are listed before they are removed.
+const BATCH: usize = 10_000;
+
+/// How often a directory is emptied again because other processes create entries in it.
+const RETRIES: usize = 16;
+
+/// How many entries are checked between two checks of the deadline.
+const CHECK_INTERVAL: usize = 64;
+
+/// How many entries of an abandoned tree one sweep removes; the next one goes on.
+const MAX_SWEPT: u64 = 10_000;
+
+/// What is in a directory, at any depth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeCount {
+    /// Everything but directories.
+    pub files: u64,
+    /// Directories, without the one that contains them.
+    pub directories: u64,
+}
+
+impl fmt::Display for TreeCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TreeCount { files, directories } = *self;
+        let files = counted(files, "file", "files");
+        match directories {
+            0 => f.write_str(&files),
+            _ => write!(f, "{files}, {}", counted(directories, "directory", "directories")),
+        }
+    }
+}
+
+/// Refuses to remove a directory that is never removed, or is not to be removed with what is in it.
+///
+/// # Errors
+/// `INVALID_PATH`, `DIRECTORY_NOT_EMPTY`.
+pub(super) fn check_removable(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    is_recursive: bool,
+) -> Result<(), Error> {
+    refuse_root(workspace, path, "delete")?;
+    refuse_repository(path)?;
+    if is_recursive {
+        return Ok(());
+    }
+    let (code, what) = if is_filled(workspace, path) {
+        (ErrorCode::DirectoryNotEmpty, "a directory that is not empty")
+    } else {
+        (ErrorCode::InvalidPath, "a directory")
+    };
+    let message = format!("cannot delete {path}: it is {what}");
+    Err(Error::new(code, message).at(path.as_str()).with_hint(NextStep::RemoveRecursively))
+}
+
+/// Removes a tree that a killed process left under a temporary name, unless a process still removes
+/// it. What is left of it when the call must stop is left to the next sweep.
+pub(super) fn remove_abandoned(parent: &Dir, name: &[u8], call: &Call) {
+    let Ok(top) = parent.open_dir(name) else { return };
+    let Ok(stat) = top.stat(b".") else { return };
+    if matches!(top.try_lock(), Ok(true)) && is_on_mount(parent, name, stat.identity) {
+        let stop = |count: TreeCount| {
+            count.files + count.directories > MAX_SWEPT || call.stop_reason().is_some()
+        };
+        // What cannot be removed stays.
+        let _ = Removal::new(&top, stat.identity).run(parent, name, stop);
+    }
+}
+
+/// Removes a tree that this process made under a temporary name.
+pub(super) fn discard(parent: &Dir, name: &[u8]) {
+    let Ok(top) = parent.open_dir(name) else { return };
+    if let Ok(stat) = top.stat(b".") {
+        // What cannot be removed is left to a sweep.
+        let _ = Removal::new(&top, stat.identity).run(parent, name, |_| false);
+    }
+}
+
+/// Whether a child directory is on the same mount as its parent.
+fn is_on_mount(parent: &Dir, name: &[u8], identity: Identity) -> bool {
+    let is_mounted = parent.obstacle(name).is_ok_and(|it| it == Some(Obstacle::MountPoint));
+    let device = parent.stat(b".").map(|stat| stat.identity.device);
+    !is_mounted && device.is_ok_and(|device| device == identity.device)
+}
+
+/// Refuses the root of the workspace and the directories above it.
+pub(super) fn refuse_root(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    verb: &str,
+) -> Result<(), Error> {
+    let what = match path.relative() {
+        b"" => "it is the root of the workspace",
+        // Only in a relaxed workspace.
+        [b'/', above @ ..] => {
+            let root = names_of(workspace.root()).join(&b'/');
+            let rest = root.strip_prefix(above);
+            if !rest.is_some_and(|rest| above.is_empty() || rest.starts_with(b"/")) {
+                return Ok(());
+            }
+            "the workspace is in it"
+        }
+        _ => return Ok(()),
+    };
+    let message = format!("cannot {verb} {path}: {what}");
+    Err(Error::new(ErrorCode::InvalidPath, message).at(path.as_str()))
+}
+
+/// Whether a directory has entries, as far as they can be listed.
+fn is_filled(workspace: &Workspace, directory: &WorkspacePath) -> bool {
+    match entry::list(workspace, directory) {
+        Ok(entries) => !entries.is_empty(),
+        Err(error) => error.code() == ErrorCode::TooLarge,
+    }
+}
+
+/// Refuses the repository of the root: its history could not be restored.
+fn refuse_repository(path: &WorkspacePath) -> Result<(), Error> {
+    let first = path.relative().split(|byte| *byte == b'/').next().unwrap_or_default();
+    if !first.eq_ignore_ascii_case(b".git") {
+        return Ok(());
+    }
+    let message = format!("cannot delete {path}: it belongs to the history of the repository");
+    let error = Error::new(ErrorCode::InvalidPath, message).at(path.as_str());
+    Err(error.with_hint("Ask for it to be deleted if it should be."))
+}
+
+/// What a tree is checked for.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose<'a> {
+    Delete,
+    /// A move to this path.
+    Move(&'a WorkspacePath),
+}
+
+impl Purpose<'_> {
+    fn done(self) -> &'static str {
+        match self {
+            Purpose::Delete => "deleted",
+            Purpose::Move(_) => "moved",
+        }
+    }
+}
+
+/// A tree of which nothing is denied, and nothing is known that prevents its change.
+#[derive(Debug)]
+pub(super) struct CheckedTree {
+    top: Dir,
+    identity: Identity,
+    count: TreeCount,
+}
+
+impl CheckedTree {
+    /// # Errors
+    /// `POLICY_DENIED` if a rule of the host denies an entry, `INVALID_PATH` if a file system is mounted
+    /// in the tree, `PERMISSION_DENIED` if something cannot be removed or listed, `CANCELLED`,
+    /// `TIMEOUT`.
+    pub(super) fn check(
+        workspace: &Workspace,
+        path: &WorkspacePath,
+        purpose: Purpose<'_>,
+        call: &Call,
+    ) -> Result<CheckedTree, Error> {
+        let failed = |error| Error::io("list", path.as_str(), error);
+        let (parent, name) = path.entry();
+        let top = path.open_dir()?;
+        let identity = top.stat(b".").map_err(failed)?.identity;
+        let cursor = TreeCursor::new(top.open_dir(b".").map_err(failed)?, identity);
+        let root = workspace.root_handle().stat(b".").map_err(failed)?.identity;
+        let mut check =
+            TreeCheck { workspace, path, purpose, call, root, count: TreeCount::default() };
+        check.refuse_obstacle(parent, name, || path.relative().to_vec())?;
+        let count = check.run(cursor)?;
+        Ok(CheckedTree { top, identity, count })
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    pub(super) fn count(&self) -> TreeCount {
+        self.count
+    }
+
+    /// Removes the tree; also returns what was removed, if it `keeps` it.
+    ///
+    /// # Errors
+    /// `CONFLICT`, and failures to remove an entry: then the rest has its name back.
+    pub(super) fn remove(
+        &self,
+        path: &WorkspacePath,
+        keeps: bool,
+    ) -> Result<(TreeCount, Before), Error> {
+        let failed = |error| Error::io("delete", path.as_str(), error);
+        // The lock keeps the tree from being swept under its temporary name.
+        if let Ok(false) = self.top.try_lock() {
+            return Err(changed(path, "another process is using it"));
+        }
+        let (parent, name) = path.entry();
+        let aside = random_name();
+        parent.rename(name, (parent, &aside), Rename::Replace).map_err(failed)?;
+        let put_back = || {
+            let back = rename_exclusive(parent, &aside, (parent, name));
+            back.map_err(|error| (keep_aside(parent, &aside), error))
+        };
+        let wrong = match parent.stat(&aside) {
+            Ok(now) if now.identity == self.identity => None,
+            Ok(_) => Some(changed(path, "another process replaced it meanwhile")),
+            Err(error) => Some(failed(error)),
+        };
+        if let Some(wrong) = wrong {
+            put_back().map_err(|(kept, error)| stranded(path, &kept, error))?;
+            return Err(wrong);
+        }
+        let kept = if keeps { RemovedTree::keep(&self.top) } else { Err("no log is kept") };
+        let mut removal = Removal::new(&self.top, self.identity);
+        let Err(left) = removal.run(parent, &aside, |_| false) else {
+            let before = match kept {
+                Ok(kept) if kept.count() == removal.count => Before::Directory(Arc::new(kept)),
+                Ok(_) => Before::NotKept("another process wrote into the directory meanwhile"),
+                Err(why) => Before::NotKept(why),
+            };
+            return Ok((removal.count, before));
+        };
+        let rest = match put_back() {
+            Ok(()) => "is still there".to_owned(),
+            Err((kept, _)) => format!("is beside it, named {}", String::from_utf8_lossy(&kept)),
+        };
+        Err(removal.failed(path, left, &rest))
+    }
+}
+
+/// The check of a tree in progress.
+struct TreeCheck<'a> {
+    workspace: &'a Workspace,
+    path: &'a WorkspacePath,
+    purpose: Purpose<'a>,
+    call: &'a Call,
+    /// The root of the workspace.
+    root: Identity,
+    count: TreeCount,
+}
+
+impl TreeCheck<'_> {
+    fn run(&mut self, mut cursor: TreeCursor) -> Result<TreeCount, Error> {
+        loop {
+            self.check_directory(&mut cursor)?;
+            loop {
+                if let Some(name) = cursor.next_ahead() {
+                    match cursor.enter(&name) {
+                        Ok(()) => break,
+                        // It was removed meanwhile.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                        Err(error) => return Err(self.not_entered(&cursor, &name, error)),
+                    }
+                }
+                let above = cursor.leave();
+                if above.map_err(|left| self.not_listed(&left.path, left.error))?.is_none() {
+                    return Ok(self.count);
+                }
+            }
+        }
+    }
+
+    /// Checks the entries of the current directory.
+    fn check_directory(&mut self, cursor: &mut TreeCursor) -> Result<(), Error> {
+        if cursor.identity() == self.root {
+            return Err(self.refused(ErrorCode::InvalidPath, "the workspace is in it"));
+        }
+        // In a deep tree the path of each directory takes time.
+        let has_rules = self.workspace.policy().has_deny_rules();
+        let below = has_rules.then(|| cursor.path());
+        let (mut subdirectories, mut checked, mut count) = (Vec::new(), Ok(()), 0_usize);
+        let listed = cursor.dir.open_dir(b".").and_then(|listing| {
+            listing.list(|name, kind| {
+                checked = self.check_stop(count).and_then(|()| {
+                    self.refuse_denied(&cursor.dir, below.as_deref(), name, kind)?;
+                    let path = || joined(self.path.relative(), &joined(&cursor.path(), name));
+                    self.refuse_obstacle(&cursor.dir, name, path)
+                });
+                count += 1;
+                if kind == Kind::Directory {
+                    subdirectories.push(name.to_vec());
+                }
+                if checked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+        });
+        checked?;
+        listed.map_err(|error| self.not_listed(&cursor.path(), error))?;
+        if count > 0 && matches!(self.purpose, Purpose::Delete) {
+            cursor.dir.check_changeable().map_err(|error| {
+                let shown = self.shown(&cursor.path());
+                let why = format!("the entries of {shown} cannot be removed: {error}");
+                self.refused(ErrorCode::of_io(&error), &why).because(error)
+            })?;
+        }
+        self.count.directories += subdirectories.len() as u64;
+        self.count.files += (count - subdirectories.len()) as u64;
+        cursor.expect(subdirectories);
+        Ok(())
+    }
+
+    /// `count` is the number of entries of the directory that were checked.
+    fn check_stop(&self, count: usize) -> Result<(), Error> {
+        if !count.is_multiple_of(CHECK_INTERVAL) {
+            return Ok(());
+        }
+        let Some(why) = self.call.stop_reason() else { return Ok(()) };
+        let done = format!("{} was {}", self.path, self.purpose.done());
+        Err(Error::stopped(why, &done).at(self.path.as_str()))
+    }
+
+    /// Refuses an entry that is denied, here or where it would be moved. `below` is the path of its
+    /// directory in the tree, if there are rules for paths.
+    fn refuse_denied(
+        &self,
+        dir: &Dir,
+        below: Option<&[u8]>,
+        name: &[u8],
+        kind: Kind,
+    ) -> Result<(), Error> {
+        let policy = self.workspace.policy();
+        let refused = || Err(denied_within(self.path, self.purpose.done()));
+        if let Some(below) = below.map(|below| joined(below, name)) {
+            let denies = |top: &WorkspacePath| {
+                let path = joined(top.relative(), &below);
+                policy.denial_of_entry(&path).of(kind == Kind::Directory)
+            };
+            let is_moved_to_denied = match self.purpose {
+                Purpose::Delete => false,
+                Purpose::Move(destination) => denies(destination),
+            };
+            if denies(self.path) || is_moved_to_denied {
+                return refused();
+            }
+        }
+        if !policy.denies_hard_links() || kind != Kind::File {
+            return Ok(());
+        }
+        match dir.stat(name) {
+            Ok(stat) if policy.denies_links_of(&stat) => refused(),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io("examine", self.path.as_str(), error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an entry that cannot be removed or moved with the tree; `path` is its path.
+    fn refuse_obstacle(
+        &self,
+        dir: &Dir,
+        name: &[u8],
+        path: impl Fn() -> Vec<u8>,
+    ) -> Result<(), Error> {
+        let obstacle = match dir.obstacle(name) {
+            Ok(None) => return Ok(()),
+            Ok(Some(obstacle)) => obstacle,
+            // It was removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::io("examine", &escape::exact_path(&path()), error)),
+        };
+        let path = path();
+        let shown = escape::display_path(&path);
+        let (code, why) = match (obstacle, self.purpose) {
+            (Obstacle::MountPoint, _) => {
+                (ErrorCode::InvalidPath, format!("a file system is mounted at {shown}"))
+            }
+            (Obstacle::Immutable, Purpose::Delete) => (
+                ErrorCode::PermissionDenied,
+                format!("{shown} is marked as immutable or append-only"),
+            ),
+            (Obstacle::OtherOwner, Purpose::Delete) => {
+                (ErrorCode::PermissionDenied, format!("{shown} belongs to another user"))
+            }
+            (_, Purpose::Move(_)) => return Ok(()),
+        };
+        Err(self.refused(code, &why))
+    }
+
+    fn refused(&self, code: ErrorCode, why: &str) -> Error {
+        let message = format!("{} was not {}: {why}", self.path, self.purpose.done());
+        Error::new(code, message).at(self.path.as_str())
+    }
+
+    fn not_entered(&self, cursor: &TreeCursor, name: &[u8], error: io::Error) -> Error {
+        let below = joined(&cursor.path(), name);
+        if error.kind() == io::ErrorKind::CrossesDevices {
+            let why = format!("{} is on another file system", self.shown(&below));
+            return self.refused(ErrorCode::InvalidPath, &why);
+        }
+        self.not_listed(&below, error)
+    }
+
+    fn not_listed(&self, below: &[u8], error: io::Error) -> Error {
+        let why = format!("cannot list {}: {error}", self.shown(below));
+        self.refused(ErrorCode::of_io(&error), &why).because(error)
+    }
+
+    /// The path of an entry of the tree, for messages.
+    fn shown(&self, below: &[u8]) -> String {
+        escape::display_path(&joined(self.path.relative(), below)).into_owned()
+    }
+}
+
+/// An entry that could not be handled, by its path in the tree.
+struct Left {
+    path: Vec<u8>,
+    error: io::Error,
+}
+
+/// A position in a tree.
+struct TreeCursor {
+    /// The current directory.
+    dir: Dir,
+    /// From the top to the current directory.
+    levels: Vec<Level>,
+}
+
+/// A directory on the path to the current one.
+struct Level {
+    /// Empty for the top.
+    name: Vec<u8>,
+    identity: Identity,
+    /// The subdirectories that are still to be entered.
+    ahead: Vec<Vec<u8>>,
+}
+
+impl TreeCursor {
+    fn new(top: Dir, identity: Identity) -> TreeCursor {
+        let level = Level { name: Vec::new(), identity, ahead: Vec::new() };
+        TreeCursor { dir: top, levels: vec![level] }
+    }
+
+    /// The path of the current directory in the tree.
+    fn path(&self) -> Vec<u8> {
+        let names: Vec<&[u8]> = self.levels.iter().skip(1).map(|level| &*level.name).collect();
+        names.join(&b'/')
+    }
+
+    fn identity(&self) -> Identity {
+        self.levels.last().map_or(Identity { device: 0, inode: 0 }, |level| level.identity)
+    }
+
+    /// Sets the subdirectories to enter from here.
+    fn expect(&mut self, names: Vec<Vec<u8>>) {
+        if let Some(level) = self.levels.last_mut() {
+            level.ahead = names;
+        }
+    }
+
+    /// The next subdirectory to enter from here.
+    fn next_ahead(&mut self) -> Option<Vec<u8>> {
+        self.levels.last_mut()?.ahead.pop()
+    }
+
+    /// Enters a subdirectory, unless it is a link or on another mount.
+    fn enter(&mut self, name: &[u8]) -> io::Result<()> {
+        let dir = match self.dir.open_dir_of_mount(name)? {
+            Some(dir) => dir,
+            None if self.dir.obstacle(name)? == Some(Obstacle::MountPoint) => {
+                return Err(io::ErrorKind::CrossesDevices.into());
+            }
+            None => self.dir.open_dir(name)?,
+        };
+        let identity = dir.stat(b".")?.identity;
+        if identity.device != self.identity().device {
+            return Err(io::ErrorKind::CrossesDevices.into());
+        }
+        self.levels.push(Level { name: name.to_vec(), identity, ahead: Vec::new() });
+        self.dir = dir;
+        Ok(())
+    }
+
+    /// Returns to the directory above, and the name of the one that was left; `None` at the top.
+    fn leave(&mut self) -> Result<Option<Vec<u8>>, Left> {
+        let above = match self.levels.as_slice() {
+            [.., above, _] => above.identity,
+            _ => return Ok(None),
+        };
+        let parent = self.dir.parent().and_then(|parent| {
+            if parent.stat(b".")?.identity == above {
+                return Ok(parent);
+            }
+            Err(io::Error::other("another process moved it meanwhile"))
+        });
+        self.dir = parent.map_err(|error| self.left(b"", error))?;
+        Ok(self.levels.pop().map(|level| level.name))
+    }
+
+    fn left(&self, name: &[u8], error: io::Error) -> Left {
+        Left { path: joined(&self.path(), name), error }
+    }
+}
+
+/// The removal of a tree in progress.
+struct Removal<'a> {
+    top: &'a Dir,
+    identity: Identity,
+    count: TreeCount,
+    retries: usize,
+}
+
+impl<'a> Removal<'a> {
+    fn new(top: &'a Dir, identity: Identity) -> Removal<'a> {
+        Removal { top, identity, count: TreeCount::default(), retries: RETRIES }
+    }
+
+    /// Removes the entries of the tree and then the top, which is `name` in `parent`. Returns early
+    /// once `stop` says so, which is called after each batch of entries.
+    fn run(
+        &mut self,
+        parent: &Dir,
+        name: &[u8],
+        stop: impl Fn(TreeCount) -> bool,
+    ) -> Result<(), Left> {
+        loop {
+            let top = self.top.open_dir(b".");
+            let top = top.map_err(|error| Left { path: Vec::new(), error })?;
+            let mut cursor = TreeCursor::new(top, self.identity);
+            if !self.remove_entries(&mut cursor, &stop)? {
+                return Ok(());
+            }
+            match parent.remove_dir(name) {
+                Ok(()) => return Ok(()),
+                Err(error) if self.is_refilled(&error) => {}
+                Err(error) => return Err(Left { path: Vec::new(), error }),
+            }
+        }
+    }
+
+    /// Removes all entries below the top; false if it was stopped.
+    fn remove_entries(
+        &mut self,
+        cursor: &mut TreeCursor,
+        stop: &impl Fn(TreeCount) -> bool,
+    ) -> Result<bool, Left> {
+        loop {
+            self.remove_files(cursor)?;
+            if stop(self.count) {
+                return Ok(false);
+            }
+            while !self.enter_next(cursor)? {
+                let Some(name) = cursor.leave()? else { return Ok(true) };
+                match cursor.dir.remove_dir(&name) {
+                    Ok(()) => self.count.directories += 1,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                        self.remove_file(cursor, &name)?;
+                    }
+                    Err(error) if self.is_refilled(&error) => {
+                        cursor.enter(&name).map_err(|error| cursor.left(&name, error))?;
+                        break;
+                    }
+                    Err(error) => return Err(cursor.left(&name, error)),
+                }
+            }
+        }
+    }
+
+    /// Enters the next subdirectory; false if there is none.
+    fn enter_next(&mut self, cursor: &mut TreeCursor) -> Result<bool, Left> {
+        while let Some(name) = cursor.next_ahead() {
+            match cursor.enter(&name) {
+                Ok(()) => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // A link or a file took its place; it is not followed.
+                Err(_) if cursor.dir.stat(&name).is_ok_and(|it| it.kind != Kind::Directory) => {
+                    self.remove_file(cursor, &name)?;
+                }
+                Err(error) => return Err(cursor.left(&name, error)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes what is no directory from the current directory, and notes its subdirectories. Of a
+    /// huge directory only a batch is listed: it is entered again when that is gone.
+    fn remove_files(&mut self, cursor: &mut TreeCursor) -> Result<(), Left> {
+        loop {
+            let (mut subdirectories, mut others) = (Vec::new(), Vec::new());
+            let listed = cursor.dir.open_dir(b".").and_then(|listing| {
+                listing.list(|name, kind| {
+                    let names = match kind {
+                        Kind::Directory => &mut subdirectories,
+                        _ => &mut others,
+                    };
+                    names.push(name.to_vec());
+                    if others.len() < BATCH {
+                        return ControlFlow::Continue(());
+                    }
+                    ControlFlow::Break(())
+                })
+            });
+            listed.map_err(|error| cursor.left(b"", error))?;
+            for name in &others {
+                self.remove_file(cursor, name)?;
+            }
+            if others.len() < BATCH {
+                cursor.expect(subdirectories);
+                return Ok(());
+            }
+        }
+    }
+
+    fn remove_file(&mut self, cursor: &TreeCursor, name: &[u8]) -> Result<(), Left> {
+        match cursor.dir.remove_file(name) {
+            Ok(()) => self.count.files += 1,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // A directory took its place: its parent is emptied again when it cannot be removed.
+            Err(_) if cursor.dir.stat(name).is_ok_and(|it| it.kind == Kind::Directory) => {}
+            Err(error) => return Err(cursor.left(name, error)),
+        }
+        Ok(())
+    }
+
+    /// Whether a directory could not be removed because it has entries again, and is to be emptied once
+    /// more.
+    fn is_refilled(&mut self, error: &io::Error) -> bool {
+        let is_refilled = error.kind() == io::ErrorKind::DirectoryNotEmpty && self.retries > 0;
+        self.retries -= usize::from(is_refilled);
+        is_refilled
+    }
+
+    /// The error for a tree that was removed in part; `rest` says where the rest is.
+    fn failed(&self, path: &WorkspacePath, left: Left, rest: &str) -> Error {
+        let Left { path: below, error } = left;
+        let entry = joined(path.relative(), &below);
+        let entry = escape::display_path(&entry);
+        let message = if self.count == TreeCount::default() {
+            format!("{path} was not deleted: cannot delete {entry}: {error}; it {rest}")
+        } else {
+            format!(
+                "{path} was deleted only in part: cannot delete {entry}: {error}; {} are gone, the \
+                 rest {rest}",
+                self.count
+            )
+        };
+        Error::new(ErrorCode::of_io(&error), message).at(path.as_str()).because(error)
+    }
+}

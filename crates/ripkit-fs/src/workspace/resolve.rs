@@ -1,0 +1,670 @@
+//! From the text of a path to a [`WorkspacePath`].
+//!
+//! First the text becomes a list of names below a start directory, by rules on the text alone.
+//! Then the names become handles: with one system call if no link is on the path, else name by
+//! name, reading the links here. Every step starts from the handle of the step before, so a
+//! concurrent rename or swapped link cannot lead above the root.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::hint::{Hint, NextStep};
+use crate::names as confusable;
+use crate::os::{Dir, Kind, Stat};
+use crate::workspace::policy::{self, Denial};
+use crate::workspace::{Access, Workspace, WorkspacePath, suggest};
+
+/// The maximum length of a path in bytes; a longer one is `INVALID_PATH`.
+pub const MAX_PATH_BYTES: usize = 32 * 1024;
+
+/// The longest path of a new entry, in bytes; Linux system calls accept no longer ones.
+const MAX_NEW_PATH_BYTES: usize = 4095;
+
+/// How many names of a path may be replaced by lookalikes.
+const MAX_LOOKALIKE_NAMES: usize = 8;
+
+/// How many links one path may pass, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// See [`Workspace::resolve`], which applies the policy to the result.
+pub(super) fn resolve(
+    workspace: &Workspace,
+    text: &str,
+    access: Access,
+) -> Result<WorkspacePath, Error> {
+    let found = resolve_bytes(workspace, text, text.as_bytes(), access);
+    let missing = match &found {
+        Ok(path) => !path.exists(),
+        Err(error) => error.code() == ErrorCode::FileNotFound,
+    };
+    // Names that are not UTF-8 are shown escaped. A file whose name is the escaped text itself
+    // takes precedence; a new entry gets the unescaped bytes as its name.
+    let found = match escape::unescape(text).filter(|_| missing) {
+        Some(bytes) => match resolve_bytes(workspace, text, &bytes, access) {
+            Ok(path) if path.exists() || str::from_utf8(&bytes).is_err() => Ok(path),
+            Err(error) if error.code() == ErrorCode::PolicyDenied => Err(error),
+            // Its hint is about the unescaped name.
+            Err(error) if found.is_err() && error.code() == ErrorCode::FileNotFound => Err(error),
+            _ => found,
+        },
+        None => found,
+    };
+    found.and_then(refuse_too_long)
+}
+
+/// Refuses to create an entry whose path is too long for other programs.
+fn refuse_too_long(path: WorkspacePath) -> Result<WorkspacePath, Error> {
+    let length = path.relative().len();
+    if path.exists() || length <= MAX_NEW_PATH_BYTES {
+        return Ok(path);
+    }
+    let why = format!("the path would be {length} bytes long, over {MAX_NEW_PATH_BYTES}");
+    Err(invalid("", &why))
+}
+
+fn resolve_bytes(
+    workspace: &Workspace,
+    text: &str,
+    bytes: &[u8],
+    access: Access,
+) -> Result<WorkspacePath, Error> {
+    let follow = matches!(access, Access::Read | Access::Write | Access::Change);
+    let target = target(workspace, text, bytes, follow)?;
+    if target.stat().is_none() && !matches!(access, Access::Write | Access::Create) {
+        return Err(not_found(text, &target, workspace));
+    }
+    Ok(target.into_path())
+}
+
+/// Resolves the bytes of a path for reading; `None` if nothing is there.
+pub(super) fn look_up(workspace: &Workspace, bytes: &[u8]) -> Result<Option<WorkspacePath>, Error> {
+    let target = target(workspace, &escape::exact_path(bytes), bytes, true)?;
+    Ok(target.stat().is_some().then(|| target.into_path()))
+}
+
+fn target(workspace: &Workspace, text: &str, bytes: &[u8], follow: bool) -> Result<Target, Error> {
+    let names = PathNames::parse(workspace, text, bytes)?;
+    // The rules come before any access to the file system: an error about a denied path must not
+    // depend on what exists.
+    let given = workspace.0.policy.denial(&names.relative());
+    if given.is_certain() {
+        return Err(policy::denied(text));
+    }
+    let target = match direct(&names, follow) {
+        Some(target) => Ok(target),
+        None => LinkWalk::new(workspace, text, &names).walk(names.list, follow),
+    };
+    match target {
+        Ok(target) => Ok(target.normalized(workspace)),
+        // Without the kind of the entry, a rule for directories only could not be applied.
+        Err(_) if given.is_possible() => Err(policy::denied(text)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The common case: opens the parent with one system call and reads the stat data of the entry.
+/// `None` if there is a link on the path or if more than the last name is missing.
+fn direct(names: &PathNames, follow: bool) -> Option<Target> {
+    let Some((name, parents)) = names.list.split_last() else {
+        let stat = names.start.stat(b".").ok()?;
+        return Some(Target {
+            parent: names.start.clone(),
+            real: Vec::new(),
+            state: Ok(stat),
+            outside: names.outside,
+        });
+    };
+    let parent = match parents {
+        [] => names.start.clone(),
+        _ => Arc::new(names.start.descend(&parents.join(&b'/')).ok()?),
+    };
+    let state = match parent.stat(name) {
+        Ok(stat) if stat.kind == Kind::Link && follow => return None,
+        Ok(stat) => Ok(stat),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(1),
+        Err(_) => return None,
+    };
+    Some(Target { parent, real: names.list.clone(), state, outside: names.outside })
+}
+
+/// A hint with the existing paths that are confusable with the missing one, and the differences.
+/// Differing characters are escaped; [`resolve`] accepts these escapes.
+fn lookalike_hint(workspace: &Workspace, target: &Target) -> Option<String> {
+    let mut found = lookalikes(workspace, target);
+    found.truncate(suggest::MAX_SUGGESTIONS);
+    let asked = target.relative();
+    let asked = str::from_utf8(&asked).ok()?;
+    let mut shown = Vec::new();
+    let mut difference = None;
+    for path in found {
+        // Other names of the path may be lookalikes too. The target of a link is not shown.
+        let followed = replace_lookalikes(workspace, asked, path.clone());
+        let path = followed.map_or(path, |(path, _)| path);
+        let path = str::from_utf8(&path).ok()?;
+        shown.push(confusable::escaped(path, asked));
+        difference = Some(confusable::difference(path, asked));
+    }
+    let hint = format!("Did you mean {}?", shown.join(" or "));
+    match shown.len() {
+        0 => None,
+        1 => Some(format!("{hint} {}.", difference?)),
+        _ => Some(hint),
+    }
+}
+
+/// Existing paths that are confusable with the missing one and not denied.
+fn lookalikes(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
+    let policy = &workspace.0.policy;
+    let from_start =
+        |path: &[u8]| if target.outside { [b"/", path].concat() } else { path.to_vec() };
+    let is_allowed = |path: &[u8]| !policy.denial(&from_start(path)).is_possible();
+    let found = lookalike_paths(target, is_allowed);
+    // The names below the one that was replaced may be denied, too.
+    let paths = found.iter().map(|path| from_start(path));
+    paths.filter(|path| !policy.denial(path).is_possible()).collect()
+}
+
+/// See [`Workspace::find_lookalike`].
+pub(super) fn find_lookalike(
+    workspace: &Workspace,
+    text: &str,
+) -> Result<Option<WorkspacePath>, Error> {
+    let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
+    replace_lookalikes(workspace, text, bytes).map(|(_, found)| found)
+}
+
+/// Replaces missing names by confusable existing names. Returns the new path, and its target if all
+/// of it exists.
+fn replace_lookalikes(
+    workspace: &Workspace,
+    text: &str,
+    mut path: Vec<u8>,
+) -> Result<(Vec<u8>, Option<WorkspacePath>), Error> {
+    for _ in 0..MAX_LOOKALIKE_NAMES {
+        let target = target(workspace, text, &path, true)?;
+        if target.stat().is_some() {
+            return Ok((path, Some(target.into_path())));
+        }
+        let mut found = lookalikes(workspace, &target);
+        match (found.pop(), found.is_empty()) {
+            (Some(only), true) => path = only,
+            _ => break,
+        }
+    }
+    Ok((path, None))
+}
+
+fn not_found(text: &str, target: &Target, workspace: &Workspace) -> Error {
+    // An error must not reveal whether a denied file exists.
+    if workspace.0.policy.denial(&target.relative()).is_possible() {
+        return policy::denied(text);
+    }
+    let shown = escape::display_path(text.as_bytes());
+    let error =
+        Error::new(ErrorCode::FileNotFound, format!("no such file or directory: {shown}")).at(text);
+    if let Some(hint) = lookalike_hint(workspace, target) {
+        return error.with_hint(hint);
+    }
+    let similar = suggest::suggestions(workspace, text, target);
+    match similar.as_slice() {
+        [] => error.with_hint(NextStep::FindFile),
+        _ => error.with_hint(Hint::DidYouMean(similar)),
+    }
+}
+
+/// The entry that a path leads to.
+pub(super) struct Target {
+    parent: Arc<Dir>,
+    /// The names from the start directory without links; the last is the entry itself.
+    real: Vec<Vec<u8>>,
+    /// The stat data of the entry, or how many of the last names do not exist.
+    state: Result<Stat, usize>,
+    /// The names start at the root of the file system. Relaxed workspaces only.
+    outside: bool,
+}
+
+/// The names of a real path, some of which do not exist.
+pub(super) struct MissingAt<'a> {
+    pub(super) existing: &'a [Vec<u8>],
+    /// The first name that does not exist.
+    pub(super) first: &'a [u8],
+    pub(super) below: &'a [Vec<u8>],
+}
+
+impl Target {
+    fn stat(&self) -> Option<Stat> {
+        self.state.ok()
+    }
+
+    /// Turns a path outside that leads back below the root into a path of the workspace, so that
+    /// the deny rules match it.
+    fn normalized(mut self, workspace: &Workspace) -> Target {
+        if let Some(below) = self.outside.then(|| strip_root(workspace, &self.real)).flatten() {
+            // For the root itself, the parent is its own handle.
+            if below.is_empty() {
+                self.parent = workspace.0.root.clone();
+            }
+            (self.real, self.outside) = (below, false);
+        }
+        self
+    }
+
+    /// The real path relative to the root; outside it begins with `/`.
+    fn relative(&self) -> Vec<u8> {
+        relative(self.real.iter().map(Vec::as_slice), self.outside)
+    }
+
+    /// The names from the start directory, of which the last do not exist.
+    pub(super) fn names(&self) -> &[Vec<u8>] {
+        &self.real
+    }
+
+    /// Whether they start at the root of the file system.
+    pub(super) fn is_outside(&self) -> bool {
+        self.outside
+    }
+
+    /// The directory that holds the first name that does not exist, or the entry.
+    pub(super) fn parent(&self) -> &Dir {
+        &self.parent
+    }
+
+    /// The names that exist, the first that does not, and those after it.
+    pub(super) fn split_at_missing(&self) -> Option<MissingAt<'_>> {
+        let missing = self.state.err()?;
+        let existing = self.real.len().checked_sub(missing)?;
+        let (existing, absent) = self.real.split_at_checked(existing)?;
+        let (first, below) = absent.split_first()?;
+        Some(MissingAt { existing, first, below })
+    }
+
+    fn into_path(self) -> WorkspacePath {
+        let stat = self.stat();
+        let missing = self.state.err().unwrap_or(1).max(1);
+        let first_missing = self.real.len().saturating_sub(missing);
+        let name = match self.real.get(first_missing..) {
+            Some([]) | None => b".".to_vec(),
+            Some(names) => names.join(&b'/'),
+        };
+        let relative = self.relative();
+        WorkspacePath::new(self.parent, name, relative, stat)
+    }
+}
+
+/// Joins names to a path relative to the root; one outside begins with `/`.
+fn relative<'a>(names: impl Iterator<Item = &'a [u8]>, outside: bool) -> Vec<u8> {
+    let mut relative = Vec::new();
+    for (index, name) in names.enumerate() {
+        if outside || index > 0 {
+            relative.push(b'/');
+        }
+        relative.extend_from_slice(name);
+    }
+    if outside && relative.is_empty() {
+        relative.push(b'/');
+    }
+    relative
+}
+
+/// A path as names below a start directory, without `.` and `..`.
+struct PathNames {
+    start: Arc<Dir>,
+    list: Vec<Vec<u8>>,
+    /// The start is the root of the file system. Relaxed workspaces only.
+    outside: bool,
+}
+
+impl PathNames {
+    /// The path as it was given, in the form of [`Target::relative`].
+    fn relative(&self) -> Vec<u8> {
+        relative(self.list.iter().map(Vec::as_slice), self.outside)
+    }
+
+    fn parse(workspace: &Workspace, text: &str, bytes: &[u8]) -> Result<PathNames, Error> {
+        check_text(text, bytes)?;
+        let absolute = bytes.first() == Some(&b'/') || Path::new(text).is_absolute();
+        let below_root = if absolute {
+            normalise(&[], bytes).and_then(|names| strip_root(workspace, &names))
+        } else {
+            normalise(&[], bytes)
+        };
+        if let Some(list) = below_root {
+            return Ok(PathNames { start: workspace.0.root.clone(), list, outside: false });
+        }
+        if !workspace.0.policy.relaxed {
+            return Err(outside(text, workspace));
+        }
+        let start = Dir::root_of_host().map_err(|error| Error::io("open", text, error))?;
+        let base = if absolute { Vec::new() } else { names_of(&workspace.0.canonical) };
+        // `..` at the root of the file system stays there, as it does everywhere.
+        let list = normalise_clamped(&base, bytes);
+        Ok(PathNames { start: Arc::new(start), list, outside: true })
+    }
+}
+
+fn check_text(text: &str, bytes: &[u8]) -> Result<(), Error> {
+    if bytes.is_empty() {
+        return Err(invalid("", "the path is empty").with_hint("Use \".\" for the workspace root."));
+    }
+    if bytes.contains(&0) {
+        return Err(invalid("", "the path holds a NUL byte"));
+    }
+    if bytes.len() > MAX_PATH_BYTES {
+        let why = format!("the path is {} bytes long, over {MAX_PATH_BYTES}", text.len());
+        return Err(invalid("", &why));
+    }
+    Ok(())
+}
+
+/// The bytes of a path as it is written, without `.` and `..`, relative to the root or absolute.
+pub(super) fn spelled(workspace: &Workspace, text: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let names = PathNames::parse(workspace, text, bytes).ok()?;
+    let mut path = names.list.join(&b'/');
+    if names.outside {
+        path.insert(0, b'/');
+    }
+    Some(path)
+}
+
+/// Whether a path that a model gave can only mean a directory.
+pub(super) fn names_directory(text: &str) -> bool {
+    let last = text.rsplit(|letter| u8::try_from(letter).is_ok_and(is_separator)).next();
+    matches!(last, Some("" | "." | ".."))
+}
+
+/// Appends the names of `path` to `base`, resolving `.` and `..`; `None` if `..` leads above the
+/// first of them.
+fn normalise(base: &[Vec<u8>], path: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut names = base.to_vec();
+    for name in split(path) {
+        if name == b".." {
+            names.pop()?;
+        } else {
+            names.push(name.to_vec());
+        }
+    }
+    Some(names)
+}
+
+/// The same where `..` at the top stays there, as at the root of a file system.
+fn normalise_clamped(base: &[Vec<u8>], path: &[u8]) -> Vec<Vec<u8>> {
+    let mut names = base.to_vec();
+    for name in split(path) {
+        if name == b".." {
+            names.pop();
+        } else {
+            names.push(name.to_vec());
+        }
+    }
+    names
+}
+
+fn split(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| is_separator(*byte)).filter(|name| !name.is_empty() && *name != b".")
+}
+
+/// Whether the text of a link can only mean a directory; `..` at the end is handled as a name.
+fn asks_for_directory(path: &[u8]) -> bool {
+    let path = path.strip_suffix(b".").unwrap_or(path);
+    path.last().copied().is_some_and(is_separator)
+}
+
+fn is_separator(byte: u8) -> bool {
+    byte == b'/' || (cfg!(windows) && byte == b'\\')
+}
+
+fn strip_root(workspace: &Workspace, names: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+    [&workspace.0.canonical, &workspace.0.given].into_iter().find_map(|root| {
+        let rest = not_verbatim(names).strip_prefix(not_verbatim(&names_of(root)))?;
+        Some(rest.to_vec())
+    })
+}
+
+/// Without the first name of `\\?\C:\x`, which is `C:\x`, on Windows.
+fn not_verbatim(names: &[Vec<u8>]) -> &[Vec<u8>] {
+    match names {
+        [first, rest @ ..] if cfg!(windows) && first == b"?" => rest,
+        _ => names,
+    }
+}
+
+pub(super) fn names_of(path: &Path) -> Vec<Vec<u8>> {
+    split(path.as_os_str().as_encoded_bytes()).map(<[u8]>::to_vec).collect()
+}
+
+pub(super) fn invalid(path: &str, why: &str) -> Error {
+    let message = match path {
+        "" => why.to_owned(),
+        path => format!("{}: {why}", escape::display_path(path.as_bytes())),
+    };
+    Error::new(ErrorCode::InvalidPath, message).at(path)
+}
+
+fn outside(text: &str, workspace: &Workspace) -> Error {
+    let root = workspace.0.canonical.display();
+    invalid(text, &format!("outside the workspace {root}"))
+        .with_hint("Use a path relative to the workspace root.")
+}
+
+/// The general case: resolves name by name, each from the handle of the one before.
+struct LinkWalk<'a> {
+    workspace: &'a Workspace,
+    text: &'a str,
+    start: Arc<Dir>,
+    outside: bool,
+    /// The directories entered, with their names; the last is the current one.
+    passed: Vec<(Vec<u8>, Arc<Dir>)>,
+    links: usize,
+}
+
+impl<'a> LinkWalk<'a> {
+    fn new(workspace: &'a Workspace, text: &'a str, names: &PathNames) -> LinkWalk<'a> {
+        let (start, outside) = (names.start.clone(), names.outside);
+        LinkWalk { workspace, text, start, outside, passed: Vec::new(), links: 0 }
+    }
+
+    fn walk(mut self, names: Vec<Vec<u8>>, follow: bool) -> Result<Target, Error> {
+        let mut ahead = VecDeque::from(names);
+        while let Some(name) = ahead.pop_front() {
+            match &*name {
+                // The name before it was entered, so it is a directory.
+                b"." => continue,
+                b".." => {
+                    self.climb()?;
+                    continue;
+                }
+                _ => {}
+            }
+            let denial = self.denial(&name);
+            if denial.is_certain() {
+                return Err(policy::denied(self.text));
+            }
+            let stat = match self.current().stat(&name) {
+                Ok(stat) if denial.of(stat.kind == Kind::Directory) => {
+                    return Err(policy::denied(self.text));
+                }
+                Ok(stat) => stat,
+                Err(_) if denial.is_possible() => return Err(policy::denied(self.text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return self.missing(name, &ahead);
+                }
+                Err(error) => return Err(self.failed(error)),
+            };
+            let last = ahead.is_empty();
+            match stat.kind {
+                Kind::Link if follow || !last => self.follow(&name, &mut ahead)?,
+                _ if last => return Ok(self.target(name, stat)),
+                Kind::Directory => self.enter(name)?,
+                _ => return Err(self.not_a_directory(&name)),
+            }
+        }
+        self.current_target()
+    }
+
+    fn current(&self) -> &Arc<Dir> {
+        self.passed.last().map_or(&self.start, |(_, dir)| dir)
+    }
+
+    fn enter(&mut self, name: Vec<u8>) -> Result<(), Error> {
+        let dir = self.current().traverse(&name).map_err(|error| self.failed(error))?;
+        self.passed.push((name, Arc::new(dir)));
+        Ok(())
+    }
+
+    /// `..` in the text of a link: back to the handle of the directory before.
+    fn climb(&mut self) -> Result<(), Error> {
+        match self.passed.pop() {
+            Some(_) => Ok(()),
+            None if self.outside => Ok(()),
+            None if self.workspace.0.policy.relaxed => self.leave_root(),
+            None => Err(outside(self.text, self.workspace)),
+        }
+    }
+
+    /// In a relaxed workspace: continues in the parent directory of the root.
+    fn leave_root(&mut self) -> Result<(), Error> {
+        let root = Dir::root_of_host().map_err(|error| self.failed(error))?;
+        (self.start, self.outside) = (Arc::new(root), true);
+        let mut names = names_of(&self.workspace.0.canonical);
+        names.pop();
+        names.into_iter().try_for_each(|name| {
+            if self.denial(&name).of(true) {
+                Err(policy::denied(self.text))
+            } else {
+                self.enter(name)
+            }
+        })
+    }
+
+    fn follow(&mut self, name: &[u8], ahead: &mut VecDeque<Vec<u8>>) -> Result<(), Error> {
+        self.links += 1;
+        if self.links > MAX_LINKS {
+            return Err(invalid(self.text, "too many symbolic links"));
+        }
+        let target = self.current().read_link(name).map_err(|error| self.failed(error))?;
+        let mut names = if target.first() == Some(&b'/') {
+            self.restart(&target)?
+        } else {
+            split(&target).map(<[u8]>::to_vec).collect()
+        };
+        if asks_for_directory(&target) {
+            names.push(b".".to_vec());
+        }
+        for name in names.into_iter().rev() {
+            ahead.push_front(name);
+        }
+        Ok(())
+    }
+
+    /// The names that follow an absolute link; the walk starts again at the root of the workspace, or
+    /// of the file system in a relaxed one.
+    fn restart(&mut self, target: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        let names: Vec<Vec<u8>> = split(target).map(<[u8]>::to_vec).collect();
+        if !self.outside {
+            // Only the prefix is compared as text; `..` after it is resolved through handles.
+            if let Some(below) = strip_root(self.workspace, &names) {
+                self.passed.clear();
+                return Ok(below);
+            }
+            if !self.workspace.0.policy.relaxed {
+                return Err(outside(self.text, self.workspace));
+            }
+            let root = Dir::root_of_host().map_err(|error| self.failed(error))?;
+            (self.start, self.outside) = (Arc::new(root), true);
+        }
+        self.passed.clear();
+        Ok(names)
+    }
+
+    fn target(self, name: Vec<u8>, stat: Stat) -> Target {
+        let parent = self.current().clone();
+        let outside = self.outside;
+        let mut real = self.names();
+        real.push(name);
+        Target { parent, real, state: Ok(stat), outside }
+    }
+
+    fn missing(self, name: Vec<u8>, ahead: &VecDeque<Vec<u8>>) -> Result<Target, Error> {
+        if ahead.iter().any(|name| name == b"..") {
+            return Err(invalid(self.text, "a link on the way leads through a missing directory"));
+        }
+        let parent = self.current().clone();
+        let outside = self.outside;
+        let mut real = self.names();
+        let known = real.len();
+        real.push(name);
+        real.extend(ahead.iter().filter(|name| *name != b".").cloned());
+        let state = Err(real.len() - known);
+        Ok(Target { parent, real, state, outside })
+    }
+
+    /// The target if the names end on a directory that was entered, as after a link to `..`.
+    fn current_target(mut self) -> Result<Target, Error> {
+        let Some((name, dir)) = self.passed.pop() else {
+            let stat = self.start.stat(b".").map_err(|error| self.failed(error))?;
+            let (parent, outside) = (self.start, self.outside);
+            return Ok(Target { parent, real: Vec::new(), state: Ok(stat), outside });
+        };
+        let stat = dir.stat(b".").map_err(|error| self.failed(error))?;
+        Ok(self.target(name, stat))
+    }
+
+    fn names(self) -> Vec<Vec<u8>> {
+        self.passed.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Matches the rules against a name in the current directory; its parents are not denied.
+    fn denial(&self, name: &[u8]) -> Denial {
+        let policy = &self.workspace.0.policy;
+        if !policy.has_deny_rules() {
+            return Denial::default();
+        }
+        let names = self.passed.iter().map(|(name, _)| name.as_slice()).chain([name]);
+        policy.denial_of_entry(&relative(names, self.outside))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("open", self.text, error)
+    }
+
+    fn not_a_directory(&self, name: &[u8]) -> Error {
+        let name = escape::display_path(name);
+        let message = format!("no such file: {}: {name} is not a directory", self.text);
+        Error::new(ErrorCode::InvalidPath, message).at(self.text)
+    }
+}
+
+/// Paths in which the first missing name is replaced by that of an entry that looks the same: one
+/// composed differently, or with confusable or invisible characters. In byte order. `is_allowed` is
+/// called with each path that ends with the name of an entry.
+fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+    let Some(MissingAt { existing, first: wanted, below }) = target.split_at_missing() else {
+        return Vec::new();
+    };
+    let Ok(wanted) = str::from_utf8(wanted) else { return Vec::new() };
+    let wanted_folded = confusable::skeleton(wanted);
+    let mut found = Vec::new();
+    let path = |name: &[u8]| [existing, &[name.to_vec()]].concat().join(&b'/');
+    suggest::each_name(
+        &target.parent,
+        |name| is_allowed(&path(name)),
+        |name| {
+            let is_alike = |name: &str| {
+                // Different ASCII names are never confusable.
+                !(name.is_ascii() && wanted.is_ascii())
+                    && confusable::skeleton(name) == wanted_folded
+            };
+            if str::from_utf8(name).is_ok_and(is_alike) {
+                found.push(name.to_owned());
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    found.sort_unstable();
+    found.into_iter().map(|name| [existing, &[name], below].concat().join(&b'/')).collect()
+}

@@ -1,0 +1,253 @@
+//! Temporary files, to which new content is written before it replaces the old, and the temporary
+//! names of entries that are removed.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::context::Call;
+use crate::os::{Dir, File, Kind, Rename};
+use crate::workspace::journal::is_journal;
+use crate::workspace::remove_tree;
+
+/// Names of temporary files beside a file that is changed.
+const NAMES: RandomNames = RandomNames::new(".", ".ripkit~");
+
+/// Names of the files of a transaction. They are not swept: its journal lists them.
+const TRANSACTION_NAMES: RandomNames = RandomNames::new(".", ".ripkit-transaction~");
+
+/// The suffix of files of other processes that could not get their name back and must not be lost.
+const KEPT_SUFFIX: &[u8] = b".ripkit-kept";
+
+/// How many random names are tried.
+const ATTEMPTS: usize = 16;
+
+/// How many directory entries are read between two checks of the deadline.
+const CHECK_INTERVAL: usize = 256;
+
+/// Hexadecimal digits of a random name.
+const DIGITS: usize = 16;
+
+/// Unpredictable names: random digits between a fixed prefix and suffix.
+#[derive(Clone, Copy, Debug)]
+pub struct RandomNames {
+    prefix: &'static str,
+    suffix: &'static str,
+}
+
+impl RandomNames {
+    /// Names that begin and end with these.
+    pub const fn new(prefix: &'static str, suffix: &'static str) -> RandomNames {
+        RandomNames { prefix, suffix }
+    }
+
+    /// A new name.
+    pub fn fresh(self) -> Vec<u8> {
+        // The keys of the hasher come from the system's source of randomness.
+        let random = RandomState::new().hash_one(0_u8);
+        format!("{}{random:0DIGITS$x}{}", self.prefix, self.suffix).into_bytes()
+    }
+
+    /// Whether a name has this form.
+    pub fn include(self, name: &[u8]) -> bool {
+        let digits = name
+            .strip_prefix(self.prefix.as_bytes())
+            .and_then(|name| name.strip_suffix(self.suffix.as_bytes()));
+        digits.is_some_and(|digits| {
+            digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
+        })
+    }
+}
+
+/// A temporary file; removed on drop unless it was renamed.
+#[derive(Debug)]
+pub(super) struct TempFile<'a> {
+    dir: &'a Dir,
+    name: Vec<u8>,
+    file: Arc<File>,
+    has_name: bool,
+}
+
+impl<'a> TempFile<'a> {
+    /// Creates an empty file; see [`create_locked`].
+    pub(super) fn create(dir: &'a Dir, mode: u32) -> io::Result<TempFile<'a>> {
+        let (name, file) = create_locked(dir, mode, |_| {})?;
+        Ok(TempFile { dir, name, file: Arc::new(file), has_name: true })
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// Ends the life of the temporary name after the file was renamed; returns the locked file.
+    pub(super) fn renamed(mut self) -> Arc<File> {
+        self.has_name = false;
+        self.file.clone()
+    }
+
+    /// The file without its name, which is gone when it is closed.
+    pub(super) fn unnamed(self) -> Arc<File> {
+        self.file.clone()
+    }
+}
+
+impl Drop for TempFile<'_> {
+    fn drop(&mut self) {
+        if self.has_name {
+            // If this fails, a later sweep removes it.
+            let _ = self.dir.remove_file(&self.name);
+        }
+    }
+}
+
+/// Creates an empty file with a temporary name, of which `note` is told first, and locks it, so that
+/// [`sweep`] recognizes that it is in use. `mode` is restricted by the umask.
+pub(super) fn create_locked(
+    dir: &Dir,
+    mode: u32,
+    note: impl Fn(&[u8]),
+) -> io::Result<(Vec<u8>, File)> {
+    for _ in 0..ATTEMPTS {
+        let name = random_name();
+        note(&name);
+        let file = match dir.create_file(&name, mode) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            created => created?,
+        };
+        // Another process may have swept the file between its creation and its locking.
+        let is_locked = file.try_lock().unwrap_or(true);
+        match file.stat() {
+            Ok(stat) if is_locked && stat.links > 0 => return Ok((name, file)),
+            Ok(_) => {}
+            Err(error) => {
+                // If this fails, a later sweep removes it.
+                let _ = dir.remove_file(&name);
+                return Err(error);
+            }
+        }
+    }
+    Err(io::Error::other("temporary files vanish as soon as they are made"))
+}
+
+/// Whether a name has the form of a temporary file's name, or is that of a journal.
+pub fn is_temporary(name: &[u8]) -> bool {
+    is_name_of_ours(name) || is_journal(name)
+}
+
+/// Whether a name has the form of the name of a temporary file, and is not that of a journal.
+pub(super) fn is_name_of_ours(name: &[u8]) -> bool {
+    NAMES.include(name) || is_transaction_file(name)
+}
+
+/// Whether a name has the form of the name of a transaction's file.
+pub(super) fn is_transaction_file(name: &[u8]) -> bool {
+    TRANSACTION_NAMES.include(name)
+}
+
+/// A new name for a file of a transaction.
+pub(super) fn transaction_name() -> Vec<u8> {
+    TRANSACTION_NAMES.fresh()
+}
+
+/// A new name for a temporary file.
+pub(super) fn random_name() -> Vec<u8> {
+    NAMES.fresh()
+}
+
+/// Removes the temporary files and directories that killed processes left in a directory. In a huge
+/// directory, only those that are found before the call must stop.
+pub(super) fn sweep(dir: &Dir, call: &Call) {
+    let Ok(listing) = dir.open_dir(b".") else { return };
+    let mut found = Vec::new();
+    let mut count = 0_usize;
+    let listed = listing.list(|name, kind| {
+        if matches!(kind, Kind::File | Kind::Directory) && NAMES.include(name) {
+            found.push((name.to_vec(), kind));
+        }
+        count += 1;
+        let must_stop = count.is_multiple_of(CHECK_INTERVAL) && call.stop_reason().is_some();
+        if must_stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    // If listing fails, the leftovers stay; the write itself goes on.
+    if listed.is_ok() {
+        for (name, kind) in found {
+            match kind {
+                Kind::Directory => remove_tree::remove_abandoned(dir, &name, call),
+                _ => remove_abandoned(dir, &name),
+            }
+        }
+    }
+}
+
+/// Removes a temporary file unless a process holds its lock.
+fn remove_abandoned(dir: &Dir, name: &[u8]) {
+    let Ok(file) = dir.open_file(name) else { return };
+    if matches!(file.try_lock(), Ok(true)) {
+        // Another process may have removed it already.
+        let _ = dir.remove_file(name);
+    }
+}
+
+/// Renames a temporary file to a name that is never swept, and returns the name that it has then.
+pub(super) fn keep_aside(dir: &Dir, name: &[u8]) -> Vec<u8> {
+    let digits = name.get(..NAMES.prefix.len() + DIGITS).unwrap_or(name);
+    let kept = [digits, KEPT_SUFFIX].concat();
+    match dir.rename(name, (dir, &kept), Rename::Replace) {
+        Ok(()) => kept,
+        Err(_) => name.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_over_sweeps_no_huge_directory_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient(root.path()).unwrap();
+        let count = 4 * CHECK_INTERVAL;
+        (0..count).for_each(|_| drop(dir.create_file(&random_name(), 0o600).unwrap()));
+        let left = || {
+            let mut left = 0;
+            let counted = dir.open_dir(b".").unwrap().list(|_, _| {
+                left += 1;
+                ControlFlow::Continue(())
+            });
+            counted.map(|()| left).unwrap()
+        };
+        let cancel = crate::Cancel::new();
+        cancel.cancel();
+        sweep(&dir, &Call::default().with_cancel(cancel));
+        assert_eq!(left(), count - CHECK_INTERVAL);
+        sweep(&dir, &Call::default());
+        assert_eq!(left(), 0);
+    }
+
+    #[test]
+    fn random_names_include_their_own_names_and_no_others() {
+        let names = RandomNames::new(".", ".mine~");
+        assert!(names.include(&names.fresh()));
+        assert_ne!(names.fresh(), names.fresh());
+        assert!(names.include(b".0123456789abcdef.mine~"));
+        let others = [
+            "0123456789abcdef.mine~",
+            ".0123456789abcde.mine~",
+            ".0123456789abcdef0.mine~",
+            ".0123456789abcdeg.mine~",
+            ".0123456789abcdef",
+            ".0123456789abcdef.mine",
+            "..mine~",
+            ".mine~",
+            "",
+        ];
+        for name in others {
+            assert!(!names.include(name.as_bytes()), "{name}");
+        }
+    }
+}

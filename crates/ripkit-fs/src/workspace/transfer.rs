@@ -1,0 +1,139 @@
+//! Moving and copying a file, and moving a directory, to a name that does not exist.
+
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::Kind;
+use crate::workspace::commit::Transaction;
+use crate::workspace::copy_content::CopySource;
+use crate::workspace::path::{check_file_or_link, exists, refuse_version, taken};
+use crate::workspace::remove_tree::{CheckedTree, Purpose, TreeCount, refuse_root};
+use crate::workspace::resolve::names_directory;
+use crate::workspace::{Access, VersionToken, Workspace, WorkspacePath};
+
+/// The result of a move or copy.
+#[derive(Debug)]
+pub struct Transferred {
+    pub source: WorkspacePath,
+    pub destination: WorkspacePath,
+    /// What is in it, if it is a directory.
+    pub tree: Option<TreeCount>,
+    /// What could not be preserved, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// See [`Workspace::move_file`].
+pub(super) fn move_file(
+    workspace: &Workspace,
+    source: &str,
+    destination: &str,
+    expected: Option<VersionToken>,
+    call: &Call,
+) -> Result<Transferred, Error> {
+    let source = workspace.resolve(source, Access::Entry)?;
+    if source.is_directory() {
+        refuse_version(&source, expected)?;
+        refuse_root(workspace, &source, "move")?;
+    } else {
+        check_file_or_link(&source, "move")?;
+    }
+    let (destination, is_own_name) = free_place(workspace, destination, &source)?;
+    let below = destination.relative().strip_prefix(source.relative());
+    if source.is_directory() && below.is_some_and(|below| below.starts_with(b"/")) {
+        let message = format!("cannot move {source} to {destination}, which is in it");
+        return Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()));
+    }
+    let paths = vec![(source.clone(), Access::Entry), (destination.clone(), Access::Create)];
+    let mut transaction = Transaction::lock(workspace, paths, call)?;
+    let mut tree = None;
+    if source.is_directory() {
+        let purpose = Purpose::Move(&destination);
+        tree = Some(CheckedTree::check(workspace, &source, purpose, call)?);
+    } else if expected.is_some() {
+        transaction.open(0, expected, call)?;
+    }
+    transaction.move_to(is_own_name, tree.as_ref().map(CheckedTree::identity));
+    let notes = transaction.commit(call)?;
+    let tree = tree.map(|tree| tree.count());
+    Ok(Transferred { source, destination, tree, notes })
+}
+
+/// See [`Workspace::copy_file`].
+pub(super) fn copy_file(
+    workspace: &Workspace,
+    source: &str,
+    destination: &str,
+    expected: Option<VersionToken>,
+    call: &Call,
+) -> Result<Transferred, Error> {
+    let source = workspace.resolve(source, Access::Read)?;
+    check_file_or_link(&source, "copy")?;
+    let (destination, _) = free_place(workspace, destination, &source)?;
+    let paths = vec![(destination.clone(), Access::Create)];
+    let mut transaction = Transaction::lock(workspace, paths, call)?;
+    transaction.copy(0, CopySource::open(source.clone(), expected, call)?);
+    let notes = transaction.commit(call)?;
+    Ok(Transferred { source, destination, tree: None, notes })
+}
+
+/// Resolves a destination that must not exist, except as another spelling of the source; returns
+/// whether it is such a spelling.
+fn free_place(
+    workspace: &Workspace,
+    text: &str,
+    source: &WorkspacePath,
+) -> Result<(WorkspacePath, bool), Error> {
+    let place = workspace.resolve(text, Access::Create)?;
+    match place.kind() {
+        None if names_directory(text) && !source.is_directory() => {
+            Err(into_directory(&place, source))
+        }
+        None => Ok((place, false)),
+        Some(_) if is_own_name(&place, source) => Ok((place, true)),
+        Some(Kind::Directory) if place.identity() != source.identity() => {
+            Err(into_directory(&place, source))
+        }
+        Some(Kind::Link) => {
+            // A link that leads out of the workspace is refused with that error.
+            workspace.resolve(text, Access::Write)?;
+            Err(taken(&place))
+        }
+        Some(kind) if is_same_file(workspace, &place, source) => {
+            let what = if kind == Kind::Directory { "directory" } else { "file" };
+            Err(exists(&place, &format!(": it is the same {what} as {source}"))
+                .with_hint("Nothing is to be done, unless another name was meant."))
+        }
+        Some(_) => Err(taken(&place)),
+    }
+}
+
+/// Whether the destination is the source, or the target of the source, by another name.
+fn is_same_file(workspace: &Workspace, place: &WorkspacePath, source: &WorkspacePath) -> bool {
+    let target = workspace.resolve(source.as_str(), Access::Read);
+    let target = target.map_or_else(|_| source.identity(), |target| target.identity());
+    place.identity() == target
+}
+
+fn into_directory(place: &WorkspacePath, source: &WorkspacePath) -> Error {
+    let name = source.as_str().rsplit('/').next().unwrap_or_default();
+    let path =
+        if place.relative().is_empty() { name.to_owned() } else { format!("{place}/{name}") };
+    let kind = if source.is_directory() { "new directory" } else { "file" };
+    let (code, what) = match place.kind() {
+        Some(_) => (ErrorCode::FileAlreadyExists, "is a directory that exists"),
+        None => (ErrorCode::InvalidPath, "names a directory"),
+    };
+    Error::new(code, format!("{place} {what}"))
+        .at(place.as_str())
+        .with_hint(format!("Name the {kind} too, for instance {path}."))
+}
+
+/// Whether the destination is the source with another case, on a file system that ignores case: the
+/// source is found by the new name, but the directory lists only the old one.
+fn is_own_name(place: &WorkspacePath, source: &WorkspacePath) -> bool {
+    let folded = |path: &WorkspacePath| path.as_str().to_lowercase();
+    let same_file = place.identity() == source.identity() && place.identity().is_some();
+    same_file
+        && place.relative() != source.relative()
+        && folded(place) == folded(source)
+        && !place.is_listed()
+}

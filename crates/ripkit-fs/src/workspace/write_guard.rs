@@ -1,0 +1,90 @@
+//! The exclusive right to change or create one file.
+
+use crate::context::Call;
+use crate::error::Error;
+use crate::workspace::commit::Transaction;
+use crate::workspace::path::{exists, gone};
+use crate::workspace::{Access, Expected, Workspace, WorkspacePath};
+
+/// The exclusive right to change or create a file, among the calls of this workspace and other
+/// processes that use this crate.
+#[derive(Debug)]
+pub struct WriteGuard(Transaction);
+
+impl WriteGuard {
+    /// See [`Workspace::lock_for_write`].
+    pub(super) fn lock(
+        workspace: &Workspace,
+        text: &str,
+        access: Access,
+        call: &Call,
+    ) -> Result<WriteGuard, Error> {
+        Transaction::of_file(workspace, text, access, call).map(WriteGuard)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &WorkspacePath {
+        self.0.opened(0).0
+    }
+
+    /// Bytes of the file; `None` if it does not exist.
+    pub fn size(&self) -> Option<u64> {
+        self.0.opened(0).1.map(|file| file.stat().size)
+    }
+
+    /// Reads the whole file, if it exists.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` over `limit` bytes, and failures to read.
+    pub fn read(&mut self, limit: usize) -> Result<(), Error> {
+        let (path, file) = self.0.opened_mut(0);
+        file.map_or(Ok(()), |file| file.read(limit, path))
+    }
+
+    /// At most the first `limit` bytes of the file; none if it does not exist.
+    ///
+    /// # Errors
+    /// Failures to read.
+    pub fn beginning(&self, limit: usize) -> Result<Vec<u8>, Error> {
+        let (path, Some(file)) = self.0.opened(0) else { return Ok(Vec::new()) };
+        let read = file.file().read_range(0, limit, limit);
+        read.map_err(|error| Error::io("read", path.as_str(), error))
+    }
+
+    /// What [`WriteGuard::read`] read; `None` if the file does not exist.
+    pub fn content(&self) -> Option<&[u8]> {
+        self.0.opened(0).1?.content()
+    }
+
+    /// Refuses a file of another version than `expected`.
+    ///
+    /// # Errors
+    /// `CONFLICT`, which names the present version; `FILE_ALREADY_EXISTS` if no file was expected.
+    pub fn expect(&mut self, expected: Expected, call: &Call) -> Result<(), Error> {
+        match (self.0.opened_mut(0), expected) {
+            ((_, None), Expected::Absent) => {
+                self.0.expect_none(0);
+                Ok(())
+            }
+            ((path, None), Expected::Version(_)) => Err(gone(path)),
+            ((path, Some(file)), Expected::Version(version)) => file.expect(version, call, path),
+            ((path, Some(file)), Expected::Absent) => {
+                let version = file.version(call, path)?;
+                Err(exists(path, &format!(", its version is {version}"))
+                    .with_hint("Choose another name, or pass that version to replace it."))
+            }
+        }
+    }
+
+    /// Replaces the content of the file; creates it and its parents if it does not exist. Returns what
+    /// could not be preserved, one sentence each.
+    ///
+    /// # Errors
+    /// `CONFLICT` if another process changed or created it meanwhile, `NO_SPACE`,
+    /// `PERMISSION_DENIED`, `READ_ONLY` and other failures of the system, `CANCELLED` and `TIMEOUT`
+    /// before the new content replaced it. After any error the old content is in place.
+    pub fn replace(mut self, content: Vec<u8>, call: &Call) -> Result<Vec<String>, Error> {
+        self.0.write_single(content);
+        self.0.commit(call)
+    }
+}

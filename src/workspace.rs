@@ -1,0 +1,7 @@
+//! Access to the files of a workspace, from the crate `ripkit_fs`: what a host opens a tree with, reviews
+//! changes by, and what its own tools use.
+
+pub use ripkit_fs::{
+    Access, Change, ChangeKind, Durability, Entry, EntryType, MAX_ENTRIES, MAX_FILE_BYTES,
+    Metadata, OuterIgnores, Review, Transaction, Version, Workspace, WorkspacePath,
+};
