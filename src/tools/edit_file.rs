@@ -542,7 +542,7 @@ fn missing(path: &str, why: &Error) -> Error {
     let error = Error::new(ErrorCode::FileNotFound, format!("Cannot read {shown}"))
         .at(path)
         .with_hint(Hint::tool("Use ", "write_file", " to create new files."));
-    let near = why.hints().iter().filter(|hint| !matches!(hint, Hint::Tools { .. }));
+    let near = why.hints().iter().filter(|hint| !matches!(hint, Hint::Step(_)));
     near.cloned().fold(error, Error::with_hint)
 }
 

@@ -9,6 +9,7 @@ use crate::arguments::{MAX_PATHS, distinct};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::output::{ReadError, ScanStats};
+use crate::text_format::TextFormat;
 use crate::walk::directory::{
     DirHandle, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
 };
@@ -242,7 +243,7 @@ impl WalkRoots {
             match WalkRoot::of(workspace, path, &count) {
                 Ok(root) => roots.push(root),
                 Err(error) => {
-                    let reason = error.to_string();
+                    let reason = error.text(&TextFormat::default());
                     missing.push(ReadError { path: path.to_owned(), reason });
                     first_error = first_error.or(Some(error));
                 }

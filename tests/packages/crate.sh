@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the crate as it is published, and builds and tries it outside the repository. Checks that it holds
-# what a user needs and no more.
+# Packs the crates as they are published, and builds and tries the program outside the repository. Checks
+# that they hold what a user needs and no more.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
@@ -18,20 +18,23 @@ place="${TMPDIR:-/tmp}/ripkit-crate-$(id -u)"
 rm -rf "$place" "$target"/package/ripkit-*.crate
 mkdir -m 700 "$place"
 trap 'rm -rf "$scratch" "$place"' EXIT
-cargo package --quiet --locked --allow-dirty --no-verify --package ripkit --package ripkit-edit \
-    --target-dir "$target"
+cargo package --quiet --locked --allow-dirty --no-verify --target-dir "$target" \
+    --package ripkit --package ripkit-edit --package ripkit-fs
 for crate in "$target"/package/ripkit-*.crate; do
     tar -xzf "$crate" -C "$place"
 done
-edit="$(echo "$place"/ripkit-edit-*)"
-for file in README.md Cargo.toml src/lib.rs; do
-    [ -s "$edit/$file" ] || fail "no $file in ripkit-edit"
-done
-# Published together: what the other crate needs from a registry is taken from beside it.
+# Published together: what a crate needs from a registry is taken from beside it.
 cd "$place"/ripkit-[0-9]*
-sed -i '/^name = "ripkit-edit"$/,/^$/{/^source = /d;/^checksum = /d}' Cargo.lock
 mkdir .cargo
-printf '[patch.crates-io]\nripkit-edit = { path = "%s" }\n' "$edit" >.cargo/config.toml
+printf '[patch.crates-io]\n' >.cargo/config.toml
+for crate in ripkit-edit ripkit-fs; do
+    beside="$(echo "$place/$crate"-*)"
+    for file in README.md LICENSE-MIT LICENSE-APACHE Cargo.toml src/lib.rs; do
+        [ -s "$beside/$file" ] || fail "no $file in $crate"
+    done
+    sed -i "/^name = \"$crate\"$/,/^$/{/^source = /d;/^checksum = /d}" Cargo.lock
+    printf '%s = { path = "%s" }\n' "$crate" "$beside" >>.cargo/config.toml
+done
 files="$(find . -type f | wc -l)"
 ((files <= 450)) || fail "$files files, and 450 are enough"
 for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE Cargo.lock docs/README.md; do

@@ -6,12 +6,15 @@
 //!
 //! `cargo run --example swapped_tree`; it prints how many writes did what.
 
+#![expect(clippy::print_stdout, reason = "an example prints")]
+#![cfg_attr(unix, expect(clippy::disallowed_methods, reason = "it plays the hostile program"))]
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
-use ripkit_fs::Workspace;
+use ripkit_fs::{Call, Workspace};
 
 /// How many writes are tried.
 const WRITES: usize = 2_000;
@@ -41,8 +44,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
         for number in 0..WRITES {
-            let written = workspace.write("reports/today.txt", format!("report {number}"));
-            let outcome = written.map_or_else(|error| error.code().to_string(), |_| "written".into());
+            let content = format!("report {number}");
+            let written =
+                workspace.write("reports/today.txt", content.as_bytes(), &Call::default());
+            let outcome =
+                written.map_or_else(|error| error.code().to_string(), |_| "written".to_owned());
             *outcomes.entry(outcome).or_default() += 1;
         }
         is_done.store(true, Ordering::Relaxed);

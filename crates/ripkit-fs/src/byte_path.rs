@@ -6,9 +6,10 @@ use std::path::Path;
 
 /// The directory of a path, if the path has several names, and the last name.
 pub fn split_name(path: &[u8]) -> (Option<&[u8]>, &[u8]) {
-    let mut parts = path.rsplitn(2, |byte| *byte == b'/');
-    let name = parts.next().expect("a split has at least one part");
-    (parts.next(), name)
+    match memchr::memrchr(b'/', path) {
+        Some(at) => (Some(&path[..at]), &path[at + 1..]),
+        None => (None, path),
+    }
 }
 
 /// A path of two parts, of which either may be empty.

@@ -51,9 +51,12 @@ fn table() -> Vec<Row> {
 /// their names, and of this program.
 fn tests() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for (root, name) in
-        [("src", None), ("crates/ripkit-edit/src", Some("ripkit_edit")), ("tests/it", None)]
-    {
+    for (root, name) in [
+        ("src", None),
+        ("crates/ripkit-edit/src", Some("ripkit_edit")),
+        ("crates/ripkit-fs/src", Some("ripkit_fs")),
+        ("tests/it", None),
+    ] {
         let root = at(root);
         for file in files_below(&root) {
             if file.extension().is_some_and(|extension| extension == "rs") {

@@ -1,9 +1,13 @@
-//! System calls. Only this module uses the operating system directly, and `command::process`, which
-//! starts programs.
+//! Directories and files as open handles, and system calls on them.
 //!
 //! Every call is relative to a directory handle, takes one name (never a path with `/`) and does
 //! not follow symbolic links; only [`Dir::descend`] takes several names. Policy is not checked
-//! here: a [`Workspace`](crate::Workspace) is what that turns text into a handle.
+//! here: a [`Workspace`](crate::Workspace) is what turns text into a handle. The functions whose names end in
+//! `ambient` take paths that the host names, and follow links.
+//!
+//! Each call fails with the error of its system call.
+
+#![expect(clippy::missing_errors_doc, reason = "said once for all of them, above")]
 
 #[cfg(unix)]
 mod attributes;

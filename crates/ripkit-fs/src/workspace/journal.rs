@@ -163,7 +163,7 @@ impl RecordedPath {
 
 /// A file or directory, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct FileId {
+pub(super) struct FileId {
     device: u64,
     inode: u64,
 }

@@ -65,18 +65,17 @@ pub use version::{Expected, Version, VersionHasher, VersionToken};
 pub use write_guard::WriteGuard;
 
 /// The maximum size of a file that [`Workspace::read`], [`Workspace::read_to_string`] and
-/// [`Workspace::update`] read, in bytes: 64 MiB, the default of
-/// [`Limits::file_bytes`](crate::Limits::file_bytes).
+/// [`Workspace::update`] read, in bytes: 64 MiB.
 pub const MAX_FILE_BYTES: usize = 64 << 20;
 
 /// A directory tree that tools may access, and its access rules.
 ///
 /// Cheap to clone. The root is kept open as a directory handle: a later rename of the directory
 /// does not move the workspace. No link, `..` or absolute path leads out of it. Where the root is removed
-/// and made again, a [`Toolkit`](crate::Toolkit) goes on in the new one; a workspace does not.
+/// and made again, [`Workspace::reopened`] goes on in the new one.
 ///
 /// ```
-/// use ripkit_fs::{Workspace, workspace::Access};
+/// use ripkit_fs::{Access, Workspace};
 ///
 /// # fn main() -> Result<(), ripkit_fs::Error> {
 /// let workspace = Workspace::open(".")?.deny([".env", "*.pem"])?.read_only();
@@ -141,9 +140,9 @@ impl Workspace {
     ///
     /// ```
     /// # fn main() -> Result<(), ripkit_fs::Error> {
-    /// let workspace = ripkit_fs::Workspace::open_all(["src/walk", "src/search", "src/walk/."])?;
+    /// let workspace = ripkit_fs::Workspace::open_all(["src/os", "src/names", "src/os/."])?;
     /// assert!(workspace.root().ends_with("src"));
-    /// assert!(workspace.read("walk/mod.rs").is_ok());
+    /// assert!(workspace.read("os/mod.rs").is_ok());
     /// assert!(workspace.read("lib.rs").is_err());
     /// # Ok(())
     /// # }
@@ -212,7 +211,7 @@ impl Workspace {
     /// `!` makes an exception from earlier globs of the same call. Default: none.
     ///
     /// ```
-    /// use ripkit_fs::{ErrorCode, Workspace, workspace::Access};
+    /// use ripkit_fs::{Access, ErrorCode, Workspace};
     ///
     /// # fn main() -> Result<(), ripkit_fs::Error> {
     /// let workspace = Workspace::open(".")?.deny([".env"])?.deny(["private/"])?;
@@ -431,9 +430,9 @@ impl Workspace {
     /// in place, for instance because the file has several hard links. A write in place is not
     /// atomic for readers, but undone if it fails.
     ///
-    /// A tool passes the call of its [`ToolContext`](crate::ToolContext): then nothing is written
-    /// after the caller has left, since the write calls [`Call::commit`] before the change begins.
-    /// Other code can pass `Call::default()`.
+    /// A caller that may leave before the end passes a [detached](Call::detached) call: then nothing is
+    /// written after it has left, since the write calls [`Call::commit`] before the change begins.
+    /// Others can pass `Call::default()`.
     ///
     /// ```
     /// use ripkit_fs::{Call, Workspace};
@@ -500,7 +499,7 @@ impl Workspace {
     /// other calls of this process.
     ///
     /// ```
-    /// use ripkit_fs::{Call, Workspace, workspace::Access};
+    /// use ripkit_fs::{Access, Call, Workspace};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let directory = tempfile::tempdir()?;

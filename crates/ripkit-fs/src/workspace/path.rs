@@ -20,7 +20,7 @@ use crate::workspace::{Metadata, VersionToken, Workspace};
 ///
 /// ```
 /// use ripkit_fs::Workspace;
-/// use ripkit_fs::workspace::Access;
+/// use ripkit_fs::Access;
 ///
 /// # fn main() -> Result<(), ripkit_fs::Error> {
 /// let path = Workspace::open(".")?.resolve("src/lib.rs", Access::Read)?;
@@ -211,6 +211,9 @@ impl WorkspacePath {
     }
 
     /// Opens it as a directory to list.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED`, `INVALID_PATH` if it is no directory by now, and the like.
     pub fn open_dir(&self) -> Result<Dir, Error> {
         self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
     }
@@ -222,6 +225,9 @@ impl WorkspacePath {
     }
 
     /// Opens it as the working directory of a command; it need not be readable.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED`, `INVALID_PATH` if it is no directory by now, and the like.
     pub fn enter(&self) -> Result<Dir, Error> {
         self.parent.traverse(&self.name).map_err(|error| Error::io("enter", &self.text, error))
     }

@@ -278,7 +278,7 @@ mod tests {
             let error = workspace.resolve(path, Access::Read).unwrap_err();
             error.to_string().rsplit_once(". ").unwrap().1.to_owned()
         };
-        let nothing = "Use find_files or list_directory to see what is there.";
+        let nothing = "List the directory to see what is there.";
         for (path, expected) in [
             ("myrepo/src/main.rs", "Did you mean src/main.rs?"),
             ("MyRepo/src", "Did you mean src?"),

@@ -23,7 +23,7 @@ const SHORT_DIGITS: u32 = 10;
 /// Equal content has an equal version, independent of name and time.
 ///
 /// ```
-/// use ripkit_fs::workspace::Version;
+/// use ripkit_fs::Version;
 ///
 /// assert_eq!(Version::of(b"one"), Version::of(b"one"));
 /// assert_ne!(Version::of(b"one"), Version::of(b"two"));
@@ -38,6 +38,9 @@ impl Version {
     }
 
     /// The version of a file, read from its start; `check` is called before each read and may end it.
+    ///
+    /// # Errors
+    /// That of `check`, and failures to read.
     pub fn of_file(file: &File, check: impl Fn() -> io::Result<()>) -> io::Result<Version> {
         let mut hasher = VersionHasher::default();
         let (mut buffer, mut offset) = (ReadBuffer::new(256 * 1024), 0);
