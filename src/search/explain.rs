@@ -15,7 +15,6 @@ use crate::arguments::Sort;
 use crate::context::Call;
 use crate::error::Error;
 use crate::hint::Hint;
-use crate::pool::Pool;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::{Pattern, PatternOptions};
 use crate::search::report::{ReportBuilder, SearchOutput};
@@ -24,10 +23,9 @@ use crate::text::{clip, escape};
 use crate::text_format::{Syntax, TextFormat};
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
-    Batch, DirectoryReport, GlobBase, OpenCount, Pass, PathFilter, ResultSink, SelectedFiles,
-    SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, GlobBase, OpenCount, Pass, PathFilter, ResultSink, Scope,
+    SelectedFiles, SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
-use crate::workspace::Workspace;
 
 /// How many files each reading is tried on, however few were searched.
 const MIN_FILES: u64 = 256;
@@ -188,8 +186,7 @@ impl NoFiles {
 /// The files that a search would have had without its filter, but for `exclude`, if the filter let no
 /// file pass.
 pub(super) fn sample(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     options: &SearchOptions,
     report: &SearchOutput,
 ) -> Result<Option<EntrySample>, Error> {
@@ -199,19 +196,18 @@ pub(super) fn sample(
     }
     let [_, exclude, _] = options.walk.filter.arguments();
     let globs = (GlobBase::Root, exclude.as_slice());
-    EntrySample::of(workspace, (pool, call), &options.walk, globs, true).map(Some)
+    EntrySample::of(scope, &options.walk, globs, true).map(Some)
 }
 
 /// Adds to the report of a search without matches what else would have been found, and with a sample
 /// which filter let no file pass. `skipped` is what ignore rules and hidden names left out.
 pub(super) fn explain(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     options: &SearchOptions,
     (sample, skipped): (Option<&EntrySample>, &[SkippedEntry]),
     report: &mut SearchOutput,
 ) -> Result<(), Error> {
-    let explainer = Explainer { workspace, pool, call, options };
+    let explainer = Explainer { scope, options };
     report.no_files = sample.and_then(|sample| explainer.no_files(sample));
     // The opposite of a match would be no help.
     if options.wants_files_without_match() {
@@ -230,9 +226,7 @@ pub(super) fn explain(
 }
 
 struct Explainer<'a> {
-    workspace: &'a Workspace,
-    pool: &'a Pool,
-    call: &'a Call,
+    scope: Scope<'a>,
     options: &'a SearchOptions,
 }
 
@@ -265,8 +259,8 @@ impl Explainer<'_> {
         report: &SearchOutput,
     ) -> Result<Vec<Alternative>, Error> {
         let call = match Instant::now().checked_add(MAX_TIME) {
-            Some(end) => self.call.clone().with_deadline(end),
-            None => self.call.clone(),
+            Some(end) => self.scope.call().clone().with_deadline(end),
+            None => self.scope.call().clone(),
         };
         let call = &call.without_progress();
         let max_files = (report.receipt.files / FILES_PART).max(MIN_FILES);
@@ -311,14 +305,13 @@ impl Explainer<'_> {
             skipped.iter().partition(|entry| entry.is_directory);
         let directories = directories.chunks(1).map(<[&SkippedEntry]>::to_vec);
         let groups: Vec<Vec<&SkippedEntry>> = std::iter::once(files).chain(directories).collect();
-        let mut left = max_files;
+        let (workspace, mut left) = (self.scope.workspace(), max_files);
         for (index, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
             let share = (left / (groups.len() - index) as u64).max(1);
             let mut options = self.options.clone();
             let (count, source) = (OpenCount::default(), options.walk.source.clone());
             let roots = group.iter().filter_map(|entry| {
-                let root =
-                    WalkRoot::reopen(self.workspace, &entry.path, source.as_deref(), &count)?;
+                let root = WalkRoot::reopen(workspace, &entry.path, source.as_deref(), &count)?;
                 Some(root.seen_from(&self.options.walk.roots))
             });
             options.walk.roots = roots.collect();
@@ -379,14 +372,14 @@ impl Explainer<'_> {
             pass: Pass::InOrder,
             ..options
         };
+        let scope = self.scope.with_call(call);
         let aliases = WalkRoot::aliases(&self.options.walk.roots);
         let options = Arc::new(options);
-        let searcher = FileSearcher::new(&options, self.workspace, call);
+        let searcher = FileSearcher::new(&options, scope);
         let builder = ReportBuilder::new(&options);
         let sink = FirstFiles { builder, files: 0, max_files };
         let walk = options.walk.clone();
-        let (sink, _) =
-            Walk::run(self.workspace, walk, (self.pool, call), (FirstSearch(searcher), sink))?;
+        let (sink, _) = Walk::run(scope, walk, (FirstSearch(searcher), sink))?;
         let files = sink.files;
         let (report, _) = sink.builder.finish(None, None);
         let found = report.files.first().and_then(|file| {

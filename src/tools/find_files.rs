@@ -241,8 +241,7 @@ impl Tool for FindFiles {
             })
         };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
-        let (report, empty) =
-            unmatched::list(context.workspace, (context.pool, &call), globs, with_globs)?;
+        let (report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
         let (paths, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
         let notes = [include.notes, exclude.notes].concat();
         Ok(FindFilesOutput { paths, total, status: status.explained(notes, empty) })

@@ -303,8 +303,7 @@ impl Tool for ListFiles {
             Ok(ListOptions { walk, ..options.clone() })
         };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
-        let (mut report, empty) =
-            unmatched::list(context.workspace, (context.pool, &call), globs, with_globs)?;
+        let (mut report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
         let directories = CountedDirectory::take(&mut report.entries);
         let (files, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
         let notes = [include.notes, exclude.notes].concat();

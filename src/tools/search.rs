@@ -239,7 +239,7 @@ impl Tool for Search {
             let args = ignoring_case(&args);
             may_ignore_case.then(|| options(context, &args, line_ends, &call)).transpose()
         };
-        search::search(context.workspace, (context.pool, &call), first, ignoring_case)
+        search::search(context.scope(&call), first, ignoring_case)
     }
 }
 

@@ -4,16 +4,16 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use crate::context::Call;
 use crate::error::Error;
 use crate::output::counted;
-use crate::pool::{Pool, lock};
+use crate::pool::lock;
 use crate::walk::directory::{DirectoryReport, OpenCount};
 use crate::walk::list::ListEntry;
 use crate::walk::parallel::Walk;
 use crate::walk::roots::{WalkOptions, WalkRoot};
+use crate::walk::scope::Scope;
 use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};
-use crate::workspace::{Kind, Workspace};
+use crate::workspace::Kind;
 
 /// How many entries are counted for one page in all.
 const MAX_ENTRIES: u64 = 20_000;
@@ -46,18 +46,18 @@ impl fmt::Display for FileCount {
 /// and removes the directories without any. A page counts at most [`MAX_ENTRIES`], of which what one
 /// directory does not need is left to those after it.
 pub(super) fn count_below(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     walk: &WalkOptions,
     entries: &mut Vec<ListEntry>,
 ) -> Result<(), Error> {
     let mut directories = entries.iter().filter(|entry| entry.below.is_some()).count() as u64;
     let mut left = MAX_ENTRIES;
-    let call = call.clone().without_progress();
+    let call = scope.call().clone().without_progress();
+    let scope = scope.with_call(&call);
     for entry in entries.iter_mut().filter(|entry| entry.below.is_some()) {
         let share = (left / directories.max(1)).max(MIN_ENTRIES);
         let path = entry.path.strip_suffix(b"/").unwrap_or(&entry.path);
-        let (count, work) = count_files(workspace, (pool, &call), walk, (path, share))?;
+        let (count, work) = count_files(scope, walk, (path, share))?;
         entry.below = Some(count);
         left = left.saturating_sub(work);
         directories -= 1;
@@ -69,13 +69,13 @@ pub(super) fn count_below(
 /// Counts the files below one directory, until `share` entries are counted; also returns how many
 /// were.
 fn count_files(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     walk: &WalkOptions,
     (path, share): (&[u8], u64),
 ) -> Result<(FileCount, u64), Error> {
     let source = walk.source.as_deref();
-    let Some(root) = WalkRoot::reopen(workspace, path, source, &OpenCount::default()) else {
+    let Some(root) = WalkRoot::reopen(scope.workspace(), path, source, &OpenCount::default())
+    else {
         // It was removed meanwhile.
         return Ok((FileCount::default(), 1));
     };
@@ -89,7 +89,7 @@ fn count_files(
         ..walk.clone()
     };
     let sink = CountSink { share, ..CountSink::default() };
-    let (sink, incomplete) = Walk::run(workspace, below, (pool, call), (CountVisitor, sink))?;
+    let (sink, incomplete) = Walk::run(scope, below, (CountVisitor, sink))?;
     let more = sink.is_full || sink.has_unread || incomplete.is_some();
     Ok((FileCount { files: sink.counted.files, more }, sink.counted.entries))
 }
@@ -157,6 +157,9 @@ impl ResultSink<Counted> for CountSink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Call;
+    use crate::pool::Pool;
+    use crate::workspace::Workspace;
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test makes its own tree")]
@@ -177,7 +180,7 @@ mod tests {
             let pool = Pool::new(threads);
             let count = |path: &str, share| {
                 let place = (path.as_bytes(), share);
-                count_files(&workspace, (&pool, &call), &walk, place).unwrap()
+                count_files(Scope::new(&workspace, &pool, &call), &walk, place).unwrap()
             };
             assert_eq!(count("many", 205), (FileCount { files: 200, more: false }, 205));
             assert_eq!(count("many", 1000).0, FileCount { files: 200, more: false });

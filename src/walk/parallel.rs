@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use crate::context::{Call, Incomplete, Progress};
 use crate::error::{Error, ErrorCode};
-use crate::pool::{Job, Pool, lock};
+use crate::pool::{Job, lock};
 use crate::walk::dir_reader::{DirItem, DirReader};
 use crate::walk::directory::{DirectoryReport, PendingDir};
 use crate::walk::reorder_buffer::{ReorderBuffer, Ticket};
 use crate::walk::roots::{InitialTask, WalkOptions};
+use crate::walk::scope::Scope;
 use crate::walk::selection::{SelectedItem, Selection, SelectionChunk};
 use crate::walk::visitor::{Batch, ResultSink, SharedWork, Visitor, WalkControl};
 use crate::walk::work_queue::{Task, WorkQueue};
-use crate::workspace::Workspace;
 
 /// How much memory results may take, in bytes, while they wait for earlier ones. Without a limit,
 /// everything else would pile up behind one slow file.
@@ -152,13 +152,13 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     /// Walks and visits; returns the sink, and why its results are incomplete if they are.
     ///
     /// # Errors
-    /// Those of [`Pool::run`].
+    /// Those of [`crate::pool::Pool::run`].
     pub(crate) fn run(
-        workspace: &Workspace,
+        scope: Scope<'_>,
         options: WalkOptions,
-        (pool, call): (&Pool, &Call),
         (visitor, mut sink): (V, S),
     ) -> Result<(S, Option<Incomplete>), Error> {
+        let (workspace, pool, call) = (scope.workspace(), scope.pool(), scope.call());
         let (results, ticket) = ReorderBuffer::new();
         let reader = DirReader::new(options, workspace.clone());
         let mut report = DirectoryReport::default();
