@@ -1,9 +1,10 @@
 //! Searches the contents of files: from options to a report in path order.
 
+pub(crate) mod alternative;
 mod ascii;
 pub(crate) mod definition_hint;
 mod enclosing;
-pub(crate) mod explain;
+mod explain;
 mod json;
 mod large_file;
 pub(crate) mod line_ends;

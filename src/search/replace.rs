@@ -13,7 +13,7 @@ use crate::hint::Hint;
 use crate::output::counted;
 use crate::pool::{Job, lock};
 use crate::search;
-use crate::search::explain::Reading;
+use crate::search::alternative::Reading;
 use crate::search::lines::FileMatches;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::report::SearchOutput;

@@ -12,8 +12,8 @@ use crate::arguments::{
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::search;
+pub use crate::search::alternative::{Alternative, Reading};
 pub use crate::search::definition_hint::DefinitionLine;
-pub use crate::search::explain::{Alternative, Reading};
 use crate::search::line_ends::LineEnds;
 pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
 pub use crate::search::options::OutputMode;
