@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::output::counted;
 use crate::pool::lock;
 use crate::walk::directory::{DirectoryReport, OpenCount};
-use crate::walk::list::ListEntry;
 use crate::walk::parallel::Walk;
 use crate::walk::roots::{WalkOptions, WalkRoot};
 use crate::walk::scope::Scope;
@@ -42,27 +41,24 @@ impl fmt::Display for FileCount {
     }
 }
 
-/// Counts the files below each directory at the depth limit of `walk` as that walk would visit them,
-/// and removes the directories without any. A page counts at most [`MAX_ENTRIES`], of which what one
-/// directory does not need is left to those after it.
+/// Counts the files below each directory as `walk` would visit them. A page counts at most
+/// [`MAX_ENTRIES`], of which what one directory does not need is left to those after it.
 pub(super) fn count_below(
     scope: Scope<'_>,
     walk: &WalkOptions,
-    entries: &mut Vec<ListEntry>,
+    directories: Vec<(&[u8], &mut FileCount)>,
 ) -> Result<(), Error> {
-    let mut directories = entries.iter().filter(|entry| entry.below.is_some()).count() as u64;
-    let mut left = MAX_ENTRIES;
+    let (mut left, mut others) = (MAX_ENTRIES, directories.len() as u64);
     let call = scope.call().clone().without_progress();
     let scope = scope.with_call(&call);
-    for entry in entries.iter_mut().filter(|entry| entry.below.is_some()) {
-        let share = (left / directories.max(1)).max(MIN_ENTRIES);
-        let path = entry.path.strip_suffix(b"/").unwrap_or(&entry.path);
+    for (path, below) in directories {
+        let share = (left / others).max(MIN_ENTRIES);
+        let path = path.strip_suffix(b"/").unwrap_or(path);
         let (count, work) = count_files(scope, walk, (path, share))?;
-        entry.below = Some(count);
+        *below = count;
         left = left.saturating_sub(work);
-        directories -= 1;
+        others -= 1;
     }
-    entries.retain(|entry| entry.below != Some(FileCount::default()));
     Ok(())
 }
 

@@ -158,7 +158,10 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
         order_by_time(&mut report, &options);
     }
     if let Some(walk) = &counted {
-        file_count::count_below(scope, walk, &mut report.entries)?;
+        let entries = report.entries.iter_mut();
+        let directories = entries.filter_map(|entry| Some((&*entry.path, entry.below.as_mut()?)));
+        file_count::count_below(scope, walk, directories.collect())?;
+        report.entries.retain(|entry| entry.below != Some(FileCount::default()));
     }
     for entry in &mut report.entries {
         if let Cow::Owned(shown) = options.aliases.shown(&entry.path) {
