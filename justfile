@@ -128,7 +128,7 @@ miri seeds="8":
     MIRIFLAGS='-Zmiri-many-seeds=0..{{seeds}} -Zmiri-preemption-rate=0.1' \
         cargo +nightly miri test --no-default-features --lib -- pool:: lock::
 
-# Explores all interleavings of threads in the pool and in the locks of names, with loom.
+# Explores all interleavings of threads in the locks of names, with loom.
 models:
     RUSTFLAGS="${RUSTFLAGS:-} --cfg ripkit_loom" \
         cargo test --lib --no-default-features \

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, ErrorCode};
-use ripkit_fs::Hint;
-use ripkit_fs::{Version, WorkspacePath};
+use ripkit_fs::{Hint, Version, WorkspacePath};
 
 /// The maximum number of files that are recorded; beyond it the least recently shown one is
 /// dropped.

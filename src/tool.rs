@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::pool::Pool;
 use crate::shown_files::ShownFiles;
 use crate::text_format::TextFormat;
-use crate::walk::DirSource;
+use crate::walk::{DirSource, Scope};
 use ripkit_fs::Workspace;
 
 /// A tool: a name, typed arguments, typed output and a function between them.
@@ -155,6 +155,11 @@ impl ToolContext<'_> {
     /// The same, as the source of directories for a walk.
     pub(crate) fn dir_source(&self) -> Option<Arc<dyn DirSource>> {
         self.index_view().map(|view| Arc::new(view) as Arc<dyn DirSource>)
+    }
+
+    /// Where an engine works for the call, or for one with other conditions.
+    pub(crate) fn scope<'a>(&'a self, call: &'a Call) -> Scope<'a> {
+        Scope::new(self.workspace, self.pool, call)
     }
 
     /// The call with a time limit in milliseconds from now.

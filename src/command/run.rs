@@ -11,8 +11,7 @@ use super::process::{Ending, Launch, Process};
 use super::process_tree::{ProcessTree, Stopped};
 use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
-use ripkit_fs::escape;
-use ripkit_fs::{Access, Workspace, WorkspacePath};
+use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
 
 /// How long to wait for more output after the command has ended while another process still has the
 /// pipe open: long enough for the end of a pipeline, short enough not to delay the answer

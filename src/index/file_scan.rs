@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::index::file_table::{Content, KnownFile};
+use crate::index::file_table::{Content, KnownFile, WHOLE};
 use crate::index::signatures::SignatureBuilder;
 use crate::text::decode;
 use ripkit_fs::Fingerprint;
@@ -11,9 +11,6 @@ use ripkit_fs::os::{Dir, File, Kind, ReadBuffer, Stat};
 
 /// Larger files get no filter, in bytes.
 const MAX_FILE: u64 = 64 << 20;
-
-/// Up to this size a file is searched as a whole, and given up as binary at once, in bytes.
-pub(crate) const WHOLE: u64 = 1 << 20;
 
 /// How much of a file is searched for a NUL byte before anything else, in bytes.
 pub(crate) const BINARY_PROBE: usize = 8 * 1024;

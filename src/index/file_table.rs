@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::index::dir_changes::{DirChanges, Generation};
-use crate::index::file_scan::WHOLE;
 use crate::index::query::FilterQuery;
 use crate::index::signatures::{BitsPerByte, BlockFilters, FileSet, Signatures};
 use crate::index::status::IndexStatus;
 use crate::walk::{DirListing, FileId, FileTotals};
 use ripkit_fs::Fingerprint;
 use ripkit_fs::os::{Kind, Stat};
+
+/// Up to this size a file is searched as a whole, and given up as binary at once, in bytes.
+pub(crate) const WHOLE: u64 = 1 << 20;
 
 /// What is known of the content of a file, for as long as its fingerprint is the same.
 #[derive(Debug)]

@@ -12,7 +12,8 @@ use crate::index::reader::IndexReader;
 use crate::index::signatures::SignatureBuilder;
 use crate::pool::{Pool, lock};
 use crate::walk::{
-    Batch, DirectoryReport, FileId, ResultSink, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, FileId, ResultSink, Scope, Visitor, Walk, WalkControl, WalkOptions,
+    WalkRoot,
 };
 use ripkit_fs::os::ReadBuffer;
 
@@ -42,6 +43,7 @@ pub(super) fn scan_tree(
     mode: ScanMode,
 ) -> Result<(Scanned, Option<Incomplete>), Error> {
     let workspace = &index.inner.workspace;
+    let scope = Scope::new(workspace, pool, call);
     let view = index.begin();
     let view = if mode == ScanMode::Thorough { view } else { view.in_background() };
     let walk = WalkOptions {
@@ -63,7 +65,7 @@ pub(super) fn scan_tree(
         full,
     };
     let sink = (indexer, ScannedFiles::default());
-    let (ScannedFiles(scanned), incomplete) = Walk::run(workspace, walk, (pool, call), sink)?;
+    let (ScannedFiles(scanned), incomplete) = Walk::run(scope, walk, sink)?;
     Ok((scanned, incomplete))
 }
 

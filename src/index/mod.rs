@@ -16,6 +16,7 @@
 
 mod background;
 mod dir_changes;
+mod dir_source;
 mod dir_table;
 mod file_scan;
 mod file_table;
@@ -44,9 +45,9 @@ use std::time::Duration;
 use crate::context::{Call, Cancel};
 use crate::error::Error;
 use crate::index::background::BackgroundState;
-pub(crate) use crate::index::file_scan::{BINARY_PROBE, FileScan, MAX_LINE, WHOLE};
-pub(crate) use crate::index::file_table::Excluded;
+pub(crate) use crate::index::file_scan::{BINARY_PROBE, FileScan, MAX_LINE};
 use crate::index::file_table::{Content, FileTable, KnownFile};
+pub(crate) use crate::index::file_table::{Excluded, WHOLE};
 use crate::index::indexer::ScanMode;
 pub use crate::index::options::IndexOptions;
 pub(crate) use crate::index::query::FilterQuery;

@@ -1,19 +1,17 @@
 //! What earlier walks visited, for as long as watches report no change of it.
 
+use std::io;
 use std::sync::{Arc, Mutex};
 
-use crate::index::snapshot::IndexView;
+use crate::index::dir_changes::Generation;
 use crate::index::snapshot_dir::{FilterKey, SnapshotDir};
 use crate::pool::lock;
 use crate::walk::{
-    IgnoreRules, InitialTask, PathFilter, Reservation, Selection, SelectionLookup, WalkOptions,
+    IgnoreRules, InitialTask, OpenDir, PathFilter, Reservation, Selection, WalkOptions,
 };
 
 /// How many selections are kept; searches, listings and hints differ in what they visit.
 const MAX_SELECTIONS: usize = 8;
-
-/// How many directories may have changed for the others to be read by one thread.
-const MAX_CHANGED: usize = 64;
 
 /// The selections of the last walks.
 #[derive(Debug, Default)]
@@ -21,7 +19,7 @@ pub(super) struct Selections(Mutex<Vec<(SelectionKey, State)>>);
 
 /// What is known of the walks of one key.
 #[derive(Clone, Debug)]
-enum State {
+pub(super) enum State {
     /// There was one, so that its directories are likely to be known.
     Seen,
     Kept(Arc<KeptSelection>),
@@ -30,7 +28,7 @@ enum State {
 }
 
 #[derive(Debug)]
-struct KeptSelection {
+pub(super) struct KeptSelection {
     selection: Arc<Selection>,
     /// All its directories, and those that hold roots that are files.
     dirs: Vec<Arc<SnapshotDir>>,
@@ -41,7 +39,7 @@ struct KeptSelection {
 
 /// Identifies the walks that visit the same entries.
 #[derive(Clone, Debug)]
-struct SelectionKey {
+pub(super) struct SelectionKey {
     /// The roots: their paths in the workspace, and the rules above them.
     roots: Vec<(Vec<u8>, IgnoreRules)>,
     options: FilterKey,
@@ -52,63 +50,16 @@ struct SelectionKey {
 }
 
 impl Selections {
-    /// What a walk visits that has these options and begins with these tasks.
-    pub(super) fn find(
-        &self,
-        view: &IndexView,
-        options: &WalkOptions,
-        tasks: &[InitialTask],
-    ) -> SelectionLookup {
-        let Some(key) = SelectionKey::of(options, tasks).filter(|_| view.cache.is_watched()) else {
-            return SelectionLookup::Unknown;
-        };
-        let state = self.get(&key);
-        match state {
-            Some(State::Unfit) => SelectionLookup::Unknown,
-            None => {
-                self.put(key, State::Seen);
-                SelectionLookup::Unknown
-            }
-            Some(State::Seen) => SelectionLookup::Wanted,
-            Some(State::Kept(kept)) => {
-                let changed = kept.changed(view, tasks);
-                if changed == 0 && kept.has_rules(view) {
-                    return SelectionLookup::Known(kept.selection.clone());
-                }
-                self.put(key, State::Seen);
-                if changed > MAX_CHANGED {
-                    SelectionLookup::Unknown
-                } else {
-                    SelectionLookup::Wanted
-                }
-            }
-        }
-    }
-
-    /// Keeps what a walk visits, which was read by the call of `view`, for later walks.
-    pub(super) fn keep(
-        &self,
-        view: &IndexView,
-        options: &WalkOptions,
-        tasks: &[InitialTask],
-        selection: &Arc<Selection>,
-    ) {
-        let Some(key) = SelectionKey::of(options, tasks) else { return };
-        let state = KeptSelection::new(view, options, tasks, selection)
-            .map_or(State::Unfit, |kept| State::Kept(Arc::new(kept)));
-        self.put(key, state);
-    }
-
     pub(super) fn clear(&self) {
         lock(&self.0).clear();
     }
 
-    fn get(&self, key: &SelectionKey) -> Option<State> {
+    pub(super) fn get(&self, key: &SelectionKey) -> Option<State> {
         let kept = lock(&self.0);
         kept.iter().find(|(known, _)| known.is_same(key)).map(|(_, state)| state.clone())
     }
 
-    fn put(&self, key: SelectionKey, state: State) {
+    pub(super) fn put(&self, key: SelectionKey, state: State) {
         let mut kept = lock(&self.0);
         kept.retain(|(known, _)| !known.is_same(&key));
         if kept.len() >= MAX_SELECTIONS {
@@ -121,7 +72,7 @@ impl Selections {
 impl SelectionKey {
     /// The key of a walk, unless it goes on from a position, visits exact files, or leaves the
     /// workspace root.
-    fn of(options: &WalkOptions, tasks: &[InitialTask]) -> Option<SelectionKey> {
+    pub(super) fn of(options: &WalkOptions, tasks: &[InitialTask]) -> Option<SelectionKey> {
         if options.resume.is_some() || options.exact_files.is_some() || tasks.is_empty() {
             return None;
         }
@@ -160,54 +111,36 @@ impl SelectionKey {
 }
 
 impl KeptSelection {
-    /// None if a later call could not tell whether something changed.
-    fn new(
-        view: &IndexView,
-        options: &WalkOptions,
-        tasks: &[InitialTask],
-        selection: &Arc<Selection>,
-    ) -> Option<KeptSelection> {
-        let snapshot = &view.cache;
-        let (mut dirs, mut ruled) = (Vec::new(), Vec::new());
-        for selected in selection.directories() {
-            let dir = snapshot.directory(&selected.prefix)?;
-            if !dir.is_current(view.generation) || !selected.listing.is_part_of(&dir.listing) {
-                return None;
-            }
-            if dir.is_ruled() && !options.no_ignore {
-                ruled.push((dir.clone(), selected.above.clone(), selected.inside.clone()));
-            }
-            dirs.push(dir);
-        }
-        for task in tasks {
-            if let InitialTask::Visit(_, batch) = task {
-                dirs.push(snapshot.directory(&batch.prefix)?);
-            }
-        }
-        let bytes = selection.bytes() + dirs.len() * size_of::<usize>();
-        let memory = snapshot.budget().reserve(bytes, 0)?;
-        Some(KeptSelection { selection: selection.clone(), dirs, ruled, _memory: memory })
+    pub(super) fn new(
+        selection: Arc<Selection>,
+        dirs: Vec<Arc<SnapshotDir>>,
+        ruled: Vec<(Arc<SnapshotDir>, IgnoreRules, IgnoreRules)>,
+        memory: Reservation,
+    ) -> KeptSelection {
+        KeptSelection { selection, dirs, ruled, _memory: memory }
+    }
+
+    pub(super) fn selection(&self) -> &Arc<Selection> {
+        &self.selection
+    }
+
+    pub(super) fn has(&self, dir: &Arc<SnapshotDir>) -> bool {
+        self.dirs.iter().any(|own| Arc::ptr_eq(own, dir))
     }
 
     /// How many directories may have changed.
-    fn changed(&self, view: &IndexView, tasks: &[InitialTask]) -> usize {
-        let is_root_changed = |task: &&InitialTask| match task {
-            InitialTask::ReadDir(root) => {
-                let stat = || root.parent.open()?.stat(&root.name);
-                let now = view.directory(&root.prefix, root.is_in_place, &stat);
-                !now.is_some_and(|now| self.dirs.iter().any(|dir| Arc::ptr_eq(dir, &now)))
-            }
-            InitialTask::Visit(..) => false,
-        };
-        let roots = tasks.iter().filter(is_root_changed).count();
-        roots + self.dirs.iter().filter(|dir| !dir.is_current(view.generation)).count()
+    pub(super) fn changed(&self, generation: Generation) -> usize {
+        self.dirs.iter().filter(|dir| !dir.is_current(generation)).count()
     }
 
-    fn has_rules(&self, view: &IndexView) -> bool {
-        self.ruled.iter().all(|(dir, above, inside)| {
-            let open = || view.open(dir);
-            dir.has_rules((above, inside), &open, view.generation)
-        })
+    /// Whether the rules in ignore files are still the same.
+    pub(super) fn has_rules(
+        &self,
+        generation: Generation,
+        open: &dyn Fn(&SnapshotDir) -> io::Result<Arc<OpenDir>>,
+    ) -> bool {
+        let mut ruled = self.ruled.iter();
+        ruled.all(|(dir, above, inside)| dir.has_rules((above, inside), &|| open(dir), generation))
     }
 }
 

@@ -9,13 +9,11 @@ use crate::index::dir_changes::{DirChanges, Generation};
 use crate::index::dir_table::{DirTable, lies_below, vanished};
 use crate::index::file_table::FileTable;
 use crate::index::selections::Selections;
-use crate::index::snapshot_dir::{FilterKey, SnapshotDir};
+use crate::index::snapshot_dir::SnapshotDir;
 use crate::index::watch_set::WatchSet;
 use crate::pool::lock;
 use crate::walk::{
-    DirContents, DirHandle, DirListing, DirSource, DirectoryReport, DiskDirs, FileId, IgnoreFiles,
-    IgnoreRules, InitialTask, MemoryBudget, OpenCount, OpenDir, PendingDir, ReadContext, Selection,
-    SelectionLookup, WalkOptions,
+    DirHandle, DirListing, IgnoreFiles, IgnoreRules, MemoryBudget, OpenCount, OpenDir,
 };
 use ripkit_fs::byte_path::split_name;
 use ripkit_fs::os::{Dir, Kind, Stat, Volume};
@@ -185,6 +183,22 @@ impl Snapshot {
         all
     }
 
+    /// The rules from outside the workspace, which are read once.
+    pub(super) fn outer_rules(
+        &self,
+        workspace: &Workspace,
+        warnings: &mut Vec<String>,
+    ) -> IgnoreRules {
+        let (rules, outer_warnings) = self.outer.get_or_init(|| {
+            let mut outer_warnings = Vec::new();
+            let rules = IgnoreRules::outer(workspace.outer(), &mut outer_warnings);
+            rules.reserve(&self.budget);
+            (rules, outer_warnings)
+        });
+        warnings.extend_from_slice(outer_warnings);
+        rules.clone()
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         let dirs = std::mem::take(&mut *self.write());
@@ -253,44 +267,9 @@ impl Snapshot {
 }
 
 impl IndexView {
-    /// What a walk finds in a cached directory.
-    fn contents(
-        &self,
-        walk: &ReadContext<'_>,
-        directory: &PendingDir,
-        cached: &Arc<SnapshotDir>,
-        handle: DirHandle,
-        report: &mut DirectoryReport,
-    ) -> io::Result<DirContents> {
-        let budget = self.cache.budget();
-        let rules = if walk.options.no_ignore {
-            IgnoreRules::default()
-        } else {
-            let (warnings, with) = (&mut report.stats.warnings, (self.generation, budget));
-            let open = || handle.open();
-            cached.enter(walk.workspace, &directory.rules, &open, warnings, with)?
-        };
-        let listing = || DirListing::clone(&cached.listing);
-        let filter = || walk.filter(directory, cached.volume, &rules).apply_rules(listing());
-        // What lies before the position to resume at is not even counted, so such a result is of no
-        // use to other walks.
-        let filtered = if walk.options.resumes_below(&directory.prefix) {
-            Arc::new(filter())
-        } else {
-            cached.filtered(FilterKey::of(walk.options, &rules), budget, filter)
-        };
-        let volume = cached.volume;
-        Ok(DirContents { handle, volume, rules, filtered, is_unchanged: false })
-    }
-
     /// The same for a call in the background.
     pub(crate) fn in_background(self) -> IndexView {
         IndexView { _active: None, ..self }
-    }
-
-    /// A directory that is valid without checking it.
-    fn current_dir(&self, prefix: &[u8]) -> Option<Arc<SnapshotDir>> {
-        self.cache.directory(prefix).filter(|dir| dir.is_current(self.generation))
     }
 
     /// Opens a directory by its path.
@@ -387,100 +366,6 @@ impl IndexView {
         let dir = SnapshotDir::new(prefix.clone(), (listing, ignore_files), facts, changes);
         dir.verify(self.generation.current);
         self.cache.insert(dir)
-    }
-}
-
-/// Directories are read from the cache where they are unchanged, and otherwise from disk into it.
-impl DirSource for IndexView {
-    fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules {
-        let (rules, outer_warnings) = self.cache.outer.get_or_init(|| {
-            let mut outer_warnings = Vec::new();
-            let rules = IgnoreRules::outer(workspace.outer(), &mut outer_warnings);
-            rules.reserve(&self.cache.budget);
-            (rules, outer_warnings)
-        });
-        warnings.extend_from_slice(outer_warnings);
-        rules.clone()
-    }
-
-    fn ancestor_rules(
-        &self,
-        workspace: &Workspace,
-        dir: &Dir,
-        prefix: &[u8],
-        above: &IgnoreRules,
-        warnings: &mut Vec<String>,
-    ) -> IgnoreRules {
-        let cached = self.ancestor_dir(&prefix.into(), dir).and_then(|cached| {
-            let open = || Ok(OpenDir::new(dir.traverse(b".")?, &OpenCount::default()));
-            let mut own_warnings = Vec::new();
-            let with = (self.generation, self.cache.budget());
-            let rules = cached.enter(workspace, above, &open, &mut own_warnings, with).ok()?;
-            warnings.append(&mut own_warnings);
-            Some(rules)
-        });
-        cached.unwrap_or_else(|| DiskDirs.ancestor_rules(workspace, dir, prefix, above, warnings))
-    }
-
-    fn selection(&self, options: &WalkOptions, tasks: &[InitialTask]) -> SelectionLookup {
-        self.cache.selections.find(self, options, tasks)
-    }
-
-    fn keep_selection(
-        &self,
-        options: &WalkOptions,
-        tasks: &[InitialTask],
-        selection: &Arc<Selection>,
-    ) {
-        self.cache.selections.keep(self, options, tasks, selection);
-    }
-
-    fn known_entry(&self, path: &[u8]) -> Option<(Kind, Option<FileId>)> {
-        let mut dir = self.current_dir(b"")?;
-        for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
-            dir = self.current_dir(path.get(..=at)?)?;
-        }
-        let name = path.strip_prefix(&*dir.prefix)?;
-        dir.listing.find(name)
-    }
-
-    fn read(
-        &self,
-        walk: &ReadContext<'_>,
-        directory: &PendingDir,
-        report: &mut DirectoryReport,
-    ) -> io::Result<DirContents> {
-        let stat = || directory.parent.open()?.stat(&directory.name);
-        if let Some(cached) = self.directory(&directory.prefix, directory.is_in_place, &stat) {
-            let root = walk.workspace.root_handle();
-            let handle = DirHandle::lazy(root, cached.prefix.clone(), cached.volume, walk.open);
-            if self.wants_watch(&cached) {
-                let dir = handle.open()?;
-                // The path may lead to another directory by now.
-                if cached.identity == RecentFingerprint::of(&dir).identity() {
-                    self.watch(&cached.prefix, &cached.changes, &dir);
-                }
-            }
-            let contents = self.contents(walk, directory, &cached, handle, report)?;
-            return Ok(DirContents { is_unchanged: true, ..contents });
-        }
-        let dir = directory.parent.open_child(&directory.name, walk.open)?;
-        if dir.volume != Volume::Disk {
-            return Ok(DiskDirs::contents(walk, directory, &dir, report));
-        }
-        // Before the entries are read, so that no later change is missed.
-        let stamp = RecentFingerprint::of(&dir);
-        let changes = self.changes(&directory.prefix, stamp, &dir);
-        let errors_before = report.stats.trouble.len();
-        let (listing, ignore_files) = walk.list(&dir, directory, report);
-        if report.interrupted || report.stats.trouble.len() > errors_before {
-            let listed = (listing, ignore_files);
-            return Ok(DiskDirs::filtered(walk, directory, &dir, listed, report));
-        }
-        let known = (listing, ignore_files);
-        let cached = self.insert_listed(&directory.prefix, known, (stamp, changes));
-        let handle = DirHandle::hold(&dir, walk.workspace.root_handle(), &directory.prefix);
-        self.contents(walk, directory, &cached, handle, report)
     }
 }
 

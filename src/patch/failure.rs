@@ -11,8 +11,7 @@ use crate::patch::plan::PlanOptions;
 use crate::patch::{Action, FilePatch, PatchHunk};
 use crate::refusal;
 use crate::text::clip;
-use ripkit_fs::Hint;
-use ripkit_fs::escape;
+use ripkit_fs::{Hint, escape};
 
 /// Failures that are reported with what would apply, and further ones that are named.
 const MAX_EXPLAINED: usize = 4;

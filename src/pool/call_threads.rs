@@ -6,16 +6,16 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::job_latch::TICK;
+use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
+
+use super::stuck::Stuck;
 use crate::context::{Call, CallHandle, Incomplete};
-use crate::error::{Error, ErrorCode};
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, lock};
+use crate::error::Error;
 
 /// How many idle threads are kept for the next calls.
 const MAX_IDLE: usize = 8;
@@ -24,34 +24,35 @@ const MAX_IDLE: usize = 8;
 pub(super) const MAX_BLOCKED: usize = 64;
 
 /// How long a call that must stop may take to return what it has. Longer than the grace period of a
-/// job, which the call may be waiting for. In a loom model, which has no clock, this time and the
-/// next are over at once.
-pub(super) const GRACE: Duration =
-    Duration::from_millis(if cfg!(all(test, ripkit_loom)) { 0 } else { 200 });
+/// job, which the call may be waiting for.
+const GRACE: Duration = Duration::from_millis(200);
 
-/// How long a call that must stop may take to finish the change that it has begun to make. Shorter
-/// in unit tests, which wait for its end.
-pub(super) const COMMIT_GRACE: Duration = Duration::from_millis(if cfg!(not(test)) {
-    5000
-} else if cfg!(ripkit_loom) {
-    0
-} else {
-    2000
-});
+/// How long it may then take to finish the change that it has begun to make. Shorter in unit tests,
+/// which wait for its end.
+const COMMIT_GRACE: Duration = Duration::from_millis(if cfg!(test) { 1800 } else { 4800 });
 
 /// Does the work of a call, and returns the function that delivers its result, which runs once the
 /// thread is ready for the next call.
 type Task = Box<dyn FnOnce() -> Deliver + Send>;
 type Deliver = Box<dyn FnOnce() + Send>;
 
-/// The task channels of idle threads.
-type Idle = std::sync::Mutex<Vec<SyncSender<Task>>>;
-
 /// The threads that run calls. Idle threads end when this is dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CallThreads {
-    idle: Arc<Idle>,
-    blocked: Arc<AtomicUsize>,
+    /// Never long: for each task in it, there is a thread that is about to take one.
+    tasks: Sender<Task>,
+    /// The end that each thread has a clone of.
+    queue: Receiver<Task>,
+    /// The number of threads that no task was sent to.
+    idle: Arc<AtomicUsize>,
+    blocked: Stuck,
+}
+
+impl Default for CallThreads {
+    fn default() -> CallThreads {
+        let (tasks, queue) = unbounded();
+        CallThreads { tasks, queue, idle: Arc::default(), blocked: Stuck::new(MAX_BLOCKED) }
+    }
 }
 
 /// Why a call has no result.
@@ -74,155 +75,90 @@ impl CallThreads {
         call: &Call,
         work: impl FnOnce(&Call) -> R + Send + 'static,
     ) -> Result<R, Unfinished> {
-        if self.blocked.load(Ordering::Acquire) >= MAX_BLOCKED {
-            return Err(Unfinished::Refused(too_many_stuck(MAX_BLOCKED)));
-        }
+        self.blocked.admit().map_err(Unfinished::Refused)?;
         let (call, caller) = call.detached();
-        let handover = Arc::new(Handover::default());
+        // With room for the result, so that the thread does not wait for its caller.
+        let (deliver, result) = bounded(1);
+        let at_work = Arc::new(());
         let task: Task = Box::new({
-            let (call, handover) = (call.clone(), handover.clone());
+            let (call, at_work) = (call.clone(), at_work.clone());
             move || {
                 // Everything that `work` owns is dropped before the caller goes on.
                 let result = catch_unwind(AssertUnwindSafe(|| work(&call)));
-                drop(call);
-                Box::new(move || handover.finish(result))
+                drop((call, at_work));
+                // A caller that has left does not take it.
+                Box::new(move || drop(deliver.send(result)))
             }
         });
         if let Err(task) = self.start(task) {
             // No thread can be started: the caller does the work, and cannot leave it.
             task()();
         }
-        match handover.wait(&call, &caller, &self.blocked) {
+        match wait(&result, &call, &caller) {
             Ok(result) => result.map_err(Unfinished::Panicked),
             Err(left) => {
+                self.blocked.add(&at_work);
                 caller.close();
                 Err(left)
             }
         }
     }
 
-    /// Sends the task to an idle thread or a new one; returns it if no thread can be started.
-    fn start(&self, mut task: Task) -> Result<(), Task> {
-        loop {
-            let Some(worker) = lock(&self.idle).pop() else { break };
-            match worker.send(task) {
-                Ok(()) => return Ok(()),
-                Err(unsent) => task = unsent.0,
+    /// Hands the task to an idle thread or a new one; returns it if no thread can be started.
+    fn start(&self, task: Task) -> Result<(), Task> {
+        let take = |idle: usize| idle.checked_sub(1);
+        if self.idle.fetch_update(Ordering::AcqRel, Ordering::Acquire, take).is_err() {
+            let (queue, idle) = (self.queue.clone(), self.idle.clone());
+            let builder = thread::Builder::new().name("ripkit-call".to_owned());
+            if builder.spawn(move || serve(&queue, &idle)).is_err() {
+                return Err(task);
             }
         }
-        let (worker, tasks) = sync_channel(1);
-        let idle = Arc::downgrade(&self.idle);
-        let builder = thread::Builder::new().name("ripkit-call".to_owned());
-        match builder.spawn(move || serve(tasks, &idle)) {
-            Ok(_) => worker.send(task).map_err(|unsent| unsent.0),
-            Err(_) => Err(task),
-        }
+        self.tasks.send(task).map_err(|unsent| unsent.0)
     }
 }
 
-/// Refuses a call because `count` earlier ones are still blocked.
-pub(super) fn too_many_stuck(count: usize) -> Error {
-    Error::new(
-        ErrorCode::ResourceExhausted,
-        format!("{count} earlier calls that ran out of time are still at work"),
-    )
-    .with_hint("Wait; a regular expression is very slow, or a file system does not answer.")
-}
-
-/// Runs tasks until the channel is closed, or enough other threads are idle.
-fn serve(mut tasks: Receiver<Task>, idle: &Weak<Idle>) {
-    while let Ok(task) = tasks.recv() {
+/// Runs tasks until no more can come, or enough other threads are idle.
+fn serve(queue: &Receiver<Task>, idle: &AtomicUsize) {
+    for task in queue {
         let deliver = task();
-        let next = idle.upgrade().and_then(|idle| {
-            let mut idle = lock(&idle);
-            (idle.len() < MAX_IDLE).then(|| {
-                let (worker, next) = sync_channel(1);
-                idle.push(worker);
-                next
-            })
-        });
+        // Counted before the caller goes on, so that its next call finds this thread.
+        let add = |idle: usize| (idle < MAX_IDLE).then_some(idle + 1);
+        let is_kept = idle.fetch_update(Ordering::AcqRel, Ordering::Acquire, add).is_ok();
         deliver();
-        let Some(next) = next else { return };
-        tasks = next;
-    }
-}
-
-/// Passes the result of a call from the thread that runs it to the caller.
-struct Handover<R> {
-    state: Mutex<State<R>>,
-    finished: Condvar,
-}
-
-struct State<R> {
-    result: Option<R>,
-    /// The number of blocked calls, which this one is counted in once its caller has left.
-    blocked: Option<Arc<AtomicUsize>>,
-}
-
-impl<R> Default for Handover<R> {
-    fn default() -> Handover<R> {
-        let state = State { result: None, blocked: None };
-        Handover { state: Mutex::new(state), finished: Condvar::new() }
-    }
-}
-
-impl<R> Handover<R> {
-    fn finish(&self, result: R) {
-        let mut state = self.state();
-        if let Some(blocked) = state.blocked.take() {
-            blocked.fetch_sub(1, Ordering::AcqRel);
+        if !is_kept {
             return;
         }
-        state.result = Some(result);
-        self.finished.notify_all();
     }
+}
 
-    /// Waits for the result, or leaves.
-    fn wait(
-        &self,
-        call: &Call,
-        caller: &CallHandle,
-        blocked: &Arc<AtomicUsize>,
-    ) -> Result<R, Unfinished> {
-        let mut stopped: Option<(Incomplete, Instant)> = None;
-        let mut state = self.state();
-        loop {
-            if let Some(result) = state.result.take() {
-                return Ok(result);
-            }
-            let now = Instant::now();
-            // While the host takes text, the work is not stuck; its grace period begins afterwards.
-            if stopped.is_none() || caller.is_writing() {
-                stopped = call.stop_reason().map(|why| (why, now));
-            } else if let Some((why, since)) = stopped {
-                let waited = now.saturating_duration_since(since);
-                let left = if waited >= GRACE && caller.leave() {
-                    Some(Unfinished::Left(why))
-                } else if waited >= COMMIT_GRACE {
-                    Some(Unfinished::LeftCommitting(why))
-                } else {
-                    None
-                };
-                if let Some(left) = left {
-                    blocked.fetch_add(1, Ordering::AcqRel);
-                    state.blocked = Some(blocked.clone());
-                    return Err(left);
-                }
-            }
-            let waited = self.finished.wait_timeout(state, TICK);
-            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+/// Waits for the result, or leaves.
+fn wait<R>(result: &Receiver<R>, call: &Call, caller: &CallHandle) -> Result<R, Unfinished> {
+    const DELIVERED: &str = "a thread catches panics of its task, and then delivers";
+    let (cancelled, deadline) = call.stop_signals();
+    select! {
+        recv(result) -> result => return Ok(result.expect(DELIVERED)),
+        recv(cancelled) -> _ => {}
+        recv(deadline) -> _ => {}
+    }
+    let why = call.stop_reason().expect("a signal to stop comes after its reason");
+    let (mut grace, mut next_grace) = (GRACE, Some(COMMIT_GRACE));
+    loop {
+        if let Ok(result) = result.recv_timeout(grace) {
+            return Ok(result);
         }
-    }
-
-    /// A panic under the lock leaves nothing half done, so a poisoned lock is used as it is.
-    fn state(&self) -> MutexGuard<'_, State<R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        if caller.is_writing() {
+            // While the host takes text, the work is not stuck; its grace period begins afterwards.
+            (grace, next_grace) = (GRACE, Some(COMMIT_GRACE));
+        } else if caller.leave() {
+            return Err(Unfinished::Left(why));
+        } else if let Some(next) = next_grace.take() {
+            grace = next;
+        } else {
+            return Err(Unfinished::LeftCommitting(why));
+        }
     }
 }
 
 #[cfg(test)]
-#[cfg(ripkit_loom)]
-mod models;
-
-#[cfg(all(test, not(ripkit_loom)))]
 mod tests;

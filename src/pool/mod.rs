@@ -6,29 +6,29 @@
 //! thread of the host's rayon pool that calls us only waits, and never runs other work on its stack.
 
 mod call_threads;
-mod job_latch;
+mod job;
+mod stuck;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use crossbeam_channel::bounded;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::sync::AtomicUsize;
 pub(crate) use crate::sync::lock;
 
+use self::call_threads::CallThreads;
 pub(crate) use self::call_threads::Unfinished;
-use self::call_threads::{CallThreads, too_many_stuck};
-use self::job_latch::JobLatch;
-pub(crate) use self::job_latch::{Job, panic_text};
+pub(crate) use self::job::{Job, panic_text};
+use self::stuck::Stuck;
 
 /// How many sets of worker threads are kept for the next calls.
 const MAX_IDLE: usize = 2;
 
 /// How many jobs may be stuck after their callers left, before new jobs are refused.
-const MAX_ABANDONED: usize = 8;
+const MAX_STUCK: usize = 8;
 
 /// The threads of the library; none is started before it is needed.
 #[derive(Debug)]
@@ -38,8 +38,7 @@ pub(crate) struct Pool {
     call_threads: Option<CallThreads>,
     /// Sets of worker threads that no job uses.
     idle: Mutex<Vec<ThreadPool>>,
-    /// The number of jobs that are stuck after their callers left.
-    abandoned: Arc<AtomicUsize>,
+    stuck: Stuck,
 }
 
 impl Pool {
@@ -50,7 +49,7 @@ impl Pool {
             threads: threads.max(1),
             call_threads: (threads > 0).then(CallThreads::default),
             idle: Mutex::default(),
-            abandoned: Arc::default(),
+            stuck: Stuck::new(MAX_STUCK),
         }
     }
 
@@ -79,28 +78,36 @@ impl Pool {
     /// # Errors
     /// `INTERNAL` if a thread panicked, `RESOURCE_EXHAUSTED` if too many jobs are stuck.
     pub(crate) fn run(&self, job: &Arc<impl Job>, call: &Call) -> Result<(), Error> {
-        if self.abandoned.load(Ordering::Acquire) >= MAX_ABANDONED {
-            return Err(too_many_stuck(MAX_ABANDONED));
-        }
-        let latch = Arc::new(JobLatch::new(self.threads));
+        self.stuck.admit()?;
+        // Each thread sends at most one message, and so never waits.
+        let (panics, ended) = bounded(self.threads);
         let Some(workers) = self.check_out() else {
             // No thread can be started: the caller does the work, which checks its own deadline.
-            latch.work(&**job);
-            return latch.outcome();
+            job::work(&**job, &panics);
+            drop(panics);
+            return job::wait(&**job, call, &ended).1;
         };
+        let at_work = Arc::new(());
         for _ in 0..self.threads {
-            let (latch, job) = (latch.clone(), job.clone());
-            workers.spawn(move || latch.work(&*job));
+            let (job, panics, at_work) = (job.clone(), panics.clone(), at_work.clone());
+            workers.spawn(move || {
+                job::work(&*job, &panics);
+                drop((job, at_work));
+            });
         }
-        let waited = catch_unwind(AssertUnwindSafe(|| latch.wait(&**job, call)));
-        if matches!(waited, Ok(true)) {
-            self.check_in(workers);
-        } else {
-            job.stop();
-            latch.abandon(&self.abandoned);
-        }
+        drop(panics);
         // A panic in a callback of the host is passed on to the host.
-        waited.map_or_else(|panic| resume_unwind(panic), |_| latch.outcome())
+        match catch_unwind(AssertUnwindSafe(|| job::wait(&**job, call, &ended))) {
+            Ok((true, outcome)) => {
+                self.check_in(workers);
+                outcome
+            }
+            left => {
+                job.stop();
+                self.stuck.add(&at_work);
+                left.unwrap_or_else(|panic| resume_unwind(panic)).1
+            }
+        }
     }
 
     /// Takes idle worker threads, or starts new ones; none if that fails.

@@ -1,9 +1,8 @@
 //! File references as models write them: `src/a.rs:42`, `@src/a.rs`.
 
 use crate::error::{Error, ErrorCode};
-use ripkit_fs::escape;
 use ripkit_fs::names as confusable;
-use ripkit_fs::{Access, Workspace, WorkspacePath};
+use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
 
 /// A resolved file reference.
 pub(crate) struct FileReference {

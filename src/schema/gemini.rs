@@ -3,17 +3,22 @@
 use serde_json::{Map, Value, json};
 
 use super::portable::append_sentence;
+use super::tree::edit_each;
 
 /// The parameters of a function; `None` if there are none, since the API refuses an object without
 /// properties.
 pub(super) fn parameters(schema: &Value) -> Option<Value> {
     let properties = schema.get("properties").and_then(Value::as_object)?;
-    if properties.is_empty() { None } else { Some(node(schema)) }
+    (!properties.is_empty()).then(|| rendered(schema.clone()))
 }
 
-fn node(schema: &Value) -> Value {
-    let empty = Map::new();
-    let schema = schema.as_object().unwrap_or(&empty);
+fn rendered(mut schema: Value) -> Value {
+    edit_each(&mut schema, 0, &mut |node, _| *node = restricted(node));
+    schema
+}
+
+/// The schema in the subset, whose inner schemas are in it already.
+fn restricted(schema: &Map<String, Value>) -> Map<String, Value> {
     if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
         return union(schema, options);
     }
@@ -24,13 +29,13 @@ fn node(schema: &Value) -> Value {
     match schema.get("type").and_then(Value::as_str) {
         Some("array") => {
             node.insert("type".to_owned(), json!("array"));
-            let items = schema.get("items").map(self::node);
+            let items = schema.get("items").cloned();
             node.insert("items".to_owned(), items.unwrap_or_else(|| json!({ "type": "string" })));
         }
         Some("object") => object(schema, &mut node),
         kind => value(schema, kind.unwrap_or("string"), &mut node),
     }
-    Value::Object(node)
+    node
 }
 
 /// A map becomes a string that contains JSON, which the check of arguments parses.
@@ -41,8 +46,7 @@ fn object(schema: &Map<String, Value>, node: &mut Map<String, Value>) {
         return append_sentence(node, "The text of a JSON object");
     };
     node.insert("type".to_owned(), json!("object"));
-    let rendered = properties.iter().map(|(name, property)| (name.clone(), self::node(property)));
-    node.insert("properties".to_owned(), Value::Object(rendered.collect()));
+    node.insert("properties".to_owned(), Value::Object(properties.clone()));
     let required = schema.get("required").filter(|names| **names != json!([]));
     if let Some(required) = required {
         node.insert("required".to_owned(), required.clone());
@@ -64,7 +68,7 @@ fn value(schema: &Map<String, Value>, kind: &str, node: &mut Map<String, Value>)
 
 /// A value or a list of such values becomes a list. Any other union stays `anyOf`, and its
 /// description moves into the first option, since the API allows no keyword beside `anyOf`.
-fn union(schema: &Map<String, Value>, options: &[Value]) -> Value {
+fn union(schema: &Map<String, Value>, options: &[Value]) -> Map<String, Value> {
     let is_list = |option: &&Value| {
         let items = option.get("items");
         options.iter().all(|other| other == *option || Some(other) == items)
@@ -77,11 +81,11 @@ fn union(schema: &Map<String, Value>, options: &[Value]) -> Value {
         let inner = first.shift_remove("description");
         let words = [Some(outer), inner.as_ref()].into_iter().flatten().filter_map(Value::as_str);
         let whole = words.collect::<Vec<_>>().join(" ");
-        first.insert("description".to_owned(), Value::String(whole));
+        first.shift_insert(0, "description".to_owned(), Value::String(whole));
     }
     match chosen.as_slice() {
-        [only] => node(only),
-        all => json!({ "anyOf": all.iter().map(node).collect::<Vec<_>>() }),
+        [Value::Object(only)] => only.clone(),
+        all => Map::from_iter([("anyOf".to_owned(), json!(all))]),
     }
 }
 
@@ -95,12 +99,12 @@ mod tests {
         let list = json!({ "type": "array", "items": text });
         let given = json!({ "description": "Where.", "anyOf": [text, list] });
         let wanted = json!({ "description": "Where.", "type": "array", "items": text });
-        assert_eq!(node(&given), wanted);
+        assert_eq!(rendered(given), wanted);
         let given = json!({ "description": "A or b.", "anyOf": [text, { "type": "integer" }] });
         let wanted = json!({
             "anyOf": [{ "description": "A or b.", "type": "string" }, { "type": "integer" }],
         });
-        assert_eq!(node(&given), wanted);
+        assert_eq!(rendered(given), wanted);
     }
 
     #[test]
@@ -119,10 +123,15 @@ mod tests {
                 json!({ "type": "string", "description": "The text of a JSON object." }),
             ),
             (json!({}), json!({ "type": "string" })),
+            (json!(false), json!({ "type": "string" })),
+            (
+                json!({ "type": "array", "items": true }),
+                json!({ "type": "array", "items": { "type": "string" } }),
+            ),
             (json!({ "type": "array" }), json!({ "type": "array", "items": { "type": "string" } })),
         ];
         for (given, wanted) in table {
-            assert_eq!(node(&given), wanted);
+            assert_eq!(rendered(given), wanted);
         }
         assert_eq!(parameters(&json!({ "type": "object", "properties": {} })), None);
     }

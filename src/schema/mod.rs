@@ -16,6 +16,7 @@ mod gemini;
 mod given;
 mod openai_strict;
 mod portable;
+mod tree;
 
 use std::fmt;
 use std::str::FromStr;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::portable;
+use super::tree::edit_each;
 
 /// These limits are the lowest that OpenAI has documented.
 const MAX_LEVELS: usize = 5;
@@ -17,11 +18,18 @@ const ANNOTATIONS: &[&str] =
 /// The schema with every property required and optional ones nullable; `None` if the subset cannot
 /// express it, as for a map with arbitrary keys.
 pub(super) fn parameters(schema: &Value) -> Option<Value> {
-    let root = schema.as_object().filter(|root| !root.contains_key("anyOf"))?;
-    let mut size = Size::default();
+    let mut strict = schema.clone();
+    let root = strict.as_object_mut()?;
     let is_object = root.get("type").is_some_and(|kind| kind == "object");
-    let strict = if is_object { object(root, 1, &mut size) } else { None };
-    strict.filter(|_| size.fits())
+    // Only at the root does an object without properties have no arbitrary keys.
+    root.entry("properties").or_insert_with(|| json!({}));
+    let mut size = Size::default();
+    let mut is_expressed = is_object && !root.contains_key("anyOf");
+    edit_each(&mut strict, 0, &mut |node, level| match restricted(node, level, &mut size) {
+        Some(restricted) => *node = restricted,
+        None => is_expressed = false,
+    });
+    (is_expressed && size.fits()).then_some(strict)
 }
 
 #[derive(Default)]
@@ -46,53 +54,54 @@ impl Size {
     }
 }
 
-/// `level` is the nesting level of an object at this place.
-fn node(schema: &Value, level: usize, size: &mut Size) -> Option<Value> {
-    let schema = schema.as_object()?;
-    if level > MAX_LEVELS + 1 || !schema.keys().all(|keyword| is_known(keyword)) {
+/// The schema in the subset, whose inner schemas are in it already.
+fn restricted(
+    schema: &Map<String, Value>,
+    level: usize,
+    size: &mut Size,
+) -> Option<Map<String, Value>> {
+    if !schema.keys().all(|keyword| is_known(keyword)) {
         return None;
     }
-    if let Some(options) = schema.get("anyOf") {
-        let options = options.as_array()?.iter().map(|option| node(option, level, size));
-        let options = options.collect::<Option<Vec<Value>>>()?;
-        return Some(described(schema, json!({ "anyOf": options })));
-    }
-    match schema.get("type")?.as_str()? {
-        "object" if schema.contains_key("properties") => object(schema, level, size),
-        "array" => {
-            let items = node(schema.get("items")?, level, size)?;
-            Some(described(schema, json!({ "type": "array", "items": items })))
+    let rest = if let Some(options) = schema.get("anyOf") {
+        json!({ "anyOf": options })
+    } else {
+        match schema.get("type")?.as_str()? {
+            "object" => object(schema, level + 1, size)?,
+            "array" => json!({ "type": "array", "items": schema.get("items")? }),
+            kind @ ("string" | "integer" | "number" | "boolean") => value(schema, kind, size),
+            _ => return None,
         }
-        kind @ ("string" | "integer" | "number" | "boolean") => Some(value(schema, kind, size)),
-        _ => None,
+    };
+    let mut whole = Map::new();
+    if let Some(description) = schema.get("description") {
+        whole.insert("description".to_owned(), description.clone());
     }
+    whole.extend(rest.as_object().cloned()?);
+    Some(whole)
 }
 
 fn object(schema: &Map<String, Value>, level: usize, size: &mut Size) -> Option<Value> {
-    let is_open = schema.get("additionalProperties").is_some_and(|more| *more != false);
-    if is_open || !schema.keys().all(|keyword| is_known(keyword)) {
+    let mut properties = schema.get("properties")?.as_object()?.clone();
+    if schema.get("additionalProperties").is_some_and(|more| *more != false) {
         return None;
     }
-    let none = Map::new();
-    let given = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     size.levels = size.levels.max(level);
-    size.properties += given.len();
+    size.properties += properties.len();
     let required = schema.get("required").and_then(Value::as_array);
-    let mut properties = Map::new();
-    for (name, property) in given {
-        let strict = node(property, level + 1, size)?;
-        let is_required = required.is_some_and(|names| names.iter().any(|own| own == name));
+    for (name, property) in &mut properties {
         size.name_bytes += name.len();
-        properties.insert(name.clone(), if is_required { strict } else { or_null(strict) });
+        if !required.is_some_and(|names| names.iter().any(|own| own == name)) {
+            *property = or_null(property.take());
+        }
     }
     let names: Vec<&String> = properties.keys().collect();
-    let object = json!({
+    Some(json!({
         "type": "object",
         "required": names,
         "properties": properties,
         "additionalProperties": false,
-    });
-    Some(described(schema, object))
+    }))
 }
 
 fn value(schema: &Map<String, Value>, kind: &str, size: &mut Size) -> Value {
@@ -101,7 +110,7 @@ fn value(schema: &Map<String, Value>, kind: &str, size: &mut Size) -> Value {
         size.add_values(values);
         value["enum"] = Value::Array(values.clone());
     }
-    described(schema, value)
+    value
 }
 
 /// Plain values get a list of types, the documented form. Others get `anyOf`, since `null` would have
@@ -124,18 +133,6 @@ fn or_null(mut schema: Value) -> Value {
     }
     union.insert("anyOf".to_owned(), json!([schema, nothing]));
     Value::Object(union)
-}
-
-/// The description of `schema` before the keywords of `rest`.
-fn described(schema: &Map<String, Value>, rest: Value) -> Value {
-    let mut whole = Map::new();
-    if let Some(description) = schema.get("description") {
-        whole.insert("description".to_owned(), description.clone());
-    }
-    if let Value::Object(rest) = rest {
-        whole.extend(rest);
-    }
-    Value::Object(whole)
 }
 
 fn is_known(keyword: &str) -> bool {
@@ -198,6 +195,8 @@ mod tests {
         let table = [
             json!({ "type": "object", "additionalProperties": { "type": "string" } }),
             json!({ "type": "object", "properties": { "any": {} } }),
+            json!({ "type": "object", "properties": { "none": false } }),
+            json!({ "type": "object", "properties": { "l": { "type": "array", "items": true } } }),
             json!({ "type": "object", "properties": { "map": { "type": "object" } } }),
             json!({ "type": "object", "properties": { "list": { "type": "array" } } }),
             json!({ "type": "object", "properties": { "a": { "allOf": [] } } }),

@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::tree::edit_each;
+
 /// Whether a schema is for arguments or for output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -32,20 +34,13 @@ const LIMITS: &[(&str, &str, &str)] = &[
 
 /// Rewrites `schema` in place: no references, titles, `oneOf`, `const` or unions with null.
 pub(super) fn clean(schema: &mut Value, side: Side) {
-    rewrite(schema, side);
-    describe_values(schema);
+    edit_each(schema, 0, &mut |node, _| rewrite(node, side));
+    edit_each(schema, 0, &mut |node, _| describe_values(node));
 }
 
-fn rewrite(schema: &mut Value, side: Side) {
-    if *schema == Value::Bool(true) {
-        *schema = json!({});
-    }
-    let Some(node) = schema.as_object_mut() else { return };
+fn rewrite(node: &mut Map<String, Value>, side: Side) {
     for keyword in ["$schema", "$defs", "$ref", "$id", "title", "unevaluatedProperties"] {
         node.shift_remove(keyword);
-    }
-    for child in children(node) {
-        rewrite(child, side);
     }
     const_to_enum(node);
     one_of_to_any_of(node);
@@ -65,43 +60,26 @@ fn rewrite(schema: &mut Value, side: Side) {
 /// Removes what only serves to check arguments: limits, which the descriptions mention, and
 /// `additionalProperties: false`.
 pub(super) fn remove_checks(schema: &mut Value) {
-    let Some(node) = schema.as_object_mut() else { return };
-    node.retain(|keyword, value| {
-        let is_limit = LIMITS.iter().any(|(limit, _, _)| limit == keyword);
-        !is_limit && keyword != "default" && !(keyword == "additionalProperties" && value == false)
+    edit_each(schema, 0, &mut |node, _| {
+        node.retain(|keyword, value| {
+            let is_limit = LIMITS.iter().any(|(limit, _, _)| limit == keyword);
+            let is_closed = keyword == "additionalProperties" && value == false;
+            !is_limit && keyword != "default" && !is_closed
+        });
     });
-    for child in children(node) {
-        remove_checks(child);
-    }
 }
 
 /// Removes `format`, which providers refuse or ignore.
 pub(super) fn remove_formats(schema: &mut Value) {
-    let Some(node) = schema.as_object_mut() else { return };
-    node.shift_remove("format");
-    for child in children(node) {
-        remove_formats(child);
-    }
+    edit_each(schema, 0, &mut |node, _| {
+        node.shift_remove("format");
+    });
 }
 
 /// A doc comment in one line, without its examples.
 pub(super) fn folded(text: &str) -> String {
     let prose = text.split("```").step_by(2);
     prose.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
-}
-
-/// The direct subschemas of a schema.
-pub(super) fn children(node: &mut Map<String, Value>) -> Vec<&mut Value> {
-    let mut found = Vec::new();
-    for (keyword, value) in node {
-        match (keyword.as_str(), value) {
-            ("properties", Value::Object(properties)) => found.extend(properties.values_mut()),
-            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => found.extend(list),
-            ("items" | "additionalProperties", value) if !value.is_boolean() => found.push(value),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// Puts required properties first, as a model writes the properties in their order.
@@ -191,23 +169,17 @@ fn merge_enums(node: &mut Map<String, Value>) {
 }
 
 /// Runs last, because the description of a property replaces the description of its type.
-fn describe_values(schema: &mut Value) {
-    let Some(node) = schema.as_object_mut() else { return };
-    if let Some(Value::String(values)) = node.shift_remove(VALUES) {
-        let before = node.get("description").and_then(Value::as_str).unwrap_or_default();
-        let listed = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
-        let names = listed.unwrap_or_default().iter().filter_map(Value::as_str);
-        let words = before.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        // The description of the property may explain them itself.
-        if !before.is_empty() && names.clone().all(|name| words.clone().any(|word| word == name)) {
-            return;
-        }
-        let whole = format!("{before} Values: {values}.").trim_start().to_owned();
-        node.insert("description".to_owned(), Value::String(whole));
+fn describe_values(node: &mut Map<String, Value>) {
+    let Some(Value::String(values)) = node.shift_remove(VALUES) else { return };
+    let before = description(node);
+    let mut names = node.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let words = before.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    // The description of the property may explain them itself.
+    if names.all(|name| words.clone().any(|word| !word.is_empty() && name == word)) {
+        return;
     }
-    for child in children(node) {
-        describe_values(child);
-    }
+    let whole = format!("{before} Values: {values}.").trim_start().to_owned();
+    node.insert("description".to_owned(), Value::String(whole));
 }
 
 fn enum_of(option: &Value) -> Option<&Vec<Value>> {
@@ -230,18 +202,16 @@ fn fold_description(node: &mut Map<String, Value>) {
 /// Adds limits and defaults to the descriptions that do not mention them, since many clients drop the
 /// keywords.
 pub(super) fn describe_limits(schema: &mut Value) {
-    let Some(node) = schema.as_object_mut() else { return };
-    for child in children(node) {
-        describe_limits(child);
-    }
-    for &(keyword, before, after) in LIMITS {
-        describe_limit(node, keyword, before, after);
-    }
-    if let Some(pattern) = node.get("pattern").and_then(Value::as_str) {
-        let sentence = format!("Matches the regular expression {pattern}");
-        append_sentence(node, &sentence);
-    }
-    describe_default(node);
+    edit_each(schema, 0, &mut |node, _| {
+        for &(keyword, before, after) in LIMITS {
+            describe_limit(node, keyword, before, after);
+        }
+        if let Some(pattern) = node.get("pattern").and_then(Value::as_str) {
+            let sentence = format!("Matches the regular expression {pattern}");
+            append_sentence(node, &sentence);
+        }
+        describe_default(node);
+    });
 }
 
 /// Whether `keyword` is a limit or default, which [`describe_limits`] puts into the description.

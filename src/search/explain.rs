@@ -8,26 +8,20 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use crate::arguments::Sort;
 use crate::context::Call;
 use crate::error::Error;
-use crate::pool::Pool;
+use crate::search::alternative::{Alternative, NoFiles, Reading};
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::pattern::{Pattern, PatternOptions};
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
 use crate::text::clip;
-use crate::text_format::{Syntax, TextFormat};
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
-    Batch, DirectoryReport, GlobBase, OpenCount, Pass, PathFilter, ResultSink, SelectedFiles,
-    SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, GlobBase, OpenCount, Pass, PathFilter, ResultSink, Scope,
+    SelectedFiles, SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
-use ripkit_fs::Hint;
-use ripkit_fs::Workspace;
 use ripkit_fs::escape;
 
 /// How many files each reading is tried on, however few were searched.
@@ -48,149 +42,10 @@ const MAX_SPANNED_LINES: usize = 20;
 /// How much of a matching line is shown, in bytes.
 const MAX_TEXT_BYTES: usize = 120;
 
-/// Another reading of a search without matches, and the first match that it has.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
-#[non_exhaustive]
-pub struct Alternative {
-    /// What is different.
-    pub reading: Reading,
-    /// The path of the match, relative to the workspace.
-    pub path: String,
-    /// The number of its line.
-    pub line: u64,
-    /// The line without the blanks around it, or its start; empty in a binary file, and
-    /// where lines are not searched for.
-    pub text: String,
-}
-
-/// How a search can be read differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-#[non_exhaustive]
-pub enum Reading {
-    /// In files that an ignore rule leaves out.
-    Ignored,
-    /// In files that are left out for their names.
-    Hidden,
-    /// The pattern as plain text.
-    Literal,
-    /// The pattern as a regular expression.
-    Regex,
-    /// With `|` for `\|`, as in the basic expressions of `grep`.
-    Alternation,
-    /// Whatever the case.
-    AnyCase,
-    /// Within words.
-    PartOfWord,
-    /// Across lines.
-    Multiline,
-    /// Across lines, where `.` matches line ends.
-    DotAll,
-    /// In files that `include` leaves out.
-    WithoutInclude,
-    /// In files that `file_type` leaves out.
-    WithoutFileType,
-    /// In files that `include` and `file_type` leave out.
-    WithoutFilters,
-    /// In binary files.
-    Binary,
-}
-
-impl Alternative {
-    /// The sentence that says how to search so.
-    pub(super) fn text(&self, format: &TextFormat) -> String {
-        let path = escape::display_path(self.path.as_bytes());
-        let text = if self.text.is_empty() { "" } else { &*format!(" `{}`", self.text) };
-        let at = format_args!("{path}:{}{text}", self.line);
-        let set = |name: &str| format.argument(name, true);
-        let name = |name: &str| format.argument_name(name);
-        match self.reading {
-            Reading::Ignored => format!(
-                "Ignored files match, the first is {at}; include them with {}.",
-                set("no_ignore")
-            ),
-            Reading::Hidden => format!(
-                "Hidden files match, the first is {at}; include them with {}.",
-                set("hidden")
-            ),
-            Reading::Literal => {
-                format!("As plain text the pattern matches {at}; set {}.", set("literal"))
-            }
-            Reading::Regex => format!(
-                "As a regular expression the pattern matches {at}; leave out {}.",
-                name("literal")
-            ),
-            Reading::Alternation => {
-                format!("With | for \\| the pattern matches {at}; a | needs no backslash.")
-            }
-            Reading::AnyCase => {
-                let any_case = match format.syntax() {
-                    Syntax::Json => format!("set {}", format.argument("case_sensitive", false)),
-                    Syntax::Shell => "pass -i".to_owned(),
-                };
-                format!("Ignoring case the pattern matches {at}; {any_case}.")
-            }
-            Reading::PartOfWord => {
-                format!("Within words the pattern matches {at}; leave out {}.", name("word"))
-            }
-            Reading::Multiline => {
-                format!("Across lines the pattern matches {at}; set {}.", set("multiline"))
-            }
-            Reading::DotAll => format!(
-                "Across lines the pattern matches {at}; set {} and put (?sU) before the pattern.",
-                set("multiline")
-            ),
-            Reading::WithoutInclude => {
-                format!("Without {} the pattern matches {at}.", name("include"))
-            }
-            Reading::WithoutFileType => {
-                format!("Without {} the pattern matches {at}.", name("file_type"))
-            }
-            Reading::WithoutFilters => {
-                let names = [name("include"), name("file_type")].join(" and ");
-                format!("Without {names} the pattern matches {at}.")
-            }
-            Reading::Binary => format!(
-                "Binary files match, the first is {path}; to search one, name it in {}.",
-                name("path")
-            ),
-        }
-    }
-}
-
-/// Says that a filter let no file pass, and what exists instead.
-#[derive(Clone, Debug)]
-pub(super) struct NoFiles {
-    argument: &'static str,
-    values: Vec<String>,
-    closest: Option<Hint>,
-}
-
-impl NoFiles {
-    /// The clause that follows on "No matches found".
-    pub(super) fn reason(&self, format: &TextFormat) -> String {
-        let name = format.argument_name(self.argument);
-        let shown =
-            self.values.iter().map(|value| format!("`{}`", escape::display_path(value.as_bytes())));
-        let shown = shown.collect::<Vec<_>>().join(", ");
-        match self.argument {
-            "exclude" => format!("{name} {shown} leaves out every file"),
-            _ => format!("no file matches {name} {shown}"),
-        }
-    }
-
-    pub(super) fn closest(&self, format: &TextFormat) -> Option<String> {
-        self.closest.as_ref()?.text(format)
-    }
-}
-
 /// The files that a search would have had without its filter, but for `exclude`, if the filter let no
 /// file pass.
 pub(super) fn sample(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     options: &SearchOptions,
     report: &SearchOutput,
 ) -> Result<Option<EntrySample>, Error> {
@@ -200,19 +55,18 @@ pub(super) fn sample(
     }
     let [_, exclude, _] = options.walk.filter.arguments();
     let globs = (GlobBase::Root, exclude.as_slice());
-    EntrySample::of(workspace, (pool, call), &options.walk, globs, true).map(Some)
+    EntrySample::of(scope, &options.walk, globs, true).map(Some)
 }
 
 /// Adds to the report of a search without matches what else would have been found, and with a sample
 /// which filter let no file pass. `skipped` is what ignore rules and hidden names left out.
 pub(super) fn explain(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     options: &SearchOptions,
     (sample, skipped): (Option<&EntrySample>, &[SkippedEntry]),
     report: &mut SearchOutput,
 ) -> Result<(), Error> {
-    let explainer = Explainer { workspace, pool, call, options };
+    let explainer = Explainer { scope, options };
     report.no_files = sample.and_then(|sample| explainer.no_files(sample));
     // The opposite of a match would be no help.
     if options.wants_files_without_match() {
@@ -221,19 +75,15 @@ pub(super) fn explain(
     report.alternatives = explainer.alternatives(skipped, report)?;
     let is_left_out =
         |found: &Alternative| matches!(found.reading, Reading::Ignored | Reading::Hidden);
-    if let Some(no_files) = &mut report.no_files
-        && report.alternatives.iter().any(is_left_out)
-    {
+    if report.alternatives.iter().any(is_left_out) {
         // What is ignored may be what the globs name.
-        no_files.closest = None;
+        report.no_files = report.no_files.take().map(NoFiles::without_closest);
     }
     Ok(())
 }
 
 struct Explainer<'a> {
-    workspace: &'a Workspace,
-    pool: &'a Pool,
-    call: &'a Call,
+    scope: Scope<'a>,
     options: &'a SearchOptions,
 }
 
@@ -245,17 +95,13 @@ impl Explainer<'_> {
             filter.is_ok_and(|filter| !sample.any(|path, base_len| filter.passes(path, base_len)))
         };
         if sample.is_empty() {
-            let values = exclude.clone();
-            let is_reason = !values.is_empty();
-            return is_reason.then_some(NoFiles { argument: "exclude", values, closest: None });
+            return (!exclude.is_empty()).then(|| NoFiles::new("exclude", exclude, None));
         }
         if !include.is_empty() && none_passes(PathFilter::new(include, &[], &[])) {
-            let (values, closest) = (include.clone(), sample.closest(include));
-            return Some(NoFiles { argument: "include", values, closest });
+            return Some(NoFiles::new("include", include, sample.closest(include)));
         }
         if !file_types.is_empty() && none_passes(PathFilter::new(&[], &[], file_types)) {
-            let (values, closest) = (file_types.clone(), sample.types());
-            return Some(NoFiles { argument: "file_type", values, closest });
+            return Some(NoFiles::new("file_type", file_types, sample.types()));
         }
         None
     }
@@ -266,8 +112,8 @@ impl Explainer<'_> {
         report: &SearchOutput,
     ) -> Result<Vec<Alternative>, Error> {
         let call = match Instant::now().checked_add(MAX_TIME) {
-            Some(end) => self.call.clone().with_deadline(end),
-            None => self.call.clone(),
+            Some(end) => self.scope.call().clone().with_deadline(end),
+            None => self.scope.call().clone(),
         };
         let call = &call.without_progress();
         let max_files = (report.receipt.files / FILES_PART).max(MIN_FILES);
@@ -312,14 +158,13 @@ impl Explainer<'_> {
             skipped.iter().partition(|entry| entry.is_directory);
         let directories = directories.chunks(1).map(<[&SkippedEntry]>::to_vec);
         let groups: Vec<Vec<&SkippedEntry>> = std::iter::once(files).chain(directories).collect();
-        let mut left = max_files;
+        let (workspace, mut left) = (self.scope.workspace(), max_files);
         for (index, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
             let share = (left / (groups.len() - index) as u64).max(1);
             let mut options = self.options.clone();
             let (count, source) = (OpenCount::default(), options.walk.source.clone());
             let roots = group.iter().filter_map(|entry| {
-                let root =
-                    WalkRoot::reopen(self.workspace, &entry.path, source.as_deref(), &count)?;
+                let root = WalkRoot::reopen(workspace, &entry.path, source.as_deref(), &count)?;
                 Some(root.seen_from(&self.options.walk.roots))
             });
             options.walk.roots = roots.collect();
@@ -380,14 +225,14 @@ impl Explainer<'_> {
             pass: Pass::InOrder,
             ..options
         };
+        let scope = self.scope.with_call(call);
         let aliases = WalkRoot::aliases(&self.options.walk.roots);
         let options = Arc::new(options);
-        let searcher = FileSearcher::new(&options, self.workspace, call);
+        let searcher = FileSearcher::new(&options, scope);
         let builder = ReportBuilder::new(&options);
         let sink = FirstFiles { builder, files: 0, max_files };
         let walk = options.walk.clone();
-        let (sink, _) =
-            Walk::run(self.workspace, walk, (self.pool, call), (FirstSearch(searcher), sink))?;
+        let (sink, _) = Walk::run(scope, walk, (FirstSearch(searcher), sink))?;
         let files = sink.files;
         let (report, _) = sink.builder.finish(None, None);
         let found = report.files.first().and_then(|file| {
@@ -567,33 +412,5 @@ mod tests {
         let all =
             PatternOptions { pattern: "x", word: true, case_sensitive: Some(true), ..OPTIONS };
         assert_eq!(kinds(&all), [AnyCase, PartOfWord]);
-    }
-
-    #[test]
-    fn a_reading_says_how_to_search_so_in_the_words_of_its_reader() {
-        let found = |reading| Alternative {
-            reading,
-            path: "a\u{7}b".to_owned(),
-            line: 3,
-            text: "x = 1".to_owned(),
-        };
-        let (json, shell) = (TextFormat::default(), TextFormat::default());
-        let shell = shell.with_syntax(crate::Syntax::Shell);
-        assert_eq!(
-            found(Reading::Literal).text(&json),
-            "As plain text the pattern matches a\\u{7}b:3 `x = 1`; set literal: true."
-        );
-        assert_eq!(
-            found(Reading::Literal).text(&shell),
-            "As plain text the pattern matches a\\u{7}b:3 `x = 1`; set --literal."
-        );
-        assert_eq!(
-            found(Reading::WithoutFilters).text(&shell),
-            "Without --include and --file-type the pattern matches a\\u{7}b:3 `x = 1`."
-        );
-        assert_eq!(
-            found(Reading::Binary).text(&json),
-            "Binary files match, the first is a\\u{7}b; to search one, name it in path."
-        );
     }
 }

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
 
 use grep_matcher::{Match, Matcher};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
@@ -35,9 +34,6 @@ const OVERLAP: usize = 64 << 10;
 /// The size of the first read that looks for the end of a block's last line, in bytes; the next
 /// block reads these bytes again.
 const TAIL: usize = 4 << 10;
-
-/// The maximum time that the waiting thread sleeps before it checks again.
-const WAIT: Duration = Duration::from_millis(5);
 
 /// The version token of a file, read from its start.
 pub(super) fn version(file: &File) -> io::Result<String> {
@@ -127,11 +123,8 @@ impl LargeFile {
         let shared = self.clone();
         control.share_work(Arc::new(move |control| shared.work(control)));
         self.work(control);
-        let mut progress = lock(&self.progress);
-        while progress.workers > 0 {
-            let waited = self.changed.wait_timeout(progress, WAIT);
-            (progress, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        }
+        let at_work = self.changed.wait_while(lock(&self.progress), |all| all.workers > 0);
+        let mut progress = at_work.unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = progress.error.take() {
             return Err(error);
         }

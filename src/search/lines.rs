@@ -16,20 +16,16 @@ use serde::{Serialize, Serializer};
 use crate::context::TextStream;
 use crate::search::enclosing::Definitions;
 use crate::search::options::OutputMode;
-use crate::search::spans::LineSpans;
+use crate::search::spans::{LineSpans, MAX_SPANS};
 use crate::search::values::ValueCounts;
 use crate::text::clip;
-use ripkit_fs::Version;
-use ripkit_fs::escape;
+use ripkit_fs::{Version, escape};
 
 /// The initial capacity for the text of a file, in bytes.
 const TEXT_CAPACITY: usize = 4096;
 
 /// The lines of a file that take more bytes than this are not given more than they need.
 const LARGE: usize = 64 << 10;
-
-/// The maximum number of spans that are returned for a line.
-pub(super) const MAX_SPANS: usize = 100;
 
 /// The matches of one file.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]

@@ -1,9 +1,10 @@
 //! Searches the contents of files: from options to a report in path order.
 
+pub(crate) mod alternative;
 mod ascii;
 pub(crate) mod definition_hint;
 mod enclosing;
-pub(crate) mod explain;
+mod explain;
 mod json;
 mod large_file;
 pub(crate) mod line_ends;
@@ -28,17 +29,15 @@ mod tests;
 use std::sync::Arc;
 
 use crate::arguments::Sort;
-use crate::context::{Call, Incomplete};
+use crate::context::Incomplete;
 use crate::error::Error;
 use crate::index::IndexReader;
 use crate::output::IndexUse;
-use crate::pool::Pool;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::SearchOptions;
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::FileSearcher;
-use crate::walk::{Cursor, Pass, ResumePoint, SkippedEntry, Walk};
-use ripkit_fs::Workspace;
+use crate::walk::{Cursor, Pass, ResumePoint, Scope, SkippedEntry, Walk};
 
 /// The note on results that were found by ignoring case.
 const IGNORES_CASE: &str = "No match with this case; these ignore case.";
@@ -47,25 +46,24 @@ const IGNORES_CASE: &str = "No match with this case; these ignore case.";
 /// ignores case, which is the answer if it finds something.
 ///
 /// # Errors
-/// Those of the workspace for the search paths, and of [`Pool::run`]. Files that cannot be read are
+/// Those of the workspace for the search paths, and of [`crate::pool::Pool::run`]. Files that cannot be read are
 /// counted in the report.
 pub(crate) fn search(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     options: SearchOptions,
     ignoring_case: impl FnOnce() -> Result<Option<SearchOptions>, Error>,
 ) -> Result<SearchOutput, Error> {
     let mut options = Arc::new(options);
-    let (mut report, mut skipped) = run(workspace, (pool, call), &options)?;
+    let (mut report, mut skipped) = run(scope, &options)?;
     let is_over = |report: &SearchOutput| report.matches > 0 || report.incomplete.is_some();
     if is_over(&report) {
         return Ok(report);
     }
-    let sample = explain::sample(workspace, (pool, call), &options, &report)?;
+    let sample = explain::sample(scope, &options, &report)?;
     let reading = sample.as_ref().and_then(|sample| options.reading(sample));
     if let Some(reading) = &reading {
         options = Arc::new(options.with_reading(reading)?);
-        (report, skipped) = run(workspace, (pool, call), &options)?;
+        (report, skipped) = run(scope, &options)?;
     }
     if is_over(&report) || options.cursor.is_some() {
         return Ok(report);
@@ -74,29 +72,28 @@ pub(crate) fn search(
         if let Some(reading) = &reading {
             options = options.with_reading(reading)?;
         }
-        let (mut found, _) = run(workspace, (pool, call), &Arc::new(options))?;
+        let (mut found, _) = run(scope, &Arc::new(options))?;
         if found.matches > 0 {
             found.notes.insert(0, IGNORES_CASE.to_owned());
             return Ok(found);
         }
     }
     let sample = sample.filter(|_| reading.is_none());
-    explain::explain(workspace, (pool, call), &options, (sample.as_ref(), &skipped), &mut report)?;
+    explain::explain(scope, &options, (sample.as_ref(), &skipped), &mut report)?;
     Ok(report)
 }
 
 /// Runs one search; returns also the entries that ignore rules skipped.
 fn run(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     options: &Arc<SearchOptions>,
 ) -> Result<(SearchOutput, Vec<SkippedEntry>), Error> {
     let builder = ReportBuilder::new(options);
-    let mut pass = run_pass(workspace, (pool, call), options, builder)?;
+    let mut pass = run_pass(scope, options, builder)?;
     if pass.incomplete.is_none() && pass.builder.begin_rest() {
         let rest =
             SearchOptions { cursor: None, pass: Pass::Rest, ..SearchOptions::clone(options) };
-        pass = run_pass(workspace, (pool, call), &Arc::new(rest), pass.builder)?;
+        pass = run_pass(scope, &Arc::new(rest), pass.builder)?;
     }
     let (mut report, skipped) = pass.builder.finish(pass.incomplete, pass.order.as_ref());
     if let Some(index_reader) = pass.index_reader {
@@ -116,24 +113,23 @@ struct EndedPass {
 
 /// Runs one pass over the files.
 fn run_pass(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     options: &Arc<SearchOptions>,
     mut builder: ReportBuilder,
 ) -> Result<EndedPass, Error> {
     let order = match options.sort {
         Sort::Path => None,
-        Sort::Modified => Some(mtime_order::newest_first(workspace, (pool, call), options)?),
+        Sort::Modified => Some(mtime_order::newest_first(scope, options)?),
     };
-    let searcher = FileSearcher::new(options, workspace, call);
+    let searcher = FileSearcher::new(options, scope);
     let index_reader = searcher.index_reader();
     let (builder, incomplete) = if let Some(order) = &order {
         builder.add_listing(order);
-        search_in_order(order, workspace, options, (pool, call), &searcher, builder)?
+        search_in_order(order, scope, options, &searcher, builder)?
     } else {
         let mut walk = options.walk.clone();
         walk.resume = options.cursor.as_ref().map(resume_point);
-        Walk::run(workspace, walk, (pool, call), (searcher, builder))?
+        Walk::run(scope, walk, (searcher, builder))?
     };
     if let Some(index_reader) = &index_reader {
         index_reader.end(incomplete);
@@ -144,16 +140,15 @@ fn run_pass(
 /// Searches files in the order of their modification time until the report is full.
 fn search_in_order(
     order: &MtimeOrder,
-    workspace: &Workspace,
+    scope: Scope<'_>,
     options: &SearchOptions,
-    (pool, call): (&Pool, &Call),
     searcher: &FileSearcher,
     mut builder: ReportBuilder,
 ) -> Result<(ReportBuilder, Option<Incomplete>), Error> {
     for walk in order.walks(&options.walk) {
-        let call = call.clone().with_progress_offset(builder.progress());
+        let call = scope.call().clone().with_progress_offset(builder.progress());
         let (next, incomplete) =
-            Walk::run(workspace, walk, (pool, &call), (searcher.clone(), builder))?;
+            Walk::run(scope.with_call(&call), walk, (searcher.clone(), builder))?;
         builder = next;
         if incomplete.is_some() || builder.is_full() {
             return Ok((builder, incomplete));

@@ -2,14 +2,12 @@
 
 use std::cmp::Reverse;
 
-use crate::context::{Call, Incomplete};
+use crate::context::Incomplete;
 use crate::error::Error;
 use crate::output::ScanStats;
-use crate::pool::Pool;
 use crate::search::options::SearchOptions;
 use crate::walk::list::{self, ListEntry, ListOptions};
-use crate::walk::{Cursor, WalkOptions};
-use ripkit_fs::Workspace;
+use crate::walk::{Cursor, Scope, WalkOptions};
 
 /// How many files are searched in one walk, in which each takes half a kilobyte.
 const CHUNK: usize = 4096;
@@ -48,14 +46,11 @@ impl MtimeOrder {
 }
 
 /// Lists the files of a search in order.
-pub(super) fn newest_first(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
-    options: &SearchOptions,
-) -> Result<MtimeOrder, Error> {
+pub(super) fn newest_first(scope: Scope<'_>, options: &SearchOptions) -> Result<MtimeOrder, Error> {
     let list = ListOptions { newest_first: true, ..ListOptions::new(options.walk.clone()) };
     // Listed files are not results.
-    let listed = list::list(workspace, (pool, &call.clone().without_progress()), list)?;
+    let call = scope.call().clone().without_progress();
+    let listed = list::list(scope.with_call(&call), list)?;
     // Files that were not listed may be newer, and no time is left to search the others.
     let mut files = if listed.incomplete.is_some() { Vec::new() } else { listed.entries };
     if let Some(cursor) = &options.cursor {

@@ -9,18 +9,17 @@ use std::sync::{Arc, Mutex};
 
 use crate::context::{Call, Incomplete, Limits, Progress};
 use crate::error::{Error, ErrorCode};
-use crate::pool::{Job, Pool, lock};
+use crate::pool::{Job, lock};
 use crate::search;
-use crate::search::explain::Reading;
+use crate::search::alternative::Reading;
 use crate::search::lines::FileMatches;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::report::SearchOutput;
 use crate::search::rewrite::{ChangedLine, RewriteError, Rewriter, Rewritten, line_searcher};
 use crate::search::template::Template;
+use crate::walk::Scope;
 use ripkit_edit::text::counted;
-use ripkit_fs::Hint;
-use ripkit_fs::escape;
-use ripkit_fs::{Access, Transaction, Version, Workspace};
+use ripkit_fs::{Access, Hint, Transaction, Version, Workspace, escape};
 
 /// The maximum number of files of one call, unless the host allows fewer results.
 const MAX_FILES: usize = 10_000;
@@ -79,12 +78,9 @@ pub(crate) struct ChangedFile {
 /// `TOO_LARGE` over the limits of one call and of files, `CONFLICT` for another number of matches
 /// than expected, or if another process changes a file meanwhile; those of the workspace for files
 /// that cannot be changed, and those of the search. After any error nothing is changed.
-pub(crate) fn replace(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
-    options: ReplaceOptions,
-) -> Result<Replacements, Error> {
-    if workspace.is_read_only() {
+pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Replacements, Error> {
+    let call = scope.call();
+    if scope.workspace().is_read_only() {
         let message = "cannot replace anything: the workspace is read-only";
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
@@ -95,14 +91,14 @@ pub(crate) fn replace(
         line_bytes: options.search.limits.line_bytes,
         versions: options.versions,
     };
-    let mut found = find(workspace, (pool, call), options.search)?;
+    let mut found = find(scope, options.search)?;
     if found.files.is_empty() {
         return Ok(Replacements { unmatched: Some(found), ..Replacements::default() });
     }
-    let mut transaction = begin(workspace, &mut found.files, call)?;
+    let mut transaction = begin(scope.workspace(), &mut found.files, call)?;
     let (files, is_staged) = (found.files.len(), !options.dry_run);
     let (rewritten, mut notes) =
-        rewrite_all(&mut transaction, (files, is_staged), &rewriter, (pool, call))?;
+        rewrite_all(&mut transaction, (files, is_staged), &rewriter, scope)?;
     notes.has_escape = rewriter.template.has_escape();
     let mut replacements = Replacements { notes: found.notes, ..Replacements::default() };
     for (file, rewritten) in found.files.into_iter().zip(rewritten) {
@@ -138,16 +134,12 @@ pub(crate) fn replace(
 }
 
 /// Finds the paths of all files with matches.
-fn find(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
-    search: SearchOptions,
-) -> Result<SearchOutput, Error> {
+fn find(scope: Scope<'_>, search: SearchOptions) -> Result<SearchOutput, Error> {
     let limits = Limits { text_bytes: usize::MAX, ..search.limits };
     let max_results = MAX_FILES.min(limits.results) as u64;
     let options =
         SearchOptions { mode: OutputMode::Files, max_results, limits, stream: None, ..search };
-    let mut found = search::search(workspace, (pool, call), options, || Ok(None))?;
+    let mut found = search::search(scope, options, || Ok(None))?;
     if let Some(why) = found.incomplete {
         return Err(stopped(why));
     }
@@ -189,8 +181,9 @@ fn rewrite_all(
     transaction: &mut Transaction,
     (files, is_staged): (usize, bool),
     rewriter: &Rewriter,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
 ) -> Result<(Vec<Rewritten>, Notes), Error> {
+    let call = scope.call();
     let (mut rewritten, mut errors) = (Vec::with_capacity(files), Vec::new());
     let (mut known, mut notes) = (HashSet::new(), Notes::default());
     let (mut batch, mut batch_bytes) = (Vec::new(), 0);
@@ -218,7 +211,7 @@ fn rewrite_all(
         }
         batch_bytes = 0;
         let first = rewritten.len();
-        let results = RewriteJob::run(rewriter, std::mem::take(&mut batch), (pool, call))?;
+        let results = RewriteJob::run(rewriter, std::mem::take(&mut batch), scope)?;
         for (index, result) in (first..).zip(results) {
             match result {
                 Ok(mut result) => {
@@ -269,14 +262,14 @@ impl RewriteJob {
     /// Rewrites these contents.
     ///
     /// # Errors
-    /// Those of [`Pool::run`].
+    /// Those of [`crate::pool::Pool::run`].
     fn run(
         rewriter: &Rewriter,
         contents: Vec<Vec<u8>>,
-        (pool, call): (&Pool, &Call),
+        scope: Scope<'_>,
     ) -> Result<Vec<Result<Rewritten, RewriteError>>, Error> {
         let files = contents.into_iter().map(RewriteState::Read).map(Mutex::new).collect();
-        let call = call.clone().without_progress();
+        let call = scope.call().clone().without_progress();
         let job = Arc::new(RewriteJob {
             rewriter: rewriter.clone(),
             files,
@@ -284,7 +277,7 @@ impl RewriteJob {
             stopped: AtomicBool::new(false),
             call: call.clone(),
         });
-        pool.run(&job, &call)?;
+        scope.pool().run(&job, &call)?;
         let results = job.files.iter().map(|file| {
             match std::mem::replace(&mut *lock(file), RewriteState::Begun) {
                 RewriteState::Done(result) => result,

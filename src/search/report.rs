@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::context::{Incomplete, Progress, TextStream};
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
+use crate::search::alternative::{Alternative, NoFiles, Reading};
 use crate::search::definition_hint::DefinitionLine;
-use crate::search::explain::{Alternative, NoFiles, Reading};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;

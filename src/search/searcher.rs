@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
-use crate::context::Call;
 use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
 use crate::output::ScanStats;
 use crate::pool::lock;
@@ -21,11 +20,11 @@ use crate::search::sink::LineSink;
 use crate::search::spans::SpanFinder;
 use crate::text::decode;
 use crate::walk::{
-    Batch, EntryRef, FileId, OpenDir, PathAliases, SelectedFiles, Visitor, WalkControl, WalkRoot,
+    Batch, EntryRef, FileId, OpenDir, PathAliases, Scope, SelectedFiles, Visitor, WalkControl,
+    WalkRoot,
 };
-use ripkit_fs::escape;
 use ripkit_fs::os::{File, Kind, ReadBuffer, Volume};
-use ripkit_fs::{PathPolicy, Version, Workspace};
+use ripkit_fs::{PathPolicy, Version, escape};
 
 /// The size of the first read of a file, which contains most source files.
 const FIRST_READ: usize = 256 * 1024;
@@ -193,11 +192,7 @@ impl Visitor for FileSearcher {
 }
 
 impl FileSearcher {
-    pub(super) fn new(
-        options: &Arc<SearchOptions>,
-        workspace: &Workspace,
-        call: &Call,
-    ) -> FileSearcher {
+    pub(super) fn new(options: &Arc<SearchOptions>, scope: Scope<'_>) -> FileSearcher {
         let cursor = options.cursor.as_ref();
         let named = options.walk.roots.iter().filter(|root| !root.is_directory());
         FileSearcher {
@@ -206,8 +201,8 @@ impl FileSearcher {
             binary: options.binary,
             named: named.map(|root| root.path().to_vec()).collect(),
             aliases: Arc::new(WalkRoot::aliases(&options.walk.roots)),
-            policy: workspace.policy().clone(),
-            index_reader: index_reader(options, workspace, call),
+            policy: scope.workspace().policy().clone(),
+            index_reader: index_reader(options, scope),
         }
     }
 
@@ -614,15 +609,11 @@ impl FileSearcher {
 }
 
 /// The query of the index, unless the search does not match its assumptions.
-fn index_reader(
-    options: &SearchOptions,
-    workspace: &Workspace,
-    call: &Call,
-) -> Option<IndexReader> {
+fn index_reader(options: &SearchOptions, scope: Scope<'_>) -> Option<IndexReader> {
     let (index, view) = options.index.as_ref()?;
     // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
     // up to which the index knows whole files.
-    if workspace.policy().denies_hard_links()
+    if scope.workspace().policy().denies_hard_links()
         || options.pattern.is_multiline() && (options.limits.multiline_bytes as u64) < WHOLE
     {
         return None;
@@ -630,7 +621,8 @@ fn index_reader(
     // Files without a match are results that the index knows, but for their versions.
     let opens_all = options.invert || options.versions && options.wants_files_without_match();
     let query = options.pattern.index_query().filter(|_| !opens_all);
-    let (threads, keep_going) = (options.limits.threads.max(1), || call.stop_reason().is_none());
+    let (threads, keep_going) =
+        (options.limits.threads.max(1), || scope.call().stop_reason().is_none());
     Some(IndexReader::new(index, view.clone(), query.as_ref(), threads, &keep_going))
 }
 

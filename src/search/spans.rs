@@ -11,6 +11,9 @@ const CHECK_EVERY: usize = 128;
 /// In a text of more bytes than this, the clock is checked before each search for a match.
 const LONG_TEXT: usize = 256 * 1024;
 
+/// The maximum number of spans that are returned for a line.
+pub(super) const MAX_SPANS: usize = 100;
+
 /// Which spans of a line are needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpanLimits {

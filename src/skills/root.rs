@@ -4,9 +4,8 @@ use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 
 use crate::error::{Error, ErrorCode};
-use ripkit_fs::escape;
 use ripkit_fs::os::File;
-use ripkit_fs::{DirectoryEntry, Workspace, WorkspacePath};
+use ripkit_fs::{DirectoryEntry, Workspace, WorkspacePath, escape};
 
 /// A workspace with skills, and optionally a directory in it that links must not leave.
 #[derive(Clone, Debug)]

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::answer::AnyOutput;
 use super::arguments;
 use super::dialects::Dialect;
-use super::function::FunctionTool;
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::pool::{self, Unfinished};
@@ -64,18 +63,18 @@ impl Entry {
     }
 
     /// A tool that is described at run time: it has one name and no command.
-    pub(super) fn of_function(tool: FunctionTool) -> Entry {
+    pub(super) fn of_host(name: &str, effect: Effect, tool: Arc<dyn AnyTool>) -> Entry {
         Entry {
-            name: tool.name().to_owned(),
-            effect: tool.effect(),
+            tool,
+            name: name.to_owned(),
+            effect,
             is_own: true,
             argument_aliases: &[],
-            own_name: Cow::Owned(tool.name().to_owned()),
+            own_name: Cow::Owned(name.to_owned()),
             command: "",
             aliases: &[],
             unavailable: "",
             described: OnceLock::new(),
-            tool: Arc::new(tool),
         }
     }
 

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::entry::{AnyTool, Described, Prepared};
+use super::entry::{AnyTool, Described, Entry, Prepared};
 use crate::error::{Error, ErrorCode};
 use crate::output::{Content, Output};
 use crate::schema;
@@ -170,6 +170,11 @@ impl FunctionTool {
     /// The side effects.
     pub fn effect(&self) -> Effect {
         self.effect
+    }
+
+    pub(super) fn into_entry(self) -> Entry {
+        let (name, effect) = (self.name.clone(), self.effect);
+        Entry::of_host(&name, effect, Arc::new(self))
     }
 }
 

@@ -145,7 +145,7 @@ impl Toolkit {
 
     /// Adds a tool that is described at run time in the place of one of the same name.
     pub fn with_function(self, tool: FunctionTool) -> Toolkit {
-        self.modified(|inner| put(&mut inner.entries, Entry::of_function(tool)))
+        self.modified(|inner| put(&mut inner.entries, tool.into_entry()))
     }
 
     /// Offers the skills of a catalog by the tool `load_skill`; an empty catalog adds no tool.

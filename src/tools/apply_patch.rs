@@ -13,8 +13,7 @@ use crate::output::Output;
 use crate::patch::{self, PlanOptions, PlannedChange};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::escape;
-use ripkit_fs::{Access, Version};
+use ripkit_fs::{Access, Version, escape};
 
 /// Changes, makes, deletes and moves several files together: all or none.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -9,8 +9,7 @@ use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::Error;
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::Expected;
-use ripkit_fs::escape;
+use ripkit_fs::{Expected, escape};
 
 /// Copies the content of a file, and its permissions as far as new files may have them; never
 /// onto something that exists.

@@ -9,8 +9,7 @@ use crate::arguments::{MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::Error;
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::escape;
-use ripkit_fs::{Expected, TreeCount};
+use ripkit_fs::{Expected, TreeCount, escape};
 
 /// Deletes a file, a symbolic link and not what it leads to, or a directory.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -17,9 +17,7 @@ use crate::refusal;
 use crate::text::placeholder;
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::Hint;
-use ripkit_fs::escape;
-use ripkit_fs::{Access, Expected, Version, WriteGuard};
+use ripkit_fs::{Access, Expected, Hint, Version, WriteGuard, escape};
 
 /// Replaces `old_text`, which must be in the file exactly once, or `lines`, by `new_text`; or several
 /// of them, with `edits`.

@@ -19,8 +19,7 @@ use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::{ListOptions, MAX_COUNTED};
 use crate::walk::unmatched;
 use crate::walk::{GlobBase, PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
-use ripkit_fs::escape;
-use ripkit_fs::{Access, Workspace, WorkspacePath};
+use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
 
 /// Finds files at any depth by a glob. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -241,8 +240,7 @@ impl Tool for FindFiles {
             })
         };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
-        let (report, empty) =
-            unmatched::list(context.workspace, (context.pool, &call), globs, with_globs)?;
+        let (report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
         let (paths, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
         let notes = [include.notes, exclude.notes].concat();
         Ok(FindFilesOutput { paths, total, status: status.explained(notes, empty) })

@@ -14,9 +14,10 @@ use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
 use ripkit_fs::byte_path::joined;
-use ripkit_fs::escape;
 use ripkit_fs::os::File;
-use ripkit_fs::{Access, Before, ChangeKind, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace};
+use ripkit_fs::{
+    Access, Before, ChangeKind, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace, escape,
+};
 
 /// Lists the changes that these tools made, newest first.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -18,10 +18,8 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::of_total;
 use crate::walk::{Cursor, OutputBudget, QueryId};
 pub use ripkit_fs::EntryType;
-use ripkit_fs::Hint;
-use ripkit_fs::escape;
 use ripkit_fs::os::Kind;
-use ripkit_fs::{self, Access, DirectoryEntry, Workspace, WorkspacePath};
+use ripkit_fs::{self, Access, DirectoryEntry, Hint, Workspace, WorkspacePath, escape};
 
 /// Lists the entries of one directory, ignored and hidden ones too. Directories end in `/`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

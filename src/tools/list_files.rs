@@ -21,8 +21,7 @@ use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::{ListEntry, ListOptions, ListReport, MAX_COUNTED};
 use crate::walk::unmatched::{self, EmptyListing};
 use crate::walk::{Cursor, FileCount, GlobBase, PathFilter, QueryId, WalkOptions, WalkRoot};
-use ripkit_fs::Hint;
-use ripkit_fs::escape;
+use ripkit_fs::{Hint, escape};
 
 /// How many bytes of paths are written at once.
 const PIECE: usize = 8 << 10;
@@ -304,8 +303,7 @@ impl Tool for ListFiles {
             Ok(ListOptions { walk, ..options.clone() })
         };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
-        let (mut report, empty) =
-            unmatched::list(context.workspace, (context.pool, &call), globs, with_globs)?;
+        let (mut report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
         let directories = CountedDirectory::take(&mut report.entries);
         let (files, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
         let notes = [include.notes, exclude.notes].concat();

@@ -20,8 +20,7 @@ use crate::shown_files::{ShownFiles, ShownPage};
 use crate::text::line_number::LineNumber;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::escape;
-use ripkit_fs::{Version, WorkspacePath};
+use ripkit_fs::{Version, WorkspacePath, escape};
 
 /// Reads a page of a text file, with line numbers, or an image.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -229,7 +229,7 @@ impl Tool for Replace {
             dry_run: args.dry_run,
             versions: context.shown.is_some(),
         };
-        let replaced = replace::replace(context.workspace, (context.pool, context.call), options)?;
+        let replaced = replace::replace(context.scope(context.call), options)?;
         if let (Some(found), Some(expected @ 1..)) = (&replaced.unmatched, args.expected_count) {
             let message = format!(
                 "expected_count is {expected}, and there is no match; nothing was changed\n{}",

@@ -12,8 +12,8 @@ use crate::arguments::{
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::search;
+pub use crate::search::alternative::{Alternative, Reading};
 pub use crate::search::definition_hint::DefinitionLine;
-pub use crate::search::explain::{Alternative, Reading};
 use crate::search::line_ends::LineEnds;
 pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
 pub use crate::search::options::OutputMode;
@@ -239,7 +239,7 @@ impl Tool for Search {
             let args = ignoring_case(&args);
             may_ignore_case.then(|| options(context, &args, line_ends, &call)).transpose()
         };
-        search::search(context.workspace, (context.pool, &call), first, ignoring_case)
+        search::search(context.scope(&call), first, ignoring_case)
     }
 }
 

@@ -10,8 +10,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_changes::{ListedChange, no_log};
-use ripkit_fs::Hint;
-use ripkit_fs::LoggedStep;
+use ripkit_fs::{Hint, LoggedStep};
 
 /// Undoes the last change that these tools made, another one, or all. A file that changed since is
 /// left alone, with an error.

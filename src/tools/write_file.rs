@@ -16,9 +16,7 @@ use crate::text::{decode, placeholder};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::edit_file::CopyLines;
-use ripkit_fs::Hint;
-use ripkit_fs::escape;
-use ripkit_fs::{Access, Expected, Version, WorkspacePath, WriteGuard};
+use ripkit_fs::{Access, Expected, Hint, Version, WorkspacePath, WriteGuard, escape};
 
 /// Writes a whole file, and makes the directories above it. To change a part, use `edit_file`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

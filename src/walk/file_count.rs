@@ -4,16 +4,14 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use crate::context::Call;
 use crate::error::Error;
-use crate::pool::{Pool, lock};
+use crate::pool::lock;
 use crate::walk::directory::{DirectoryReport, OpenCount};
-use crate::walk::list::ListEntry;
 use crate::walk::parallel::Walk;
 use crate::walk::roots::{WalkOptions, WalkRoot};
+use crate::walk::scope::Scope;
 use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};
 use ripkit_edit::text::counted;
-use ripkit_fs::Workspace;
 use ripkit_fs::os::Kind;
 
 /// How many entries are counted for one page in all.
@@ -43,40 +41,37 @@ impl fmt::Display for FileCount {
     }
 }
 
-/// Counts the files below each directory at the depth limit of `walk` as that walk would visit them,
-/// and removes the directories without any. A page counts at most [`MAX_ENTRIES`], of which what one
-/// directory does not need is left to those after it.
+/// Counts the files below each directory as `walk` would visit them. A page counts at most
+/// [`MAX_ENTRIES`], of which what one directory does not need is left to those after it.
 pub(super) fn count_below(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     walk: &WalkOptions,
-    entries: &mut Vec<ListEntry>,
+    directories: Vec<(&[u8], &mut FileCount)>,
 ) -> Result<(), Error> {
-    let mut directories = entries.iter().filter(|entry| entry.below.is_some()).count() as u64;
-    let mut left = MAX_ENTRIES;
-    let call = call.clone().without_progress();
-    for entry in entries.iter_mut().filter(|entry| entry.below.is_some()) {
-        let share = (left / directories.max(1)).max(MIN_ENTRIES);
-        let path = entry.path.strip_suffix(b"/").unwrap_or(&entry.path);
-        let (count, work) = count_files(workspace, (pool, &call), walk, (path, share))?;
-        entry.below = Some(count);
+    let (mut left, mut others) = (MAX_ENTRIES, directories.len() as u64);
+    let call = scope.call().clone().without_progress();
+    let scope = scope.with_call(&call);
+    for (path, below) in directories {
+        let share = (left / others).max(MIN_ENTRIES);
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let (count, work) = count_files(scope, walk, (path, share))?;
+        *below = count;
         left = left.saturating_sub(work);
-        directories -= 1;
+        others -= 1;
     }
-    entries.retain(|entry| entry.below != Some(FileCount::default()));
     Ok(())
 }
 
 /// Counts the files below one directory, until `share` entries are counted; also returns how many
 /// were.
 fn count_files(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     walk: &WalkOptions,
     (path, share): (&[u8], u64),
 ) -> Result<(FileCount, u64), Error> {
     let source = walk.source.as_deref();
-    let Some(root) = WalkRoot::reopen(workspace, path, source, &OpenCount::default()) else {
+    let Some(root) = WalkRoot::reopen(scope.workspace(), path, source, &OpenCount::default())
+    else {
         // It was removed meanwhile.
         return Ok((FileCount::default(), 1));
     };
@@ -90,7 +85,7 @@ fn count_files(
         ..walk.clone()
     };
     let sink = CountSink { share, ..CountSink::default() };
-    let (sink, incomplete) = Walk::run(workspace, below, (pool, call), (CountVisitor, sink))?;
+    let (sink, incomplete) = Walk::run(scope, below, (CountVisitor, sink))?;
     let more = sink.is_full || sink.has_unread || incomplete.is_some();
     Ok((FileCount { files: sink.counted.files, more }, sink.counted.entries))
 }
@@ -158,6 +153,9 @@ impl ResultSink<Counted> for CountSink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Call;
+    use crate::pool::Pool;
+    use ripkit_fs::Workspace;
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test makes its own tree")]
@@ -178,7 +176,7 @@ mod tests {
             let pool = Pool::new(threads);
             let count = |path: &str, share| {
                 let place = (path.as_bytes(), share);
-                count_files(&workspace, (&pool, &call), &walk, place).unwrap()
+                count_files(Scope::new(&workspace, &pool, &call), &walk, place).unwrap()
             };
             assert_eq!(count("many", 205), (FileCount { files: 200, more: false }, 205));
             assert_eq!(count("many", 1000).0, FileCount { files: 200, more: false });

@@ -7,9 +7,8 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
 use crate::walk::rule_names::{Candidate, RuleNames};
 use ripkit_fs::byte_path::as_path;
-use ripkit_fs::escape;
 use ripkit_fs::os::{Dir, Kind};
-use ripkit_fs::{IgnoreSource, MAX_IGNORE_BYTES, OuterIgnores, Workspace};
+use ripkit_fs::{IgnoreSource, MAX_IGNORE_BYTES, OuterIgnores, Workspace, escape};
 
 /// The maximum number of rules that are used of one ignore file.
 const MAX_RULES: usize = 10_000;

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use crate::context::{Call, Incomplete};
+use crate::context::Incomplete;
 use crate::error::Error;
 use crate::output::{ScanStats, Truncation};
-use crate::pool::{Pool, lock};
+use crate::pool::lock;
 use crate::walk::cursor::Cursor;
 use crate::walk::directory::{DirectoryReport, SkippedEntry};
 use crate::walk::file_count::{self, FileCount, MAX_COUNT_BYTES};
@@ -16,9 +16,9 @@ use crate::walk::globs::PathGlobs;
 use crate::walk::parallel::Walk;
 use crate::walk::roots::PathAliases;
 use crate::walk::roots::{ResumePoint, WalkOptions};
+use crate::walk::scope::Scope;
 use crate::walk::visitor::Batch;
 use crate::walk::visitor::{ResultSink, Visitor, WalkControl};
-use ripkit_fs::Workspace;
 use ripkit_fs::escape;
 use ripkit_fs::os::Kind;
 
@@ -131,11 +131,7 @@ const MAX_SKIPPED_ENTRIES: usize = 1000;
 ///
 /// # Errors
 /// Those of [`Walk::run`].
-pub(crate) fn list(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
-    mut options: ListOptions,
-) -> Result<ListReport, Error> {
+pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListReport, Error> {
     let counted = options.counts_below_limit.then(|| options.walk.clone());
     options.walk.directories |= counted.is_some();
     let sink = if options.newest_first {
@@ -156,13 +152,16 @@ pub(crate) fn list(
         may_stop_early: sink.budget.is_bounded() || options.max_scanned < u64::MAX,
     };
     let walk = std::mem::take(&mut options.walk);
-    let (sink, incomplete) = Walk::run(workspace, walk, (pool, call), (visitor, sink))?;
+    let (sink, incomplete) = Walk::run(scope, walk, (visitor, sink))?;
     let mut report = sink.finish(incomplete);
     if options.newest_first {
         order_by_time(&mut report, &options);
     }
     if let Some(walk) = &counted {
-        file_count::count_below(workspace, (pool, call), walk, &mut report.entries)?;
+        let entries = report.entries.iter_mut();
+        let directories = entries.filter_map(|entry| Some((&*entry.path, entry.below.as_mut()?)));
+        file_count::count_below(scope, walk, directories.collect())?;
+        report.entries.retain(|entry| entry.below != Some(FileCount::default()));
     }
     for entry in &mut report.entries {
         if let Cow::Owned(shown) = options.aliases.shown(&entry.path) {

@@ -28,6 +28,7 @@ mod parallel;
 mod reorder_buffer;
 mod roots;
 mod rule_names;
+mod scope;
 mod selection;
 pub(crate) mod unmatched;
 mod visitor;
@@ -52,5 +53,6 @@ pub(crate) use crate::walk::roots::{
     DirContents, DirSource, InitialTask, PathAliases, ReadContext, ResumePoint, WalkOptions,
     WalkRoot, WalkRoots,
 };
+pub(crate) use crate::walk::scope::Scope;
 pub(crate) use crate::walk::selection::{FileTotals, SelectedFiles, Selection, SelectionLookup};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

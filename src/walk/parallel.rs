@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use crate::context::{Call, Incomplete, Progress};
 use crate::error::{Error, ErrorCode};
-use crate::pool::{Job, Pool, lock};
+use crate::pool::{Job, lock};
 use crate::walk::dir_reader::{DirItem, DirReader};
 use crate::walk::directory::{DirectoryReport, PendingDir};
 use crate::walk::reorder_buffer::{ReorderBuffer, Ticket};
 use crate::walk::roots::{InitialTask, WalkOptions};
+use crate::walk::scope::Scope;
 use crate::walk::selection::{SelectedItem, Selection, SelectionChunk};
 use crate::walk::visitor::{Batch, ResultSink, SharedWork, Visitor, WalkControl};
 use crate::walk::work_queue::{Task, WorkQueue};
-use ripkit_fs::Workspace;
 
 /// How much memory results may take, in bytes, while they wait for earlier ones. Without a limit,
 /// everything else would pile up behind one slow file.
@@ -152,13 +152,13 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     /// Walks and visits; returns the sink, and why its results are incomplete if they are.
     ///
     /// # Errors
-    /// Those of [`Pool::run`].
+    /// Those of [`crate::pool::Pool::run`].
     pub(crate) fn run(
-        workspace: &Workspace,
+        scope: Scope<'_>,
         options: WalkOptions,
-        (pool, call): (&Pool, &Call),
         (visitor, mut sink): (V, S),
     ) -> Result<(S, Option<Incomplete>), Error> {
+        let (workspace, pool, call) = (scope.workspace(), scope.pool(), scope.call());
         let (results, ticket) = ReorderBuffer::new();
         let reader = DirReader::new(options, workspace.clone());
         let mut report = DirectoryReport::default();
@@ -305,11 +305,9 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         self.queue.finish();
     }
 
-    /// Whether too many results wait, while another thread works on the one that they wait for, or hands
-    /// them to a sink that is slower than the visits. Tasks are begun from the left, so that one has been
-    /// begun; and a thread that delivers has not finished its task.
-    fn must_wait(&self) -> bool {
-        lock(&self.results).weight() > MAX_WAITING && self.queue.has_begun()
+    /// Whether too many results wait.
+    fn is_full(&self) -> bool {
+        lock(&self.results).weight() > MAX_WAITING
     }
 
     /// Hands to the sink what is complete at the head of the results. A thread that finds the sink
@@ -324,8 +322,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             };
             self.deliver_to(&mut sink);
             if sink.has_enough {
-                self.stopped.store(true, Ordering::Release);
-                return self.queue.notify();
+                return self.end();
             }
         }
     }
@@ -335,8 +332,15 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             // Unlocked before the sink writes, so that other threads can go on.
             let slot = lock(&self.results).pop();
             let Some(slot) = slot else { break };
+            self.queue.emptied();
             sink.receive(slot);
         }
+    }
+
+    /// Lets every thread end after what it does now.
+    fn end(&self) {
+        self.stopped.store(true, Ordering::Release);
+        self.queue.close();
     }
 
     /// Hands over everything that is left, behind gaps too; returns the sink, and why there are
@@ -367,16 +371,10 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
 impl<V: Visitor, S: ResultSink<V::Output>> Job for Walk<V, S> {
     fn work(&self) {
         let mut state = self.visitor.state();
-        while self.keeps_going() {
-            if self.must_wait() {
-                self.queue.help_or_park(self);
-                continue;
-            }
-            match self.queue.pop() {
-                Some(task) => self.run_task(&mut state, task),
-                None if self.queue.wait() => {}
-                None => break,
-            }
+        while self.keeps_going()
+            && let Some(task) = self.queue.next(|| self.is_full())
+        {
+            self.run_task(&mut state, task);
         }
     }
 
@@ -384,8 +382,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Job for Walk<V, S> {
         if !self.queue.is_done() {
             self.interrupted.store(true, Ordering::Release);
         }
-        self.stopped.store(true, Ordering::Release);
-        self.queue.notify();
+        self.end();
     }
 
     fn progress(&self) -> Progress {

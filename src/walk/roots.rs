@@ -17,9 +17,8 @@ use crate::walk::globs::PathFilter;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
 use crate::walk::selection::{Selection, SelectionLookup};
 use crate::walk::visitor::Batch;
-use ripkit_fs::escape;
 use ripkit_fs::os::{Dir, Kind, Volume};
-use ripkit_fs::{Access, Workspace, WorkspacePath};
+use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
 
 /// How many of the exact files are prepared between two checks of the clock.
 const FILES_PER_CHECK: usize = 1024;

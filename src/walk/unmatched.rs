@@ -5,19 +5,16 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::context::Call;
 use crate::error::Error;
-use crate::pool::Pool;
 use crate::walk::directory::{OpenCount, SkippedEntry};
 use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
 use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
 use crate::walk::list::{self, ListOptions, ListReport};
 use crate::walk::roots::{WalkOptions, WalkRoot};
-use ripkit_fs::Hint;
-use ripkit_fs::Workspace;
-use ripkit_fs::escape;
+use crate::walk::scope::Scope;
 use ripkit_fs::names::most_similar;
+use ripkit_fs::{Hint, escape};
 
 /// How many entries are compared with globs that match nothing.
 const MAX_COMPARED: usize = 100_000;
@@ -55,8 +52,7 @@ impl EntrySample {
     /// Lists what `walk` visits without its filter, but for what `exclude` leaves out. It is compared
     /// with globs that are relative to `base`.
     pub(crate) fn of(
-        workspace: &Workspace,
-        (pool, call): (&Pool, &Call),
+        scope: Scope<'_>,
         walk: &WalkOptions,
         (base, exclude): (GlobBase, &[String]),
         files: bool,
@@ -65,8 +61,8 @@ impl EntrySample {
         let everything = WalkOptions { filter, resume: None, ..walk.clone() };
         let options =
             ListOptions { max_results: MAX_COMPARED, files, ..ListOptions::new(everything) };
-        let call = call.clone().without_progress();
-        let report = list::list(workspace, (pool, &call), options)?;
+        let call = scope.call().clone().without_progress();
+        let report = list::list(scope.with_call(&call), options)?;
         let with_base = |mut path: Vec<u8>| {
             if path.ends_with(b"/") {
                 path.pop();
@@ -252,13 +248,12 @@ pub(crate) struct EmptyListing {
 /// Runs a listing that `options` makes of globs. If they match nothing, the listing is that of their
 /// first reading that matches something, or else there is something to be said of it.
 pub(crate) fn list(
-    workspace: &Workspace,
-    (pool, call): (&Pool, &Call),
+    scope: Scope<'_>,
     (globs, exclude): (&[String], &[String]),
     options: impl Fn(&[String]) -> Result<ListOptions, Error>,
 ) -> Result<(ListReport, EmptyListing), Error> {
     let first = options(globs)?;
-    let report = list::list(workspace, (pool, call), first.clone())?;
+    let report = list::list(scope, first.clone())?;
     let mut empty = EmptyListing::default();
     if !report.entries.is_empty() || report.incomplete.is_some() {
         return Ok((report, empty));
@@ -268,15 +263,15 @@ pub(crate) fn list(
         None
     } else {
         let exclude = (GlobBase::SearchedDir, exclude);
-        Some(EntrySample::of(workspace, (pool, call), &first.walk, exclude, first.files)?)
+        Some(EntrySample::of(scope, &first.walk, exclude, first.files)?)
     };
     if let Some(reading) = sample.as_ref().and_then(|sample| sample.reading(globs)) {
-        let report = list::list(workspace, (pool, call), options(&reading.globs)?)?;
+        let report = list::list(scope, options(&reading.globs)?)?;
         return Ok((report, EmptyListing { notes: reading.notes, ..empty }));
     }
     if first.cursor.is_none() {
         let skipped = &report.skipped_entries;
-        empty.left_out = LeftOut::find(workspace, (pool, call), &first, skipped)?;
+        empty.left_out = LeftOut::find(scope, &first, skipped)?;
         let sample = sample.filter(|_| empty.left_out.is_none());
         empty.closest = sample.and_then(|sample| sample.closest(globs));
     }
@@ -287,8 +282,7 @@ impl LeftOut {
     /// The entries that `options` would list among those that its walk left out. Where some are
     /// ignored and others hidden, those of the kind that comes first.
     fn find(
-        workspace: &Workspace,
-        (pool, call): (&Pool, &Call),
+        scope: Scope<'_>,
         options: &ListOptions,
         skipped: &[SkippedEntry],
     ) -> Result<Option<LeftOut>, Error> {
@@ -302,7 +296,7 @@ impl LeftOut {
         let slash = |entry: &SkippedEntry| if entry.is_directory { &b"/"[..] } else { b"" };
         let path = |entry: &SkippedEntry| [&entry.path, slash(entry)].concat();
         let mut found: Vec<Vec<u8>> = skipped.iter().filter(matches).map(path).collect();
-        found.extend(LeftOut::below(workspace, (pool, call), options, skipped)?);
+        found.extend(LeftOut::below(scope, options, skipped)?);
         found.sort_unstable();
         let is_hidden =
             |path: &[u8]| skipped.iter().any(|entry| entry.hidden && entry.contains(path));
@@ -316,15 +310,15 @@ impl LeftOut {
 
     /// The entries that `options` would list below directories that its walk left out.
     fn below(
-        workspace: &Workspace,
-        (pool, call): (&Pool, &Call),
+        scope: Scope<'_>,
         options: &ListOptions,
         skipped: &[SkippedEntry],
     ) -> Result<Vec<Vec<u8>>, Error> {
         let (count, walk) = (OpenCount::default(), &options.walk);
         let directories = skipped.iter().filter(|entry| entry.is_directory);
         let roots = directories.take(MAX_IGNORED_ROOTS).filter_map(|entry| {
-            let root = WalkRoot::reopen(workspace, &entry.path, walk.source.as_deref(), &count)?;
+            let root =
+                WalkRoot::reopen(scope.workspace(), &entry.path, walk.source.as_deref(), &count)?;
             Some(root.seen_from(&walk.roots))
         });
         let below = WalkOptions {
@@ -342,7 +336,8 @@ impl LeftOut {
             max_scanned: MAX_IGNORED_SCANNED,
             ..ListOptions::new(below)
         };
-        let report = list::list(workspace, (pool, &call.clone().without_progress()), options)?;
+        let call = scope.call().clone().without_progress();
+        let report = list::list(scope.with_call(&call), options)?;
         Ok(report.entries.into_iter().map(|entry| entry.path).collect())
     }
 }

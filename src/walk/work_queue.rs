@@ -2,17 +2,14 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicUsize, Ordering as Order};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use crate::pool::lock;
 use crate::walk::directory::PendingDir;
 use crate::walk::reorder_buffer::Ticket;
 use crate::walk::selection::SelectionChunk;
-use crate::walk::visitor::{Batch, SharedWork, WalkControl};
-
-/// How long a thread without work is parked at most before it checks again.
-const PARK: Duration = Duration::from_millis(10);
+use crate::walk::visitor::{Batch, SharedWork};
 
 /// A unit of work; its results take the place of the ticket.
 pub(crate) enum Task {
@@ -41,6 +38,8 @@ impl Task {
 pub(crate) struct WorkQueue {
     state: Mutex<State>,
     changed: Condvar,
+    /// How many threads wait until fewer results wait.
+    held: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -50,6 +49,8 @@ struct State {
     unfinished: usize,
     /// How many threads are parked.
     parked: usize,
+    /// No further task is to be begun.
+    is_closed: bool,
 }
 
 /// A task with its position in path order: the number of its root, and a path.
@@ -70,32 +71,48 @@ impl WorkQueue {
         self.wake(&state);
     }
 
-    /// Takes the leftmost task.
-    pub(crate) fn pop(&self) -> Option<Task> {
-        lock(&self.state).items.pop().map(|item| item.task)
+    /// Takes the leftmost task, once there is one; `None` when no more are to be begun.
+    ///
+    /// While `is_full`, only help is begun, as long as another thread is at a task: either the results
+    /// that the others wait for come from it, or it hands them to a sink that is slower than the visits.
+    /// Tasks are begun from the left, so that one of the two is so, and [`WorkQueue::emptied`] follows.
+    pub(crate) fn next(&self, is_full: impl Fn() -> bool) -> Option<Task> {
+        let mut state = lock(&self.state);
+        loop {
+            if state.is_closed || state.unfinished == 0 {
+                return None;
+            }
+            let has_begun = state.unfinished > state.items.len();
+            let Some(item) = state.items.peek() else {
+                state = self.park(state);
+                continue;
+            };
+            if has_begun && !matches!(item.task, Task::Help(_)) && is_full() {
+                // Once more after this thread is counted, since there may have been fewer meanwhile.
+                self.held.fetch_add(1, Order::SeqCst);
+                if is_full() {
+                    state = self.park(state);
+                }
+                self.held.fetch_sub(1, Order::SeqCst);
+                continue;
+            }
+            return state.items.pop().map(|item| item.task);
+        }
     }
 
-    /// Helps another thread if one wants help; otherwise parks the current one.
-    pub(crate) fn help_or_park(&self, walk: &dyn WalkControl) {
-        let mut state = lock(&self.state);
-        if !state.items.peek().is_some_and(|item| matches!(item.task, Task::Help(_))) {
-            drop(self.park(state));
-            return;
-        }
-        let task = state.items.pop().map(|item| item.task);
-        drop(state);
-        if let Some(Task::Help(work)) = task {
-            work(walk);
-            self.finish();
+    /// Notes that fewer results wait.
+    pub(crate) fn emptied(&self) {
+        if self.held.load(Order::SeqCst) > 0 {
+            self.wake(&lock(&self.state));
         }
     }
 
     /// Notes that a task is done, after everything that follows from it was pushed.
     pub(crate) fn finish(&self) {
         let mut state = lock(&self.state);
-        state.unfinished = state.unfinished.saturating_sub(1);
+        state.unfinished -= 1;
         if state.unfinished == 0 {
-            self.changed.notify_all();
+            self.wake(&state);
         }
     }
 
@@ -104,30 +121,16 @@ impl WorkQueue {
         lock(&self.state).unfinished == 0
     }
 
-    /// Whether a thread has begun a task that is not finished.
-    pub(crate) fn has_begun(&self) -> bool {
-        let state = lock(&self.state);
-        state.unfinished > state.items.len()
-    }
-
-    /// Parks the thread until there may be something to do; false when everything is done.
-    pub(crate) fn wait(&self) -> bool {
+    /// Lets no further task begin.
+    pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
-        if state.unfinished > 0 && state.items.is_empty() {
-            state = self.park(state);
-        }
-        state.unfinished > 0
-    }
-
-    /// Wakes the parked threads, so that they check whether the walk was stopped.
-    pub(crate) fn notify(&self) {
-        self.wake(&lock(&self.state));
+        state.is_closed = true;
+        self.wake(&state);
     }
 
     fn park<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         state.parked += 1;
-        let (mut state, _) =
-            self.changed.wait_timeout(state, PARK).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         state.parked -= 1;
         state
     }

@@ -1,18 +1,36 @@
 //! The conditions of a call: when it stops, and whether its change has begun.
 
+use std::convert::Infallible;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::sync::{AtomicUsize, lock};
+use crossbeam_channel::{Receiver, Sender, at, bounded, never};
+
+use crate::sync::lock;
 
 /// A flag that stops every call that has a clone of it.
 ///
 /// A tokio `CancellationToken` is bridged by one task:
 /// `async move { token.cancelled().await; cancel.cancel() }`.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+pub struct Cancel(Arc<Flag>);
+
+struct Flag {
+    is_raised: AtomicBool,
+    /// Dropped when the flag is raised, which ends every wait for `raised`.
+    keeps_waiting: Mutex<Option<Sender<Infallible>>>,
+    raised: Receiver<Infallible>,
+}
+
+impl Default for Flag {
+    fn default() -> Flag {
+        let (sender, raised) = bounded(0);
+        let is_raised = AtomicBool::new(false);
+        Flag { is_raised, keeps_waiting: Mutex::new(Some(sender)), raised }
+    }
+}
 
 impl Cancel {
     /// Creates a flag that is not yet raised.
@@ -22,12 +40,19 @@ impl Cancel {
 
     /// Raises the flag for all clones; it cannot be lowered.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.is_raised.store(true, Ordering::Release);
+        drop(lock(&self.0.keeps_waiting).take());
     }
 
     /// Whether the flag was raised.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.is_raised.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancel").field(&self.is_cancelled()).finish()
     }
 }
 
@@ -130,6 +155,12 @@ impl Call {
         }
         let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         late.then_some(Incomplete::Timeout)
+    }
+
+    /// What wakes a thread that waits for something else when the call has to stop: a channel that is
+    /// disconnected by the cancellation, and one that gets a message at the deadline.
+    pub fn stop_signals(&self) -> (&Receiver<Infallible>, Receiver<Instant>) {
+        (&self.cancel.0.raised, self.deadline.map_or_else(never, at))
     }
 
     /// Begins a change. Whoever makes one calls this before its first visible step, and makes it

@@ -4,9 +4,9 @@
 //! which work within a model alone; so only what a model runs takes them from here.
 
 #[cfg(all(test, ripkit_loom))]
-pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(not(all(test, ripkit_loom)))]
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic::AtomicUsize};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Locks a mutex. A poisoned mutex is used nevertheless: the panic has been reported, and no code
 /// leaves inconsistent data behind while it has a lock.

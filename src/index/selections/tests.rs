@@ -17,7 +17,9 @@ use crate::index::file_table::FileTable;
 use crate::index::signatures::BitsPerByte;
 use crate::index::snapshot::Snapshot;
 use crate::pool::Pool;
-use crate::walk::{Batch, DirectoryReport, ResultSink, Visitor, Walk, WalkControl, WalkRoot};
+use crate::walk::{
+    Batch, DirectoryReport, ResultSink, Scope, Visitor, Walk, WalkControl, WalkRoot,
+};
 use ripkit_fs::Workspace;
 
 /// Counts the files that a walk visits.
@@ -79,8 +81,9 @@ impl Tree {
             source: Some(Arc::new(self.snapshot.begin())),
             ..options
         };
-        let threads = (&Pool::new(1), &Call::default());
-        let walk = Walk::run(&self.workspace, options, threads, (FileCounter, Sum(0)));
+        let (pool, call) = (Pool::new(1), Call::default());
+        let scope = Scope::new(&self.workspace, &pool, &call);
+        let walk = Walk::run(scope, options, (FileCounter, Sum(0)));
         let (Sum(count), incomplete) = walk.unwrap();
         assert_eq!(incomplete, None);
         count

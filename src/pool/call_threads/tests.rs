@@ -1,5 +1,6 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Barrier, mpsc};
+use std::time::Instant;
 
 use super::*;
 use crate::context::{Cancel, Progress, TextStream};
@@ -42,7 +43,7 @@ fn a_call_runs_on_another_thread_which_the_next_call_uses_again() {
     let here = thread::current().id();
     let first = threads.run(&Call::default(), |_| thread::current().id()).unwrap();
     assert_ne!(first, here);
-    wait_until("the thread is idle", || lock(&threads.idle).len() == 1);
+    wait_until("the thread is idle", || threads.idle.load(Ordering::Relaxed) == 1);
     assert_eq!(threads.run(&Call::default(), |_| thread::current().id()).unwrap(), first);
 }
 
@@ -56,9 +57,9 @@ fn a_blocked_call_is_left_soon_after_its_deadline_or_its_cancellation() {
         assert!(matches!(left, Err(Unfinished::Left(reason)) if reason == why), "{left:?}");
         let took = started.elapsed();
         assert!(took >= GRACE && took < COMMIT_GRACE, "{took:?}");
-        assert_eq!(threads.blocked.load(Ordering::Relaxed), 1);
+        assert_eq!(threads.blocked.count(), 1);
         drop(unblock);
-        wait_until("the call ends", || threads.blocked.load(Ordering::Relaxed) == 0);
+        wait_until("the call ends", || threads.blocked.count() == 0);
         assert!(threads.run(&Call::default(), |_| ()).is_ok());
     }
 }
@@ -72,6 +73,25 @@ fn a_call_that_stops_in_time_returns_what_it_has() {
         7
     };
     assert_eq!(CallThreads::default().run(&hurried(), stopping).unwrap(), 7);
+}
+
+#[test]
+fn a_cancellation_wakes_those_who_wait_for_it_before_their_deadline() {
+    let cancel = Cancel::new();
+    let raised = cancel.clone();
+    let stopping = move |call: &Call| {
+        let (cancelled, deadline) = call.stop_signals();
+        select! {
+            recv(cancelled) -> _ => call.stop_reason(),
+            recv(deadline) -> _ => None,
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(move || raised.cancel());
+        let call = Call::default().with_cancel(cancel).with_timeout(Duration::from_secs(60));
+        let stopped = CallThreads::default().run(&call, stopping);
+        assert_eq!(stopped.unwrap(), Some(Incomplete::Cancelled));
+    });
 }
 
 #[test]
@@ -151,7 +171,8 @@ fn a_caller_that_leaves_and_a_change_that_begins_agree_on_who_was_first() {
 #[test]
 fn more_blocked_calls_than_the_maximum_are_refused() {
     let threads = Arc::new(CallThreads::default());
-    threads.blocked.store(MAX_BLOCKED, Ordering::Relaxed);
+    let at_work = Arc::new(());
+    (0..MAX_BLOCKED).for_each(|_| threads.blocked.add(&at_work));
     let Err(Unfinished::Refused(error)) = threads.run(&Call::default(), |_| ()) else {
         panic!("it was not refused");
     };
@@ -181,10 +202,9 @@ fn idle_threads_end_with_those_who_could_use_them() {
             });
         }
     });
-    wait_until("enough are idle", || lock(&threads.idle).len() == MAX_IDLE);
-    let idle = threads.idle.clone();
+    wait_until("enough are idle", || Arc::strong_count(&threads.idle) == MAX_IDLE + 1);
+    assert_eq!(threads.idle.load(Ordering::Relaxed), MAX_IDLE);
+    let idle = Arc::downgrade(&threads.idle);
     drop(threads);
-    let (one, last) = (lock(&idle).pop().unwrap(), Arc::downgrade(&idle));
-    drop((one, idle));
-    wait_until("the list is dropped", || last.strong_count() == 0);
+    wait_until("the idle threads end", || idle.strong_count() == 0);
 }

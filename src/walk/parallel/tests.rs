@@ -3,7 +3,9 @@ use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::pool::Pool;
 use crate::walk::WalkRoot;
+use ripkit_fs::Workspace;
 
 /// Where a visit fails: in itself, in a helper that it shares work with, or not at all.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,7 +66,7 @@ fn a_panic_in_a_visit_or_a_helper_ends_the_call_at_once_and_the_next_one_works()
     let run = |fails| {
         let roots = WalkRoot::resolve(&workspace, &[]).unwrap();
         let options = WalkOptions { roots, ..WalkOptions::default() };
-        Walk::run(&workspace, options, (&pool, &call), (fails, Sum(0)))
+        Walk::run(Scope::new(&workspace, &pool, &call), options, (fails, Sum(0)))
     };
     for (fails, why) in [(Fails::Visit, "a visit fails"), (Fails::Helper, "a helper fails")] {
         let started = Instant::now();
@@ -129,7 +131,8 @@ fn results_do_not_pile_up_before_a_sink_that_is_slower_than_the_visits() {
     let (pool, call) = (Pool::new(3), Call::default());
     let waiting = Waiting::default();
     let sink = SlowSink(waiting.clone(), 0);
-    let (sink, _) = Walk::run(&workspace, options, (&pool, &call), (waiting, sink)).unwrap();
+    let (sink, _) =
+        Walk::run(Scope::new(&workspace, &pool, &call), options, (waiting, sink)).unwrap();
     // The one that the sink has, what may wait, the one that goes over that, and of each thread the one
     // that it makes.
     let most = 1 + (MAX_WAITING >> 22) + 1 + 3;

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use loom::sync::atomic::AtomicUsize;
 use loom::thread;
 
 use super::*;
-use crate::sync::{AtomicUsize, in_every_order};
+use crate::sync::in_every_order;
 
 /// Three names, and how many calls are at work on each.
 struct Names {

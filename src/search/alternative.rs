@@ -1,0 +1,189 @@
+//! What an answer without matches says of the search: another reading that would have matched, and a
+//! filter that let no file pass.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::text_format::{Syntax, TextFormat};
+use ripkit_fs::{Hint, escape};
+
+/// Another reading of a search without matches, and the first match that it has.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct Alternative {
+    /// What is different.
+    pub reading: Reading,
+    /// The path of the match, relative to the workspace.
+    pub path: String,
+    /// The number of its line.
+    pub line: u64,
+    /// The line without the blanks around it, or its start; empty in a binary file, and
+    /// where lines are not searched for.
+    pub text: String,
+}
+
+/// How a search can be read differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum Reading {
+    /// In files that an ignore rule leaves out.
+    Ignored,
+    /// In files that are left out for their names.
+    Hidden,
+    /// The pattern as plain text.
+    Literal,
+    /// The pattern as a regular expression.
+    Regex,
+    /// With `|` for `\|`, as in the basic expressions of `grep`.
+    Alternation,
+    /// Whatever the case.
+    AnyCase,
+    /// Within words.
+    PartOfWord,
+    /// Across lines.
+    Multiline,
+    /// Across lines, where `.` matches line ends.
+    DotAll,
+    /// In files that `include` leaves out.
+    WithoutInclude,
+    /// In files that `file_type` leaves out.
+    WithoutFileType,
+    /// In files that `include` and `file_type` leave out.
+    WithoutFilters,
+    /// In binary files.
+    Binary,
+}
+
+impl Alternative {
+    /// The sentence that says how to search so.
+    pub(super) fn text(&self, format: &TextFormat) -> String {
+        let path = escape::display_path(self.path.as_bytes());
+        let text = if self.text.is_empty() { "" } else { &*format!(" `{}`", self.text) };
+        let at = format_args!("{path}:{}{text}", self.line);
+        let set = |name: &str| format.argument(name, true);
+        let name = |name: &str| format.argument_name(name);
+        match self.reading {
+            Reading::Ignored => format!(
+                "Ignored files match, the first is {at}; include them with {}.",
+                set("no_ignore")
+            ),
+            Reading::Hidden => format!(
+                "Hidden files match, the first is {at}; include them with {}.",
+                set("hidden")
+            ),
+            Reading::Literal => {
+                format!("As plain text the pattern matches {at}; set {}.", set("literal"))
+            }
+            Reading::Regex => format!(
+                "As a regular expression the pattern matches {at}; leave out {}.",
+                name("literal")
+            ),
+            Reading::Alternation => {
+                format!("With | for \\| the pattern matches {at}; a | needs no backslash.")
+            }
+            Reading::AnyCase => {
+                let any_case = match format.syntax() {
+                    Syntax::Json => format!("set {}", format.argument("case_sensitive", false)),
+                    Syntax::Shell => "pass -i".to_owned(),
+                };
+                format!("Ignoring case the pattern matches {at}; {any_case}.")
+            }
+            Reading::PartOfWord => {
+                format!("Within words the pattern matches {at}; leave out {}.", name("word"))
+            }
+            Reading::Multiline => {
+                format!("Across lines the pattern matches {at}; set {}.", set("multiline"))
+            }
+            Reading::DotAll => format!(
+                "Across lines the pattern matches {at}; set {} and put (?sU) before the pattern.",
+                set("multiline")
+            ),
+            Reading::WithoutInclude => {
+                format!("Without {} the pattern matches {at}.", name("include"))
+            }
+            Reading::WithoutFileType => {
+                format!("Without {} the pattern matches {at}.", name("file_type"))
+            }
+            Reading::WithoutFilters => {
+                let names = [name("include"), name("file_type")].join(" and ");
+                format!("Without {names} the pattern matches {at}.")
+            }
+            Reading::Binary => format!(
+                "Binary files match, the first is {path}; to search one, name it in {}.",
+                name("path")
+            ),
+        }
+    }
+}
+
+/// Says that a filter let no file pass, and what exists instead.
+#[derive(Clone, Debug)]
+pub(super) struct NoFiles {
+    argument: &'static str,
+    values: Vec<String>,
+    closest: Option<Hint>,
+}
+
+impl NoFiles {
+    /// No file passes these values of an argument; `closest` is what exists instead.
+    pub(super) fn new(argument: &'static str, values: &[String], closest: Option<Hint>) -> NoFiles {
+        NoFiles { argument, values: values.to_vec(), closest }
+    }
+
+    /// Leaves out what exists instead.
+    pub(super) fn without_closest(self) -> NoFiles {
+        NoFiles { closest: None, ..self }
+    }
+
+    /// The clause that follows on "No matches found".
+    pub(super) fn reason(&self, format: &TextFormat) -> String {
+        let name = format.argument_name(self.argument);
+        let shown =
+            self.values.iter().map(|value| format!("`{}`", escape::display_path(value.as_bytes())));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        match self.argument {
+            "exclude" => format!("{name} {shown} leaves out every file"),
+            _ => format!("no file matches {name} {shown}"),
+        }
+    }
+
+    pub(super) fn closest(&self, format: &TextFormat) -> Option<String> {
+        self.closest.as_ref()?.text(format)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_says_how_to_search_so_in_the_words_of_its_reader() {
+        let found = |reading| Alternative {
+            reading,
+            path: "a\u{7}b".to_owned(),
+            line: 3,
+            text: "x = 1".to_owned(),
+        };
+        let (json, shell) = (TextFormat::default(), TextFormat::default());
+        let shell = shell.with_syntax(crate::Syntax::Shell);
+        assert_eq!(
+            found(Reading::Literal).text(&json),
+            "As plain text the pattern matches a\\u{7}b:3 `x = 1`; set literal: true."
+        );
+        assert_eq!(
+            found(Reading::Literal).text(&shell),
+            "As plain text the pattern matches a\\u{7}b:3 `x = 1`; set --literal."
+        );
+        assert_eq!(
+            found(Reading::WithoutFilters).text(&shell),
+            "Without --include and --file-type the pattern matches a\\u{7}b:3 `x = 1`."
+        );
+        assert_eq!(
+            found(Reading::Binary).text(&json),
+            "Binary files match, the first is a\\u{7}b; to search one, name it in path."
+        );
+    }
+}
