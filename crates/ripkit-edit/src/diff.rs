@@ -10,7 +10,7 @@ use std::ops::Range;
 use similar::{Algorithm, DiffTag};
 
 use crate::assemble::Splice;
-use crate::text::{DecodedText, LineTable, clip, is_unsafe};
+use crate::text::{DecodedText, LineTable, clip, common_ends, common_len, is_unsafe};
 
 /// Unchanged lines shown on each side of a change.
 const CONTEXT: usize = 3;
@@ -74,17 +74,6 @@ pub fn removal(path: &str, old: &[u8], limit_bytes: usize) -> String {
     let splice = Splice { old: 0..old.bytes().len(), new: 0..0 };
     let input = DiffInput::around(old.bytes(), b"", &[splice]);
     input.show((&header_name("a", path), "/dev/null"), limit_bytes)
-}
-
-/// The number of common elements at the start, and of the others at the end.
-fn common_ends<T: PartialEq>(one: &[T], other: &[T]) -> (usize, usize) {
-    let head = common_len(one, other);
-    let pairs = one.iter().skip(head).rev().zip(other.iter().skip(head).rev());
-    (head, pairs.take_while(|(one, other)| one == other).count())
-}
-
-fn common_len<T: PartialEq>(one: &[T], other: &[T]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 /// The name of a file in a header, as git writes it: a tab ends one with blanks, and one with

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::show::{CONTEXT, MatchList, numbered_lines};
-use super::suggest;
+use super::similar_lines::SimilarLines;
 use crate::locate::{Matcher, SearchRules};
 use crate::matching::MatchKind;
 use crate::options::{Options, Stopped, TextSource};
@@ -48,7 +48,7 @@ pub fn describe_conflict(
         return Ok(Conflict { message, has_old_text: true });
     }
     message.push_str("old_text is not in it any more.");
-    let near = suggest::suggest(text.bytes(), old_text, TextSource::Arguments, options.stop())?;
+    let near = SimilarLines::find(text.bytes(), old_text, TextSource::Arguments, options.stop())?;
     if let Some(near) = near {
         let _ = write!(message, " {}", near.message(is_exact, CONFLICT_BYTES));
     }

@@ -3,8 +3,9 @@
 
 mod conflict;
 mod next_step;
+mod rewritten;
 mod show;
-mod suggest;
+mod similar_lines;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use std::ops::Range;
 pub use self::conflict::{Conflict, describe_conflict, describe_difference};
 pub use self::next_step::NextStep;
 use self::show::{MatchList, numbered_lines};
+use self::similar_lines::{SimilarLines, has_long_lines};
 use crate::edit::{LineRange, Replacement};
 use crate::locate::{MAX_REPLACED, MatchSet, Matcher, SearchRules};
 use crate::matching::MatchKind;
@@ -96,11 +98,8 @@ impl<'r, 'a> Explainer<'r, 'a> {
         let refusal = self.refusal;
         let path = self.path();
         let (old, new) = (self.old_name(), self.new_name());
-        let is_unlike =
-            matches!(*refusal.reason, Reason::NotFound | Reason::UndecidedIndentation(_));
-        let signed = is_unlike.then(|| suggest::signed(self.text(), self.edit())).flatten();
-        if let Some(signed) = signed {
-            return Ok(self.plain(format!("{old} not found in {path}.\n\n{signed}"), None));
+        if let Some(rewritten) = self.rewritten()? {
+            return Ok(self.plain(format!("{old} not found in {path}.\n\n{rewritten}"), None));
         }
         Ok(match &*refusal.reason {
             Reason::Stopped => return Err(Stopped),
@@ -440,13 +439,27 @@ impl<'r, 'a> Explainer<'r, 'a> {
         (lines, shown)
     }
 
+    /// What the file has instead of a text that was not found as it is.
+    fn rewritten(&self) -> Result<Option<String>, Stopped> {
+        let text = self.text();
+        match *self.refusal.reason {
+            Reason::UndecidedIndentation(_) => Ok(rewritten::signed(text, self.edit())),
+            Reason::NotFound => match rewritten::signed(text, self.edit()) {
+                None => rewritten::find(text, &self.edit().old_text, self.options.stop()),
+                signed => Ok(signed),
+            },
+            _ => Ok(None),
+        }
+    }
+
     fn not_found(&mut self) -> Result<Explanation, Stopped> {
         let path = self.path();
         let mut message = format!("{} not found in {path}.", self.old_name());
         let mut steps = Vec::new();
         let new = self.lines_of_new_text()?;
         let stop = self.options.stop();
-        let near = suggest::suggest(self.text(), &self.edit().old_text, self.refusal.source, stop)?;
+        let near =
+            SimilarLines::find(self.text(), &self.edit().old_text, self.refusal.source, stop)?;
         // Elsewhere it does not prove that this edit was applied.
         let is_here = |lines: &Range<usize>| {
             near.as_ref().map_or(lines.len() > 1, |near| near.overlaps(lines))
@@ -466,7 +479,7 @@ impl<'r, 'a> Explainer<'r, 'a> {
             None => {
                 message.push_str("\n\n");
                 steps.push(NextStep::ReadFile(path));
-                if suggest::has_long_lines(self.text()) {
+                if has_long_lines(self.text()) {
                     steps.push(NextStep::Search);
                 }
             }

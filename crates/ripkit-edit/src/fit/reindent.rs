@@ -47,7 +47,7 @@ impl ReindentInput<'_> {
             file: content_lines(&old),
             new: content_lines(self.new),
             moved: moved.as_deref().map(content_lines),
-            shift: shift_of(&mapping.shift),
+            shift: mapping.shift.blanks(),
         };
         if texts.old.len() != texts.file.len() || texts.new.is_empty() {
             return None;
@@ -109,7 +109,7 @@ fn plausible<'a>(mappings: &'a [IndentMapping], old: &str, new: &str) -> Vec<&'a
         TabConversion::None | TabConversion::ToSpaces(_) => true,
     };
     let mut plausible: Vec<&IndentMapping> = mappings.iter().filter(is_plausible).collect();
-    let is_unshifted = |mapping: &&IndentMapping| mapping.shift == IndentShift::None;
+    let is_unshifted = |mapping: &&IndentMapping| mapping.shift.is_none();
     if !plausible.iter().any(is_unshifted) && mappings.iter().any(|mapping| is_unshifted(&mapping))
     {
         // Lines at the same depth with a tab width that the steps contradict, such as
@@ -124,13 +124,6 @@ fn plausible<'a>(mappings: &'a [IndentMapping], old: &str, new: &str) -> Vec<&'a
 
 fn gcd(one: usize, other: usize) -> usize {
     if other == 0 { one } else { gcd(other, one % other) }
-}
-
-fn shift_of(shift: &IndentShift) -> &str {
-    match shift {
-        IndentShift::None => "",
-        IndentShift::Deeper(blanks) | IndentShift::Shallower(blanks) => blanks,
-    }
 }
 
 /// The text that `new_text` is indented like.
@@ -168,9 +161,10 @@ struct ComparedLines<'a> {
 impl ComparedLines<'_> {
     fn indented_like(&self, mappings: &[IndentMapping], around: [&str; 2]) -> Option<IndentedLike> {
         let shared = self.shared_votes();
-        if mappings.iter().any(|mapping| {
-            mapping.tabs != TabConversion::None && mapping.shift == IndentShift::None
-        }) {
+        if mappings
+            .iter()
+            .any(|mapping| mapping.tabs != TabConversion::None && mapping.shift.is_none())
+        {
             return self.decide_by_tabs(shared);
         }
         let votes = if shared.is_none() { self.votes_around(around) } else { shared };
@@ -357,8 +351,7 @@ impl ComparedLines<'_> {
     /// Whether the lines may be meant to become deeper: quoted a level too shallow and given a level
     /// deeper, they are indented as the file is.
     fn may_move_block(&self, shift: &IndentShift) -> bool {
-        let IndentShift::Deeper(blanks) = shift else { return false };
-        shallowest(&self.old).len() >= blanks.len()
+        shift.is_deeper() && shallowest(&self.old).len() >= shift.blanks().len()
     }
 
     /// Whether `new_text` may indent by other steps than the file. If the lines of `old_text` are all

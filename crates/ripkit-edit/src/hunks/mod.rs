@@ -19,7 +19,8 @@ use crate::options::{Options, TextSource};
 use crate::pipeline::Pipeline;
 use crate::refusal::{NearMatch, Reason, Refusal};
 use crate::text::{
-    DecodedText, LineEndings, LineTable, count_letters, is_line_start, without_terminator,
+    DecodedText, LineEndings, LineTable, common_ends, count_letters, is_line_start,
+    without_terminator,
 };
 
 /// How far from its number a hunk may be found if its lines have no words.
@@ -395,9 +396,10 @@ impl<'a> HunkLocator<'a> {
             return None;
         }
         let first = self.table.line_at(start);
-        let (head, tail) = if kind == MatchKind::Exact { common_lines(texts) } else { (0, 0) };
-        let lines = texts.old_text.split_inclusive('\n').count();
-        let changed = first + head..first + lines - tail;
+        let [old, new] = [&texts.old_text, &texts.new_text]
+            .map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
+        let (head, tail) = if kind == MatchKind::Exact { common_ends(&old, &new) } else { (0, 0) };
+        let changed = first + head..first + old.len() - tail;
         Some(Place { kind, found, texts: texts.clone(), first, changed, note: None })
     }
 
@@ -509,18 +511,9 @@ impl<'a> HunkLocator<'a> {
 
     /// Lines that are exactly as the hunk says are replaced by exactly what it says.
     fn fit_exact(place: &Place) -> FittedEdit {
-        let Replacement { old_text, new_text } = &place.texts;
-        let (head, tail) = common_lines(&place.texts);
-        let inner = |text: &str| {
-            let lines: Vec<usize> = text.split_inclusive('\n').map(str::len).collect();
-            let start = lines.iter().take(head).sum::<usize>();
-            start..text.len() - lines.iter().rev().take(tail).sum::<usize>()
-        };
-        let (old, new) = (inner(old_text), inner(new_text));
-        let start = place.found.range.start + old.start;
-        let (old, new) = (&old_text[old], &new_text[new]);
-        let regions = LineDiff::new(old, new).regions(old, new);
-        let patches = regions.into_iter().map(|region| {
+        let Replacement { old_text: old, new_text: new } = &place.texts;
+        let start = place.found.range.start;
+        let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
             let range = start + region.old.start..start + region.old.end;
             Patch { match_start: start, range, text: new[region.new].as_bytes().to_vec() }
         });
@@ -613,14 +606,4 @@ fn remove_overlaps(chosen: &mut Vec<(usize, Place)>) -> Vec<(usize, Reason)> {
         is_free
     });
     refused
-}
-
-/// The number of lines that both texts have at the start, and of the others at the end.
-fn common_lines(texts: &Replacement) -> (usize, usize) {
-    let old: Vec<&str> = texts.old_text.split_inclusive('\n').collect();
-    let new: Vec<&str> = texts.new_text.split_inclusive('\n').collect();
-    let same = |pair: &(&str, &str)| pair.0 == pair.1;
-    let head = old.iter().copied().zip(new.iter().copied()).take_while(same).count();
-    let tails = old.iter().copied().skip(head).rev().zip(new.iter().copied().skip(head).rev());
-    (head, tails.take_while(same).count())
 }

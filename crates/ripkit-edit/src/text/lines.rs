@@ -49,6 +49,12 @@ impl<'a> LineTable<'a> {
         self.starts.partition_point(|&start| start <= at).saturating_sub(1)
     }
 
+    /// The number of the line that holds an offset of the text, and the offset in that line.
+    pub(crate) fn position(&self, at: usize) -> (usize, usize) {
+        let line = self.line_at(at);
+        (line, at - self.starts[line])
+    }
+
     /// The offset of a line.
     pub(crate) fn start(&self, number: usize) -> Option<usize> {
         self.starts.get(number).copied()
@@ -80,6 +86,18 @@ impl<'a> LineTable<'a> {
         let bytes = &self.text[self.bytes_of(lines)];
         bytes.split_inclusive(|&byte| byte == b'\n').collect()
     }
+}
+
+/// The number of equal elements at the start of both.
+pub(crate) fn common_len<T: PartialEq>(one: &[T], other: &[T]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// The number of equal elements at the start, and of the others at the end.
+pub(crate) fn common_ends<T: PartialEq>(one: &[T], other: &[T]) -> (usize, usize) {
+    let head = common_len(one, other);
+    let pairs = one[head..].iter().rev().zip(other[head..].iter().rev());
+    (head, pairs.take_while(|(one, other)| one == other).count())
 }
 
 /// The number of letters and digits.
