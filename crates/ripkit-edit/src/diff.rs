@@ -10,7 +10,9 @@ use std::ops::Range;
 use similar::{Algorithm, DiffTag};
 
 use crate::assemble::Splice;
-use crate::text::{DecodedText, LineTable, clip, common_ends, common_len, is_unsafe};
+use crate::text::{
+    DecodedText, LineTable, clip, common_ends, common_len, is_open, is_unsafe, without_return,
+};
 
 /// Unchanged lines shown on each side of a change.
 const CONTEXT: usize = 3;
@@ -101,11 +103,10 @@ fn quoted(name: &str) -> String {
 
 /// The lines of a range of the text, including the one in which it ends.
 fn lines_around(lines: &LineTable<'_>, range: &Range<usize>) -> Range<usize> {
-    let is_open = lines.text().last().is_some_and(|&byte| byte != b'\n');
     let line = |at: usize| {
         // The end of a text without a final newline lies on its last line.
         if at >= lines.text().len() {
-            return lines.len() - usize::from(is_open);
+            return lines.len() - usize::from(is_open(lines.text()));
         }
         lines.line_at(at)
     };
@@ -294,8 +295,7 @@ impl DiffOutput {
             if is_long && self.is_windowed {
                 let counterpart = counterparts.get(index);
                 let at = counterpart.map_or(0, |counterpart| common_len(line, counterpart));
-                let line = line.strip_suffix(b"\n").unwrap_or(line);
-                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let line = without_return(line.strip_suffix(b"\n").unwrap_or(line));
                 let window = clip::window(line, &[(at, at)], WINDOW_BYTES).text;
                 self.line(&format!("{sign}{window}\n"));
                 continue;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::fit::Patch;
+use crate::text::is_open;
 
 /// The number of lines that the matches lie on, before and after the edit. A line that several
 /// matches touch counts once, and so does one of which only a part is matched or stays.
@@ -58,11 +59,6 @@ impl LineStats {
         self.old += count_lines(&[old]);
         self.new += count_lines(new);
     }
-}
-
-/// Whether a text ends within a line.
-fn is_open(text: &[u8]) -> bool {
-    text.last().is_some_and(|last| *last != b'\n')
 }
 
 /// The lines of a text in parts.

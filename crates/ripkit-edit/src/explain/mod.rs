@@ -83,12 +83,16 @@ pub fn explain(
 ) -> Result<Explanation, Stopped> {
     let text = DecodedText::new(content);
     let matcher = Matcher::new(&text, options.stop());
+    let options = match refusal.source {
+        TextSource::Arguments => *options,
+        TextSource::Hunk => options.for_hunks(),
+    };
     Explainer { matcher, options, refusal }.explain()
 }
 
 struct Explainer<'r, 'a> {
     matcher: Matcher<'a>,
-    options: &'r Options<'r>,
+    options: Options<'r>,
     refusal: &'r Refusal,
 }
 
@@ -468,7 +472,7 @@ impl<'r, 'a> Explainer<'r, 'a> {
         if let Some(line) = done {
             message.push_str(&self.done_at(line));
         }
-        let is_exact = self.options.is_exact() && !self.is_hunk();
+        let is_exact = self.options.is_exact();
         match near {
             Some(near) => {
                 let room = self.room(&message, 200);
@@ -497,8 +501,7 @@ impl<'r, 'a> Explainer<'r, 'a> {
         if count_letters(new_text) < 4 || old_text.contains(new_text.trim()) {
             return Ok(None);
         }
-        let is_exact = self.options.is_exact() && !self.is_hunk();
-        let rules = SearchRules { is_exact, takes_all: false };
+        let rules = SearchRules { takes_all: false, ..SearchRules::of(&self.options) };
         let found = self.matcher.find(MatchKind::Indentation, new_text, rules)?;
         let found = found.filter(|found| found.matches.len() == 1);
         let range = found.map(|found| found.matches[0].range.clone());
@@ -511,10 +514,8 @@ impl<'r, 'a> Explainer<'r, 'a> {
     }
 
     fn would_match(&mut self) -> Result<bool, Stopped> {
-        let takes_all = self.options.replaces_all();
-        let rules = SearchRules { is_exact: false, takes_all };
-        let old_text = &self.edit().old_text;
-        let found = self.matcher.find(MatchKind::Indentation, old_text, rules)?;
-        Ok(found.is_some_and(|found| found.matches.len() == 1 || takes_all))
+        let rules = SearchRules { is_exact: false, ..SearchRules::of(&self.options) };
+        let found = self.matcher.find(MatchKind::Indentation, &self.edit().old_text, rules)?;
+        Ok(found.is_some_and(|found| found.matches.len() == 1 || rules.takes_all))
     }
 }

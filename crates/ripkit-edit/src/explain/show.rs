@@ -13,7 +13,7 @@ use unicode_normalization::char::is_combining_mark;
 use crate::locate::MatchSet;
 use crate::matching::MatchKind;
 use crate::text::line_number::LineNumber;
-use crate::text::{LineTable, clip, common_len};
+use crate::text::{LineTable, clip, common_len, without_return};
 
 /// Bytes shown of a line.
 pub(super) const LINE_BYTES: usize = 160;
@@ -38,7 +38,7 @@ pub(super) fn numbered_line(
     spans: &[(usize, usize)],
     limit: usize,
 ) -> (String, usize) {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = without_return(line);
     let window = clip::window(line, spans, limit);
     (format!("{}{}\n", LineNumber(number as u64), window.text), window.spans.len())
 }

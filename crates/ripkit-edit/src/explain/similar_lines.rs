@@ -13,7 +13,7 @@ use super::show::{LINE_BYTES, difference, differs_in_blanks, numbered_line};
 use crate::locate::Normalized;
 use crate::matching::MatchKind;
 use crate::options::{Stop, Stopped, TextSource};
-use crate::text::{LineTable, clip, common_len, count_letters};
+use crate::text::{LineTable, clip, common_len, count_letters, is_open, without_return};
 
 /// Lines of the old text that are compared.
 const MAX_LINES: usize = 200;
@@ -204,7 +204,7 @@ impl<'a> SimilarLines<'a> {
         let first = numbers.next().unwrap_or(above);
         let end = numbers.next_back().unwrap_or(first) + 1;
         let is_last = end >= file.len();
-        let is_open = is_last && file.text().last().is_some_and(|&byte| byte != b'\n');
+        let is_open = is_last && is_open(file.text());
         let (begins_within, ends_within) = (false, false);
         SimilarLines { first, end, rows, is_last, is_open, begins_within, ends_within }
     }
@@ -232,7 +232,6 @@ impl<'a> SimilarLines<'a> {
 
     /// "Did you mean" with the numbered lines and the first difference, in about `room` bytes.
     pub(super) fn message(&self, is_exact: bool, room: usize) -> String {
-        let without_return = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).to_vec();
         let plain = || self.first_unlike(|file, old| without_return(file) == without_return(old));
         let difference = if is_exact {
             plain().or_else(|| self.first_unlike(|file, old| file == old))
@@ -327,7 +326,7 @@ impl<'a> SimilarLines<'a> {
         match row {
             Row::Both((number, line), old) => {
                 // The carriage return is shown only where nothing else differs.
-                let bare = line.strip_suffix(b"\r").unwrap_or(line);
+                let bare = without_return(line);
                 let line = if bare == old.as_bytes() { line } else { bare };
                 let difference = difference(line, old, differs_in_blanks(line, old));
                 format!("Line {} differs: {difference}.", number + 1)

@@ -19,7 +19,7 @@ use crate::options::{Options, TextSource};
 use crate::pipeline::Pipeline;
 use crate::refusal::{NearMatch, Reason, Refusal};
 use crate::text::{
-    DecodedText, LineEndings, LineTable, common_ends, count_letters, is_line_start,
+    DecodedText, LineEndings, LineTable, common_ends, count_letters, is_line_start, is_open,
     without_terminator,
 };
 
@@ -133,9 +133,8 @@ impl<'a> HunkLocator<'a> {
         rules: HunkRules,
         options: &'a Options<'a>,
     ) -> HunkLocator<'a> {
-        let pipeline = Pipeline::new(text, options);
-        let (text, table) = (text.bytes(), LineTable::new(text.bytes()));
-        HunkLocator { pipeline, table, text, rules, options }
+        let (pipeline, table) = (Pipeline::new(text, options), LineTable::new(text.bytes()));
+        HunkLocator { pipeline, table, text: text.bytes(), rules, options }
     }
 
     fn locate_all(&mut self, hunks: &[Hunk]) -> Result<Vec<FittedEdit>, Vec<Refusal>> {
@@ -317,7 +316,7 @@ impl<'a> HunkLocator<'a> {
     /// reverse.
     fn at_open_end(&self, texts: &Replacement) -> Option<Replacement> {
         let Replacement { old_text, new_text } = texts;
-        let is_open = self.text.last().is_some_and(|&byte| byte != b'\n');
+        let is_open = is_open(self.text);
         if old_text.ends_with('\n') == is_open {
             let ends_alike = old_text.lines().next_back() == new_text.lines().next_back();
             let keeps_end = self.rules.keeps_end || ends_alike;
@@ -352,7 +351,7 @@ impl<'a> HunkLocator<'a> {
             let at = end - texts.new_text.len();
             return Err(Reason::AlreadyApplied { at, near: None });
         }
-        if self.text.last().is_some_and(|&byte| byte != b'\n') {
+        if is_open(self.text) {
             let ending = self.pipeline.endings().near(&(end..end), &(0..end));
             texts.new_text.insert_str(0, ending);
         }

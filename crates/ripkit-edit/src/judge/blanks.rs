@@ -5,7 +5,7 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::text::{is_line_start, trailing_blanks};
+use crate::text::{is_line_start, trailing_blanks, without_return};
 
 /// A match that differs from `old_text` in blanks at line ends, so that an edit of trailing blanks or
 /// blank lines changes just what was ignored in finding it. Both texts have `\n` as terminator.
@@ -65,8 +65,7 @@ impl BlankMatch<'_> {
         let first = |text: &str| text.lines().next().unwrap_or("").to_owned();
         let above = self.text[..self.range.start].strip_suffix(b"\n");
         let above = above.and_then(|above| above.rsplit(|&byte| byte == b'\n').next());
-        let above = above.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let is_line_above = above == Some(first(self.old).as_bytes());
+        let is_line_above = above.map(without_return) == Some(first(self.old).as_bytes());
         if self.old.contains('\n') && is_line_above && first(self.old) != first(&matched) {
             return BlankVerdict::Unclear(
                 "the line above them is exactly the first of the old text",

@@ -7,6 +7,16 @@ pub(crate) fn is_line_start(text: &[u8], at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b'\n'))
 }
 
+/// Whether the text ends within a line.
+pub(crate) fn is_open(text: &[u8]) -> bool {
+    text.last().is_some_and(|last| *last != b'\n')
+}
+
+/// A line without the `\r` of its terminator.
+pub(crate) fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
 /// The number, from 1, of the line that holds the offset.
 pub(crate) fn line_number_at(text: &[u8], at: usize) -> usize {
     memchr::memchr_iter(b'\n', text).take_while(|newline| *newline < at).count() + 1
