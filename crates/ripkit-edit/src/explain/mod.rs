@@ -410,13 +410,10 @@ impl<'r, 'a> Explainer<'r, 'a> {
     }
 
     fn unclear(&self, near: &NearMatch, why: &str) -> Explanation {
-        let path = self.path();
-        let kind = near.kind.overlooked();
+        let (path, old, kind) = (self.path(), self.old_name(), near.kind.overlooked());
         let (lines, text) = self.lines(near);
-        let old = self.old_name();
         let message = format!(
-            "{old} not found in {path}. {lines} without regard to {kind}, but {why}.\n\n\
-             ```\n{text}```\n"
+            "{old} not found in {path}. {lines} without regard to {kind}, but {why}.\n\n```\n{text}```\n"
         );
         let hint = format!("Read the file again, and give {old} exactly as it is there.");
         self.plain(message, [hint.into()])

@@ -11,8 +11,8 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use crate::fit::content_lines::{ContentLine, closes, content_lines, is_deeper, opens};
-use crate::locate::{IndentMapping, IndentShift, TabConversion};
+use crate::fit::content_lines::{ContentLine, closes, content_lines, is_deeper};
+use crate::locate::{IndentMapping, TabConversion};
 use crate::text::count_letters;
 
 /// A match of `old_text` at another indentation, and its surroundings.
@@ -65,7 +65,6 @@ impl ReindentInput<'_> {
                 None
             }
             IndentedLike::OldText => decided(moved?, true),
-            IndentedLike::File if texts.may_move_block(&mapping.shift) => None,
             IndentedLike::File => decided(self.new.to_owned(), false),
         }
     }
@@ -74,8 +73,7 @@ impl ReindentInput<'_> {
     fn moved(&self) -> Option<String> {
         let mappings = plausible(self.mappings, self.old, self.new);
         let mut all = mappings.iter().filter_map(|mapping| {
-            let moved = mapping.apply(self.new)?;
-            self.is_known(&moved, mapping).then_some(moved)
+            mapping.apply(self.new).filter(|moved| self.is_known(moved, mapping))
         });
         let moved = all.next()?;
         all.all(|other| other == moved).then_some(moved)
@@ -134,18 +132,10 @@ enum IndentedLike {
 }
 
 /// Numbers of lines that are evidence for one or the other.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Votes {
     old: usize,
     file: usize,
-    /// For the file, unless they were put into a new block.
-    file_unless_nested: usize,
-}
-
-impl Votes {
-    fn is_none(self) -> bool {
-        self.old + self.file + self.file_unless_nested == 0
-    }
 }
 
 /// The non-blank lines of the texts.
@@ -167,7 +157,7 @@ impl ComparedLines<'_> {
         {
             return self.decide_by_tabs(shared);
         }
-        let votes = if shared.is_none() { self.votes_around(around) } else { shared };
+        let votes = if shared == Votes::default() { self.votes_around(around) } else { shared };
         match (self.may_be_like_old(votes), self.may_be_like_file(votes)) {
             (true, false) => Some(IndentedLike::OldText),
             (false, true) => Some(IndentedLike::File),
@@ -214,7 +204,7 @@ impl ComparedLines<'_> {
         }
         let mut seen: HashMap<&str, usize> = HashMap::new();
         let mut votes = Votes::default();
-        for (at, line) in self.new.iter().enumerate() {
+        for line in &self.new {
             let Some(same) = olds.get(line.content) else { continue };
             if Some(&same.len()) != news.get(line.content) {
                 continue;
@@ -227,23 +217,11 @@ impl ComparedLines<'_> {
             };
             match (line.indent == old.indent, line.indent == file.indent) {
                 (true, false) => votes.old += 1,
-                (false, true) if self.is_nested(at, &olds) => votes.file_unless_nested += 1,
                 (false, true) => votes.file += 1,
                 _ => {}
             }
         }
         votes
-    }
-
-    /// Whether the line was put below a line that is new and opens a block.
-    fn is_nested(&self, at: usize, olds: &HashMap<&str, Vec<usize>>) -> bool {
-        let Some(line) = self.new.get(at) else { return false };
-        let above = self.new.iter().take(at).rev();
-        let mut parents = above.filter(|above| is_deeper(line.indent, above.indent));
-        let Some(parent) = parents.next() else { return false };
-        !olds.contains_key(parent.content)
-            && opens(parent.content)
-            && line.indent.len() == parent.indent.len() + self.shift.len()
     }
 
     /// The evidence of lines of `new_text` that are not in `old_text`, but once near the match.
@@ -290,7 +268,6 @@ impl ComparedLines<'_> {
             && (is_like_first || first.indent != file.indent)
             && !self.new.iter().any(|line| is_above(&line))
             && !self.has_stripped_first()
-            && !self.has_only_line_stripped()
     }
 
     /// Whether `new_text` may be indented like the file.
@@ -303,55 +280,30 @@ impl ComparedLines<'_> {
         let base = shallowest(&self.file);
         let is_like_first = first.indent == file.indent;
         votes.old == 0
-            && votes.file + votes.file_unless_nested > 0
+            && votes.file > 0
             && (is_like_first || shallowest(&self.new) == base)
             && (is_like_first || first.indent != old.indent)
     }
 
     /// Whether only the first line may have lost the indentation of the file.
     fn has_stripped_first(&self) -> bool {
-        let ([first, new @ ..], [_, old @ ..], [_, file @ ..]) =
+        let ([_, new @ ..], [_, old @ ..], [file, further @ ..]) =
             (self.new.as_slice(), self.old.as_slice(), self.file.as_slice())
         else {
             return false;
         };
-        let Some(second) = new.first() else { return false };
-        let (new, old, file) = (shallowest(new), shallowest(old), shallowest(file));
-        let is_nested = opens(first.content)
-            && !first.content.ends_with(',')
-            && !self.old.iter().any(|old| old.content == first.content)
-            && second.indent.len() == first.indent.len() + self.shift.len();
-        let is_like_file = if self.file.len() > 1 {
-            new == file && new != old
-        } else {
-            // Deeper lines may be in the block that the first line opens.
-            let may_lack = |file: &ContentLine<'_>| {
-                self.old.first().is_some_and(|old| is_deeper(file.indent, old.indent))
-            };
-            self.file.first().is_some_and(|file| {
-                file.indent == new || new.starts_with(file.indent) && may_lack(file)
-            })
-        };
-        is_like_file && !is_nested
-    }
-
-    /// Whether the only quoted line has lost its indentation, while other lines of `new_text` begin
-    /// at the margin: these may have lost theirs too, or belong there.
-    fn has_only_line_stripped(&self) -> bool {
-        let ([old], [file], [_, rest @ ..]) =
-            (self.old.as_slice(), self.file.as_slice(), self.new.as_slice())
-        else {
+        let new_indent = shallowest(new);
+        if new.is_empty() {
             return false;
+        }
+        if !further.is_empty() {
+            return new_indent == shallowest(further) && new_indent != shallowest(old);
+        }
+        // Deeper lines may be in the block that the first line opens.
+        let may_be_within = |old: &ContentLine<'_>| {
+            is_deeper(file.indent, old.indent) && new_indent.starts_with(file.indent)
         };
-        old.indent.is_empty()
-            && !file.indent.is_empty()
-            && rest.iter().any(|line| line.indent.is_empty())
-    }
-
-    /// Whether the lines may be meant to become deeper: quoted a level too shallow and given a level
-    /// deeper, they are indented as the file is.
-    fn may_move_block(&self, shift: &IndentShift) -> bool {
-        shift.is_deeper() && shallowest(&self.old).len() >= shift.blanks().len()
+        new_indent == file.indent || self.old.first().is_some_and(may_be_within)
     }
 
     /// Whether `new_text` may indent by other steps than the file. If the lines of `old_text` are all

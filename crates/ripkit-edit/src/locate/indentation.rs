@@ -53,14 +53,9 @@ impl IndentShift {
         self.blanks().is_empty()
     }
 
-    /// Whether the file is indented deeper.
-    pub(crate) fn is_deeper(&self) -> bool {
-        !self.more.is_empty()
-    }
-
     /// The blanks that one of the two texts has in addition.
     pub(crate) fn blanks(&self) -> &str {
-        if self.is_deeper() { &self.more } else { &self.less }
+        if self.more.is_empty() { &self.less } else { &self.more }
     }
 
     /// The text with every non-blank line shifted; `None` if a line lacks the blanks to remove.

@@ -9,7 +9,9 @@ mod shifted_lines;
 
 use std::ops::Range;
 
-pub(crate) use self::indentation::{IndentMapping, IndentShift, TabConversion};
+#[cfg(test)]
+pub(crate) use self::indentation::IndentShift;
+pub(crate) use self::indentation::{IndentMapping, TabConversion};
 use self::normalized::trim_trailing_blanks;
 pub(crate) use self::normalized::{Normalized, typographic_characters};
 pub(crate) use self::occurrences::Occurrences;
