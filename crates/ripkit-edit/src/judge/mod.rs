@@ -15,6 +15,7 @@ use std::ops::Range;
 use self::added_lines::is_applied_at;
 pub(crate) use self::added_lines::line_of_added;
 use self::blanks::BlankMatch;
+use self::elsewhere::ElsewhereSearch;
 use crate::edit::Replacement;
 use crate::locate::{MatchSet, Matcher};
 use crate::matching::MatchKind;
@@ -68,9 +69,27 @@ impl<'p, 'a> Judge<'p, 'a> {
         {
             return Err(Reason::Unclear { near, why });
         }
-        match self.find_elsewhere(endings)? {
+        let Some(stricter) = self.stricter(endings) else { return Ok(()) };
+        let Judge { matcher, edit, found, .. } = self;
+        match (ElsewhereSearch { matcher, edit, found }).find(stricter)? {
             Some(done) => Err(Reason::AlreadyApplied { at: done.start, near: Some(near) }),
             None => Ok(()),
+        }
+    }
+
+    /// The strategy by which `new_text`, found elsewhere, proves more than `old_text` in its place; `None` if
+    /// nothing does.
+    fn stricter(&self, endings: &LineEndings) -> Option<MatchKind> {
+        match self.found.kind {
+            kind if self.evidence == NumberEvidence::OtherNumbers => Some(kind),
+            // The same text with other line endings, where not all are alike.
+            MatchKind::LineEndings if matches!(endings, LineEndings::Mixed(_)) => {
+                Some(MatchKind::Exact)
+            }
+            MatchKind::Exact | MatchKind::LineEndings => None,
+            MatchKind::TrailingBlanks => Some(MatchKind::LineEndings),
+            MatchKind::Typography => Some(MatchKind::TrailingBlanks),
+            MatchKind::Indentation => Some(MatchKind::Typography),
         }
     }
 

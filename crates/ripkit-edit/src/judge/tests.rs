@@ -156,11 +156,12 @@ fn a_repeated_wrap_is_seen_although_its_lines_are_indented_otherwise() {
 
 #[test]
 fn a_repeated_edit_of_trailing_blanks_changes_nothing() {
-    for (file, old, new) in [
-        ("/// a\n///\n/// b\n", "/// a\n///  \n/// b", "/// a\n///\n/// b"),
-        ("a\n  }\n\n  b\n", "a\n  }\n  \n", "a\n  }\n"),
-        ("a \n\n  b\n", "a\n\n  ", "a\n"),
-    ] {
+    let change = Edit::replace("/// a\n///  \n/// b", "/// a\n///\n/// b");
+    let refused = apply(b"/// a\n///\n/// b\n", &[change], &Options::new("f.py")).unwrap_err();
+    assert_eq!(refused.kind(), RefusalKind::Invalid, "nothing would change");
+    for (file, old, new) in
+        [("a\n  }\n\n  b\n", "a\n  }\n  \n", "a\n  }\n"), ("a \n\n  b\n", "a\n\n  ", "a\n")]
+    {
         edit(file, old, new).unwrap_err();
     }
 }
