@@ -6,6 +6,7 @@
 //! the statement that text is omitted. Any other comment is ordinary, and `...` outside a comment
 //! is code or prose.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use grep_matcher::Matcher;
@@ -38,8 +39,8 @@ const WHICH: &str = "(?:(?:keep|leave|your|the|all) )*(?:rest|remainder|remainin
 /// That it is as it was, or not shown.
 const SAME: &str = "(?:(?:(?:is|are|remains?|stays?) )?(?:unchanged|unmodified|omitted|as is|as before|not shown)(?: for brevity)?|(?:remains?|stays?) (?:exactly )?the same|continues?)";
 
-/// Compiling the patterns takes milliseconds, so a line without dots is not looked at unless it has one of
-/// these, as most of what the patterns match.
+/// A line without dots, or without a comment, is not looked at unless it has one of these: to compile the
+/// patterns takes milliseconds.
 const STEMS: [&str; 12] = [
     "rest",
     "remain",
@@ -109,7 +110,7 @@ fn is_fenced(line: &str, fence: &mut Option<&'static str>) -> bool {
 /// All placeholders of a text.
 fn placeholders(text: &str, is_prose: bool) -> Vec<Placeholder<'_>> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let (mut fence, mut patterns) = (None, None);
+    let (mut fence, patterns) = (None, Patterns::default());
     let mut found = Vec::new();
     for (index, line) in lines.iter().copied().enumerate() {
         let is_example = is_prose && is_fenced(line, &mut fence);
@@ -118,7 +119,6 @@ fn placeholders(text: &str, is_prose: bool) -> Vec<Placeholder<'_>> {
         }
         let line_of = |at: Option<usize>| at.and_then(|at| lines.get(at)).copied().unwrap_or("");
         let around = [line_of(index.checked_sub(1)), line_of(Some(index + 1))];
-        let patterns = patterns.get_or_insert_with(Patterns::new);
         if patterns.match_line(line, is_prose) && !is_in_comment(line, around) {
             found.push(Placeholder { line: index + 1, text: line });
         }
@@ -126,31 +126,33 @@ fn placeholders(text: &str, is_prose: bool) -> Vec<Placeholder<'_>> {
     found
 }
 
+/// Whether to compare a line with the patterns.
 fn may_be_placeholder(line: &str) -> bool {
-    if line.contains("...") || line.contains('…') {
-        return true;
-    }
-    let is_marked = line.starts_with(['(', '[']) || comment(line).is_some();
     let lower = line.to_ascii_lowercase();
-    is_marked && STEMS.iter().any(|stem| lower.contains(stem))
+    let has_stem = STEMS.iter().any(|stem| lower.contains(stem));
+    if comment(line).is_some() {
+        return has_dots(line) || has_stem;
+    }
+    (has_dots(line) || line.starts_with(['(', '['])) && (has_stem || line.ends_with('}'))
+}
+
+fn has_dots(text: &str) -> bool {
+    text.contains("...") || text.contains('…')
 }
 
 /// What lines must look like, in lower case and with `...` for `…`.
+#[derive(Default)]
 struct Patterns {
     /// The text of a comment.
-    comment: RegexMatcher,
+    comment: OnceCell<RegexMatcher>,
     /// A line without a comment, or with one behind code. Code also begins with dots or brackets, so words
     /// count only if a blank separates them from the dots.
-    other: RegexMatcher,
+    other: OnceCell<RegexMatcher>,
 }
 
 impl Patterns {
-    fn new() -> Patterns {
-        let build = |patterns: &[String]| {
-            let mut builder = RegexMatcherBuilder::new();
-            builder.unicode(false).build_many(patterns).expect("they are constant")
-        };
-        let comment = [
+    fn for_comments() -> RegexMatcher {
+        compile(&[
             // `// ...`
             r"^[(\[]?\.{3,6}[)\]]? ?(?:\*/\}?|-->|\*\))?$".to_owned(),
             // `// ... existing code ...`, `// ... login remains the same`, `// ... imports ...`
@@ -168,29 +170,36 @@ impl Patterns {
             format!(
                 r"^[(\[ -]*(?:unchanged|omitted|snip|no changes here|(?:same|previous) code)(?: here| for brevity|,? as before)?{CLOSE}"
             ),
-        ];
-        let other = [
+        ])
+    }
+
+    fn for_others() -> RegexMatcher {
+        compile(&[
             // `... (rest of the class) ...`, `[rest of the file unchanged]`, `...  # existing code`
             format!(r"^\[?\.\.\.(?: +#)? \(?{WHICH}(?: [^ ,.]+){{1,4}}{CLOSE}"),
             format!(r"^[(\[]{WHICH} of the {NOUN} {SAME}[)\]]$"),
             // `f() { /* ... existing code ... */ }`, `f() { /* ... */ }`
             format!(r#"^[^/*"'`][^"'`]*[ >{{](?://|#|\{{?/\*|<!--) ?\.\.\. {WHICH} \w"#),
             r"\{ ?/\* \.\.\. \*/ ?\}$".to_owned(),
-        ];
-        Patterns { comment: build(&comment), other: build(&other) }
+        ])
     }
 
     fn match_line(&self, line: &str, is_prose: bool) -> bool {
         let (pattern, text) = match comment(line) {
             // In prose it is a heading.
             Some((sign, _)) if is_prose && sign.starts_with(['#', '-', ';', '%']) => return false,
-            Some((_, text)) => (&self.comment, text),
+            Some((_, text)) => (self.comment.get_or_init(Patterns::for_comments), text),
             None if is_prose && !line.starts_with(['.', '…', '[', '(']) => return false,
-            None => (&self.other, line),
+            None => (self.other.get_or_init(Patterns::for_others), line),
         };
         let text = text.to_ascii_lowercase().replace('…', "...");
         pattern.is_match(text.as_bytes()).expect("a search without a heap limit cannot fail")
     }
+}
+
+fn compile(patterns: &[String]) -> RegexMatcher {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.unicode(false).build_many(patterns).expect("they are constant")
 }
 
 /// Whether a line is part of a comment over several lines: dots between other comments, as in
@@ -202,7 +211,7 @@ fn is_in_comment(line: &str, around: [&str; 2]) -> bool {
     if !text.contains(char::is_alphanumeric) {
         return before.is_some() && after.is_some();
     }
-    let is_marked = text.starts_with(['(', '[', '…']) || text.contains("...");
+    let is_marked = text.starts_with(['(', '[']) || has_dots(text);
     let continues = |text: &str| text.starts_with(char::is_lowercase);
     !is_marked
         && (before.is_some() && continues(text) || after.is_some_and(|(_, text)| continues(text)))
